@@ -60,8 +60,8 @@ from bot.work.jobs.missed import Gap, catch_up, forget_conversations
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.remind import remind
+from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import submit_prompts
-from bot.work.jobs.trouble import show_trouble
 from bot.work.outbox.deliver import deliver_due
 from bot.work.retention import forget_old
 from bot.work.visitors.fetch import fetch_snapshots, sweep_snapshots

@@ -39,8 +39,8 @@ from bot.work.context import Context
 from bot.work.jobs.along import offer_thread
 from bot.work.jobs.ask import AskRequest, ask
 from bot.work.jobs.decisions import (
+    dismiss,
     follow_up_anyway,
-    forget,
     review,
     run_again,
     send_again,
@@ -252,8 +252,8 @@ async def _send_again(context: Context, press: Press) -> Answer:
     return await _on_prompt(context, press, lambda prompt: _decide(context, press, prompt, send_again))
 
 
-async def _forget(context: Context, press: Press) -> Answer:
-    return await _on_prompt(context, press, lambda prompt: _decide(context, press, prompt, forget))
+async def _dismiss(context: Context, press: Press) -> Answer:
+    return await _on_prompt(context, press, lambda prompt: _decide(context, press, prompt, dismiss))
 
 
 async def _withdraw(context: Context, press: Press) -> Answer:
@@ -325,7 +325,7 @@ COMMAND = Command(
         "run_again": _run_again,
         "job_menu": _chosen,
         "send_again": _send_again,
-        "forget": _forget,
+        "dismiss": _dismiss,
         "withdraw": _withdraw,
         "show_along": _show_along,
         "ask_anyway": _ask_anyway,

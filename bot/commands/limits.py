@@ -12,7 +12,7 @@ from bot.model.projects import Project
 from bot.model.quota import frees_at, spent_by
 from bot.store import Transaction
 from bot.work.context import Context
-from bot.work.jobs.key_health import is_refused
+from bot.work.jobs.service_health import is_refused
 
 
 async def _show_limits(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:

@@ -53,7 +53,7 @@ class Action(StrEnum):
     MENU = "job_menu"
     """A menu of what is seldom wanted. The value of an option begins with one of these ids."""
     SEND_AGAIN = "send_again"
-    FORGET = "forget"
+    DISMISS = "dismiss"
     REVIEWED = "reviewed"
     NOT_NEEDED = "not_needed"
     WITHDRAW = "withdraw"

@@ -259,7 +259,7 @@ def unconfirmed(
     )
     buttons = [
         b.button(SEND_AGAIN, Action.SEND_AGAIN, str(prompt_id)),
-        b.button(DISMISS, Action.FORGET, str(prompt_id)),
+        b.button(DISMISS, Action.DISMISS, str(prompt_id)),
     ]
     return b.with_buttons(said, buttons)
 

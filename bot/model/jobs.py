@@ -116,7 +116,20 @@ class JobFilter(TypedDict, total=False):
     project: ProjectId | None
 
 
-class JobFields(TypedDict, total=False):
+class JobDetails(TypedDict, total=False):
+    """Columns of a job that the docs service reports, with its own times; None for what it has not reported.
+
+    ``ref`` is a branch or a commit.
+    """
+
+    repository: str | None
+    ref: str | None
+    model: str | None
+    created_at: datetime | None
+    archived_at: datetime | None
+
+
+class JobFields(JobDetails, total=False):
     """Columns of a job that change without a step of its lifecycle."""
 
     root_ts: MessageTs | None
@@ -130,11 +143,6 @@ class JobFields(TypedDict, total=False):
     misses: int
     missing_since: datetime | None
     unread_since: datetime | None
-    repository: str | None
-    ref: str | None
-    model: str | None
-    created_at: datetime | None
-    archived_at: datetime | None
     also_asked: list[UserId]
     earlier: Earlier
     shown_minutes: int
@@ -181,30 +189,6 @@ _FOLLOWABLE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class JobDetails:
-    """What the docs service reports about a job besides its status; None for what it has not reported.
-
-    ``ref`` is a branch or a commit. ``created_at`` and ``archived_at`` are the service's times.
-    """
-
-    repository: str | None = None
-    ref: str | None = None
-    model: str | None = None
-    created_at: datetime | None = None
-    archived_at: datetime | None = None
-
-    def fields(self) -> JobFields:
-        """Return the columns in which they are stored."""
-        return {
-            "repository": self.repository,
-            "ref": self.ref,
-            "model": self.model,
-            "created_at": self.created_at,
-            "archived_at": self.archived_at,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class TrackedJob:
     """One stored job.
 
@@ -216,7 +200,7 @@ class TrackedJob:
     ``uses_left``: uses left in the hour when the iteration began; None unless few were left.
     ``root_ts``: the message that is the job's face; None until it is posted. ``thread_ts``: the thread in
     which the face is a reply; None if the face begins its thread.
-    ``missing_since``: when the service first answered that it does not know the job; None when it does.
+    ``misses``: the number of 404 answers in a row. ``missing_since``: when the first came; None for none.
     ``unread_since``: when polls of the job began to fail; None when the last one was answered.
     ``also_asked``: who waits for the iteration's end besides ``recipient``.
     ``earlier``: what went along with the newest prompt that might take its thread's earlier messages along.
@@ -249,6 +233,7 @@ class TrackedJob:
     model: str | None = None
     created_at: datetime | None = None
     archived_at: datetime | None = None
+    misses: int = 0
     missing_since: datetime | None = None
     unread_since: datetime | None = None
     ended_at: datetime | None = None
@@ -279,11 +264,6 @@ class TrackedJob:
         """The job's thread; None until it is known."""
         ts = self.thread_ts or self.root_ts
         return ThreadRef(self.channel, ts) if ts else None
-
-    @property
-    def details(self) -> JobDetails:
-        """What the docs service has reported about the job."""
-        return JobDetails(self.repository, self.ref, self.model, self.created_at, self.archived_at)
 
     @property
     def time_taken(self) -> timedelta | None:

@@ -123,16 +123,29 @@ def iteration_started(
 ) -> JobStep:
     """Return the step for a prompt that the docs service accepted: the first one or a follow-up.
 
+    Also for an unconfirmed follow-up that turns out to have been accepted.
     ``saw_active``: the service reports that the agent works on this prompt. ``service_id`` is given for
     the first prompt. ``uses_left``: uses left in the hour, or None unless few are left.
     """
     fields: JobStepFields = {
-        **_next_iteration(job, at, poll_at),
+        "iteration": job.iteration + 1,
         "iteration_requester": requester,
+        "iteration_started_at": at,
         "also_asked": also_asked(job, requester),
         "saw_active": saw_active,
         "uses_left": uses_left,
         "told_running_at": None,
+        "shown_minutes": 0,
+        "review": None,
+        "reviewed_by": None,
+        "reviewed_at": None,
+        "remind_at": None,
+        "ended_at": None,
+        "unconfirmed_until": None,
+        "misses": 0,
+        "missing_since": None,
+        "unread_since": None,
+        "poll_at": poll_at,
     }
     if service_id is not None:
         fields["service_id"] = service_id
@@ -153,36 +166,6 @@ def with_asker(job: TrackedJob, user: UserId) -> list[UserId]:
     """Return who waits for the end besides the recipient, when this user asked in the running iteration."""
     waiting = dict.fromkeys((*job.also_asked, user))
     return [each for each in waiting if each != job.recipient][:_MOST_TOLD]
-
-
-def iteration_resumed(job: TrackedJob, requester: UserId, at: datetime, poll_at: datetime) -> JobStep:
-    """Return the step for an unconfirmed follow-up that turns out to have been accepted."""
-    fields: JobStepFields = {
-        **_next_iteration(job, at, poll_at),
-        "iteration_requester": requester,
-        "also_asked": also_asked(job, requester),
-        "saw_active": True,
-    }
-    return _job_step(job, J.WORKING, fields)
-
-
-def _next_iteration(job: TrackedJob, at: datetime, poll_at: datetime) -> JobStepFields:
-    """Return what each iteration begins with: nothing is left of the one before."""
-    return {
-        "iteration": job.iteration + 1,
-        "iteration_started_at": at,
-        "shown_minutes": 0,
-        "review": None,
-        "reviewed_by": None,
-        "reviewed_at": None,
-        "remind_at": None,
-        "ended_at": None,
-        "unconfirmed_until": None,
-        "misses": 0,
-        "missing_since": None,
-        "unread_since": None,
-        "poll_at": poll_at,
-    }
 
 
 def iteration_ended(

@@ -11,13 +11,37 @@ from bot.model.prompts import PromptKind
 
 MAY_NOT_WRITE = "ForbiddenToWrite"
 """The reason of a back-off because prompts are refused; reading goes on, and does not end it."""
-KEY_REASONS = frozenset({"Unauthorized", "Forbidden", MAY_NOT_WRITE})
+_KEY_REASONS = frozenset({"Unauthorized", "Forbidden", MAY_NOT_WRITE})
 """The reasons of back-offs because the key is refused. Other reasons are names of errors, too."""
 QUOTA_PERIOD = timedelta(hours=1)
 UNKNOWN_WAIT = timedelta(seconds=60)
 """Wait when nothing tells when the next use frees."""
 _MARGIN = timedelta(seconds=1)
 """Allowance for a difference between the bot's clock and the service's."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackOff:
+    """Calls about a project wait until then, which may be over: the service fails, or refuses the key.
+
+    ``reason``: the name of the latest error, or ``MAY_NOT_WRITE``. ``since``: when the trouble began.
+    ``attempts``: how many times in a row it went on after the wait.
+    """
+
+    reason: str
+    since: datetime
+    until: datetime
+    attempts: int = 1
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the service refuses the key, at least for writing."""
+        return self.reason in _KEY_REASONS
+
+    @property
+    def refuses_reading(self) -> bool:
+        """Whether the service refuses the key for reading, too."""
+        return self.is_refusal and self.reason != MAY_NOT_WRITE
 
 
 @dataclass(frozen=True, slots=True)

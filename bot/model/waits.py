@@ -12,7 +12,7 @@ from bot.model.jobs import JobState, QueueWhy
 from bot.model.outbox import PACED, QUIET, DeliveryKind, DeliveryState, calls_of
 from bot.model.pace import pace_of
 from bot.model.prompts import PromptKind, PromptState
-from bot.model.quota import KEY_REASONS, MAY_NOT_WRITE
+from bot.model.quota import MAY_NOT_WRITE, BackOff
 
 
 class Waiting(StrEnum):
@@ -94,15 +94,6 @@ class Lease:
     def is_held(self, now: datetime) -> bool:
         """Return whether somebody works on the row."""
         return self.until is not None and self.until >= now
-
-
-@dataclass(frozen=True, slots=True)
-class BackOff:
-    """A project's back-off, which may be over."""
-
-    reason: str
-    since: datetime
-    until: datetime
 
 
 _Why = tuple[WaitWhy, datetime | None, str | None]
@@ -248,5 +239,5 @@ def _held(lease: Lease, now: datetime) -> _Why | None:
 def _backing_off(back_off: BackOff | None, now: datetime) -> _Why | None:
     if back_off is None or back_off.until <= now:
         return None
-    why = WaitWhy.KEY if back_off.reason in KEY_REASONS else WaitWhy.SERVICE
+    why = WaitWhy.KEY if back_off.is_refusal else WaitWhy.SERVICE
     return why, back_off.until, back_off.reason

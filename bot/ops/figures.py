@@ -16,7 +16,7 @@ from bot.ops.metrics import Figures, Metrics
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.heartbeats import GONE_AFTER
 from bot.work.context import Context
-from bot.work.jobs.key_health import is_refused, trouble_of
+from bot.work.jobs.service_health import is_refused, trouble_of
 
 log = structlog.get_logger(__name__)
 
@@ -75,8 +75,7 @@ def _failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -> floa
     The back-off stays in the rows until the service answers. While nobody asks, nothing more is known: one
     failed call in the evening is no failing night.
     """
-    back_off = tx.back_offs.begun_before(now).get(project)
-    if back_off is None or trouble_of(back_off[0]) is not Trouble.AWAY:
+    back_off = tx.back_offs.of(project)
+    if back_off is None or trouble_of(back_off) is not Trouble.AWAY:
         return 0.0
-    _, since, until = back_off
-    return max((min(until, now) - since).total_seconds(), 0.0)
+    return max((min(back_off.until, now) - back_off.since).total_seconds(), 0.0)

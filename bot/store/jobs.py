@@ -232,16 +232,14 @@ class JobRepository(Rows[TrackedJob]):
 
     def claim_due(
         self, claimer: Claimer, limit: int, *, besides: Collection[ProjectId] = ()
-    ) -> Sequence[tuple[TrackedJob, int]]:
-        """Claim the most overdue polls; return each job with its number of 404 responses in a row.
+    ) -> Sequence[TrackedJob]:
+        """Claim the most overdue polls.
 
         Skips the projects in ``besides`` and those with a back-off (the service failed, or refused the key
         for more than writing).
         """
         rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit, besides=list(besides))
-        return readable_claims(
-            self.connection, jobs, rows, lambda row: (self.read(row), row["misses"]), claimer.now
-        )
+        return readable_claims(self.connection, jobs, rows, self.read, claimer.now)
 
     def reschedule(self, next_polls: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:
         """Free the leases of jobs whose poll found nothing new, and set the time of each one's next poll."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import cast
 
@@ -9,7 +10,8 @@ from sqlalchemy import and_, delete, select, update
 from sqlalchemy.engine import Connection
 
 from bot.model.ids import JobNumber, ProjectId
-from bot.store.columns import AnyTable, Repository
+from bot.model.quota import MAY_NOT_WRITE, BackOff
+from bot.store.columns import AnyTable, Repository, reader
 from bot.store.schema import back_offs, jobs, quotas
 from bot.store.upsert import insert_unless_there
 
@@ -50,56 +52,36 @@ class QuotaRepository(Repository):
         return exhausted_until(self.connection, quotas, project, now)
 
 
-_ALL = select(back_offs.c.project, back_offs.c.reason, back_offs.c.until)
+_to_back_off = reader(BackOff, back_offs)
 
 
 class BackOffRepository(Repository):
     """The projects' back-offs, within one transaction."""
 
-    def attempts(self, project: ProjectId) -> int:
-        """Return how many times in a row the service has failed for this project."""
-        row = self.connection.execute(select(back_offs.c.attempts).where(back_offs.c.project == project))
-        return int(row.scalar_one_or_none() or 0)
+    def all(self) -> dict[ProjectId, BackOff]:
+        """Return each project's back-off, including expired ones: they stay until the service answers."""
+        rows = self.connection.execute(select(back_offs)).mappings()
+        return {ProjectId(row["project"]): _to_back_off(row) for row in rows}
 
-    def put(
-        self, project: ProjectId, until: datetime, attempts: int, reason: str, *, since: datetime
-    ) -> None:
-        """Start or extend the project's back-off. ``since``: when the trouble of this kind began."""
-        values = {"until": until, "attempts": attempts, "reason": reason, "since": since}
+    def of(self, project: ProjectId) -> BackOff | None:
+        """Return the project's back-off; None when the service has worked since."""
+        return self.all().get(project)
+
+    def put(self, project: ProjectId, back_off: BackOff) -> None:
+        """Start or extend the project's back-off."""
+        values = asdict(back_off)
         if not insert_unless_there(self.connection, back_offs, {"project": project, **values}):
             self.connection.execute(update(back_offs).where(back_offs.c.project == project).values(**values))
 
-    def hasten(self, job: JobNumber, reason: str, until: datetime) -> None:
-        """End the back-off of a job's project by then, if it has this reason."""
+    def hasten(self, job: JobNumber, until: datetime) -> None:
+        """End the back-off of a job's project by then, if only prompts are refused."""
         project = select(jobs.c.project).where(jobs.c.number == job).scalar_subquery()
-        longer = and_(back_offs.c.reason == reason, back_offs.c.until > until)
+        longer = and_(back_offs.c.reason == MAY_NOT_WRITE, back_offs.c.until > until)
         self.connection.execute(
             update(back_offs).where(back_offs.c.project == project, longer).values(until=until)
         )
-
-    def since(self, project: ProjectId) -> datetime | None:
-        """Return when the project's trouble began; None when the service works."""
-        row = self.connection.execute(select(back_offs.c.since).where(back_offs.c.project == project))
-        found: datetime | None = row.scalar_one_or_none()
-        return found
-
-    def begun_before(self, before: datetime) -> dict[ProjectId, tuple[str, datetime, datetime]]:
-        """Return the reason, the begin and the end of each back-off that began before then."""
-        rows = self.connection.execute(select(back_offs).where(back_offs.c.since <= before))
-        return {ProjectId(row.project): (row.reason, row.since, row.until) for row in rows}
-
-    def reason(self, project: ProjectId) -> str | None:
-        """Return the reason of the project's latest back-off; None when the service has worked since."""
-        row = self.connection.execute(select(back_offs.c.reason).where(back_offs.c.project == project))
-        found: str | None = row.scalar_one_or_none()
-        return found
 
     def clear(self, project: ProjectId) -> bool:
         """Remove the project's back-off, because the service works again. Return whether there was one."""
         gone = self.connection.execute(delete(back_offs).where(back_offs.c.project == project))
         return gone.rowcount > 0
-
-    def all(self) -> dict[ProjectId, tuple[str, datetime]]:
-        """Return the reason and the end of each project's back-off, including expired ones."""
-        rows = self.connection.execute(_ALL)
-        return {ProjectId(row.project): (row.reason, row.until) for row in rows}

@@ -185,7 +185,7 @@ back_offs = Table(
     Column("until", Due, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("reason", Id(200), nullable=False),
-    Column("since", UtcDateTime),
+    Column("since", UtcDateTime, nullable=False),
 )
 
 snapshots = Table(

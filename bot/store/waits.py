@@ -12,7 +12,8 @@ from bot.model.ids import JobNumber
 from bot.model.jobs import JobState, QueueWhy
 from bot.model.outbox import QUIET, DeliveryKind, DeliveryState
 from bot.model.prompts import PromptKind, PromptState
-from bot.model.waits import BackOff, Lease, Wait, WaitingDelivery, WaitingPoll, WaitingPrompt, WaitWhy
+from bot.model.quota import BackOff
+from bot.model.waits import Lease, Wait, WaitingDelivery, WaitingPoll, WaitingPrompt, WaitWhy
 from bot.store.columns import Repository
 from bot.store.leases import one_of, readable
 from bot.store.outbox_claims import OPEN, waits_in_thread
@@ -101,9 +102,8 @@ def _lease(row: RowMapping) -> Lease:
 
 
 def _back_off(row: RowMapping) -> BackOff | None:
-    if row["backs_off_until"] is None:
-        return None
-    return BackOff(row["reason"], row["failing_since"] or row["backs_off_until"], row["backs_off_until"])
+    until = row["backs_off_until"]
+    return None if until is None else BackOff(row["reason"], row["failing_since"], until)
 
 
 def _prompt(row: RowMapping) -> WaitingPrompt:

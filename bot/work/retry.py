@@ -1,15 +1,16 @@
-"""Retry writes while the database is away."""
+"""What a worker does when its write is late: retry while the database is away, or leave the row to others."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from time import monotonic
 from typing import TypeVar
 
 import structlog
 
-from bot.store import DatabaseTrouble
+from bot.store import DatabaseTrouble, LeaseLost
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
@@ -36,3 +37,12 @@ async def retry_on_db_error(write: Callable[[], Awaitable[Result]]) -> Result:
             log.warning("written_later", reason=type(error).__name__)
         await asyncio.sleep(pause_seconds)
         pause_seconds = min(2 * pause_seconds, _MOST_SECONDS)
+
+
+@contextmanager
+def unless_taken_over(what: str, number: object) -> Iterator[None]:
+    """Write under a lease. If a person or another process has the row by now, log it: it is theirs."""
+    try:
+        yield
+    except LeaseLost:
+        log.info(f"{what}_taken_over", **{what: number})

@@ -200,7 +200,7 @@ def test_a_job_in_doubt_is_left_to_a_person() -> None:
     assert said.text.startswith(
         f"<@{BEN}> :grey_question: Job 42 was sent to the docs service, but its answer was lost."
     )
-    assert buttons(said) == [("Send again", "send_again", "7"), ("Dismiss", "forget", "7")]
+    assert buttons(said) == [("Send again", "send_again", "7"), ("Dismiss", "dismiss", "7")]
     assert said.plain_blocks[-1] == said.blocks[-1]
 
 

@@ -25,7 +25,6 @@ _ARROW = re.compile(r"^\s+(\w+) --> (\w+):", re.MULTILINE)
 
 TO_JOB_STATE: dict[str, Callable[[TrackedJob], JobStep]] = {
     "started": lambda job: lifecycle.iteration_started(job, BEN, NOW, poll_at=NOW, saw_active=True),
-    "resumed": lambda job: lifecycle.iteration_resumed(job, BEN, NOW, NOW),
     "lost": lambda job: lifecycle.lost(job, NOW),
     "unwatched": lambda job: lifecycle.unwatched(job, NOW),
     "refused": lambda job: lifecycle.refused(job, "rejected", NOW),

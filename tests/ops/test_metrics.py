@@ -13,6 +13,7 @@ from sqlalchemy import insert, update
 
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptState
+from bot.model.quota import BackOff
 from bot.ops.figures import read_figures
 from bot.ops.metrics import GAUGES, OF_PROJECTS, Figures, Metrics
 from bot.store.schema import deliveries, jobs, prompts, questions, snapshots
@@ -105,7 +106,7 @@ async def test_a_prompt_is_as_old_as_its_request_whatever_its_next_attempt_is(wa
 async def test_the_limits_and_the_key_are_told_for_each_of_several_projects(office: Office) -> None:
     await (await open_sites(office)).office.started("project:beta One")
     until = office.clock() + timedelta(seconds=9)
-    await office.store.write(lambda tx: tx.back_offs.put(BETA.id, until, 1, "Unauthorized", since=NOW))
+    await office.store.write(lambda tx: tx.back_offs.put(BETA.id, BackOff("Unauthorized", NOW, until)))
     metrics = Metrics()
     metrics.set_figures(await figures(office))
     found = samples(metrics)
@@ -148,7 +149,7 @@ async def test_the_poll_that_is_most_late_is_told(waiting: Office) -> None:
 async def test_unconfirmed_prompts_and_held_projects_are_counted(waiting: Office) -> None:
     await execute(waiting.store, update(prompts).values(state=PromptState.UNCONFIRMED))
     until = waiting.clock() + timedelta(seconds=9)
-    await waiting.store.write(lambda tx: tx.back_offs.put(PROJECT, until, 1, "Unauthorized", since=NOW))
+    await waiting.store.write(lambda tx: tx.back_offs.put(PROJECT, BackOff("Unauthorized", NOW, until)))
     found = await figures(waiting)
     assert (found.gauges["unconfirmed_prompts"], found.gauges["held_projects"]) == (1, 1)
     assert found.projects[PROJECT]["key_refused"]

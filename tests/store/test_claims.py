@@ -15,7 +15,7 @@ from bot.model.ids import JobNumber, MessageTs
 from bot.model.jobs import JobState
 from bot.model.outbox import DeliveryKind
 from bot.model.prompts import Prompt, PromptKind, PromptState
-from bot.model.quota import Use
+from bot.model.quota import BackOff, Use
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
 from tests.builders import ANA, NOW, PROJECT, add_job, add_prompt, claim_waiting, claimer, set_job
@@ -28,7 +28,7 @@ LATER = NOW + timedelta(seconds=61)
 async def due(store: Store, who: Claimer, limit: int = 10) -> list[tuple[JobNumber, int]]:
     """Claim jobs that are due; return each one's number and misses."""
     claimed = await store.write(lambda tx: tx.jobs.claim_due(who, limit))
-    return [(job.number, misses) for job, misses in claimed]
+    return [(job.number, job.misses) for job in claimed]
 
 
 async def waiting(store: Store, who: Claimer) -> Sequence[Prompt]:
@@ -49,7 +49,7 @@ async def test_the_most_overdue_poll_is_claimed_first_and_none_of_a_project_that
     other = await add_job(store, root_ts="1.9", project="other", service_id="j9", poll_at=NOW)
     who = claimer()
     left_out = await store.write(lambda tx: tx.jobs.claim_due(who, 10, besides=[PROJECT]))
-    assert [job.number for job, _ in left_out] == [other]
+    assert [job.number for job in left_out] == [other]
     assert [await due(store, who, 1) for _ in overdue] == [[(2, 0)], [(3, 0)], [(1, 0)]]
 
 
@@ -98,7 +98,7 @@ async def test_a_job_that_is_not_due_is_left_alone(store: Store) -> None:
 async def test_a_project_on_hold_is_not_polled(store: Store) -> None:
     await add_job(store, root_ts="1.1", service_id="j1", poll_at=NOW)
     await store.write(
-        lambda tx: tx.back_offs.put(PROJECT, NOW + timedelta(seconds=30), 1, "Unavailable", since=NOW)
+        lambda tx: tx.back_offs.put(PROJECT, BackOff("Unavailable", NOW, NOW + timedelta(seconds=30)))
     )
     assert await due(store, claimer()) == []
     assert len(await due(store, claimer(at=LATER))) == 1

@@ -9,6 +9,7 @@ from sqlalchemy import select, update
 
 from bot.model.outbox import DeliveryState
 from bot.model.prompts import PromptState
+from bot.model.quota import BackOff
 from bot.model.weekly_time import Weekday
 from bot.store import Store
 from bot.store import schema as s
@@ -76,7 +77,7 @@ async def test_a_prompt_that_is_due_waits_for_the_end_of_its_projects_back_off_a
     await _stock(database)
     now = datetime.now(UTC).replace(microsecond=0)
     project = (await rows_of(store, select(s.prompts.c.project)))[0]["project"]
-    await store.write(lambda tx: tx.back_offs.put(project, now + MINUTE, 1, "Unavailable", since=now))
+    await store.write(lambda tx: tx.back_offs.put(project, BackOff("Unavailable", now, now + MINUTE)))
     assert await _find(store, now) == Due(STOCKED - {Queue.PROMPTS}, now + MINUTE)
     assert await _find(store, now + MINUTE) == Due(STOCKED, None)
 

@@ -77,7 +77,7 @@ QUEUES = {
     "polls": Queue(
         s.jobs,
         lambda tx, who: tx.jobs.claim_due(who, 1),
-        lambda tx, one, owner: tx.jobs.apply(one[0].number, _failed(one[0]), owner=owner),
+        lambda tx, one, owner: tx.jobs.apply(one.number, _failed(one), owner=owner),
         {"state": JobState.WORKING, "poll_at": LONG_AGO},
     ),
     "deliveries": Queue(
@@ -267,10 +267,10 @@ async def test_many_jobs_are_put_back_without_those_that_somebody_else_took(
     now = datetime.now(UTC)
     later, next_look_at = now + timedelta(seconds=61), now + timedelta(hours=1)
     claimed = await store.write(lambda tx: tx.jobs.claim_due(claimer("slow", now), 3))
-    mine = [job.number for job, _ in claimed]
+    mine = [job.number for job in claimed]
 
     def overtake(tx: Transaction) -> JobNumber:
-        [(taken, _)] = tx.jobs.claim_due(claimer("quick", later), 1)
+        [taken] = tx.jobs.claim_due(claimer("quick", later), 1)
         tx.jobs.reschedule([(number, next_look_at) for number in mine], "slow")
         return taken.number
 

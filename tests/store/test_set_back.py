@@ -12,6 +12,7 @@ from bot.model import lifecycle
 from bot.model.digests import SubscriptionState
 from bot.model.ids import MessageTs
 from bot.model.outbox import DeliveryState
+from bot.model.quota import BackOff
 from bot.model.weekly_time import Weekday
 from bot.store import Store
 from bot.store import schema as s
@@ -41,7 +42,7 @@ async def _stock(store: Store, database: Database) -> None:
     await store.write(lambda tx: tx.quota.mark_exhausted(PROJECT, now))
     await store.write(lambda tx: tx.budget.mark_exhausted(PROJECT, now))
     await store.write(lambda tx: tx.budget.take(PROJECT, 1, now))
-    await store.write(lambda tx: tx.back_offs.put(PROJECT, now, 1, "Unavailable", since=now))
+    await store.write(lambda tx: tx.back_offs.put(PROJECT, BackOff("Unavailable", now, now)))
     await store.write(lambda tx: tx.paces.lock_methods(now, 60.0))
 
 

@@ -23,7 +23,7 @@ PROMPTS = (
     "Archive this job. It was about {}",
 )
 FOLLOW_UPS = ("Add an example of {}", "Mention {} in the changelog", "Change nothing, only look at {}")
-BUTTONS = ("send_again", "forget", "withdraw", "share", "more", "csv_file")
+BUTTONS = ("send_again", "dismiss", "withdraw", "share", "more", "csv_file")
 VISITS = ("last week compare none csv", "last week compare none csv here", "7d compare none", "yesterday")
 
 SLACK_METHODS = (
@@ -171,7 +171,7 @@ def make_plan(seed: int) -> Plan:
         log_level=chance.choice(("INFO", "INFO", "DEBUG")),
         acts=acts,
         troubles=tuple(sorted(troubles, key=lambda each: each.at)),
-        decision=chance.choice(("", "send_again", "send_again", "forget")),
+        decision=chance.choice(("", "send_again", "send_again", "dismiss")),
         limits=chance.choice((SLACK_MINUTE, SLACK_MINUTE, SHORT_MINUTE)),
         refused_blocks=chance.choice(((), (), NATIVE_BLOCKS, NATIVE_BLOCKS[:1])),
         redeliver_after_seconds=chance.choice((PATIENT, HASTY)),

@@ -80,7 +80,7 @@ class Report:
                 "ends told": checks.ends_told,
                 "weeks told": sum(_is_weekly(row) for row in record.of("deliveries")),
                 "read again": record.log.count('"event": "missed_messages"'),
-                "doubts": sum("doubt:" in row["key"] for row in record.of("deliveries")),
+                "doubts": sum("unconfirmed:" in row["key"] for row in record.of("deliveries")),
                 "deliveries": len(record.of("deliveries")),
                 "kills": record.kills,
                 "starts": record.starts,

@@ -192,7 +192,7 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
             acts = [done.act for done in seen.asks() if done.act.marker in job["text"]]
             # A job that was run again may stand in the thread of the earlier one.
             markers = {each for act in acts for each in (act.marker, act.about)}
-            pressed = any(seen.pressed(marker, "withdraw", "forget") for marker in markers)
+            pressed = any(seen.pressed(marker, "withdraw", "dismiss") for marker in markers)
             deleted = any(done.act.about in row["raw"] for done in seen.made("delete"))
             checks.insist(pressed or deleted, f"{about}: withdrawn, and nobody pressed that")
         case state:

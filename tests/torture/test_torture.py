@@ -139,7 +139,7 @@ def _refused_unsaid(made: Record) -> None:
 
 def _undecided(made: Record) -> None:
     _row(made, "prompts").update(state="unconfirmed")
-    made.plan = replace(made.plan, decision="forget")
+    made.plan = replace(made.plan, decision="dismiss")
 
 
 def _second_doubt(made: Record) -> None:

@@ -33,8 +33,8 @@ from bot.work.heartbeat import beat
 from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import submit_prompts
-from bot.work.jobs.trouble import show_trouble
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import Mention, ThreadReply
 from bot.work.visitors.fetch import fetch_snapshots

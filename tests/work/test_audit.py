@@ -17,7 +17,7 @@ from bot.model.ids import PromptId, UserId
 from bot.model.prompts import PromptState
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.schema import audit, deliveries, prompts
-from bot.work.jobs.decisions import forget, send_again, stop_watching
+from bot.work.jobs.decisions import dismiss, send_again, stop_watching
 from bot.work.retention import forget_old, forget_person
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, execute, rows_of
 from tests.work.office import Office
@@ -97,7 +97,7 @@ async def test_a_refused_request_is_told_as_refused(office: Office) -> None:
     ("decide", "expected"),
     [
         (send_again, [("asked", ANA, "pull_request"), ("sent_again", BEN, "pull_request")]),
-        (forget, [("asked", ANA, "withdrawn"), ("dismissed", BEN, None)]),
+        (dismiss, [("asked", ANA, "withdrawn"), ("dismissed", BEN, None)]),
     ],
 )
 async def test_a_decision_about_an_unconfirmed_request_names_who_took_it(

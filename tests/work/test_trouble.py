@@ -12,7 +12,7 @@ from bot.model.along import SharedFile
 from bot.model.ids import PromptId
 from bot.model.jobs import JobState
 from bot.slack.errors import refused
-from bot.work.jobs.decisions import forget, run_again, send_again, withdraw
+from bot.work.jobs.decisions import dismiss, run_again, send_again, withdraw
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.jobs.thread_events import TooEarly
@@ -39,7 +39,7 @@ async def test_a_lost_answer_is_never_sent_again_by_itself(office: Office) -> No
     assert len(office.docs.prompts) == 1
     assert (await office.job()).state is JobState.UNCONFIRMED
     [reply] = office.slack.replies()
-    assert buttons(reply.message.blocks) == ["send_again", "forget"]
+    assert buttons(reply.message.blocks) == ["send_again", "dismiss"]
 
 
 async def test_a_prompt_in_doubt_goes_out_once_more_when_a_person_says_so(office: Office) -> None:
@@ -55,7 +55,7 @@ async def test_a_prompt_in_doubt_goes_out_once_more_when_a_person_says_so(office
 async def test_a_prompt_in_doubt_can_be_forgotten(office: Office) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.started()
-    assert await forget(office.context, PromptId(1), ANA)
+    assert await dismiss(office.context, PromptId(1), ANA)
     assert not await send_again(office.context, PromptId(1), ANA)
     await office.settle()
     assert (await office.job()).state is JobState.WITHDRAWN

@@ -22,6 +22,7 @@ from bot.work.context import Context
 from bot.work.jobs.along import asked_to_take
 from bot.work.jobs.ask import storable
 from bot.work.jobs.decisions import take_back_waiting
+from bot.work.jobs.settle_prompt import drop_follow_ups
 from bot.work.jobs.thanks import is_thanks
 from bot.work.jobs.thread_events import (
     TooEarly,
@@ -30,7 +31,6 @@ from bot.work.jobs.thread_events import (
     why_denied,
     words_for_job,
 )
-from bot.work.jobs.transitions import drop_follow_ups
 from bot.work.ports import Changed, ThreadReply
 
 _UNSENT = (PromptState.NEW, PromptState.WAITING)

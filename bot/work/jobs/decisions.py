@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from bot.messages import jobs as say
+from bot.messages import jobs as messages
 from bot.model import lifecycle
 from bot.model.audit import Act
 from bot.model.ids import JobNumber, PromptId, RequestKey, UserId
@@ -15,12 +15,13 @@ from bot.model.jobs import JobState, Review, TrackedJob
 from bot.model.lifecycle import JobStep
 from bot.model.origin import Origin
 from bot.model.prompts import Prompt, PromptKind, PromptState
-from bot.store import LeaseLost, Transaction
+from bot.store import Transaction
 from bot.work.context import Context
 from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up
-from bot.work.jobs.thread_messages import edit_reply, outdate_reminder, redraw_face, reply, tells_new
-from bot.work.jobs.transitions import drop_follow_ups, show_decision
+from bot.work.jobs.settle_prompt import drop_follow_ups, show_decision
+from bot.work.jobs.thread import redraw_face, say, show_review
+from bot.work.retry import unless_taken_over
 
 
 async def run_again(
@@ -51,9 +52,15 @@ async def follow_up_anyway(
     context: Context, origin: Origin, number: PromptId, occasion: str
 ) -> FollowedUp | None:
     """Send an equal follow-up again, as the person has confirmed. Return None if the prompt is unknown."""
-    prompt, job = await context.store.read(lambda tx: _prompt_and_job(tx, number))
-    if prompt is None or job is None or not prompt.asked_by:
+
+    def read(tx: Transaction) -> tuple[Prompt, TrackedJob] | None:
+        prompt = tx.prompts.get(number)
+        return (prompt, tx.jobs.known(prompt.job)) if prompt and prompt.asked_by else None
+
+    found = await context.store.read(read)
+    if found is None:
         return None
+    prompt, job = found
     key = RequestKey(f"anyway:follow_up:{number}:{occasion}")
     request = FollowUpRequest(_origin_for(origin, key, job), job.number, prompt.raw, allow_duplicate=True)
     return await follow_up(context, request)
@@ -65,11 +72,6 @@ def _origin_for(origin: Origin, key: RequestKey, job: TrackedJob) -> Origin:
     A new job goes into the thread in which people asked for the old one.
     """
     return replace(origin, key=key, channel=job.channel, thread=job.thread_ts, message_ts=None)
-
-
-def _prompt_and_job(tx: Transaction, number: PromptId) -> tuple[Prompt | None, TrackedJob | None]:
-    prompt = tx.prompts.get(number)
-    return prompt, tx.jobs.get(prompt.job) if prompt else None
 
 
 async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt | None:
@@ -85,12 +87,63 @@ async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt 
 
 async def send_again(context: Context, number: PromptId, by: UserId) -> bool:
     """Send an unconfirmed prompt again. Return False if it is not unconfirmed any more."""
-    return await _decide(context, number, by, PromptState.UNCONFIRMED, _send_again)
+
+    def resend(tx: Transaction, prompt: Prompt, job: TrackedJob, now: datetime) -> None:
+        tx.prompts.apply(prompt.id, lifecycle.prompt_resent(prompt, now))
+        tx.audit.decided(Act.SENT_AGAIN, by, job, now, prompt.id)
+        if prompt.kind is PromptKind.START:
+            tx.jobs.apply(job.number, lifecycle.resent(job))
+            redraw_face(tx, job.number, now)
+        show_decision(tx, job, prompt, messages.SEND_AGAIN, by, now)
+
+    return await _decide(context, number, PromptState.UNCONFIRMED, resend)
 
 
-async def forget(context: Context, number: PromptId, by: UserId) -> bool:
+async def dismiss(context: Context, number: PromptId, by: UserId) -> bool:
     """Dismiss an unconfirmed prompt. Return False if it is not unconfirmed any more."""
-    return await _decide(context, number, by, PromptState.UNCONFIRMED, _dismiss)
+
+    def give_up(tx: Transaction, prompt: Prompt, job: TrackedJob, now: datetime) -> None:
+        _take_back(tx, prompt, job, now, partial(lifecycle.dismissed, by=by))
+        tx.audit.decided(Act.DISMISSED, by, job, now)
+        show_decision(tx, job, prompt, messages.DISMISS, by, now)
+
+    return await _decide(context, number, PromptState.UNCONFIRMED, give_up)
+
+
+async def withdraw(context: Context, number: PromptId, by: UserId) -> bool:
+    """Take back a prompt that has not been sent. Return False if it is too late."""
+    return await _decide(
+        context,
+        number,
+        PromptState.WAITING,
+        lambda tx, prompt, job, now: take_back_waiting(tx, prompt, job, by, now),
+    )
+
+
+async def _decide(
+    context: Context,
+    number: PromptId,
+    was: PromptState,
+    change: Callable[[Transaction, Prompt, TrackedJob, datetime], None],
+) -> bool:
+    """Change a prompt that is in this state. Return False if it is not any more."""
+
+    def decide(tx: Transaction) -> bool:
+        prompt = tx.prompts.get(number)
+        if prompt is None or prompt.state is not was:
+            return False
+        job = tx.jobs.known(prompt.job)
+        # Locked before any prompt, in the same order as in the worker that sets the times of the queue.
+        tx.quota.lock(job.project)
+        change(tx, prompt, job, context.clock())
+        return True
+
+    done = False
+    with unless_taken_over("prompt", number):
+        done = await context.store.write(decide)
+    if done:
+        context.wake()
+    return done
 
 
 async def stop_watching(context: Context, number: JobNumber, by: UserId) -> bool:
@@ -105,7 +158,7 @@ async def stop_watching(context: Context, number: JobNumber, by: UserId) -> bool
         tx.audit.decided(Act.STOPPED, by, job, now)
         job = redraw_face(tx, number, now)
         occasion = f"iteration:{job.iteration}:stopped:{now.isoformat()}"
-        reply(tx, job, occasion, say.stopped_watching(job, by), now)
+        say(tx, job, occasion, messages.stopped_watching(job, by), now)
         return True
 
     stopped = await context.store.write(stop)
@@ -115,71 +168,21 @@ async def stop_watching(context: Context, number: JobNumber, by: UserId) -> bool
 
 
 async def review(context: Context, number: JobNumber, said: Review, by: UserId) -> bool:
-    """Note what became of a job's pull request. Return False if it is known, or if the job has gone on."""
-    noted = await context.store.write(lambda tx: note_review(tx, number, said, by, context.clock()))
-    if noted:
+    """Keep what became of a job's pull request. Return False if it is known, or if the job goes on."""
+    is_new = await context.store.write(lambda tx: keep_review(tx, number, said, by, context.clock()))
+    if is_new:
         context.wake()
-    return noted
+    return is_new
 
 
-def note_review(tx: Transaction, number: JobNumber, said: Review, by: UserId, now: datetime) -> bool:
+def keep_review(tx: Transaction, number: JobNumber, said: Review, by: UserId, now: datetime) -> bool:
     """Do what ``review`` does, within a transaction."""
     job = tx.jobs.get_locked(number)
     if job is None or job.is_forgotten or not job.awaits_review:
         return False
     tx.jobs.update(number, review=said, reviewed_by=by, reviewed_at=now, remind_at=None)
-    job = redraw_face(tx, number, now)
-    end = tx.outbox.newest_end(number, job.iteration)
-    if end is not None:
-        edit_reply(tx, job, end, say.reviewed_end(job, is_new=tells_new(job, end)), now)
-    outdate_reminder(tx, job, now)
+    show_review(tx, number, now)
     return True
-
-
-async def withdraw(context: Context, number: PromptId, by: UserId) -> bool:
-    """Take back a prompt that has not been sent. Return False if it is too late."""
-    return await _decide(context, number, by, PromptState.WAITING, take_back_waiting)
-
-
-async def _decide(
-    context: Context,
-    number: PromptId,
-    by: UserId,
-    was: PromptState,
-    change: Callable[[Transaction, Prompt, TrackedJob, UserId, datetime], None],
-) -> bool:
-    def decide(tx: Transaction) -> bool:
-        prompt = tx.prompts.get(number)
-        if prompt is None or prompt.state is not was:
-            return False
-        job = tx.jobs.known(prompt.job)
-        # Locked before any prompt, in the same order as in the worker that sets the times of the queue.
-        tx.quota.lock(job.project)
-        change(tx, prompt, job, by, context.clock())
-        return True
-
-    try:
-        done = await context.store.write(decide)
-    except LeaseLost:
-        return False
-    if done:
-        context.wake()
-    return done
-
-
-def _send_again(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
-    tx.prompts.apply(prompt.id, lifecycle.prompt_resent(prompt, now))
-    tx.audit.decided(Act.SENT_AGAIN, by, job, now, prompt.id)
-    if prompt.kind is PromptKind.START:
-        tx.jobs.apply(job.number, lifecycle.resent(job))
-        redraw_face(tx, job.number, now)
-    show_decision(tx, job, prompt, say.SEND_AGAIN, by, now)
-
-
-def _dismiss(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
-    _take_back(tx, prompt, job, now, partial(lifecycle.dismissed, by=by))
-    tx.audit.decided(Act.DISMISSED, by, job, now)
-    show_decision(tx, job, prompt, say.DISMISS, by, now)
 
 
 def _take_back(
@@ -195,8 +198,7 @@ def _take_back(
     tx.prompts.move_up(job.project, now)
     if prompt.kind is PromptKind.START:
         tx.jobs.apply(job.number, over(job, now))
-        job = redraw_face(tx, job.number, now)
-        drop_follow_ups(tx, job, now)
+        drop_follow_ups(tx, redraw_face(tx, job.number, now), now)
 
 
 def take_back_waiting(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
@@ -206,4 +208,4 @@ def take_back_waiting(tx: Transaction, prompt: Prompt, job: TrackedJob, by: User
     if prompt.kind is PromptKind.FOLLOW_UP:
         tx.jobs.leave_queue(job.number)
         job = redraw_face(tx, job.number, now)
-        reply(tx, job, f"withdrawn:{prompt.id}", say.follow_up_withdrawn(job, prompt, by), now)
+        say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, by), now)

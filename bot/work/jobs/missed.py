@@ -12,7 +12,7 @@ import structlog
 
 from bot.model.origin import Unread, time_of
 from bot.model.polling import back_off_seconds
-from bot.store import LeaseLost, Transaction
+from bot.store import Transaction
 from bot.work.batching import Batches
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs.corrections import heard_change
@@ -26,7 +26,7 @@ from bot.work.ports import (
     SlackUnreachable,
     ThreadReply,
 )
-from bot.work.retry import retry_on_db_error
+from bot.work.retry import retry_on_db_error, unless_taken_over
 
 Take = Callable[[Context, ThreadReply | Mention], Awaitable[None]]
 """Handles a message; see ``bot/commands/spoken.py``."""
@@ -89,10 +89,8 @@ async def catch_up(context: WorkerContext, take: Take) -> int:
     if unread is None:
         return 0
     context.wake_after(pace_seconds)
-    try:
+    with unless_taken_over("conversation", unread.id):
         await _read(context, unread, take)
-    except LeaseLost:
-        log.warning("reading_taken_over", channel=unread.channel)
     return 1
 
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from functools import partial
+from typing import NamedTuple
 
 import structlog
 
 from bot.docs_api import DocsApiError, Job, Unavailable
 from bot.model.ids import JobNumber, ProjectId
 from bot.model.jobs import TrackedJob
-from bot.store import DatabaseTrouble, LeaseLost, Transaction
+from bot.store import DatabaseTrouble, Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.key_health import service_is_well
-from bot.work.jobs.settle_answer import minutes_gone, next_poll_at, runs_long, settle_answer
-from bot.work.jobs.settle_error import settle_error
-from bot.work.jobs.transitions import details_of
-from bot.work.retry import retry_on_db_error
+from bot.work.jobs.service_health import service_is_well
+from bot.work.jobs.settle_poll import is_unchanged, next_poll_at, settle_answer, settle_error
+from bot.work.retry import unless_taken_over
 from bot.work.tasks import run_as_claimed
 
 log = structlog.get_logger(__name__)
@@ -31,28 +28,15 @@ _SLOW_SECONDS = 1.0
 """Pause before the next claim while polls are under way, after a claim without jobs."""
 _TOGETHER_SECONDS = 0.25
 """How long answers are collected, to be written together, while others of the same claim are slow."""
-_Claimed = tuple[TrackedJob, int]
-"""A job to poll, with its misses (see `Poll`)."""
+_Answered = tuple[TrackedJob, Job]
+_Failed = tuple[TrackedJob, Exception]
 
 
-@dataclass(frozen=True, slots=True)
-class Poll:
-    """One poll of a job. ``misses``: the number of 404 answers in a row before this one.
-
-    ``answer``: an error if there was no answer, or if it could not be written.
-    """
-
-    job: TrackedJob
-    misses: int
-    answer: Job | Exception
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(NamedTuple):
     """Jobs of one project that were claimed together. ``backs_off``: the project has a back-off, now over."""
 
     project: ProjectId
-    jobs: Sequence[_Claimed]
+    jobs: Sequence[TrackedJob]
     backs_off: bool
 
 
@@ -69,16 +53,26 @@ class _Run:
     may_be_more: bool = True
 
     async def claim(self, running: int) -> Sequence[_Group]:
-        if _is_away(self.failed) or not (running or self.may_be_more):
+        """Claim the jobs that are due, in groups. A project that is slow keeps no other one waiting."""
+        if self._database_is_away() or not (running or self.may_be_more):
             return ()
         busy = [project for project, count in self.under_way.items() if count >= _AT_ONCE]
-        due, backing_off = await self.context.store.write(lambda tx: _claim(self.context, tx, busy))
+        due, backing_off = await self.context.store.write(lambda tx: self._claim(tx, busy))
         self.may_be_more = bool(busy) or len(due) == _AT_ONCE
-        projects: defaultdict[ProjectId, list[_Claimed]] = defaultdict(list)
-        for job, misses in due:
-            projects[job.project].append((job, misses))
-        self.under_way.update(job.project for job, _ in due)
+        projects: defaultdict[ProjectId, list[TrackedJob]] = defaultdict(list)
+        for job in due:
+            projects[job.project].append(job)
+        self.under_way.update(job.project for job in due)
         return [_Group(project, jobs, project in backing_off) for project, jobs in projects.items()]
+
+    def _claim(
+        self, tx: Transaction, busy: Collection[ProjectId]
+    ) -> tuple[Sequence[TrackedJob], Collection[ProjectId]]:
+        due = tx.jobs.claim_due(self.context.claimer(), _AT_ONCE, besides=busy)
+        return due, tx.back_offs.all() if due else ()
+
+    def _database_is_away(self) -> bool:
+        return any(isinstance(error, DatabaseTrouble) for error in self.failed)
 
     async def poll(self, group: _Group) -> None:
         """Poll jobs and write the answers as they come.
@@ -86,23 +80,21 @@ class _Run:
         A failed poll is written when another job has been answered, or when there is nothing more to come:
         what it means depends on that.
         """
-        failing, is_well = list[Poll](), False
+        failing, is_well = list[_Failed](), False
         async with asyncio.TaskGroup() as tasks:
-            pending = {
-                tasks.create_task(_poll(self.context, job, misses, self._limit_seconds(job)))
-                for job, misses in group.jobs
-            }
+            pending = {tasks.create_task(self._poll(job, self._limit_seconds(job))) for job in group.jobs}
             while pending:
                 done, pending = await asyncio.wait(pending, timeout=_TOGETHER_SECONDS)
                 self.under_way[group.project] -= len(done)
-                polls = sorted((task.result() for task in done), key=lambda poll: poll.job.number)
-                answered = [(poll, poll.answer) for poll in polls if not isinstance(poll.answer, Exception)]
-                failing += [poll for poll in polls if isinstance(poll.answer, Exception)]
+                polls = sorted((task.result() for task in done), key=lambda poll: poll[0].number)
+                answered = [(job, answer) for job, answer in polls if isinstance(answer, Job)]
+                failing += [(job, error) for job, error in polls if isinstance(error, Exception)]
                 if answered:
                     await self._settle_answered(group, answered, is_first=not is_well)
                     is_well = True
                 if is_well or not pending:
-                    await self._settle_failing(failing, is_well=is_well)
+                    for job, error in failing:
+                        await self._settle_failed(job, error, is_well=is_well)
                     failing = []
 
     def _limit_seconds(self, job: TrackedJob) -> float | None:
@@ -114,29 +106,89 @@ class _Run:
         has_room = self.under_way[job.project] <= _AT_ONCE // 2
         return None if job.unread_since and has_room else self.context.timeouts.poll_seconds
 
-    async def _settle_answered(
-        self, group: _Group, answered: Sequence[tuple[Poll, Job]], *, is_first: bool
-    ) -> None:
+    async def _poll(self, job: TrackedJob, limit_seconds: float | None) -> tuple[TrackedJob, Job | Exception]:
+        try:
+            answer: Job | Exception = await _ask(self.context, job, limit_seconds)
+        except DocsApiError as error:
+            answer = error
+        except Exception as error:  # of this job alone; it must not stop the polls of others
+            log.exception("poll_broke", job=job.number)
+            answer = error
+        self.context.count("polls", "failed" if isinstance(answer, Exception) else "answered")
+        return job, answer
+
+    async def _settle_answered(self, group: _Group, answered: Sequence[_Answered], *, is_first: bool) -> None:
+        """Write answers in groups, because each transaction waits for the disk and many jobs may end at once.
+
+        Jobs without news are rescheduled together.
+        """
         context = self.context
         context.answered[group.project] = context.clock()
         if is_first and group.backs_off:
-            await _collect_error(self.failed, partial(_end_back_off, context, group.project))
-        news = list[tuple[Poll, Job]]()
-        unchanged = list[tuple[JobNumber, datetime]]()
-        for poll, answer in answered:
-            if _is_unchanged(context, poll.job, poll.misses, answer):
-                unchanged.append((poll.job.number, next_poll_at(context, poll.job)))
-            else:
-                news.append((poll, answer))
-        await _settle_all(context, news, self.failed)
+            await self._write(lambda tx: service_is_well(context, tx, group.project, wrote=False))
+        unchanged = {job.number: job for job, answer in answered if is_unchanged(context, job, answer)}
+        news = [each for each in answered if each[0].number not in unchanged]
+        for begin in range(0, len(news), _GROUP_SIZE):
+            await self._settle(news[begin : begin + _GROUP_SIZE])
         if unchanged:
-            await _collect_error(self.failed, partial(_reschedule, context, unchanged))
+            next_polls = [(number, next_poll_at(context, job)) for number, job in unchanged.items()]
+            await self._write(lambda tx: tx.jobs.reschedule(next_polls, context.owner))
 
-    async def _settle_failing(self, failing: Sequence[Poll], *, is_well: bool) -> None:
-        for poll in failing:
-            if isinstance(poll.answer, Exception):
-                settle = partial(_settle_failed, self.context, poll, poll.answer, is_well=is_well)
-                await _collect_error(self.failed, settle)
+    async def _settle(self, answered: Sequence[_Answered]) -> None:
+        """Write answers together; if that fails each alone, so that one that fails does not stop the others.
+
+        An answer that cannot be written although the database works counts as a failed poll.
+        """
+
+        def settle(tx: Transaction) -> None:
+            # Before what is said of them, as everybody does who changes a job and says something of it.
+            tx.jobs.lock([job.number for job, _ in answered])
+            for job, answer in answered:
+                # The job's row is written first, so nothing else about a job that was taken over is written.
+                with unless_taken_over("job", job.number):
+                    settle_answer(self.context, tx, job, answer)
+
+        if len(answered) == 1:
+            [(job, _)] = answered
+            error = await self._write(settle)
+            if error is not None and not isinstance(error, DatabaseTrouble):
+                await self._settle_failed(job, error, is_well=True)
+            return
+        try:
+            await self.context.store.write(settle)
+            self.context.wake()
+        except Exception as error:
+            numbers, is_ours = [job.number for job, _ in answered], not isinstance(error, DatabaseTrouble)
+            reason = type(error).__name__
+            log.warning("not_settled_together", jobs=numbers, reason=reason, exc_info=is_ours)
+            for each in answered:
+                await self._settle([each])
+
+    async def _settle_failed(self, job: TrackedJob, error: Exception, *, is_well: bool) -> None:
+        """Write a failed poll. ``is_well``: the service has answered for another job of the project just now.
+
+        It has also if it has answered for others since this one cannot be read.
+        """
+        context, answered_at = self.context, self.context.answered.get(job.project)
+        if job.unread_since is not None and answered_at is not None:
+            is_well = is_well or answered_at > job.unread_since
+
+        await self._write(lambda tx: settle_error(context, tx, job, error, is_well=is_well), job.number)
+
+    async def _write(
+        self, change: Callable[[Transaction], None], job: JobNumber | None = None
+    ) -> Exception | None:
+        """Write something. Collect and return its error, so that the results of other jobs are written."""
+        try:
+            with unless_taken_over("job", job):
+                # Retry until the first write has given up: it would take too long for each of fifty jobs.
+                write = self.context.store.write if self._database_is_away() else self.context.settle
+                await write(change)
+        except Exception as error:  # raised at the end of the run
+            self.failed.append(error)
+            return error
+        self.context.wake()
+        return None
 
 
 async def poll_jobs(context: WorkerContext) -> int:
@@ -153,43 +205,6 @@ async def poll_jobs(context: WorkerContext) -> int:
     return 0
 
 
-def _claim(
-    context: WorkerContext, tx: Transaction, busy: Collection[ProjectId]
-) -> tuple[Sequence[_Claimed], frozenset[ProjectId]]:
-    """Claim the jobs that are due. Return them with their misses, and the projects that have a back-off."""
-    due = tx.jobs.claim_due(context.claimer(), _AT_ONCE, besides=busy)
-    return due, frozenset(tx.back_offs.all() if due else ())
-
-
-async def _collect_error(failed: list[Exception], write: Callable[[], Awaitable[None]]) -> None:
-    """Run a write and collect its error, so that the results of other jobs are written nevertheless."""
-    try:
-        # Retry only until the first write has given up: waiting for each of fifty jobs would take too long.
-        await (write() if _is_away(failed) else retry_on_db_error(write))
-    except Exception as error:  # raised at the end of the run
-        failed.append(error)
-
-
-def _is_away(failed: Sequence[Exception]) -> bool:
-    return any(isinstance(error, DatabaseTrouble) for error in failed)
-
-
-async def _reschedule(context: WorkerContext, unchanged: Sequence[tuple[JobNumber, datetime]]) -> None:
-    await context.store.write(lambda tx: tx.jobs.reschedule(unchanged, context.owner))
-
-
-async def _poll(context: WorkerContext, job: TrackedJob, misses: int, limit_seconds: float | None) -> Poll:
-    try:
-        answer: Job | Exception = await _ask(context, job, limit_seconds)
-    except DocsApiError as error:
-        answer = error
-    except Exception as error:  # of this job alone; it must not stop the polls of others
-        log.exception("poll_broke", job=job.number)
-        answer = error
-    context.count("polls", "failed" if isinstance(answer, Exception) else "answered")
-    return Poll(job, misses, answer)
-
-
 async def _ask(context: WorkerContext, job: TrackedJob, limit_seconds: float | None) -> Job:
     if job.service_id is None:
         raise LookupError(f"job {job.number} is polled but has not started")
@@ -198,85 +213,3 @@ async def _ask(context: WorkerContext, job: TrackedJob, limit_seconds: float | N
             return await context.docs.get_job(job.project, job.service_id)
     except TimeoutError:
         raise Unavailable("The service did not answer in time", sent=True) from None
-
-
-def _is_unchanged(context: WorkerContext, job: TrackedJob, misses: int, answer: Job) -> bool:
-    """Return whether the job still runs and there is nothing to tell or to note, as with most polls."""
-    if job.unconfirmed_until or misses or job.unread_since:
-        return False
-    is_noted = details_of(context, job, answer) == job.details
-    is_shown = minutes_gone(context, job) == job.shown_minutes
-    return answer.is_running and is_noted and is_shown and not runs_long(context, job)
-
-
-async def _settle_all(
-    context: WorkerContext, answered: Sequence[tuple[Poll, Job]], failed: list[Exception]
-) -> None:
-    """Write answers in groups, because each transaction waits for the disk and many jobs may end at once."""
-    for begin in range(0, len(answered), _GROUP_SIZE):
-        group = answered[begin : begin + _GROUP_SIZE]
-        try:
-            await _settle(context, group)
-        except Exception as error:
-            # Each is written alone, so that one that fails does not prevent the others.
-            numbers, is_ours = [poll.job.number for poll, _ in group], not isinstance(error, DatabaseTrouble)
-            reason = type(error).__name__
-            log.warning("not_settled_together", jobs=numbers, reason=reason, exc_info=is_ours)
-            for poll, answer in group:
-                await _collect_error(failed, partial(_settle_alone, context, poll, answer))
-
-
-async def _settle_alone(context: WorkerContext, poll: Poll, answer: Job) -> None:
-    """Write one answer. If that fails although the database works, the poll counts as failed."""
-    try:
-        await _settle(context, [(poll, answer)])
-    except DatabaseTrouble:
-        raise
-    except Exception as error:
-        await _settle_failed(context, poll, error, is_well=True)
-        raise
-
-
-async def _settle(context: WorkerContext, answered: Sequence[tuple[Poll, Job]]) -> None:
-    def settle(tx: Transaction) -> None:
-        # Before what is said of them, as everybody does who changes a job and says something of it.
-        tx.jobs.lock([poll.job.number for poll, _ in answered])
-        for poll, answer in answered:
-            try:
-                settle_answer(context, tx, poll.job, answer)
-            except LeaseLost:
-                # The job's row is written first, so nothing else about this job has been written.
-                _log_taken_over(poll.job)
-
-    await context.store.write(settle)
-    context.wake()
-
-
-async def _settle_failed(context: WorkerContext, poll: Poll, error: Exception, *, is_well: bool) -> None:
-    """Write a failed poll. ``is_well``: the service has answered for another job of the project just now."""
-    is_well = is_well or _others_are_answered(context, poll.job)
-    try:
-        await context.store.write(
-            lambda tx: settle_error(context, tx, poll.job, poll.misses, error, is_well=is_well)
-        )
-    except LeaseLost:
-        _log_taken_over(poll.job)
-        return
-    context.wake()
-
-
-def _others_are_answered(context: WorkerContext, job: TrackedJob) -> bool:
-    """Return whether the service has answered for other jobs of the project since this one cannot be read."""
-    answered_at = context.answered.get(job.project)
-    return job.unread_since is not None and answered_at is not None and answered_at > job.unread_since
-
-
-def _log_taken_over(job: TrackedJob) -> None:
-    """Log a lost lease: a follow-up began a new iteration, or another process claimed the job."""
-    log.info("poll_taken_over", job=job.number)
-
-
-async def _end_back_off(context: WorkerContext, project: ProjectId) -> None:
-    """End the back-off of a project for which the service has answered."""
-    await context.store.write(lambda tx: service_is_well(context, tx, project, wrote=False))
-    context.wake()

@@ -11,23 +11,22 @@ import structlog
 
 from bot.logs import about_request
 from bot.messages import job_answers
-from bot.messages import jobs as say
-from bot.messages.face import face
+from bot.messages.jobs import follow_up_by_command
 from bot.model import lifecycle
 from bot.model.access import Access
 from bot.model.jobs import JobState, TrackedJob
-from bot.model.outbox import DeliveryKind, NewDelivery
+from bot.model.outbox import NewDelivery
 from bot.model.prompts import Prompt, PromptKind, PromptState
-from bot.store import LeaseLost, Transaction
+from bot.store import Transaction
 from bot.work.access.check import AskSlack, Decision, decide
 from bot.work.access.denied import refuse_named, refuse_prompt, tell_named
 from bot.work.context import WorkerContext
 from bot.work.jobs.along import Along, what_goes_along
-from bot.work.jobs.key_health import try_soon
 from bot.work.jobs.names import plain_text
-from bot.work.jobs.thread_messages import redraw_face, reply
-from bot.work.jobs.transitions import drop_follow_ups, tell_behind_unconfirmed
-from bot.work.retry import retry_on_db_error
+from bot.work.jobs.service_health import FIRST_SECONDS
+from bot.work.jobs.settle_prompt import drop_follow_ups, tell_behind_unconfirmed
+from bot.work.jobs.thread import open_thread, redraw_face, say
+from bot.work.retry import retry_on_db_error, unless_taken_over
 from bot.work.tasks import run_as_claimed
 
 log = structlog.get_logger(__name__)
@@ -73,7 +72,8 @@ async def _prepare_known(context: WorkerContext, prompt: Prompt) -> None:
 
     def settle(tx: Transaction) -> None:
         if decision.may:
-            try_soon(context, tx, prompt.job)
+            # Though others are refused: perhaps this one is not.
+            tx.back_offs.hasten(prompt.job, context.after(FIRST_SECONDS))
         if decision.may is None:
             _decide_later(context, tx, prompt)
         elif decision.denied is not None:
@@ -85,12 +85,9 @@ async def _prepare_known(context: WorkerContext, prompt: Prompt) -> None:
         else:
             _write(context, tx, prompt, prepared)
 
-    try:
+    with unless_taken_over("prompt", prompt.id):
         await context.settle(settle)
-    except LeaseLost:
-        log.info("prompt_taken_over", prompt=prompt.id)
-        return
-    context.wake()
+        context.wake()
 
 
 async def _read_in_slack(context: WorkerContext, prompt: Prompt) -> _Prepared:
@@ -129,7 +126,7 @@ def _decide_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> No
 
 def _write_named(context: WorkerContext, tx: Transaction, prompt: Prompt, prepared: _Prepared) -> None:
     """Write a follow-up whose sender turned out to have access, unless the job has been given up."""
-    # The job is locked before the prompt, in the same order as in ``transitions.drop_follow_ups``.
+    # The job is locked before the prompt, in the same order as in ``drop_follow_ups``.
     job = tx.jobs.get_locked(prompt.job)
     if job is not None and job.state in (JobState.REFUSED, JobState.WITHDRAWN):
         refuse_named(context, tx, prompt, job_answers.cannot_follow_up(job))
@@ -151,37 +148,20 @@ def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, prepared: _P
         tx.jobs.update(prompt.job, earlier=prepared.along.earlier)
     job = tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
-        _show_job(tx, job, now)
+        open_thread(tx, job, now)
     else:
         _show_follow_up(tx, job, prompt, prepared.text, now)
         tell_behind_unconfirmed(tx, job, prompt, now)
         if prepared.along.earlier is not None:
             redraw_face(tx, job.number, now)
     if prepared.along.not_sent is not None:
-        reply(tx, job, f"files:{prompt.id}", prepared.along.not_sent, now)
-
-
-def _show_job(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Open the job's thread; if it is open, because the prompt was edited, show the new text there."""
-    if tx.outbox.state_of(f"job:{job.number}:root") is None:
-        _open_thread(tx, job, now)
-        return
-    redraw_face(tx, job.number, now)
-    for part, message in enumerate(say.full_prompt(job)):
-        reply(tx, job, f"prompt:{part}:{now.isoformat()}", message, now)
-
-
-def _open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    key = f"job:{job.number}:root"
-    tx.outbox.add(NewDelivery.in_thread(key, DeliveryKind.ROOT, job, face(job)), now)
-    for part, message in enumerate(say.full_prompt(job)):
-        reply(tx, job, f"prompt:{part}", message, now)
+        say(tx, job, f"files:{prompt.id}", prepared.along.not_sent, now)
 
 
 def _show_follow_up(tx: Transaction, job: TrackedJob, prompt: Prompt, text: str, now: datetime) -> None:
     if prompt.message_ts is None:
-        message = say.follow_up_by_command(job, text, prompt.asked_by)
-        reply(tx, job, f"follow_up:{prompt.id}", message, now)
+        message = follow_up_by_command(job, text, prompt.asked_by)
+        say(tx, job, f"follow_up:{prompt.id}", message, now)
         return
     key = f"prompt:{prompt.id}:seen"
     tx.outbox.add(NewDelivery.react(key, job.channel, prompt.message_ts, "eyes", job=job.number), now)

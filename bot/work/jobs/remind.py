@@ -7,13 +7,12 @@ from functools import partial
 
 import structlog
 
-from bot.messages import jobs as say
 from bot.model.ids import UserId
 from bot.model.jobs import TrackedJob
 from bot.model.weekly_time import working_time
 from bot.store import Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.thread_messages import reminder_of, reply
+from bot.work.jobs import thread
 from bot.work.ports import SlackError
 
 log = structlog.get_logger(__name__)
@@ -52,4 +51,4 @@ def _remind(context: WorkerContext, seen: TrackedJob, zone: str | None, tx: Tran
     at = working_time(now, zone) if zone else now + _AGAIN
     tx.jobs.update(job.number, remind_at=at if at > now else None)
     if at <= now:
-        reply(tx, job, reminder_of(job), say.reminder(job), now)
+        thread.remind(tx, job, now)

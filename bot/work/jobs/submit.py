@@ -13,7 +13,6 @@ from bot.docs_api import (
     DocsApiError,
     Forbidden,
     InvalidArgument,
-    Job,
     NotConfigured,
     NotFound,
     RateLimited,
@@ -38,18 +37,18 @@ from bot.model.quota import (
     remembered_since,
     still_counted,
 )
-from bot.store import Claimer, DatabaseTrouble, LeaseLost, Transaction
+from bot.store import Claimer, DatabaseTrouble, Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs import transitions
-from bot.work.jobs.key_health import (
+from bot.work.jobs.service_health import (
     is_about_service,
     is_refused,
     key_refused,
     postpone_prompts,
     service_failed,
 )
-from bot.work.jobs.thread_messages import redraw_face
-from bot.work.retry import retry_on_db_error
+from bot.work.jobs.settle_prompt import accepted, back_to_waiting, refused, unconfirmed
+from bot.work.jobs.thread import redraw_face
+from bot.work.retry import unless_taken_over
 from bot.work.tasks import run_all
 
 log = structlog.get_logger(__name__)
@@ -83,10 +82,9 @@ async def _settle_abandoned(context: WorkerContext) -> int:
     left = await context.store.write(lambda tx: tx.prompts.claim_abandoned(context.claimer(), _AT_ONCE))
     for prompt in left:
         try:
-            await context.store.write(partial(_write_abandoned, context, prompt))
-            context.count("prompts", PromptState.UNCONFIRMED)
-        except LeaseLost:
-            log.info("prompt_taken_over", prompt=prompt.id)
+            with unless_taken_over("prompt", prompt.id):
+                await context.store.write(partial(_write_unconfirmed, context, prompt))
+                context.count("prompts", PromptState.UNCONFIRMED)
         except DatabaseTrouble:
             raise
         except Exception:
@@ -97,8 +95,8 @@ async def _settle_abandoned(context: WorkerContext) -> int:
     return len(left)
 
 
-def _write_abandoned(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
-    transitions.unconfirmed(context, tx, prompt)
+def _write_unconfirmed(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
+    unconfirmed(context, tx, prompt)
 
 
 async def _submit_project(context: WorkerContext, project: ProjectId) -> int:
@@ -129,50 +127,35 @@ def _claim_free(context: WorkerContext, tx: Transaction, project: ProjectId) -> 
 
 def _set_times(context: WorkerContext, tx: Transaction, turns: Sequence[Turn]) -> bool:
     """Set the due times of those that wait; skip changes under two minutes. Return whether any was set."""
-    now, soonest = context.clock(), context.after(1.0)
-    moved = [each for each in turns if _has_moved(each, max(each.at, soonest), now)]
-    for turn in sorted(moved, key=lambda each: each.waiting.job):
+    now, soonest, has_moved = context.clock(), context.after(1.0), False
+    for turn in sorted(turns, key=lambda each: each.waiting.job):
         waiting, until = turn.waiting, max(turn.at, soonest)
+        is_shown = not waiting.in_queue or abs((until - waiting.due_at).total_seconds()) >= _MOVED_SECONDS
+        if not is_shown and waiting.due_at > now:
+            continue
+        has_moved = True
         why = QueueWhy.SHARE if turn.is_over_share else QueueWhy.LIMIT
         tx.prompts.update(waiting.id, was=PromptState.WAITING, due_at=until, in_queue=True)
         tx.jobs.update(waiting.job, queue_until=until, queue_why=why)
-        is_new = not waiting.in_queue
-        if is_new or _differs_much(until, waiting.due_at):
+        if is_shown:
             redraw_face(tx, waiting.job, now)
-        if is_new:
+        if not waiting.in_queue:
             context.count("prompts", "queued")
-    return bool(moved)
-
-
-def _has_moved(turn: Turn, until: datetime, now: datetime) -> bool:
-    was = turn.waiting
-    return not was.in_queue or _differs_much(until, was.due_at) or was.due_at <= now
-
-
-def _differs_much(until: datetime, was: datetime) -> bool:
-    return abs((until - was).total_seconds()) >= _MOVED_SECONDS
+    return has_moved
 
 
 async def _submit(context: WorkerContext, prompt: Prompt) -> None:
-    with about_request(prompt.key):
-        await _submit_known(context, prompt)
-
-
-async def _submit_known(context: WorkerContext, prompt: Prompt) -> None:
-    try:
+    with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
         job, claimer = await _mark_sending(context, prompt)
         # As the row is now, so that the number of attempts is the same if the row is found abandoned.
         sending = replace(prompt, state=PromptState.SENDING, attempts=prompt.attempts + 1)
         if context.clock() + _CALL_SHARE * (claimer.until - claimer.now) > claimer.until:
             # The process was suspended, and another one may have taken the prompt for abandoned.
-            await _send_later(context, sending)
+            log.warning("prompt_not_sent_in_time", prompt=prompt.id)
+            await context.store.write(lambda tx: back_to_waiting(context, tx, sending, context.clock()))
         else:
             await _call(context, sending, job.project, job.service_id)
-    except LeaseLost:
-        # Withdrawn by a person, or claimed by another process, which writes the outcome.
-        log.info("prompt_taken_over", prompt=prompt.id)
-        return
-    context.wake()
+        context.wake()
 
 
 async def _mark_sending(context: WorkerContext, prompt: Prompt) -> tuple[TrackedJob, Claimer]:
@@ -184,12 +167,6 @@ async def _mark_sending(context: WorkerContext, prompt: Prompt) -> tuple[Tracked
         return tx.jobs.known(prompt.job), claimer
 
     return await context.store.write(mark)
-
-
-async def _send_later(context: WorkerContext, prompt: Prompt) -> None:
-    """Let a prompt wait that was marked and not sent. Raises LeaseLost if another process has claimed it."""
-    log.warning("prompt_not_sent_in_time", prompt=prompt.id)
-    await context.store.write(lambda tx: transitions.back_to_waiting(context, tx, prompt, context.clock()))
 
 
 async def _call(context: WorkerContext, prompt: Prompt, project: ProjectId, service_id: str | None) -> None:
@@ -204,9 +181,12 @@ async def _call(context: WorkerContext, prompt: Prompt, project: ProjectId, serv
     except DocsApiError as error:
         log.warning("prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=type(error).__name__)
         knows = isinstance(error, NotFound) and await _knows_job(context, project, service_id)
-        await retry_on_db_error(partial(_settle_error, context, prompt, project, error, knows_job=knows))
+        write = partial(_write_error, context, prompt, project, error, knows_job=knows)
+        context.count("prompts", await context.settle(write))
         return
-    await retry_on_db_error(lambda: _settle_accepted(context, prompt, answer))
+    await context.settle(lambda tx: accepted(context, tx, prompt, answer))
+    context.count("prompts", "sent")
+    log.info("prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind, service_job=answer.id)
 
 
 async def _knows_job(context: WorkerContext, project: ProjectId, service_id: str | None) -> bool:
@@ -220,27 +200,12 @@ async def _knows_job(context: WorkerContext, project: ProjectId, service_id: str
     return True
 
 
-async def _settle_accepted(context: WorkerContext, prompt: Prompt, answer: Job) -> None:
-    await context.store.write(lambda tx: transitions.accepted(context, tx, prompt, answer))
-    context.count("prompts", "sent")
-    log.info("prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind, service_job=answer.id)
-
-
-async def _settle_error(
-    context: WorkerContext, prompt: Prompt, project: ProjectId, error: DocsApiError, *, knows_job: bool
-) -> None:
-    outcome = await context.store.write(
-        lambda tx: _write_error(context, tx, prompt, project, error, knows_job=knows_job)
-    )
-    context.count("prompts", outcome)
-
-
 def _write_error(
     context: WorkerContext,
-    tx: Transaction,
     prompt: Prompt,
     project: ProjectId,
     error: DocsApiError,
+    tx: Transaction,
     *,
     knows_job: bool,
 ) -> str:
@@ -249,6 +214,7 @@ def _write_error(
     Return the outcome for the metrics. ``knows_job``: the service may know the job that a follow-up got a
     404 for.
     """
+    now = context.clock()
     if isinstance(error, Unavailable) and (prompt.kind is PromptKind.START or is_about_service(error)):
         # The prompts that wait would fare no better.
         service_failed(context, tx, project, error)
@@ -256,29 +222,29 @@ def _write_error(
         case RateLimited():
             _wait_for_quota(context, tx, prompt, project, error.retry_after_seconds)
         case Unavailable(sent=False):
-            _try_later(context, tx, prompt)
-        case Unauthorized() | Forbidden() if _refused_alone(tx, prompt, project):
-            problem = problems.only_this_refused(error.status_code)
-            transitions.refused(context, tx, prompt, error, problem)
-        case Unauthorized() | Forbidden() if context.clock() - prompt.asked_at < _KEY_RETRY:
+            # The service was not reached, so no use was spent and a retry is safe.
+            due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
+            _try_later(context, tx, prompt, due_at, QueueWhy.SERVICE, is_told=prompt.attempts >= 3)
+        case Unauthorized() | Forbidden() if prompt.sent_at and tx.prompts.took_any_since(
+            project, prompt.sent_at
+        ):
+            # The service has taken another prompt since it first refused this one.
+            refused(context, tx, prompt, error, problems.only_this_refused(error.status_code))
+        case Unauthorized() | Forbidden() if now - prompt.asked_at < _KEY_RETRY:
             until = key_refused(context, tx, project, error, wrote=True)
-            transitions.back_to_waiting(context, tx, prompt, context.clock(), is_refused=True)
+            back_to_waiting(context, tx, prompt, now, is_refused=True)
             postpone_prompts(context, tx, project, until)
         case NotFound() if knows_job and prompt.attempts < _MOST_ATTEMPTS:
-            _try_later_again(context, tx, prompt)
+            wait_seconds = back_off_seconds(prompt.attempts, context.chance(), first=30.0, cap=600.0)
+            _try_later(context, tx, prompt, context.after(wait_seconds), None, is_told=True)
         case NotFound() if knows_job:
-            transitions.refused(context, tx, prompt, error, problems.follow_up_not_taken())
+            refused(context, tx, prompt, error, problems.follow_up_not_taken())
         case Unauthorized() | Forbidden() | NotConfigured() | NotFound() | Rejected() | InvalidArgument():
-            transitions.refused(context, tx, prompt, error)
+            refused(context, tx, prompt, error)
         case _:
-            transitions.unconfirmed(context, tx, prompt, answered=error.status_code is not None)
+            unconfirmed(context, tx, prompt, answered=error.status_code is not None)
             return PromptState.UNCONFIRMED
     return type(error).__name__.lower()
-
-
-def _refused_alone(tx: Transaction, prompt: Prompt, project: ProjectId) -> bool:
-    """Return whether the service has taken another prompt since it first refused this one."""
-    return prompt.sent_at is not None and tx.prompts.took_any_since(project, prompt.sent_at)
 
 
 def _wait_for_quota(
@@ -291,28 +257,26 @@ def _wait_for_quota(
     """Postpone a prompt after a 429, and the project's queue with it: the service's count overrides ours."""
     now = context.clock()
     tx.quota.lock(project)
-    transitions.back_to_waiting(context, tx, prompt, now)
+    back_to_waiting(context, tx, prompt, now)
     if retry_after_seconds is not None:
-        until = context.after(max(retry_after_seconds, 1.0))
+        until = context.after(retry_after_seconds)
     else:
         frees = frees_at(tx.prompts.uses(project, now), 0, 1)
         until = min(frees or now + UNKNOWN_WAIT, now + 15 * UNKNOWN_WAIT)
     tx.quota.mark_exhausted(project, max(until, context.after(1.0)))
 
 
-def _try_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
-    """Retry later. The service was not reached, so no use was spent and a retry is safe."""
-    due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
-    transitions.back_to_waiting(context, tx, prompt, due_at)
-    if prompt.attempts >= 3:
-        tx.jobs.update(prompt.job, queue_until=due_at, queue_why=QueueWhy.SERVICE)
+def _try_later(
+    context: WorkerContext,
+    tx: Transaction,
+    prompt: Prompt,
+    due_at: datetime,
+    why: QueueWhy | None,
+    *,
+    is_told: bool,
+) -> None:
+    """Send a prompt again then. ``is_told``: the job's face says so."""
+    back_to_waiting(context, tx, prompt, due_at)
+    if is_told:
+        tx.jobs.update(prompt.job, queue_until=due_at, queue_why=why)
         redraw_face(tx, prompt.job, context.clock())
-
-
-def _try_later_again(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
-    """Retry a follow-up later whose job the service knows, though it did not find it for the follow-up."""
-    wait_seconds = back_off_seconds(prompt.attempts, context.chance(), first=30.0, cap=600.0)
-    due_at = context.after(wait_seconds)
-    transitions.back_to_waiting(context, tx, prompt, due_at)
-    tx.jobs.update(prompt.job, queue_until=due_at, queue_why=None)
-    redraw_face(tx, prompt.job, context.clock())

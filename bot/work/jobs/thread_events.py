@@ -27,9 +27,9 @@ from bot.work.context import Context, FollowUps
 from bot.work.jobs import thanks
 from bot.work.jobs.along import asked_to_take
 from bot.work.jobs.ask import AskRequest, TooManyWaiting, ask
-from bot.work.jobs.decisions import note_review
+from bot.work.jobs.decisions import keep_review
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up
-from bot.work.jobs.thread_messages import reply as say_in_thread
+from bot.work.jobs.thread import say as say_in_thread
 from bot.work.ports import Mention, ThreadReply
 
 log = structlog.get_logger(__name__)
@@ -244,7 +244,7 @@ async def _thank(context: Context, origin: Origin, reviewed: TrackedJob | None =
         if denied is None:
             # When its event comes again, the job may have another pull request.
             if reviewed and tx.outbox.state_of(key) is None:
-                note_review(tx, reviewed.number, Review.REVIEWED, origin.user, context.clock())
+                keep_review(tx, reviewed.number, Review.REVIEWED, origin.user, context.clock())
             tx.outbox.add(reaction, context.clock())
         _note_heard(tx, origin)
 

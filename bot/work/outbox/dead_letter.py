@@ -15,7 +15,7 @@ from bot.model.outbox import Delivery, DeliveryKind, NewDelivery
 from bot.model.refusal import Refusal
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.transitions import drop_follow_ups
+from bot.work.jobs.settle_prompt import drop_follow_ups
 from bot.work.visitors.subscriptions import refused
 
 log = structlog.get_logger(__name__)

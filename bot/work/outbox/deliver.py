@@ -20,7 +20,7 @@ from bot.model.refusal import Refusal
 from bot.store import Claimer, DatabaseTrouble, LeaseLost, Transaction
 from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext
-from bot.work.jobs.thread_messages import link_from_earlier
+from bot.work.jobs.thread import link_from_earlier
 from bot.work.outbox.csv_upload import share_file
 from bot.work.outbox.dead_letter import bury_broken
 from bot.work.outbox.failures import MOST_TRIES, settle_error

@@ -12,7 +12,7 @@ from bot.model.polling import back_off_seconds
 from bot.model.refusal import Refusal
 from bot.store import Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.thread_messages import redraw_face
+from bot.work.jobs.thread import redraw_face
 from bot.work.outbox.dead_letter import give_up
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 

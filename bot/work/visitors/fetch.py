@@ -23,7 +23,7 @@ from bot.model.visitors import Counts, ReadingProblem, Snapshot, SnapshotState
 from bot.store import AlreadyStored, DatabaseTrouble, LeaseLost, Transaction
 from bot.store.snapshots import ReadPage
 from bot.work.context import WorkerContext
-from bot.work.jobs.key_health import is_refused, key_refused, reading_is_refused, service_is_well
+from bot.work.jobs.service_health import is_refused, key_refused, service_is_well
 from bot.work.tasks import run_all, run_as_claimed
 
 log = structlog.get_logger(__name__)
@@ -81,7 +81,8 @@ def _claim(context: WorkerContext, tx: Transaction, project: ProjectId) -> tuple
     Return them, and how many were failed without a call, because the key was refused a moment ago.
     """
     now, counted, claimer = context.clock(), context.projects.budget_of(project), context.claimer()
-    if reading_is_refused(tx, project, now):
+    back_off = tx.back_offs.of(project)
+    if back_off is not None and back_off.refuses_reading and back_off.until > now:
         refused = tx.snapshots.claim(claimer, project, _REFUSED_AT_ONCE)
         for each in refused:
             _fail(context, tx, each, ReadingProblem.KEY, each.attempts, timedelta())

@@ -22,11 +22,11 @@ from bot.model.origin import Origin
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
 from bot.model.questions import FileTo, Numbers, Question, QuestionKind, QuestionState, VisitorsQuery
 from bot.model.visitors import ReadingProblem, Snapshot, SnapshotState
-from bot.store import LeaseLost, Transaction
+from bot.store import Transaction
 from bot.work.access.check import AskSlack, decide
 from bot.work.access.denied import refuse_question
 from bot.work.context import Context, WorkerContext
-from bot.work.retry import retry_on_db_error
+from bot.work.retry import retry_on_db_error, unless_taken_over
 from bot.work.tasks import run_all
 from bot.work.visitors.digest import CURVE_WEEKS, tell_digest
 from bot.work.visitors.report import build_report
@@ -128,17 +128,14 @@ async def answer_questions(context: WorkerContext) -> int:
 
 
 async def _advance(context: WorkerContext, question: Question) -> None:
-    try:
+    with unless_taken_over("question", question.id):
         denied = (await decide(context, question.user, ask=AskSlack.FINAL)).denied if question.user else None
         if denied is not None:
             await context.settle(lambda tx: refuse_question(context, tx, question, denied))
         else:
             await context.settle(lambda tx: _settle(context, tx, question))
-    except LeaseLost:
-        log.warning("question_taken_over", question=question.id)
-        return
-    context.wake()
-    context.wake_after(context.timeouts.reading_seconds * 1.1)
+        context.wake()
+        context.wake_after(context.timeouts.reading_seconds * 1.1)
 
 
 def _settle(context: WorkerContext, tx: Transaction, question: Question) -> None:

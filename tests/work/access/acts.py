@@ -61,7 +61,7 @@ def _about(scene: Scene) -> Body:
     return {"user": {"id": scene.user}, "trigger_id": "1.2", "response_url": url_of(scene.user)}
 
 
-_JOB_OF = {"send_again": 2, "forget": 2, "withdraw": 3}
+_JOB_OF = {"send_again": 2, "dismiss": 2, "withdraw": 3}
 """For which of the owner's jobs, prompts or questions a button does something; others are for the first."""
 _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "run_again": lambda _, number: f"{number}:7",

@@ -324,7 +324,7 @@ async def test_what_an_admin_asked_is_not_everybodys_to_withdraw(office: Office)
 
 async def test_a_button_that_is_not_true_any_more_says_so(office: Office) -> None:
     await office.started("One")
-    for action in ("withdraw", "send_again", "forget"):
+    for action in ("withdraw", "send_again", "dismiss"):
         answer = await office.press(action, "1")
         assert answer.message is not None
         assert "decided already" in answer.message.text
@@ -332,7 +332,7 @@ async def test_a_button_that_is_not_true_any_more_says_so(office: Office) -> Non
 
 @pytest.mark.parametrize("value", ["", "0", "-1", "99", "x", "9" * 40, "1; DROP TABLE jobs", "٣"])
 @pytest.mark.parametrize(
-    "action", ["withdraw", "send_again", "forget", "ask_anyway", "follow_up_anyway", "run_again"]
+    "action", ["withdraw", "send_again", "dismiss", "ask_anyway", "follow_up_anyway", "run_again"]
 )
 async def test_a_button_that_names_nothing_is_answered(office: Office, action: str, value: str) -> None:
     answer = await office.press(action, value)

@@ -77,7 +77,8 @@ async def started(office: Office, count: int) -> None:
 
 async def back_off(office: Office) -> tuple[str, datetime] | None:
     """The reason and the end of the project's back-off."""
-    return (await office.store.read(lambda tx: tx.back_offs.all())).get(PROJECT)
+    found = await office.store.read(lambda tx: tx.back_offs.of(PROJECT))
+    return (found.reason, found.until) if found else None
 
 
 @pytest.mark.parametrize("answer", BAD.values(), ids=BAD.keys())

@@ -12,7 +12,7 @@ from bot.model.ids import JobNumber, PromptId
 from bot.model.jobs import JobState
 from bot.model.message import Message
 from bot.slack.errors import refused
-from bot.work.jobs.decisions import forget, send_again, stop_watching
+from bot.work.jobs.decisions import dismiss, send_again, stop_watching
 from bot.work.ports import SlackUnclear, SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL
 from tests.fakes import PULL_REQUEST
@@ -101,7 +101,7 @@ async def test_edits_of_several_messages_do_not_replace_each_other(office: Offic
     assert ":gear:" in office.root_text()
 
 
-@pytest.mark.parametrize(("decide", "words"), [(send_again, "*Send again*"), (forget, "*Dismiss*")])
+@pytest.mark.parametrize(("decide", "words"), [(send_again, "*Send again*"), (dismiss, "*Dismiss*")])
 async def test_a_decided_question_loses_its_buttons(office: Office, decide: object, words: str) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.started()
@@ -115,7 +115,7 @@ async def test_a_decided_question_loses_its_buttons(office: Office, decide: obje
 async def test_a_dismissed_job_says_who_dismissed_it_and_a_withdrawn_one_does_not(office: Office) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.started()
-    await forget(office.context, PromptId(1), BEN)
+    await dismiss(office.context, PromptId(1), BEN)
     await office.settle()
     assert office.root_text().startswith(f":grey_question: *Outcome unknown*, dismissed by <@{BEN}>")
 

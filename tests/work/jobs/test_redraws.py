@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.messages import blocks as b
 from bot.model.ids import JobNumber
 from bot.store import Transaction
-from bot.work.jobs.thread_messages import edit_reply, redraw_face, reply
+from bot.work.jobs.thread import edit, redraw_face, say
 from bot.work.outbox.deliver import deliver_due
 from tests.work.office import Office
 
@@ -26,12 +26,12 @@ async def test_of_two_redraws_in_one_moment_the_later_one_is_shown(office: Offic
 async def test_of_two_edits_of_a_reply_in_one_moment_the_later_one_is_shown(office: Office) -> None:
     await office.started()
     job = await office.job()
-    await office.store.write(lambda tx: reply(tx, job, "said", b.words("Said."), office.clock()))
+    await office.store.write(lambda tx: say(tx, job, "said", b.words("Said."), office.clock()))
     await office.settle()
 
     def edit_twice(tx: Transaction) -> None:
         for words in ("Once.", "Twice."):
-            edit_reply(tx, job, "job:1:said", b.words(words), office.clock())
+            edit(tx, job, "said", b.words(words), office.clock())
 
     await office.store.write(edit_twice)
     await deliver_due(office.context)

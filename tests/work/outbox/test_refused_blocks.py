@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.model.ids import JobNumber
 from bot.slack.errors import refused
 from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.thread_messages import redraw_face
+from bot.work.jobs.thread import redraw_face
 from tests.work.office import Office
 
 
@@ -26,7 +26,7 @@ async def test_a_face_that_was_posted_plain_is_never_drawn_with_what_slack_refus
     await office.finished()
     assert [block["type"] for block in office.slack.root().message.blocks] == ["section"]
     drawn = office.slack.edits[office.slack.root().ts]
-    assert {block["type"] for message in drawn for block in message.blocks} == {"section", "actions"}
+    assert {block["type"] for message in drawn for block in message.blocks} == {"section"}
 
 
 async def test_an_edit_that_waits_while_slack_refuses_the_face_is_drawn_anew(office: Office) -> None:
@@ -37,4 +37,4 @@ async def test_an_edit_that_waits_while_slack_refuses_the_face_is_drawn_anew(off
     office.slack.trouble("post", refused("feature_disabled"))
     await office.settle()
     drawn = office.slack.edits[office.slack.root().ts]
-    assert {block["type"] for message in drawn for block in message.blocks} == {"section", "actions"}
+    assert {block["type"] for message in drawn for block in message.blocks} == {"section"}

@@ -10,7 +10,7 @@ import pytest
 from bot.model.ids import ChannelId, JobNumber
 from bot.model.pace import Method
 from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.thread_messages import redraw_face
+from bot.work.jobs.thread import redraw_face
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled, SlackUnclear
 from tests.builders import CHANNEL

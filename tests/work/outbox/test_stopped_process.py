@@ -11,7 +11,7 @@ import pytest
 
 from bot.model.ids import ChannelId, JobNumber
 from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.thread_messages import redraw_face
+from bot.work.jobs.thread import redraw_face
 from bot.work.outbox.deliver import deliver_due
 from tests.builders import ANA, BEN, CHANNEL, HeldClock
 from tests.fakes import FakeSlack

@@ -1,4 +1,4 @@
-"""Handle a docs service that fails, or refuses the API key: stop calls, tell the admins, resume by itself."""
+"""Handle a docs service that fails, or refuses the API key: stop calls, tell people, resume by itself."""
 
 from __future__ import annotations
 
@@ -9,23 +9,26 @@ import structlog
 
 from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
 from bot.messages import quota as say
-from bot.model.ids import ChannelId, JobNumber, ProjectId
+from bot.model.ids import ChannelId, ProjectId
 from bot.model.jobs import QueueWhy, Trouble
 from bot.model.message import Message
 from bot.model.outbox import NewDelivery
 from bot.model.polling import back_off_seconds
-from bot.model.quota import KEY_REASONS, MAY_NOT_WRITE
+from bot.model.quota import MAY_NOT_WRITE, BackOff
 from bot.store import Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.thread_messages import redraw_face
+from bot.work.jobs.thread import redraw_face
 
 log = structlog.get_logger(__name__)
 _NOWHERE = ChannelId("-")
 """The channel of a private delivery that belongs to no channel."""
 _OVERLOADED = 503
-_FIRST_SECONDS = 30.0
+FIRST_SECONDS = 30.0
 _CAP_SECONDS = 1_800.0
 """First and longest back-off after a refused key."""
+_AT_ONCE = 50
+_ENDED_SECONDS = 120.0
+"""When a back-off ended longer ago, only jobs whose own calls failed say so: others may be well by now."""
 
 
 def is_key_problem(error: Exception) -> TypeGuard[Unauthorized | Forbidden]:
@@ -46,33 +49,35 @@ def wait_asked_for(error: Exception) -> float:
     return 0.0 if asked is None else max(asked, 1.0)
 
 
+def is_refused(tx: Transaction, project: ProjectId) -> bool:
+    """Return whether the project has a back-off because its key was refused."""
+    known = tx.back_offs.of(project)
+    return known is not None and known.is_refusal
+
+
+def trouble_of(back_off: BackOff) -> Trouble | None:
+    """Return what a back-off means for people; None for a service that only asks to wait."""
+    if back_off.is_refusal:
+        return Trouble.REFUSED
+    return None if back_off.reason == RateLimited.__name__ else Trouble.AWAY
+
+
 def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, error: Exception) -> datetime:
     """Back off from a project because its service fails, and return until when.
 
     Calls that fail while the project has a back-off already do not lengthen it, unless the service asks.
     """
-    now = context.clock()
-    reason, until = (tx.back_offs.all()).get(project, ("", now))
-    attempts, wait_seconds = tx.back_offs.attempts(project), wait_asked_for(error)
-    if until <= now:
+    now, reason = context.clock(), type(error).__name__
+    known = tx.back_offs.of(project) or BackOff(reason, now, now, 0)
+    attempts, wait_seconds = known.attempts, wait_asked_for(error)
+    if known.until <= now:
         attempts += 1
         wait_seconds = wait_seconds or back_off_seconds(attempts, context.chance())
-        log.warning("docs_service_unwell", project=project, reason=type(error).__name__, attempts=attempts)
-    until = max(until, context.after(wait_seconds))
-    reason = reason if reason in KEY_REASONS else type(error).__name__
-    tx.back_offs.put(project, until, attempts, reason, since=tx.back_offs.since(project) or now)
+        log.warning("docs_service_unwell", project=project, reason=reason, attempts=attempts)
+    until = max(known.until, context.after(wait_seconds))
+    kept = known.reason if known.is_refusal else reason
+    tx.back_offs.put(project, BackOff(kept, known.since, until, attempts))
     return until
-
-
-def is_refused(tx: Transaction, project: ProjectId) -> bool:
-    """Return whether the project has a back-off because its key was refused."""
-    return tx.back_offs.reason(project) in KEY_REASONS
-
-
-def reading_is_refused(tx: Transaction, project: ProjectId, now: datetime) -> bool:
-    """Return whether the key was refused even for reading and its back-off is not over."""
-    reason, until = (tx.back_offs.all()).get(project, ("", now))
-    return reason in KEY_REASONS and reason != MAY_NOT_WRITE and until > now
 
 
 def key_refused(
@@ -85,45 +90,29 @@ def key_refused(
     """
     # Locked, because of several calls refused at the same moment each would tell the admins.
     tx.quota.lock(project)
-    now, known = context.clock(), is_refused(tx, project)
-    attempts = tx.back_offs.attempts(project) if known else 0
-    _, until = tx.back_offs.all().get(project, ("", now))
-    if wrote or not known or until <= now:
+    now, known, reason = context.clock(), tx.back_offs.of(project), type(error).__name__
+    is_first = known is None or not known.is_refusal
+    if known is None or is_first:
+        known = BackOff(MAY_NOT_WRITE, now, now, 0)
+    attempts, until = known.attempts, known.until
+    if wrote or until <= now:
         # Otherwise reads that are refused at the same moment would each double the wait.
         attempts += 1
         # While prompts wait that have not been tried, each is: perhaps only this one is refused.
-        doubled = 1 if wrote and _any_untried(tx, project, now) else attempts
-        wait_seconds = back_off_seconds(doubled, context.chance(), first=_FIRST_SECONDS, cap=_CAP_SECONDS)
-        until = context.after(wait_seconds)
+        queue = tx.prompts.quota_queue(project, now) if wrote else ()
+        doubled = 1 if any(each.refused_at is None for each in queue) else attempts
+        until = context.after(
+            back_off_seconds(doubled, context.chance(), first=FIRST_SECONDS, cap=_CAP_SECONDS)
+        )
     # Only a read shows whether the key is bad for reading too.
-    reason = type(error).__name__
-    if wrote:
-        reason = (known and tx.back_offs.reason(project)) or MAY_NOT_WRITE
-    since = tx.back_offs.since(project) if known else None
-    tx.back_offs.put(project, until, attempts, reason, since=since or now)
-    log.error("key_refused", project=project, reason=type(error).__name__, attempts=attempts)
-    if not known:
+    tx.back_offs.put(project, BackOff(known.reason if wrote else reason, known.since, until, attempts))
+    log.error("key_refused", project=project, reason=reason, attempts=attempts)
+    if is_first:
         shown, entry = context.projects.shown(project), context.projects.entry(project)
         forbidden = isinstance(error, Forbidden)
         message = say.key_refused(project, forbidden=forbidden, shown=shown, entry=entry)
         _tell_admins(context, tx, f"key:{project}:refused", message, now)
     return until
-
-
-def _any_untried(tx: Transaction, project: ProjectId, now: datetime) -> bool:
-    return any(each.refused_at is None for each in tx.prompts.quota_queue(project, now))
-
-
-def try_soon(context: WorkerContext, tx: Transaction, job: JobNumber) -> None:
-    """Let a new prompt of a job be tried soon though others are refused: perhaps this one is not."""
-    tx.back_offs.hasten(job, MAY_NOT_WRITE, context.after(_FIRST_SECONDS))
-
-
-def trouble_of(reason: str) -> Trouble | None:
-    """Return what the reason of a back-off means for people; None for a service that only asks to wait."""
-    if reason in KEY_REASONS:
-        return Trouble.REFUSED
-    return None if reason == RateLimited.__name__ else Trouble.AWAY
 
 
 def postpone_prompts(context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime) -> None:
@@ -141,12 +130,12 @@ def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId,
 
     The admins are told if a refused key is accepted again. ``wrote``: the call was a prompt and not a read.
     """
-    reason = tx.back_offs.reason(project)
-    if reason is None or (reason == MAY_NOT_WRITE and not wrote):
+    known = tx.back_offs.of(project)
+    if known is None or (known.reason == MAY_NOT_WRITE and not wrote):
         return
-    if reason in KEY_REASONS:
+    if known.is_refusal:
         tx.quota.lock(project)
-    if not tx.back_offs.clear(project) or reason not in KEY_REASONS:
+    if not tx.back_offs.clear(project) or not known.is_refusal:
         return
     now = context.clock()
     tx.prompts.resume(project, QueueWhy.KEY, now)
@@ -161,3 +150,45 @@ def _tell_admins(
     for admin in sorted(context.access_policy.admins):
         key = f"{occasion}:{now.isoformat()}:{admin}"
         tx.outbox.add(NewDelivery.private(key, _NOWHERE, admin, message), now)
+
+
+async def show_trouble(context: WorkerContext) -> int:
+    """Let the faces of open jobs say since when the docs service fails or refuses the bot.
+
+    Trouble that has lasted for ten minutes is shown once, and taken back when the service works again. Return
+    how many faces were redrawn.
+    """
+    if not await context.store.read(lambda tx: tx.back_offs.all() or tx.jobs.with_trouble((), 1)):
+        return 0
+    shown = await context.store.write(lambda tx: _take_trouble_back(context, tx) + _show_trouble(context, tx))
+    if shown:
+        context.wake()
+    return shown
+
+
+def _show_trouble(context: WorkerContext, tx: Transaction) -> int:
+    now, count = context.clock(), 0
+    began, recent = (
+        context.after(-context.timeouts.trouble_seconds),
+        context.after(-_ENDED_SECONDS),
+    )
+    for project, back_off in tx.back_offs.all().items():
+        trouble = trouble_of(back_off)
+        if trouble is None or back_off.since > began:
+            continue
+        # Where only prompts are refused, the running jobs are well.
+        only_failing = back_off.until < recent or back_off.reason == MAY_NOT_WRITE
+        for job in tx.jobs.without_trouble(project, trouble, _AT_ONCE, only_failing=only_failing):
+            tx.jobs.update(job.number, trouble=trouble, trouble_since=back_off.since)
+            redraw_face(tx, job.number, now)
+            count += 1
+    return count
+
+
+def _take_trouble_back(context: WorkerContext, tx: Transaction) -> int:
+    over = tx.jobs.with_trouble(tx.back_offs.all(), _AT_ONCE)
+    for job in over:
+        tx.jobs.update(job.number, trouble=None, trouble_since=None)
+        if job.state.is_open:
+            redraw_face(tx, job.number, context.clock())
+    return len(over)

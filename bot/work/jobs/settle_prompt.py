@@ -5,19 +5,19 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.docs_api import DocsApiError, Forbidden, Job, NotConfigured, NotFound, Unauthorized
-from bot.messages import jobs as say
+from bot.messages import jobs as messages
 from bot.messages import problems
 from bot.messages.blocks import linkable
 from bot.messages.problems import Problem
 from bot.model import lifecycle
-from bot.model.ids import JobNumber, ProjectId, ServiceJobId, UserId
+from bot.model.ids import JobNumber, ServiceJobId, UserId
 from bot.model.jobs import JobDetails, JobState, TrackedJob
 from bot.model.projects import Project
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.key_health import service_is_well
-from bot.work.jobs.thread_messages import edit_reply, outdate_end, redraw_face, reply
+from bot.work.jobs.service_health import service_is_well
+from bot.work.jobs.thread import edit, overtake, redraw_face, say
 
 
 def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Job) -> None:
@@ -27,6 +27,8 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     service_is_well(context, tx, project, wrote=True)
     tx.prompts.apply(prompt.id, lifecycle.prompt_sent(prompt), owner=context.owner)
     job, is_start = tx.jobs.known(prompt.job), prompt.kind is PromptKind.START
+    limit = context.uses_an_hour
+    left = max(0, limit - len(tx.prompts.uses(project, now)))
     step = lifecycle.iteration_started(
         job,
         prompt.asked_by,
@@ -35,28 +37,22 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         # A new job cannot be stale; after a follow-up the answer may still be the previous iteration's.
         saw_active=is_start or answer.is_running,
         service_id=ServiceJobId(answer.id) if is_start else None,
-        uses_left=_few_left(context, tx, project),
+        # Shown when a fifth of the hour's uses is left, or less.
+        uses_left=left if left * 5 <= limit else None,
     )
-    tx.jobs.apply(job.number, step, **details_of(context, job, answer).fields())
-    outdate_end(tx, job, now)
-    redraw_face(tx, job.number, now)
+    tx.jobs.apply(job.number, step, **details_of(context, job, answer))
+    overtake(tx, job, now)
 
 
 def details_of(context: WorkerContext, job: TrackedJob, answer: Job) -> JobDetails:
-    """Return what an answer tells about a job; what it leaves out is as it was."""
-    return JobDetails(
-        repository=linkable(answer.source.repository, context.link_hosts) or job.repository,
-        ref=answer.source.ref or job.ref,
-        model=answer.model or job.model,
-        created_at=answer.created_at or job.created_at,
-        archived_at=answer.archived_at or job.archived_at,
-    )
-
-
-def _few_left(context: WorkerContext, tx: Transaction, project: ProjectId) -> int | None:
-    """Return how many uses of the hour are left if that is a fifth or less, to be shown; otherwise None."""
-    left = context.uses_an_hour - len(tx.prompts.uses(project, context.clock()))
-    return max(0, left) if left * 5 <= context.uses_an_hour else None
+    """Return what an answer tells about a job besides its status; what it leaves out is as it was."""
+    return {
+        "repository": linkable(answer.source.repository, context.link_hosts) or job.repository,
+        "ref": answer.source.ref or job.ref,
+        "model": answer.model or job.model,
+        "created_at": answer.created_at or job.created_at,
+        "archived_at": answer.archived_at or job.archived_at,
+    }
 
 
 def back_to_waiting(
@@ -75,17 +71,18 @@ def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt, *, answ
 
     ``answered``: the service has answered with an error.
     """
+    now, is_follow_up = context.clock(), prompt.kind is PromptKind.FOLLOW_UP
     tx.prompts.apply(prompt.id, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
-    is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     if is_follow_up:
         _poll_for_a_while(context, tx, prompt.job)
-        _add_asker(tx, prompt)
+        job = tx.jobs.known(prompt.job)
+        if job.state.is_open:  # the end of the running iteration may be that of this follow-up
+            tx.jobs.update(prompt.job, also_asked=lifecycle.with_asker(job, prompt.asked_by))
     else:
         tx.jobs.apply(prompt.job, lifecycle.unconfirmed(tx.jobs.known(prompt.job)))
-    now = context.clock()
     job = redraw_face(tx, prompt.job, now)
-    message = say.unconfirmed(job, prompt.id, prompt.asked_by, is_follow_up, answered=answered)
-    reply(tx, job, _question(prompt), message, now)
+    question = messages.unconfirmed(job, prompt.id, prompt.asked_by, is_follow_up, answered=answered)
+    say(tx, job, _question(prompt), question, now)
     for waiting in tx.prompts.unsettled_of(job.number):
         if waiting.state is PromptState.WAITING:
             tell_behind_unconfirmed(tx, job, waiting, now)
@@ -93,7 +90,7 @@ def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt, *, answ
 
 def _question(prompt: Prompt) -> str:
     """Return the occasion of the question about an unconfirmed prompt: each attempt has its own."""
-    return f"doubt:{prompt.id}:{prompt.attempts}"
+    return f"unconfirmed:{prompt.id}:{prompt.attempts}"
 
 
 def show_decision(
@@ -101,22 +98,15 @@ def show_decision(
 ) -> None:
     """Edit the question about an unconfirmed prompt: it shows who decided what, and loses its buttons."""
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
-    message = say.decided(job, prompt.asked_by, is_follow_up, decision, by)
-    edit_reply(tx, job, f"job:{job.number}:{_question(prompt)}", message, now)
+    message = messages.decided(job, prompt.asked_by, is_follow_up, decision, by)
+    edit(tx, job, _question(prompt), message, now)
 
 
 def tell_behind_unconfirmed(tx: Transaction, job: TrackedJob, waiting: Prompt, now: datetime) -> None:
     """Tell the sender of a follow-up once that it waits for the decision about the job's first prompt."""
     if job.state is JobState.UNCONFIRMED:
-        message = say.behind_unconfirmed(job, waiting.asked_by)
-        reply(tx, job, f"behind:{waiting.asked_by}", message, now)
-
-
-def _add_asker(tx: Transaction, prompt: Prompt) -> None:
-    """Tell the end of a running iteration to the sender of an unconfirmed follow-up too."""
-    job = tx.jobs.known(prompt.job)
-    if job.state.is_open:
-        tx.jobs.update(prompt.job, also_asked=lifecycle.with_asker(job, prompt.asked_by))
+        message = messages.behind_unconfirmed(job, waiting.asked_by)
+        say(tx, job, f"behind:{waiting.asked_by}", message, now)
 
 
 def _poll_for_a_while(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:
@@ -145,22 +135,17 @@ def refused(
     tx.prompts.move_up(job.project, now)
     problem = problem or _problem(prompt, error, context.projects.entry(job.project))
     if prompt.kind is PromptKind.START:
-        not_started(tx, prompt, problem, now)
+        tx.jobs.apply(job.number, lifecycle.refused(job, problem.code, now))
+        job = redraw_face(tx, job.number, now)
+        say(tx, job, f"refused:{prompt.id}", messages.refused(job, problem), now)
+        drop_follow_ups(tx, job, now)
         return
     tx.jobs.leave_queue(job.number)
     if isinstance(error, NotFound) and job.state is not JobState.GONE:
         # One such answer is not enough to call the job lost.
         _poll_for_a_while(context, tx, job.number)
     job = redraw_face(tx, job.number, now)
-    reply(tx, job, f"refused:{prompt.id}", say.follow_up_refused(prompt.asked_by, problem), now)
-
-
-def not_started(tx: Transaction, prompt: Prompt, problem: Problem, now: datetime) -> None:
-    """Write that a job will never start, and refuse its follow-ups."""
-    tx.jobs.apply(prompt.job, lifecycle.refused(tx.jobs.known(prompt.job), problem.code, now))
-    job = redraw_face(tx, prompt.job, now)
-    reply(tx, job, f"refused:{prompt.id}", say.refused(job, problem), now)
-    drop_follow_ups(tx, job, now)
+    say(tx, job, f"refused:{prompt.id}", messages.follow_up_refused(prompt.asked_by, problem), now)
 
 
 def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told: bool = True) -> None:
@@ -176,9 +161,9 @@ def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told:
         if waiting.kind is PromptKind.FOLLOW_UP and not undecided:
             step = lifecycle.prompt_refused(waiting) if is_told else lifecycle.prompt_denied(waiting)
             tx.prompts.apply(waiting.id, step)
-            message = say.follow_up_refused(waiting.asked_by, problems.job_not_started())
+            message = messages.follow_up_refused(waiting.asked_by, problems.job_not_started())
             if is_told:
-                reply(tx, job, f"refused:{waiting.id}", message, now)
+                say(tx, job, f"refused:{waiting.id}", message, now)
 
 
 def _problem(prompt: Prompt, error: DocsApiError, entry: Project | None) -> Problem:

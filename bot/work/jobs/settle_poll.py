@@ -1,0 +1,251 @@
+"""Write what a poll of a job means, together with the messages about it.
+
+An answer means that the job goes on or that an iteration has ended. An error means a pause for the job or for
+its project, or that the job is lost.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Unpack
+
+import structlog
+
+from bot.docs_api import Job, JobStatus, NotConfigured, NotFound
+from bot.messages import jobs as messages
+from bot.messages.blocks import linkable, web_address
+from bot.model import lifecycle
+from bot.model.jobs import JobDetails, JobFields, JobState, TrackedJob, minutes_to_show
+from bot.model.lifecycle import JobStep
+from bot.model.message import Message
+from bot.store import Transaction
+from bot.work.context import WorkerContext
+from bot.work.jobs.service_health import (
+    is_about_service,
+    is_key_problem,
+    key_refused,
+    service_failed,
+    wait_asked_for,
+)
+from bot.work.jobs.settle_prompt import details_of
+from bot.work.jobs.thread import overtake, redraw_face, say, say_end
+
+log = structlog.get_logger(__name__)
+_HOURLY_SECONDS = 3_600.0
+"""Pause between two polls of a job that has run for long."""
+_MISSES_MEAN_LOST = 5
+"""A job is lost after at least so many 404 answers in a row, over ``Timeouts.missing_seconds``."""
+_MISSING_CAP_SECONDS = 600.0
+"""Longest pause between two polls of a job that the service says it does not know."""
+_UNREAD_CAP_SECONDS = 3_600.0
+"""Longest pause between two polls of a job that cannot be read."""
+_SEVERAL = 3
+"""The service is unwell when so many jobs have begun to fail within ``_RECENT_SECONDS``.
+
+One or two may be bad by themselves, and jobs that have failed for longer say nothing about the service now.
+Where only two jobs are polled, both of them are enough.
+"""
+_RECENT_SECONDS = 300.0
+
+
+def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> None:
+    """Write what an answer says about a job's current iteration."""
+    now, details, end = context.clock(), details_of(context, job, answer), _end(answer)
+    if end is None:
+        _settle_running(context, tx, job, details)
+    elif job.unconfirmed_until is not None and now >= job.unconfirmed_until:
+        # The follow-up did not begin an iteration; there is nothing to tell.
+        _put_back(context, tx, job, **details, poll_at=None, unconfirmed_until=None)
+    elif job.unconfirmed_until is not None or _is_stale(context, job):
+        _put_back(context, tx, job, **details)
+    else:
+        # A later end may come without the pull request of an earlier one, which is still there.
+        link = linkable(answer.pr_link, context.link_hosts) or job.pr_link
+        remind_at = now + context.remind_after if context.remind_after and web_address(link) else None
+        step = lifecycle.iteration_ended(job, end, now, pr_link=link, remind_at=remind_at)
+        _end_iteration(context, tx, job, step, details)
+
+
+def _end(answer: Job) -> JobState | None:
+    """Return the end that an answer shows; None while the job runs."""
+    match answer.known_status:
+        case JobStatus.COMPLETED:
+            return JobState.PULL_REQUEST if answer.pr_link else JobState.NO_CHANGE
+        case JobStatus.FAILED:
+            return JobState.FAILED
+        case JobStatus.ARCHIVED:
+            return JobState.ARCHIVED
+        case JobStatus.ACTIVE | None:
+            return None
+
+
+def _is_stale(context: WorkerContext, job: TrackedJob) -> bool:
+    """Return whether the end in an answer may be that of the previous iteration."""
+    return not job.saw_active and _age_seconds(context, job) < context.timeouts.stale_seconds
+
+
+def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:
+    return (context.clock() - (job.iteration_started_at or job.asked_at)).total_seconds()
+
+
+def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, details: JobDetails) -> None:
+    now = context.clock()
+    if job.unconfirmed_until is not None:
+        follow_up = tx.prompts.perhaps_carried_out(job.number)
+        if follow_up is None:
+            # Not lost, which was the question. Nobody here asked for what it does, or the answer is old.
+            _put_back(context, tx, job, **details, poll_at=None, unconfirmed_until=None)
+            return
+        poll_at = context.after(context.pace.min_seconds)
+        step = lifecycle.iteration_started(job, follow_up.asked_by, now, poll_at=poll_at, saw_active=True)
+        tx.jobs.apply(job.number, step, owner=context.owner)
+        overtake(tx, job, now)
+    elif not runs_long(context, job):
+        _show_running(context, tx, job, **details)
+    elif job.told_running_at is None:
+        _show_running(context, tx, job, told_running_at=now)
+        say(tx, job, f"iteration:{job.iteration}:running", messages.still_running(job, now), now)
+    else:
+        _stop_polling(context, tx, job, messages.unwatched(job, now))
+
+
+def _show_running(
+    context: WorkerContext, tx: Transaction, job: TrackedJob, **fields: Unpack[JobFields]
+) -> None:
+    """Put a running job back, and show in its face how long it runs, if that has changed."""
+    minutes = minutes_to_show(timedelta(seconds=_age_seconds(context, job)))
+    shown: JobFields = {**fields, "saw_active": True, "shown_minutes": minutes}
+    _put_back(context, tx, job, **shown)
+    if minutes != job.shown_minutes:
+        redraw_face(tx, job.number, context.clock())
+
+
+def runs_long(context: WorkerContext, job: TrackedJob) -> bool:
+    """Return whether the thread is to be told that a job still runs, or that it is polled no more."""
+    limit = context.timeouts.unwatched_seconds if job.told_running_at else context.timeouts.running_seconds
+    return _age_seconds(context, job) >= limit
+
+
+def is_unchanged(context: WorkerContext, job: TrackedJob, answer: Job) -> bool:
+    """Return whether the job still runs and there is nothing to tell or to write, as with most polls."""
+    if job.unconfirmed_until or job.misses or job.unread_since or not answer.is_running:
+        return False
+    details = details_of(context, job, answer)
+    minutes = minutes_to_show(timedelta(seconds=_age_seconds(context, job)))
+    is_noted = all(getattr(job, name) == value for name, value in details.items())
+    return is_noted and minutes == job.shown_minutes and not runs_long(context, job)
+
+
+def next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:
+    """Return when a job is polled after an answer."""
+    if job.told_running_at:
+        return context.after(max(_HOURLY_SECONDS, context.pace.max_seconds))
+    return context.after(context.pace.wait_seconds(_age_seconds(context, job), context.chance()))
+
+
+def _put_back(context: WorkerContext, tx: Transaction, job: TrackedJob, **fields: Unpack[JobFields]) -> None:
+    """Free the lease of a job without a change of state; the next poll is at the usual time by default."""
+    written: JobFields = {
+        "poll_at": next_poll_at(context, job),
+        "misses": 0,
+        "missing_since": None,
+        "unread_since": None,
+        **fields,
+    }
+    tx.jobs.put_back(job.number, context.owner, **written)
+
+
+def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, message: Message) -> None:
+    """Write that a job is polled no more. Its thread is told if its end has not been told."""
+    if job.state is not JobState.WORKING:
+        _put_back(context, tx, job, poll_at=None, unconfirmed_until=None)
+        return
+    now = context.clock()
+    tx.jobs.apply(job.number, lifecycle.unwatched(job, now), owner=context.owner)
+    say_end(tx, redraw_face(tx, job.number, now), message, now, is_new=False)
+
+
+def _end_iteration(
+    context: WorkerContext, tx: Transaction, job: TrackedJob, step: JobStep, details: JobDetails
+) -> None:
+    """Write the end of an iteration together with the messages about it."""
+    now, state = context.clock(), step.state
+    is_new = job.iteration == 1 or (state is JobState.PULL_REQUEST and job.pr_link is None)
+    tx.jobs.apply(job.number, step, owner=context.owner, **details)
+    job = overtake(tx, job, now)
+    message = messages.ended(job, now, is_new=is_new, is_first=not tx.jobs.offers_pull_request(job))
+    say_end(tx, job, message, now, is_new=is_new)
+    context.count("ends", state)
+    log.info("job_ended", job=job.number, state=state, iteration=job.iteration)
+
+
+def settle_error(
+    context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception, *, is_well: bool
+) -> None:
+    """Write a failed poll: back off, and stop polling a job that could not be read for days.
+
+    ``is_well``: the service has answered for another job of the project just now.
+    """
+    now = context.clock()
+    if isinstance(error, NotConfigured):
+        _stop_polling(context, tx, job, messages.not_served(job))
+        return
+    if isinstance(error, NotFound):
+        _settle_missing(context, tx, job)
+        return
+    poll_at = _retry_at(context, tx, job, error, is_well=is_well)
+    since, timeouts = job.unread_since or now, context.timeouts
+    if job.state is JobState.WORKING:
+        begun, most_seconds = job.iteration_started_at or job.asked_at, timeouts.unwatched_seconds
+    else:
+        begun, most_seconds = job.unconfirmed_until or job.ended_at or job.asked_at, timeouts.watch_seconds
+    if (now - begun).total_seconds() >= most_seconds:
+        _stop_polling(context, tx, job, messages.unread(job, since, now))
+        return
+    missing_since, misses = job.missing_since, job.misses
+    _put_back(
+        context, tx, job, poll_at=poll_at, misses=misses, missing_since=missing_since, unread_since=since
+    )
+
+
+def _retry_at(
+    context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception, *, is_well: bool
+) -> datetime:
+    """Return when to poll again after an error; back off from the project if the service is unwell."""
+    now = context.clock()
+    failing_seconds = (now - (job.unread_since or now)).total_seconds()
+    own_seconds = context.pace.retry_seconds(failing_seconds, context.chance(), cap=_UNREAD_CAP_SECONDS)
+    own = context.after(max(own_seconds, wait_asked_for(error)))
+    if is_key_problem(error):
+        # Jobs that run for long are polled once an hour, so it does not matter when the others began to fail.
+        others, failing = tx.jobs.polled_besides(job, context.after(-context.timeouts.watch_seconds))
+        if not is_well and failing + 1 >= min(_SEVERAL, others + 1):
+            return key_refused(context, tx, job.project, error, wrote=False)
+    elif is_about_service(error) or (not is_well and _several_fail(context, tx, job)):
+        return max(own, service_failed(context, tx, job.project, error))
+    log.warning("job_not_read", job=job.number, reason=type(error).__name__)
+    return own
+
+
+def _several_fail(context: WorkerContext, tx: Transaction, job: TrackedJob) -> bool:
+    """Return whether so many jobs have just begun to fail that the service itself must be unwell."""
+    recent = context.after(-_RECENT_SECONDS)
+    if job.unread_since and job.unread_since <= recent:
+        return False
+    others, failing = tx.jobs.polled_besides(job, recent)
+    return failing + 1 >= _SEVERAL or others == failing == 1
+
+
+def _settle_missing(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+    """Write a 404 answer. A job that stays unknown for long enough is lost, and polled no more."""
+    now, misses = context.clock(), job.misses + 1
+    since = job.missing_since or now
+    missing_seconds = (now - since).total_seconds()
+    if job.state is JobState.GONE:
+        _put_back(context, tx, job, poll_at=None, unconfirmed_until=None)
+    elif misses >= _MISSES_MEAN_LOST and missing_seconds >= context.timeouts.missing_seconds:
+        _end_iteration(context, tx, job, lifecycle.lost(job, now), {})
+    else:
+        wait_seconds = context.pace.retry_seconds(missing_seconds, context.chance(), cap=_MISSING_CAP_SECONDS)
+        poll_at = context.after(wait_seconds)
+        _put_back(context, tx, job, poll_at=poll_at, misses=misses, missing_since=since)

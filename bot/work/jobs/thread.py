@@ -1,0 +1,128 @@
+"""The one way into a job's thread: its face, what is said under it, and the edits of both.
+
+Each message has a key of its own, so that it is sent once. All wait until the face is there.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from datetime import datetime
+
+from bot.messages import face as faces
+from bot.messages import jobs as messages
+from bot.model.ids import JobNumber
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.message import Message
+from bot.model.outbox import DeliveryKind, NewDelivery
+from bot.model.quota import frees_at
+from bot.store import Transaction
+from bot.work.context import Context
+
+_NEW_END = ":new:end"
+"""The last part of the key of an end that told a first pull request after an earlier iteration."""
+
+
+def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+    """Post a job's face; if it is there, because the prompt was edited, show the new text in it."""
+    edited = tx.outbox.state_of(_key(job, "root")) is not None
+    if edited:
+        redraw_face(tx, job.number, now)
+    else:
+        root = NewDelivery.in_thread(_key(job, "root"), DeliveryKind.ROOT, job, faces.face(job))
+        tx.outbox.add(root, now)
+    for part, message in enumerate(messages.full_prompt(job)):
+        say(tx, job, f"prompt:{part}:{now.isoformat()}" if edited else f"prompt:{part}", message, now)
+
+
+def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
+    """Say something in the job's thread, once for each ``occasion``."""
+    tx.outbox.add(NewDelivery.in_thread(_key(job, occasion), DeliveryKind.REPLY, job, message), now)
+
+
+def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime, *, is_new: bool) -> None:
+    """Say how the job's iteration ended. ``is_new``: it tells the first pull request of the job."""
+    # An iteration may end and then be lost, and both are told.
+    lost = ":lost" if job.state is JobState.GONE else ""
+    end = _NEW_END if is_new and job.iteration > 1 else ":end"
+    say(tx, job, f"iteration:{job.iteration}{lost}{end}", message, now)
+
+
+def remind(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+    """Remind the thread of the job's pull request, once for each iteration."""
+    say(tx, job, f"remind:{job.iteration}", messages.reminder(job), now)
+
+
+def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
+    """Edit a job's face so that it shows the current state. Return the job."""
+    job = tx.jobs.known(number)
+    next_frees_at = None
+    if job.uses_left is not None and job.state is JobState.WORKING:
+        uses = tx.prompts.uses(job.project, now)
+        next_frees_at = frees_at(uses, len(uses), 1)
+    face = faces.face(job, next_frees_at)
+    message = faces.redrawn(face, posted_plain=tx.outbox.face_is_plain(number))
+    _edit(tx, job, None, message, now)
+    return job
+
+
+def overtake(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
+    """Show the next state of a job, and take the buttons from what it overtakes. Return the job.
+
+    ``before`` is the job as it was when its last end was told.
+    """
+    was_told = before.state in messages.TOLD_ENDS
+    end = tx.outbox.newest_end(before.number, before.iteration) if was_told else None
+    if end is not None:
+        _edit(tx, before, end, messages.outdated_end(before, is_new=_tells_new(before, end)), now)
+    _outdate_reminder(tx, before, now)
+    return redraw_face(tx, before.number, now)
+
+
+def show_review(tx: Transaction, number: JobNumber, now: datetime) -> None:
+    """Show what somebody said of a job's pull request: in its face, its end and its reminder."""
+    job = redraw_face(tx, number, now)
+    end = tx.outbox.newest_end(number, job.iteration)
+    if end is not None:
+        _edit(tx, job, end, messages.reviewed_end(job, is_new=_tells_new(job, end)), now)
+    _outdate_reminder(tx, job, now)
+
+
+def edit(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
+    """Edit what was said in the job's thread on this occasion."""
+    _edit(tx, job, _key(job, occasion), message, now)
+
+
+def _edit(tx: Transaction, job: TrackedJob, key: str | None, message: Message, now: datetime) -> None:
+    """Edit what was posted under this key; None for the face."""
+    # No two keys are alike: the later of two edits in one moment replaces the earlier.
+    edit_key = f"{key or f'job:{job.number}'}:edit:{secrets.token_hex(8)}"
+    edit = NewDelivery.in_thread(edit_key, DeliveryKind.EDIT, job, message)
+    tx.outbox.add(replace(edit, edits=key), now)
+
+
+def _key(job: TrackedJob, occasion: str) -> str:
+    return f"job:{job.number}:{occasion}"
+
+
+def _tells_new(job: TrackedJob, end: str) -> bool:
+    """Return whether the end with this key told the first pull request of its job."""
+    return job.iteration == 1 or end.endswith(_NEW_END)
+
+
+def _outdate_reminder(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+    """Take the buttons from the reminder of the job's pull request, if there was one."""
+    key = _key(job, f"remind:{job.iteration}")
+    if tx.outbox.state_of(key) is not None:
+        _edit(tx, job, key, messages.outdated_reminder(job), now)
+
+
+def link_from_earlier(context: Context, tx: Transaction, number: JobNumber) -> None:
+    """Link to a job from the thread of the job that it runs again, unless both stand in one thread."""
+    job = tx.jobs.known(number)
+    earlier = tx.jobs.get(job.again_of) if job.again_of is not None else None
+    if earlier is None or earlier.thread in (None, job.thread) or earlier.is_forgotten:
+        return
+    if job.thread is not None and job.root_ts is not None:
+        link = context.permalink(job.thread, job.root_ts)
+        say(tx, earlier, f"again:{number}", messages.run_again_as(job, link), context.clock())
