@@ -26,7 +26,7 @@ async def test_a_face_that_was_posted_plain_is_never_drawn_with_what_slack_refus
     await office.finished()
     assert [block["type"] for block in office.slack.root().message.blocks] == ["section"]
     drawn = office.slack.edits[office.slack.root().ts]
-    assert {block["type"] for message in drawn for block in message.blocks} == {"section"}
+    assert {block["type"] for message in drawn for block in message.blocks} == {"section", "actions"}
 
 
 async def test_an_edit_that_waits_while_slack_refuses_the_face_is_drawn_anew(office: Office) -> None:
