@@ -45,44 +45,77 @@ def test_without_an_app_token_it_is_http_and_needs_the_signing_secret() -> None:
     assert "SLACK_SIGNING_SECRET" in complaint(SLACK_APP_TOKEN=None)
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
-    said = complaint(SLACK_BOT_TOKEN=None, PORT="99999", DOCS_API_URL="ftp://x", POLL_MIN_SECONDS="no")
-    for name in ("SLACK_BOT_TOKEN", "PORT", "DOCS_API_URL", "POLL_MIN_SECONDS"):
-        assert f"- {name} " in said
-
-
-@pytest.mark.parametrize(
-    "name", ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "DOCS_API_URL", "DATABASE_URL", "PORT"]
-)
-def test_a_wrong_value_is_never_told(name: str) -> None:
-    said = complaint(**{name: "canary-7f3a"})
-    assert name in said
-    assert "canary-7f3a" not in said
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("DATABASE_URL", "postgres://u:canary@h:canary/d"),
-        ("DATABASE_URL", "mysql://u:canary@h/d"),
-        ("DOCS_API_URL", "https://docs.example:canary/"),
-        ("DOCS_API_URL", "https://[canary"),
-        ("SLACK_API_URL", "https://slack.example/?token=canary"),
-    ],
-)
-def test_an_address_that_cannot_be_one_is_refused_without_being_told(name: str, value: str) -> None:
-    said = complaint(**{name: value})
-    assert name in said
-    assert "canary" not in said
-
-
-def test_what_does_not_fit_together_is_told_with_the_rest() -> None:
-    said = complaint(SLACK_BOT_TOKEN=None, SLACK_APP_TOKEN=None, POLL_MIN_SECONDS="99")
+def test_everything_that_is_wrong_is_told_at_once_in_the_order_of_the_docs() -> None:
+    said = complaint(
+        SLACK_BOT_TOKEN=None,
+        SLACK_APP_TOKEN=None,
+        PORT="99999",
+        DOCS_API_URL="ftp://x",
+        DOCS_API_KEY="  ",
+        USES_AN_HOUR="0",
+        POLL_MIN_SECONDS="99",
+    )
     assert [line.split()[1] for line in said.splitlines() if line.startswith("  - ")] == [
         "SLACK_BOT_TOKEN",
         "SLACK_APP_TOKEN",
+        "PORT",
+        "DOCS_API_URL",
+        "DOCS_API_KEY",
+        "USES_AN_HOUR",
         "POLL_MIN_SECONDS",
     ]
+
+
+_QUOTED = "stands in quotes, which `docker run --env-file` keeps: write it without them"
+_PROXY = "must be the address of a proxy"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("SLACK_BOT_TOKEN", "canary-7f3a", "must begin with xoxb-"),
+        ("SLACK_BOT_TOKEN", "xapp-canary", "this is an app token, which belongs in SLACK_APP_TOKEN"),
+        ("SLACK_BOT_TOKEN", "xoxb-", "has nothing after xoxb-"),
+        ("SLACK_BOT_TOKEN", "'xoxb-canary'", _QUOTED),
+        ("SLACK_APP_TOKEN", "xapp-", "has nothing after xapp-"),
+        ("SLACK_SIGNING_SECRET", '"canary"', _QUOTED),
+        ("SLACK_SIGNING_SECRET", "xoxb-canary", "must be the Signing Secret of the app; this is a bot token"),
+        ("DOCS_API_KEY", "'canary'", _QUOTED),
+        ("DOCS_API_KEY", "can ary", "has a blank or a line end in it: copy it again"),
+        ("DOCS_API_KEY", "canäry", "has a sign in it that is not ASCII"),
+        ("PORT", "canary", "input should be a valid integer"),
+        ("HOST", "example.org", "must be an IP address"),
+        ("KEEP_DAYS", "6", "must be from 7 to 36500 days, or 0 for ever"),
+        ("KEEP_DAYS", "36501", "must be from 7 to 36500 days, or 0 for ever"),
+        ("POLL_MIN_SECONDS", "61", "must not be greater than POLL_MAX_SECONDS"),
+        ("ANALYTICS_ZONE", "Canary/Berlin", "must be the name of a time zone"),
+        ("DATABASE_URL", "postgres://u:canary@h:canary/d", "is not the address of a database"),
+        ("DATABASE_URL", "mysql://u:canary@h/d", "is not the address of a database"),
+        ("DOCS_API_URL", "canary-7f3a", "must be an address that begins with https:// or http://"),
+        ("DOCS_API_URL", "https://docs.example:canary/", "must be an address"),
+        ("DOCS_API_URL", "https://[canary", "must be an address"),
+        ("DOCS_API_URL", "https://ana:canary@docs.example", "must not carry a user name or password"),
+        ("SLACK_API_URL", "https://slack.example/?token=canary", "must not carry a query or a fragment"),
+        ("HTTPS_PROXY", "socks5://u:canary@host", _PROXY),
+        ("HTTPS_PROXY", "proxy:3128", _PROXY),
+        ("HTTPS_PROXY", "http://", _PROXY),
+        ("HTTPS_PROXY", "http://h:canary", _PROXY),
+        ("ADMINS", "@canary", "must be ids of Slack (U… or W…) with commas between them, not names"),
+        ("ADMINS", "U1;U2", "must be ids of Slack"),
+        ("ALLOWED_USERS", "U1,C2", "must be ids of Slack"),
+        ("ALLOWED_USER_GROUPS", "@writers", "must be ids of Slack"),
+        ("ALLOWED_CHANNELS", "#docs", "must be ids of Slack"),
+        ("ALLOWED_LINK_HOSTS", "https://github.com", "must be names of hosts"),
+        ("ALLOWED_LINK_HOSTS", "github.com/acme", "must be names of hosts"),
+        ("ALLOWED_LINK_HOSTS", "a..b", "must be names of hosts"),
+        ("ALLOWED_LINK_HOSTS", "*.github.com", "must be names of hosts"),
+    ],
+)
+def test_a_wrong_value_is_told_in_one_line_that_does_not_quote_it(name: str, value: str, told: str) -> None:
+    [line] = [line for line in complaint(**{name: value}).splitlines() if line.startswith("  - ")]
+    assert line.startswith(f"  - {name} ")
+    assert told in line
+    assert "canary" not in line.lower()
 
 
 def test_words_are_understood_in_small_letters_and_in_capitals() -> None:
@@ -119,37 +152,10 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
 def test_hosts_for_links_are_names_and_no_addresses() -> None:
     hosts = load(ALLOWED_LINK_HOSTS="GitHub.com, g\u0456thub.com").allowed_link_hosts
     assert hosts == {"github.com", "xn--gthub-n2e.com"}
-    for wrong in ("https://github.com", "github.com/acme", "a..b", "*.github.com"):
-        assert "ALLOWED_LINK_HOSTS must be names of hosts" in complaint(ALLOWED_LINK_HOSTS=wrong)
-
-
-@pytest.mark.parametrize("name", ["DOCS_API_KEY", "SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"])
-@pytest.mark.parametrize("quote", ["'", '"'])
-def test_a_key_in_quotes_is_told_before_a_service_calls_it_wrong(name: str, quote: str) -> None:
-    said = complaint(**{name: f"{quote}xoxb-canary{quote}"})
-    assert f"{name} stands in quotes, which `docker run --env-file` keeps: write it without them" in said
-    assert "canary" not in said
-
-
-def test_blank_counts_as_missing() -> None:
-    assert "DOCS_API_KEY is missing" in complaint(DOCS_API_KEY="  ")
-
-
-def test_the_beginning_of_a_token_is_no_token() -> None:
-    assert "SLACK_BOT_TOKEN has nothing after xoxb-" in complaint(SLACK_BOT_TOKEN="xoxb-")
-    assert "SLACK_APP_TOKEN has nothing after xapp-" in complaint(SLACK_APP_TOKEN="xapp-")
 
 
 def test_a_misspelt_variable_is_noticed() -> None:
     assert "SLACK_BOTTOKEN: did you mean that?" in complaint(SLACK_BOT_TOKEN=None, SLACK_BOTTOKEN="xoxb-1")
-
-
-def test_an_address_with_a_password_is_refused() -> None:
-    assert "user name or password" in complaint(DOCS_API_URL="https://ana:canary@docs.example")
-
-
-def test_the_shortest_wait_is_not_longer_than_the_longest() -> None:
-    assert "POLL_MIN_SECONDS" in complaint(POLL_MIN_SECONDS="9", POLL_MAX_SECONDS="3")
 
 
 @pytest.mark.parametrize("url", [None, "sqlite:///var/bot.db", "sqlite://", ":memory:"])
@@ -228,16 +234,6 @@ def test_the_docs_service_alone_is_checked_as_strictly() -> None:
     ]
 
 
-def test_what_is_wrong_is_told_in_the_order_of_the_readme() -> None:
-    said = complaint(SLACK_BOT_TOKEN=None, PORT="x", DOCS_API_KEY=None, USES_AN_HOUR="0")
-    assert [line.split()[1] for line in said.splitlines() if line.startswith("  - ")] == [
-        "SLACK_BOT_TOKEN",
-        "PORT",
-        "DOCS_API_KEY",
-        "USES_AN_HOUR",
-    ]
-
-
 def test_lists_are_ids_with_commas_or_blanks() -> None:
     settings = load(
         ADMINS="U1,W2", ALLOWED_USERS=" U3 , U3 ", ALLOWED_USER_GROUPS="S1 S2", ALLOWED_CHANNELS="C1"
@@ -249,28 +245,11 @@ def test_lists_are_ids_with_commas_or_blanks() -> None:
     assert load().admins == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("ADMINS", "@ana"),
-        ("ADMINS", "U1;U2"),
-        ("ALLOWED_USERS", "ana"),
-        ("ALLOWED_USERS", "U1,C2"),
-        ("ALLOWED_USER_GROUPS", "@writers"),
-        ("ALLOWED_CHANNELS", "#docs"),
-    ],
-)
-def test_names_where_ids_belong_are_refused(name: str, value: str) -> None:
-    said = complaint(**{name: value})
-    assert f"{name} must be ids of Slack" in said
-
-
 def test_health_is_on_this_machine_alone_unless_somebody_says_otherwise() -> None:
     settings = load()
     assert (settings.host, settings.health_host, settings.health_port) == ("127.0.0.1", "127.0.0.1", 3001)
     assert load(HEALTH_HOST="::", HOST="localhost").health_host == "::"
     assert load(HOST="localhost").host == "127.0.0.1"
-    assert "HOST must be an IP address" in complaint(HOST="example.org")
 
 
 def test_two_ports_of_one_number_are_refused_where_both_are_opened() -> None:
@@ -305,20 +284,9 @@ def test_a_proxy_is_for_all_but_the_excepted_and_this_machine(address: str, is_d
     assert "canary-7f3a" not in repr(settings)
 
 
-@pytest.mark.parametrize(
-    "wrong", ["socks5://u:canary-7f3a@host", "proxy:3128", "http://", "http://h:canary-7f3a"]
-)
-def test_what_is_no_address_of_a_proxy_is_refused_without_being_quoted(wrong: str) -> None:
-    said = complaint(HTTPS_PROXY=wrong)
-    assert "HTTPS_PROXY" in said
-    assert "canary-7f3a" not in said
-
-
 def test_texts_are_kept_for_some_days_or_for_ever() -> None:
     assert load().keep_days == 180
     assert [load(KEEP_DAYS=days).keep_days for days in ("0", "7", "36500")] == [0, 7, 36_500]
-    for wrong in ("6", "-1", "36501", "long"):
-        assert "KEEP_DAYS" in complaint(KEEP_DAYS=wrong)
 
 
 @pytest.mark.parametrize("name", ["SLACK_API_URL", "DOCS_API_URL"])

@@ -52,13 +52,6 @@ async def test_it_is_given_up_in_the_end(workspace: Workspace, messenger: SlackM
     assert len(workspace.log) == 4
 
 
-async def test_what_slack_refuses_to_draw_is_said_plainly(
-    workspace: Workspace, messenger: SlackMessenger
-) -> None:
-    await say_privately(messenger, asker(workspace), Message("Hello", (ODD,)), pause_seconds=0.01)
-    assert heard(workspace) == ["Hello"]
-
-
 async def test_words_about_a_button_in_a_thread_appear_in_that_thread(
     workspace: Workspace, messenger: SlackMessenger
 ) -> None:
@@ -78,10 +71,11 @@ async def test_where_slack_refuses_them_in_the_thread_they_come_as_before(
     assert (note["text"], note["thread_ts"]) == ("Hello", None)
 
 
-async def test_what_slack_refuses_to_draw_in_a_thread_is_said_plainly_in_it(
-    workspace: Workspace, messenger: SlackMessenger
+@pytest.mark.parametrize("is_in_thread", [True, False])
+async def test_what_slack_refuses_to_draw_is_said_plainly_in_the_same_place(
+    workspace: Workspace, messenger: SlackMessenger, is_in_thread: bool
 ) -> None:
-    root = workspace.people.say(ANA, DOCS, "A job")["ts"]
+    root = workspace.people.say(ANA, DOCS, "A job")["ts"] if is_in_thread else None
     await say_privately(messenger, asker(workspace, root), Message("Hello", (ODD,)), pause_seconds=0.01)
     [note] = workspace.state.ephemerals.values()
     assert (note["text"], note["thread_ts"]) == ("Hello", root)
@@ -95,24 +89,18 @@ async def test_words_that_replace_a_message_replace_it(
     assert [entry["method"] for entry in workspace.log if entry["to"] == "slack"] == ["response_url"]
 
 
+@pytest.mark.parametrize("failures", [0, 3])
 async def test_what_a_response_url_does_not_take_is_said_in_the_channel(
-    workspace: Workspace, messenger: SlackMessenger
+    workspace: Workspace, messenger: SlackMessenger, failures: int
 ) -> None:
-    workspace.faults.order([{"method": "response_url", "fault": "error:expired_url"}])
+    url = {"method": "response_url"}
+    failing = [url | {"fault": "500", "times": failures}] if failures else []
+    workspace.faults.order([*failing, url | {"fault": "error:expired_url"}])
     await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
     [note] = workspace.state.ephemerals.values()
     assert (note["text"], note["user"], note["channel"]) == ("Hello", ANA, DOCS)
-    assert [entry["method"] for entry in workspace.log] == ["response_url", "chat.postEphemeral"]
-
-
-async def test_a_refusal_after_many_failures_is_not_the_end(
-    workspace: Workspace, messenger: SlackMessenger
-) -> None:
-    url = {"method": "response_url"}
-    workspace.faults.order([url | {"fault": "500", "times": 3}, url | {"fault": "error:expired_url"}])
-    await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
-    assert heard(workspace) == ["Hello"]
-    assert [entry["method"] for entry in workspace.log] == ["response_url"] * 4 + ["chat.postEphemeral"]
+    calls = [entry["method"] for entry in workspace.log]
+    assert calls == ["response_url"] * (failures + 1) + ["chat.postEphemeral"]
 
 
 async def test_what_slack_takes_nowhere_is_logged_once(

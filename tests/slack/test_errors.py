@@ -19,63 +19,6 @@ from sandbox.workspace import Workspace
 BOT = Path(__file__).parents[2] / "bot"
 SANDBOX = BOT.parent / "sandbox"
 
-DECIDED = {
-    "invalid_blocks": Refusal.BLOCKS,
-    "invalid_blocks_format": Refusal.BLOCKS,
-    "msg_blocks_too_long": Refusal.BLOCKS,
-    "msg_blocks_too_many": Refusal.BLOCKS,
-    "block_mismatch": Refusal.BLOCKS,
-    "feature_disabled": Refusal.BLOCKS,
-    "invalid_auth": Refusal.TOKEN,
-    "not_authed": Refusal.TOKEN,
-    "token_revoked": Refusal.TOKEN,
-    "token_expired": Refusal.TOKEN,
-    "account_inactive": Refusal.TOKEN,
-    "missing_scope": Refusal.SCOPE,
-    "not_in_channel": Refusal.NOT_A_MEMBER,
-    "channel_not_found": Refusal.NOT_VISIBLE,
-    "is_archived": Refusal.ARCHIVED,
-    "restricted_action": Refusal.RESTRICTED,
-    "restricted_action_read_only_channel": Refusal.RESTRICTED,
-    "restricted_action_thread_only_channel": Refusal.RESTRICTED,
-    "team_added_to_org": Refusal.PASSING,
-}
-PERMANENT = {
-    "already_reacted",
-    "cant_update_message",
-    "exchanged_trigger_id",
-    "expired_trigger_id",
-    "file_not_found",
-    "invalid_arguments",
-    "invalid_cursor",
-    "invalid_json",
-    "invalid_metadata_format",
-    "invalid_name",
-    "invalid_trigger_id",
-    "json_not_object",
-    "message_not_found",
-    "method_not_supported_for_channel_type",
-    "msg_too_long",
-    "no_such_subteam",
-    "no_text",
-    "not_allowed_token_type",
-    "thread_not_found",
-    "unknown_method",
-    "user_not_found",
-    "user_not_in_channel",
-}
-"""What else the sandbox's workspace can refuse with."""
-NO_REFUSALS = {
-    "fatal_error",
-    "internal_error",
-    "message_limit_exceeded",
-    "rate_limited",
-    "ratelimited",
-    "request_timeout",
-    "service_unavailable",
-}
-"""Codes that arrive as `SlackThrottled` or `SlackUnclear`."""
-
 
 def trees(folder: Path) -> Iterator[tuple[Path, ast.AST]]:
     """Every node of a folder's code, with the file that it stands in."""
@@ -103,7 +46,7 @@ def workspace_codes() -> set[str]:
     return strings(found) - {"blocks"}
 
 
-@pytest.mark.parametrize(("code", "meaning"), DECIDED.items())
+@pytest.mark.parametrize(("code", "meaning"), MEANINGS.items())
 async def test_a_code_from_slack_arrives_as_its_meaning(
     workspace: Workspace, messenger: SlackMessenger, code: str, meaning: Refusal
 ) -> None:
@@ -115,27 +58,18 @@ async def test_a_code_from_slack_arrives_as_its_meaning(
     assert (error.value.code, error.value.meaning) == (code, meaning)
 
 
-def test_every_meaning_of_the_table_is_decided_here() -> None:
-    assert MEANINGS == DECIDED
-    assert set(DECIDED.values()) | {Refusal.PERMANENT, Refusal.BETWEEN_PEOPLE} == set(Refusal)
-
-
-@pytest.mark.parametrize("code", sorted(PERMANENT | {"a_code_of_next_year", ""}))
-def test_every_other_code_is_permanent(code: str) -> None:
-    assert refused(code).meaning is Refusal.PERMANENT
-
-
-def test_each_code_of_the_workspace_has_a_meaning_here() -> None:
-    assert workspace_codes() - DECIDED.keys() == PERMANENT
+def test_each_meaning_has_a_code_and_every_other_code_is_permanent() -> None:
+    assert {*MEANINGS.values(), Refusal.PERMANENT, Refusal.BETWEEN_PEOPLE} == set(Refusal)
+    for code in (workspace_codes() - MEANINGS.keys()) | {"a_code_of_next_year", ""}:
+        assert refused(code).meaning is Refusal.PERMANENT
 
 
 def test_no_other_room_knows_a_code_of_slack() -> None:
+    codes = workspace_codes() | MEANINGS.keys() | {"ratelimited", "internal_error", "service_unavailable"}
     found = {
         (str(path.relative_to(BOT)), node.value)
         for path, node in trees(BOT)
-        if isinstance(node, ast.Constant)
-        and node.value in DECIDED.keys() | PERMANENT | NO_REFUSALS
-        and not path.is_relative_to(BOT / "slack")
+        if isinstance(node, ast.Constant) and node.value in codes and not path.is_relative_to(BOT / "slack")
     }
     # A field of a channel has the name of a code.
     found.discard(("cli/doctor_slack.py", "is_archived"))

@@ -29,7 +29,7 @@ from tests.builders import (
     claimer,
     execute,
 )
-from tests.slack.intake import RESPONSE_URL, Intake, break_the_database, open_intake
+from tests.slack.intake import MENTION, RESPONSE_URL, Intake, break_the_database, open_intake
 
 
 async def test_a_command_is_stored_when_it_is_acknowledged(intake: Intake) -> None:
@@ -50,33 +50,21 @@ async def test_a_command_that_could_not_be_stored_says_so_with_a_reference(intak
 
 
 async def test_an_event_that_could_not_be_stored_is_left_for_slack_to_deliver_again(intake: Intake) -> None:
-    mention = {
-        "type": "app_mention",
-        "channel": CHANNEL,
-        "ts": "1.1",
-        "user": ANA,
-        "text": "<@U0BOT> Add a page",
-    }
-    assert (await intake.event(**mention)).status == 200
+    assert (await intake.event(**MENTION)).status == 200
     await break_the_database(intake)
-    assert (await intake.event(**{**mention, "ts": "1.2"})).status == 500
+    assert (await intake.event(**{**MENTION, "ts": "1.2"})).status == 500
 
 
-async def test_a_mention_and_its_message_are_one_request(intake: Intake) -> None:
-    said = {"channel": CHANNEL, "ts": "1.1", "user": ANA, "text": "<@U0BOT> Add a page", "channel_type": "im"}
-    for kind in ("message", "app_mention", "message"):
-        assert (await intake.event(type=kind, **said)).status == 200
-    assert await intake.stored() == 1
-
-
-@pytest.mark.parametrize("kinds", [("message",), ("message", "app_mention"), ("app_mention", "message")])
-async def test_a_mention_in_a_group_direct_message_is_one_request_however_it_is_told(
-    intake: Intake, kinds: tuple[str, ...]
+@pytest.mark.parametrize("where", ["im", "mpim"])
+@pytest.mark.parametrize(
+    "kinds", [("message",), ("message", "app_mention", "message"), ("app_mention", "message")]
+)
+async def test_a_mention_is_one_request_however_slack_tells_it(
+    intake: Intake, kinds: tuple[str, ...], where: str
 ) -> None:
-    said = {"channel": CHANNEL, "ts": "1.1", "user": ANA, "text": "<@U0BOT> Add a page"}
     for kind in kinds:
-        about = {"channel_type": "mpim"} if kind == "message" else {}
-        assert (await intake.event(type=kind, **said, **about)).status == 200
+        about = {"channel_type": where} if kind == "message" else {}
+        assert (await intake.event(**MENTION | {"type": kind} | about)).status == 200
     assert await intake.stored() == 1
 
 
@@ -84,24 +72,10 @@ async def test_a_mention_in_a_group_direct_message_is_one_request_however_it_is_
     "event",
     [
         {"type": "message", "subtype": "message_changed", "channel": CHANNEL, "ts": "1.1"},
-        {
-            "type": "message",
-            "subtype": "channel_join",
-            "channel": CHANNEL,
-            "ts": "1.1",
-            "user": ANA,
-            "text": "x",
-        },
-        {"type": "message", "bot_id": "B9", "channel": CHANNEL, "ts": "1.1", "user": "U9", "text": "x"},
-        {"type": "message", "channel": CHANNEL, "ts": "1.1", "user": ANA, "text": "good morning"},
-        {
-            "type": "message",
-            "channel": CHANNEL,
-            "channel_type": "mpim",
-            "ts": "1.1",
-            "user": ANA,
-            "text": "hi",
-        },
+        MENTION | {"type": "message", "subtype": "channel_join"},
+        MENTION | {"type": "message", "bot_id": "B9"},
+        MENTION | {"type": "message", "text": "good morning"},
+        MENTION | {"type": "message", "text": "hi", "channel_type": "mpim"},
         {"type": "team_join", "user": {"id": ANA}},
     ],
 )
@@ -140,32 +114,23 @@ def test_no_listener_hides_another() -> None:
     assert len(names) == len(set(names))
 
 
+def form(text: str) -> dict[str, Any]:
+    """The form of a prompt with this text."""
+    values = {"prompt": {"prompt": {"type": "plain_text_input", "value": text}}}
+    private = json.dumps({"channel": CHANNEL})
+    about = {"id": "V1", "type": "modal", "callback_id": "ask", "private_metadata": private}
+    return {"type": "view_submission", "view": about | {"state": {"values": values}}}
+
+
 async def test_an_empty_form_keeps_open_and_says_why(intake: Intake) -> None:
-    values = {"prompt": {"prompt": {"type": "plain_text_input", "value": " "}}}
-    view = {
-        "id": "V1",
-        "type": "modal",
-        "callback_id": "ask",
-        "private_metadata": "{}",
-        "state": {"values": values},
-    }
-    answer = json.loads((await intake.interaction(type="view_submission", view=view)).body)
+    answer = json.loads((await intake.interaction(**form(" "))).body)
     assert answer["response_action"] == "errors"
     assert set(answer["errors"]) == {"prompt"}
 
 
 async def test_a_form_sent_twice_is_one_request(intake: Intake) -> None:
-    values = {"prompt": {"prompt": {"type": "plain_text_input", "value": "Add a page"}}}
-    private = json.dumps({"channel": CHANNEL})
-    view = {
-        "id": "V1",
-        "type": "modal",
-        "callback_id": "ask",
-        "private_metadata": private,
-        "state": {"values": values},
-    }
     for _ in range(2):
-        assert (await intake.interaction(type="view_submission", view=view)).status == 200
+        assert (await intake.interaction(**form("Add a page"))).status == 200
     assert await intake.stored() == 1
 
 
@@ -241,14 +206,7 @@ async def test_a_reply_that_comes_too_early_is_no_error(intake: Intake) -> None:
     root = NewDelivery("root", DeliveryKind.ROOT, CHANNEL, message=Message("#1"))
     await intake.store.write(lambda tx: tx.outbox.add(root, NOW))
     await intake.store.write(lambda tx: tx.outbox.claim(claimer("one"), 1, 1))
-    event = {
-        "type": "message",
-        "channel": CHANNEL,
-        "user": ANA,
-        "text": "more",
-        "ts": "2.1",
-        "thread_ts": "1.1",
-    }
+    event = MENTION | {"type": "message", "text": "more", "ts": "2.1", "thread_ts": "1.1"}
     with structlog.testing.capture_logs() as logs:
         answer = await intake.event(**event, parent_user_id="U0BOT")
     assert answer.status == 500
