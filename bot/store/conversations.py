@@ -9,11 +9,10 @@ from sqlalchemy import BindParameter, and_, bindparam, case, delete, func, or_, 
 
 from bot.model.ids import ChannelId, MessageTs, is_direct_message
 from bot.model.origin import Origin, Unread, time_of, ts_at
-from bot.store.columns import Repository, UtcDateTime
+from bot.store.columns import Repository, UtcDateTime, insert_unless_there
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, claiming
 from bot.store.queues import UNREAD
 from bot.store.schema import conversations, jobs
-from bot.store.upsert import insert_unless_there
 
 MISSED_FOR = timedelta(days=1)
 """Older messages are not taken, and jobs that ended earlier are not read again."""

@@ -20,8 +20,7 @@ from sqlalchemy import Engine, QueuePool, StaticPool, create_engine, event
 from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 
-from bot.store.deadline import Attempt, current, write_in_time
-from bot.store.threads import DatabaseThreads
+from bot.store.deadline import Attempt, DatabaseThreads, current, write_in_time
 
 if TYPE_CHECKING:
     import psycopg

@@ -1,16 +1,111 @@
-"""Heartbeats: which processes run workers, so that one that was killed is seen to be gone."""
+"""Heartbeats: which processes run workers, and whether the clock was set back.
+
+A clock that was ahead leaves times behind that have not come yet when it is set back: leases, due times,
+back-offs, paces, and moments at which something happened. They would hold their rows until the clock comes
+there, and uses of an hourly limit would count for hours.
+
+Each process with workers writes a heartbeat, which stays when it stops. One that lies ahead was written
+before the clock was set back and says by how much, to about 20 seconds. With several machines it may also be
+that one's clock is ahead of another's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from math import ceil
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import BindParameter, Column, ColumnElement, bindparam, delete, func, or_, select, update
+from sqlalchemy.engine import Connection
 
-from bot.store.columns import Repository, UtcDateTime
-from bot.store.schema import heartbeats
-from bot.store.set_back import TOLERATED
-from bot.store.upsert import insert_unless_there
+from bot.store.columns import AnyTable, Repository, UtcDateTime, insert_unless_there
+from bot.store.schema import (
+    analytics_budgets,
+    audit,
+    back_offs,
+    heartbeats,
+    jobs,
+    metadata,
+    paces,
+    prompts,
+    quotas,
+    subscriptions,
+)
+
+TOLERATED = timedelta(minutes=2)
+"""Times that lie less far ahead come by themselves. Longer than a lease, so that no lease is cut short that
+was taken since the clock was set back."""
+TOO_LATE: BindParameter[datetime] = bindparam("time_too_late", type_=UtcDateTime)
+"""The present with what is tolerated, in a statement that is built once."""
+_WEEK = timedelta(days=7)
+_FIRST = (heartbeats, quotas, analytics_budgets, back_offs, prompts, jobs, paces)
+"""Rows are locked in this order, those of the other tables after them."""
+_PLANNED = (jobs.c.remind_at, subscriptions.c.next_run_at)
+"""Days ahead, so the clock is no measure of them."""
+_TIMES = {
+    table: [column for column in table.c if isinstance(column.type, UtcDateTime) and column not in _PLANNED]
+    for table in dict.fromkeys((*_FIRST, *metadata.tables.values()))
+    if table is not audit
+}
+
+
+def is_ahead() -> ColumnElement[bool]:
+    """Return the condition that a heartbeat lies ahead of the clock."""
+    return or_(heartbeats.c.beat_at > TOO_LATE, heartbeats.c.tried_at > TOO_LATE)
+
+
+_AHEAD = select(heartbeats.c.beat_at, heartbeats.c.tried_at).where(is_ahead()).order_by(heartbeats.c.process)
+_LOCK_AHEAD = _AHEAD.with_for_update()
+
+
+def move_back(connection: Connection, now: datetime, ahead: timedelta | None = None) -> timedelta | None:
+    """Move all times that lie ahead back by as much as the clock was set back, and return how much that is.
+
+    Return None when it was not. Reminders stay; the next run of a subscription comes within a week.
+    ``ahead``: by how much it was, if that is known. If no heartbeat says so, as when all has been moved
+    already, only times are moved that were read from the clock just before it was set back.
+    """
+    # The rows are locked, so that of several processes one moves the times.
+    found = connection.execute(_LOCK_AHEAD, {TOO_LATE.key: now + TOLERATED}).all()
+    if found and ahead is None:
+        ahead = max(at for row in found for at in row if at is not None) - now
+    if ahead is None:
+        return None
+    too_late = now + (TOLERATED if found else max(TOLERATED, ahead - TOLERATED))
+    for table, columns in _TIMES.items():
+        if columns:
+            _move(connection, table, columns, too_late, ahead)
+    _plan_again(connection, now)
+    return ahead
+
+
+def _move(
+    connection: Connection,
+    table: AnyTable,
+    columns: list[Column[object]],
+    too_late: datetime,
+    ahead: timedelta,
+) -> None:
+    key = next(iter(table.primary_key.columns))
+    wanted = select(key, *columns).where(or_(*(column > too_late for column in columns)))
+    for row, *times in connection.execute(wanted.order_by(key).with_for_update()).all():
+        moved = {
+            column.key: at - ahead
+            for column, at in zip(columns, times, strict=True)
+            if at is not None and at > too_late
+        }
+        connection.execute(update(table).where(key == row).values(moved))
+
+
+def _plan_again(connection: Connection, now: datetime) -> None:
+    """Let the next run of each subscription be within a week, at the same time of the week."""
+    next_run_at = subscriptions.c.next_run_at
+    late = select(subscriptions.c.id, next_run_at).where(next_run_at > now + _WEEK + TOLERATED)
+    for row in connection.execute(late.order_by(subscriptions.c.id).with_for_update()).all():
+        weeks = ceil((row.next_run_at - now) / _WEEK) - 1
+        mine = update(subscriptions).where(subscriptions.c.id == row.id)
+        connection.execute(mine.values(next_run_at=row.next_run_at - weeks * _WEEK))
+
 
 BEAT_SECONDS = 20.0
 GONE_AFTER = timedelta(seconds=2.5 * BEAT_SECONDS)

@@ -42,8 +42,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection, RowMapping
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from bot.store.columns import AnyTable, Repository, UtcDateTime
-from bot.store.upsert import update_one
+from bot.store.columns import AnyTable, Repository, UtcDateTime, update_one
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""
@@ -186,15 +185,6 @@ def readable_claims(
         aside = {"claimed_by": UNREADABLE, "claimed_until": now + _ASIDE}
         connection.execute(update(table).where(which).values(aside))
     return found
-
-
-def write_row(
-    connection: Connection, table: AnyTable, key: int, owner: str | None, values: Mapping[str, object]
-) -> None:
-    """Write columns of one row. Raises LeaseLost when ``owner`` is given and does not hold the lease."""
-    which = {_KEY.key: key, HOLDER.key: owner}
-    if not update_one(connection, table, _this_held(table), which, values):
-        raise LeaseLost(f"{table.name}: row {key}")
 
 
 @cache

@@ -28,12 +28,10 @@ from bot.model.lifecycle import DeliveryStep
 from bot.model.origin import Origin
 from bot.model.outbox import PACED, REPEATABLE, DeadLetter, Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptKind
-from bot.store.columns import Repository, reader
+from bot.store.columns import Repository, insert_unless_there, reader, update_one, update_shrinking
 from bot.store.leases import FREE, HOLDER, Claimer, LeaseLost, held, readable_claims
-from bot.store.outbox_claims import THREAD_POSTS, claim_pending, claim_unconfirmed
-from bot.store.paces import PaceRepository
+from bot.store.outbox_claims import THREAD_POSTS, PaceRepository, claim_pending, claim_unconfirmed
 from bot.store.schema import deliveries, jobs, prompts
-from bot.store.upsert import insert_unless_there, update_one, update_shrinking
 
 _IN_THREAD = (*THREAD_POSTS, DeliveryKind.EDIT)
 _Place = tuple[MessageTs | None, MessageTs | None, str | None]

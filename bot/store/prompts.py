@@ -15,7 +15,7 @@ from bot.model.projects import Project
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
 from bot.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.store.audit import note_prompt_end
-from bot.store.columns import reader
+from bot.store.columns import reader, update_one, update_shrinking
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -30,7 +30,6 @@ from bot.store.leases import (
 )
 from bot.store.queues import ABANDONED_PROMPTS, NEW_PROMPTS, UNSETTLED, WAITING_PROMPTS
 from bot.store.schema import audit, jobs, prompts
-from bot.store.upsert import update_one, update_shrinking
 
 _to_queued = reader(Queued, prompts, refused_at=lambda row: row["sent_at"])
 _NOT_FAILED = (

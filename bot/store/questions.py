@@ -1,24 +1,25 @@
-"""Questions about visitors, of people and for digests: stored, and claimed until they are answered."""
+"""Questions about visitors, of people and for digests, and the subscriptions to digests."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, time
+from typing import TypedDict, Unpack
 
-from pydantic import SecretStr
-from sqlalchemy import and_, select, update
+from sqlalchemy import ColumnElement, and_, select, update
+from sqlalchemy.engine import RowMapping
 
+from bot.model.digests import Subscription, SubscriptionState
 from bot.model.ids import ChannelId, ProjectId, QuestionId, SubscriptionId, can_be_id
 from bot.model.origin import Origin
 from bot.model.questions import Question, QuestionKind, QuestionState, VisitorsQuery
 from bot.model.visitors import Snapshot
-from bot.store.columns import Repository, forgotten, reader
-from bot.store.leases import FREE, LIMIT, Claimer, claim, claiming, readable_claims, write_row
+from bot.model.weekly_time import Weekday, WeeklyTime
+from bot.store.columns import forgotten, insert_unless_there, reader
+from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, readable
 from bot.store.queues import QUESTIONS
-from bot.store.schema import questions
-from bot.store.upsert import insert_unless_there
+from bot.store.schema import questions, subscriptions
 
-_to_question = reader(Question, questions)
 _PEOPLE_FIRST = (questions.c.kind.desc(), questions.c.id)
 _CLAIM = claiming(
     questions,
@@ -30,8 +31,11 @@ _CLAIM = claiming(
 )
 
 
-class QuestionRepository(Repository):
+class QuestionRepository(Rows[Question]):
     """The questions, within one transaction."""
+
+    table = questions
+    read = staticmethod(reader(Question, questions))
 
     def add(
         self,
@@ -70,8 +74,7 @@ class QuestionRepository(Repository):
 
     def has_key(self, key: str) -> bool:
         """Return whether a question with this request key exists, answered or not."""
-        found = self.connection.execute(select(questions.c.id).where(questions.c.key == key))
-        return found.first() is not None
+        return self._has(questions.c.key == key)
 
     def digests_since(self, project: ProjectId, channel: ChannelId, since: datetime) -> Sequence[Question]:
         """Return the digests that people asked for in a channel after ``since``, without those missed."""
@@ -84,31 +87,21 @@ class QuestionRepository(Repository):
             questions.c.state != QuestionState.MISSED,
         )
         rows = self.connection.execute(select(questions).where(asked)).mappings()
-        return [_to_question(row) for row in rows]
+        return [self.read(row) for row in rows]
 
     def get(self, question: QuestionId) -> Question | None:
         """Return the question with this id; None when there is none, or when it has been forgotten."""
-        if not can_be_id(question):
-            return None
         kept = and_(questions.c.id == question, questions.c.query.is_not(None))
-        row = self.connection.execute(select(questions).where(kept)).mappings().first()
-        return _to_question(row) if row else None
-
-    def response_url(self, question: QuestionId) -> SecretStr | None:
-        """Return the response URL for the answer; None when there is none."""
-        stored = select(questions.c.response_url).where(questions.c.id == question)
-        url: SecretStr | None = self.connection.execute(stored).scalar_one()
-        return url
+        return self._newest(kept) if can_be_id(question) else None
 
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
         """Claim unanswered questions that are due, people's before digests."""
-        rows = claim(self.connection, _CLAIM, claimer, limit=limit)
-        return readable_claims(self.connection, questions, rows, _to_question, claimer.now)
+        return self._claim(_CLAIM, claimer, limit=limit)
 
     def settle(self, question: QuestionId, owner: str, state: QuestionState = QuestionState.ANSWERED) -> None:
         """Write that the question is over and free its lease. Raises LeaseLost unless ``owner`` holds it."""
         values = {"state": state, "response_url": None, **FREE}
-        write_row(self.connection, questions, question, owner, values)
+        self._write(question, owner, values)
 
     def refused(self, question: QuestionId, owner: str) -> None:
         """Write that a question is over, keep nothing of its person and their words, and free its lease.
@@ -116,7 +109,7 @@ class QuestionRepository(Repository):
         Raises LeaseLost unless ``owner`` holds the lease.
         """
         self.settle(question, owner, QuestionState.MISSED)
-        write_row(self.connection, questions, question, None, forgotten(questions))
+        self._write(question, None, forgotten(questions))
 
     def check_now(self, project: ProjectId, now: datetime) -> None:
         """Make a project's waiting questions due at ``now``, because numbers for one of them were read."""
@@ -125,4 +118,125 @@ class QuestionRepository(Repository):
 
     def put_back(self, question: QuestionId, owner: str, due_at: datetime) -> None:
         """Set a question's due time and free its lease. Raises LeaseLost unless ``owner`` holds it."""
-        write_row(self.connection, questions, question, owner, {"due_at": due_at, **FREE})
+        self._write(question, owner, {"due_at": due_at, **FREE})
+
+
+def place_of(project: ProjectId, channel: ChannelId, section: str | None) -> str:
+    """Return the unique key of a channel's subscription to a section."""
+    return f"{project}\n{channel}\n{section or ''}"
+
+
+class SubscriptionFields(TypedDict, total=False):
+    """Columns of a subscription that change after it was added."""
+
+    state: SubscriptionState
+    zone: str
+    next_run_at: datetime | None
+    last_run_at: datetime
+    last_result: str
+    response_url: None
+
+
+def _weekly(row: RowMapping) -> WeeklyTime:
+    return WeeklyTime(Weekday(row["weekday"]), time.fromisoformat(row["at"]), row["zone"] or "UTC")
+
+
+class SubscriptionRepository(Rows[Subscription]):
+    """The subscriptions, within one transaction."""
+
+    table = subscriptions
+    read = staticmethod(
+        reader(Subscription, subscriptions, weekly=_weekly, has_zone=lambda row: bool(row["zone"]))
+    )
+
+    def put(
+        self,
+        origin: Origin,
+        *,
+        project: ProjectId,
+        section: str | None,
+        weekday: Weekday,
+        at: time,
+        zone: str | None,
+        now: datetime,
+    ) -> SubscriptionId:
+        """Subscribe a channel, or change its subscription; return the subscription's id.
+
+        Whoever asked becomes the owner. The state becomes *new*: it is activated after its first post.
+        ``zone`` None means the owner's zone, which is looked up before that.
+        """
+        channel = origin.channel
+        place = place_of(project, channel, section)
+        values: dict[str, object] = {
+            "weekday": int(weekday),
+            "at": at.isoformat("minutes"),
+            "zone": zone or "",
+            "owner": origin.user,
+            "state": SubscriptionState.NEW,
+            "next_run_at": None,
+            "response_url": origin.response_url,
+        }
+        where = {"place": place, "project": project, "channel": channel, "section": section}
+        if not insert_unless_there(self.connection, subscriptions, where | values | {"created_at": now}):
+            again = values | {"revision": subscriptions.c.revision + 1}
+            self.connection.execute(
+                update(subscriptions).where(subscriptions.c.place == place).values(**again)
+            )
+        found = self.connection.execute(select(subscriptions.c.id).where(subscriptions.c.place == place))
+        return SubscriptionId(found.scalar_one())
+
+    def get(self, subscription: SubscriptionId) -> Subscription | None:
+        """Return the subscription with this id; None when there is none."""
+        return self._newest(subscriptions.c.id == subscription)
+
+    def in_channel(self, channel: ChannelId) -> Sequence[Subscription]:
+        """Return a channel's subscriptions that have not ended."""
+        here = and_(subscriptions.c.channel == channel, subscriptions.c.state != SubscriptionState.ENDED)
+        return self._many(here, 50)
+
+    def new(self, limit: int) -> Sequence[Subscription]:
+        """Return new subscriptions, which wait for their zone and their first post."""
+        return self._many(subscriptions.c.state == SubscriptionState.NEW, limit)
+
+    def any_due(self, until: datetime) -> bool:
+        """Return whether an active subscription's next run is at or before ``until``."""
+        due = and_(subscriptions.c.state == SubscriptionState.ACTIVE, subscriptions.c.next_run_at <= until)
+        return self._has(due)
+
+    def due(self, until: datetime, limit: int) -> Sequence[Subscription]:
+        """Return active subscriptions whose next run is at or before ``until``, locked on PostgreSQL."""
+        condition = and_(
+            subscriptions.c.state == SubscriptionState.ACTIVE, subscriptions.c.next_run_at <= until
+        )
+        statement = (
+            select(subscriptions)
+            .where(condition)
+            .order_by(subscriptions.c.next_run_at)
+            .with_for_update(skip_locked=True)
+        )
+        # Without a limit in SQL, because those that cannot be read stay due.
+        rows = self.connection.execute(statement).mappings()
+        return readable(subscriptions, rows, self.read)[0][:limit]
+
+    def change(
+        self,
+        subscription: SubscriptionId,
+        *,
+        was: SubscriptionState | None = None,
+        revision: int | None = None,
+        **fields: Unpack[SubscriptionFields],
+    ) -> bool:
+        """Write columns if the subscription is in state ``was`` and has this revision (None: any).
+
+        Return whether it was.
+        """
+        still = [subscriptions.c.id == subscription]
+        still += [subscriptions.c.state == was] if was else []
+        still += [subscriptions.c.revision == revision] if revision else []
+        result = self.connection.execute(update(subscriptions).where(*still).values(dict(fields)))
+        return result.rowcount == 1
+
+    def _many(self, condition: ColumnElement[bool], limit: int) -> Sequence[Subscription]:
+        statement = select(subscriptions).where(condition).order_by(subscriptions.c.id)
+        rows = self.connection.execute(statement).mappings()
+        return readable(subscriptions, rows, self.read)[0][:limit]

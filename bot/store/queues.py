@@ -15,6 +15,7 @@ from bot.model.prompts import PromptKind, PromptState
 from bot.model.questions import QuestionState
 from bot.model.visitors import SnapshotState
 from bot.store.columns import AnyTable, UtcDateTime
+from bot.store.heartbeats import TOLERATED, TOO_LATE, is_ahead
 from bot.store.leases import NOW, ClaimStatement, claiming_oldest, one_of, unclaimed
 from bot.store.schema import (
     back_offs,
@@ -27,7 +28,6 @@ from bot.store.schema import (
     snapshots,
     subscriptions,
 )
-from bot.store.set_back import TOLERATED, TOO_LATE, is_ahead
 
 UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
 

@@ -11,9 +11,8 @@ from sqlalchemy.engine import Connection
 
 from bot.model.ids import JobNumber, ProjectId
 from bot.model.quota import MAY_NOT_WRITE, BackOff
-from bot.store.columns import AnyTable, Repository, reader
+from bot.store.columns import AnyTable, Repository, insert_unless_there, reader
 from bot.store.schema import back_offs, jobs, quotas
-from bot.store.upsert import insert_unless_there
 
 
 def lock_project(connection: Connection, limits: AnyTable, project: ProjectId) -> None:

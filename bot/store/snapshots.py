@@ -27,23 +27,10 @@ from bot.model.ids import ProjectId, SnapshotId
 from bot.model.period import Period
 from bot.model.questions import QuestionKind
 from bot.model.visitors import Counts, ReadingProblem, Snapshot, SnapshotState
-from bot.store.columns import Repository, reader
-from bot.store.leases import (
-    FREE,
-    LIMIT,
-    NOW,
-    Claimer,
-    ClaimStatement,
-    LeaseLost,
-    claim,
-    claiming,
-    readable_claims,
-    unclaimed,
-    write_row,
-)
+from bot.store.columns import insert_unless_there, reader
+from bot.store.leases import FREE, LIMIT, NOW, Claimer, ClaimStatement, LeaseLost, Rows, claiming, unclaimed
 from bot.store.queues import IS_PLANNED, IS_WANTED, SNAPSHOTS
 from bot.store.schema import page_visitors, snapshots
-from bot.store.upsert import insert_unless_there
 
 FRESH = timedelta(minutes=10)
 """For how long a snapshot of an unfinished period is reused for further questions."""
@@ -79,11 +66,6 @@ def _to_counts(row: RowMapping) -> Counts | None:
     return None if row["total"] is None else Counts(row["human"], row["ai"], row["total"])
 
 
-_to_snapshot = reader(
-    Snapshot, snapshots, period=lambda row: Period(row["first"], row["end"]), totals=_to_counts
-)
-
-
 def path_hash(path: str) -> str:
     """Return the hash under which a path is stored."""
     return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -116,8 +98,13 @@ def _claiming() -> ClaimStatement:
 _CLAIM = _claiming()
 
 
-class SnapshotRepository(Repository):
+class SnapshotRepository(Rows[Snapshot]):
     """The snapshots, within one transaction."""
+
+    table = snapshots
+    read = staticmethod(
+        reader(Snapshot, snapshots, period=lambda row: Period(row["first"], row["end"]), totals=_to_counts)
+    )
 
     def request(
         self, project: ProjectId, period: Period, *, with_pages: bool, is_final: bool, now: datetime
@@ -145,7 +132,7 @@ class SnapshotRepository(Repository):
             more = {"with_pages": True, "state": state}
             self.connection.execute(update(snapshots).where(snapshots.c.id == row["id"]).values(more))
             row = self.connection.execute(newest).mappings().one()
-        return _to_snapshot(row)
+        return self.read(row)
 
     def want(self, ids: Iterable[SnapshotId], kind: QuestionKind, until: datetime | None) -> None:
         """Fetch these snapshots until then for a question of this kind; None: no longer.
@@ -164,15 +151,14 @@ class SnapshotRepository(Repository):
     def get(self, ids: Iterable[SnapshotId]) -> dict[SnapshotId, Snapshot]:
         """Return the snapshots with these ids, by id."""
         rows = self.connection.execute(select(snapshots).where(snapshots.c.id.in_(list(ids))))
-        return {row["id"]: _to_snapshot(row) for row in rows.mappings()}
+        return {row["id"]: self.read(row) for row in rows.mappings()}
 
     def claim(
         self, claimer: Claimer, project: ProjectId, limit: int, *, digests_too: bool = True
     ) -> Sequence[Snapshot]:
         """Claim snapshots of a project whose next page is to be fetched, those that people wait for first."""
         parameters = {"of_project": project, "digests_too": digests_too}
-        rows = claim(self.connection, _CLAIM, claimer, limit=limit, **parameters)
-        return readable_claims(self.connection, snapshots, rows, _to_snapshot, claimer.now)
+        return self._claim(_CLAIM, claimer, limit=limit, **parameters)
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """Return the projects whose snapshots have a page that could be fetched now."""
@@ -235,7 +221,7 @@ class SnapshotRepository(Repository):
 
     def settle(self, snapshot: SnapshotId, *, owner: str, **fields: Unpack[SnapshotFields]) -> None:
         """Write a call's outcome and free the lease. Raises LeaseLost unless ``owner`` holds it."""
-        write_row(self.connection, snapshots, snapshot, owner, {**fields, **FREE})
+        self._write(snapshot, owner, {**fields, **FREE})
 
     def sweep(self, before: datetime, rows_before: date, limit: int = 20) -> int:
         """Delete stored pages that are no longer needed; return of how many snapshots.

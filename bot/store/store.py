@@ -16,29 +16,25 @@ import structlog
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from bot.store.access import MemberRepository
 from bot.store.audit import AuditRepository
-from bot.store.backlog import find_backlog
 from bot.store.budgets import BudgetRepository
-from bot.store.channels import ChannelRepository
 from bot.store.conversations import ConversationRepository
 from bot.store.database import CONNECTIONS, Database
-from bot.store.digests import SubscriptionRepository
-from bot.store.heartbeats import HeartbeatRepository
+from bot.store.heartbeats import HeartbeatRepository, move_back
 from bot.store.jobs import JobRepository
 from bot.store.leases import release
+from bot.store.members import ChannelRepository, MemberRepository
 from bot.store.outbox import OutboxRepository
-from bot.store.paces import PaceRepository
+from bot.store.outbox_claims import PaceRepository
 from bot.store.pages import PageRepository
 from bot.store.prompts import PromptRepository
-from bot.store.questions import QuestionRepository
+from bot.store.questions import QuestionRepository, SubscriptionRepository
 from bot.store.queues import Due, find_due
 from bot.store.quota import BackOffRepository, QuotaRepository
 from bot.store.retention import RetentionRepository
 from bot.store.schema import deliveries, metadata
-from bot.store.set_back import move_back
 from bot.store.snapshots import SnapshotRepository
-from bot.store.waits import WaitRepository
+from bot.store.waits import WaitRepository, find_backlog
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")

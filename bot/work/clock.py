@@ -10,8 +10,8 @@ from time import monotonic
 
 import structlog
 
+from bot.store.heartbeats import TOLERATED
 from bot.store.queues import Due, Queue
-from bot.store.set_back import TOLERATED
 from bot.work.context import WorkerContext
 from bot.work.ports import Clock
 

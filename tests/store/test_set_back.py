@@ -18,8 +18,8 @@ from bot.store import Store
 from bot.store import schema as s
 from bot.store.columns import UtcDateTime
 from bot.store.database import Database
+from bot.store.heartbeats import TOLERATED
 from bot.store.queues import Queue, find_due
-from bot.store.set_back import TOLERATED
 from tests.builders import PROJECT, claimer, execute, origin, rows_of
 from tests.store.stock import fill
 

@@ -15,7 +15,7 @@ from functools import partial
 
 import pytest
 
-from bot.store.threads import DatabaseThreads
+from bot.store.deadline import DatabaseThreads
 from tests.limits import HANG_SECONDS
 from tests.pause import Pause
 
@@ -205,7 +205,7 @@ def test_a_loop_that_is_closed_meanwhile_harms_nothing() -> None:
 
 _HANG = """
 import asyncio, sys, threading
-from bot.store.threads import DatabaseThreads
+from bot.store.deadline import DatabaseThreads
 
 async def main():
     threads, began = DatabaseThreads("hanging"), threading.Event()

@@ -1,4 +1,4 @@
-"""Cached access decisions, so that Slack is not asked each time."""
+"""What is remembered of people and channels: access by user, and the project that a channel has chosen."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import and_, or_, select, update
 
 from bot.model.access import Access
-from bot.model.ids import UserId
-from bot.store.columns import Repository
-from bot.store.schema import members
-from bot.store.upsert import insert_unless_there
+from bot.model.ids import ChannelId, ProjectId, UserId
+from bot.store.columns import Repository, insert_unless_there
+from bot.store.schema import channel_projects, members
 
 _TOLD_AGAIN_AFTER = timedelta(hours=1)
 
@@ -45,3 +44,19 @@ class MemberRepository(Repository):
         long_ago = or_(members.c.told_at.is_(None), members.c.told_at <= now - _TOLD_AGAIN_AFTER)
         telling = update(members).where(members.c.user == user, or_(is_member, long_ago)).values(told_at=now)
         return self.connection.execute(telling).rowcount == 1
+
+
+class ChannelRepository(Repository):
+    """What the bot knows of channels, within one transaction."""
+
+    def project(self, channel: ChannelId) -> ProjectId | None:
+        """Return the project that a channel has chosen; None if it has chosen none."""
+        chosen = select(channel_projects.c.project).where(channel_projects.c.channel == channel)
+        return self.connection.execute(chosen).scalar_one_or_none()
+
+    def choose_project(self, channel: ChannelId, project: ProjectId) -> None:
+        """Remember the project that a channel has chosen."""
+        values = {"channel": channel, "project": project}
+        if not insert_unless_there(self.connection, channel_projects, values):
+            here = channel_projects.c.channel == channel
+            self.connection.execute(update(channel_projects).where(here).values(project=project))
