@@ -128,7 +128,7 @@ def migrate() -> None:
 @click.option("--forget", "over", type=_NUMBER, metavar="JOB", help="Forget the texts and people of a job.")
 def jobs(number: int | None, limit: int, retry: int | None, over: int | None, **only: str | None) -> None:
     """The newest jobs, or one, and what could not be said; needs only DATABASE_URL."""
-    from bot.cli.jobs import forgotten, listed, retried, shown
+    from bot.cli.rows import forgotten, listed, retried, shown
 
     if sum(each is not None for each in (number, retry, over)) > 1:
         raise click.UsageError("JOB, --retry and --forget each stand alone")
@@ -158,7 +158,7 @@ def _filter(state: str | None, channel: str | None, user: str | None, project: s
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of CSV.")
 def audit(first: date | None, user: str | None, as_json: bool) -> None:
     """Who asked, steered, withdrew, subscribed, when, and the end of it; needs only DATABASE_URL."""
-    from bot.cli.audit import write_audit
+    from bot.cli.rows import write_audit
 
     since = datetime.combine(first, time(), UTC) if first else None
     theirs = UserId(user) if user else None
@@ -169,7 +169,7 @@ def audit(first: date | None, user: str | None, as_json: bool) -> None:
 @click.argument("user")
 def forget(user: str) -> None:
     """Forget what one person (a Slack user id, U…) wrote, and them; needs only DATABASE_URL."""
-    from bot.cli.forget import forget_user
+    from bot.cli.rows import forget_user
 
     with_store(lambda store: forget_user(store, user), "USER")
 
@@ -193,7 +193,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("file", type=_FILE)
 def backup(file: Path) -> None:
     """Copy the SQLite file to a new FILE, also while the bot runs; needs only DATABASE_URL."""
-    from bot.cli.backup import backed_up
+    from bot.cli.rows import backed_up
 
     settings = loaded(DatabaseSettings)
     with database_errors():
@@ -204,7 +204,7 @@ def backup(file: Path) -> None:
 @click.argument("file", type=_FILE)
 def restore(file: Path) -> None:
     """Put a backup back while no bot runs, and keep what was there; needs only DATABASE_URL."""
-    from bot.cli.backup import restored
+    from bot.cli.rows import restored
 
     settings = loaded(DatabaseSettings)
     with database_errors():

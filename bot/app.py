@@ -35,10 +35,8 @@ from bot.ops.checks import (
     socket_check,
     workers_check,
 )
-from bot.ops.figures import metrics_page
-from bot.ops.health import add_health_routes
-from bot.ops.listening import HEAD_SECONDS, listening
-from bot.ops.metrics import Metrics
+from bot.ops.health import HEAD_SECONDS, add_health_routes, listening
+from bot.ops.metrics import Metrics, metrics_page
 from bot.ops.stopping import Stopping
 from bot.settings import DocsProject, Settings
 from bot.slack.background import Background

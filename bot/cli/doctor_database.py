@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
@@ -16,8 +16,9 @@ from urllib.parse import quote
 from sqlalchemy import Connection, StaticPool, create_engine, literal, make_url, select, text, union_all
 from sqlalchemy.exc import SQLAlchemyError
 
-from bot.cli.waits import oldest
+from bot.cli.rows import wait_words
 from bot.model.digests import SubscriptionState
+from bot.model.waits import Wait
 from bot.model.weekly_time import is_zone
 from bot.ops.checks import Finding
 from bot.store import Transaction
@@ -28,6 +29,8 @@ from bot.store.schema import metadata, subscriptions
 from bot.store.trouble import explain
 
 _LEAST_BYTES = 50_000_000
+_STUCK = timedelta(minutes=10)
+"""How long something may be due before it is called stuck."""
 _PLACE = "Let this user write it, or name another place in DATABASE_URL."
 _CHANNELS = (
     select(subscriptions.c.channel)
@@ -133,8 +136,24 @@ def _of_rows(connection: Connection, revision: str | None) -> LookedAt:
     """Return what is set aside, and what waits; nothing where the tables are those of an older version."""
     if (revision or "") < HEAD:
         return [], []
-    found = [*_unreadable(connection), oldest(Transaction(connection), datetime.now(UTC))]
+    found = [*_unreadable(connection), _oldest(Transaction(connection), datetime.now(UTC))]
     return found, connection.execute(_CHANNELS).scalars().all()
+
+
+def _oldest(tx: Transaction, now: datetime) -> Finding:
+    """Return the doctor's finding about the oldest prompt and the oldest message that wait."""
+    found = [*tx.waits.all_prompts(now), tx.waits.oldest_message(now)]
+    waiting = [each for each in found if each is not None]
+    stuck = [each for each in waiting if each.stuck_since and now - each.stuck_since > _STUCK]
+    advice = "Is a `docs-bot run` or `work` up? See its log, and docs/operating.md, Alerts." if stuck else ""
+    return Finding("waiting", not stuck, _told(stuck or waiting), advice)
+
+
+def _told(waiting: Sequence[Wait]) -> str:
+    if not waiting:
+        return "nothing waits"
+    oldest = min(waiting, key=lambda each: each.since)
+    return f"{f'job {oldest.job}, ' if oldest.job else ''}{wait_words(oldest)}"
 
 
 def _unreadable(connection: Connection) -> list[Finding]:

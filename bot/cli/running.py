@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot import logs
 from bot.app import Roles, running_bot
 from bot.cli.ending import BAD_SETTINGS, CANNOT_START, CRASHED, about_database, echo
-from bot.ops.listening import allow_open_files
+from bot.ops.health import allow_open_files
 from bot.ops.stopping import Stopping
 from bot.settings import Settings, SettingsError
 from bot.work.ports import SlackError

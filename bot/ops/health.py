@@ -1,4 +1,6 @@
-"""The routes ``/livez``, ``/readyz`` and ``/metrics``. They show states and counts, never settings.
+"""The routes ``/livez``, ``/readyz`` and ``/metrics``, and listening for HTTP behind a reverse proxy.
+
+The pages show states and counts, never settings.
 
 Each page is built at most once in two seconds, so that many requests cost no more than one.
 """
@@ -7,11 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+import logging
+import os
+import resource
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
+from typing import Any, cast
 
+import structlog
 from aiohttp import web
+from aiohttp.http import HttpProcessingError
+from aiohttp.typedefs import Handler
 
 from bot.ops.checks import Checks, Finding, run_checks
 
@@ -69,3 +80,94 @@ def add_health_routes(
     server.router.add_get("/livez", alive)
     server.router.add_get("/readyz", _KeptPage(ready, clock).show)
     server.router.add_get("/metrics", _KeptPage(counted, clock).show)
+
+
+log = structlog.get_logger(__name__)
+HEAD_SECONDS = 5.0
+_LINGERING_SECONDS = 1.0
+"""For how long the rest of a refused body is read and discarded, so that the sender reads the refusal."""
+_STOP_SECONDS = 2.5
+"""For requests under way when listening ends; twice, because aiohttp waits again once they are cancelled."""
+_QUEUE = 1_024
+"""Connections that wait in the kernel until they are accepted."""
+_OPEN_FILES = 10_240
+"""As many as macOS allows a process that is allowed any number."""
+
+
+def allow_open_files() -> None:
+    """Let this process open as many files and connections as it may (`ulimit -Hn`)."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _OPEN_FILES if hard == resource.RLIM_INFINITY else hard
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+@asynccontextmanager
+async def listening(
+    server: web.Application, host: str, port: int, *, idle_seconds: float, head_seconds: float = HEAD_SECONDS
+) -> AsyncIterator[int]:
+    """Serve an application until the block ends; yield the port. Raises OSError for a port in use.
+
+    ``idle_seconds``: how long a connection is kept for another request; ``head_seconds``: for its first one.
+    """
+    loop = asyncio.get_running_loop()
+    silent: set[asyncio.BaseProtocol] = set()
+
+    @web.middleware
+    async def heard(request: web.Request, handler: Handler) -> web.StreamResponse:
+        silent.discard(request.protocol)
+        return await handler(request)
+
+    def end_silence(protocol: web.RequestHandler) -> None:
+        if protocol not in silent:
+            return
+        silent.discard(protocol)
+        if protocol.transport is not None:
+            log.warning("connection_closed", kind="no request")
+            protocol.transport.abort()
+
+    def accepted() -> asyncio.BaseProtocol:
+        protocol: web.RequestHandler = serve()
+        silent.add(protocol)
+        loop.call_later(head_seconds, end_silence, protocol)
+        return protocol
+
+    server.middlewares.append(heard)
+    runner = web.AppRunner(
+        server,
+        access_log=None,
+        logger=_ServerLog(logging.getLogger("aiohttp.server")),
+        shutdown_timeout=_STOP_SECONDS,
+        keepalive_timeout=idle_seconds,
+        lingering_time=_LINGERING_SECONDS,
+        auto_decompress=False,
+    )
+    await runner.setup()
+    serve = cast("web.Server", runner.server)
+    try:
+        listener = await loop.create_server(accepted, sock=_listener(host, port), backlog=_QUEUE)
+        try:
+            yield listener.sockets[0].getsockname()[1]
+        finally:
+            listener.close()
+    finally:
+        await runner.cleanup()
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        said = os.strerror(error.errno) if error.errno else str(error)
+        raise OSError(error.errno, f"{said}: {host}, port {port}") from None
+
+
+class _ServerLog(logging.LoggerAdapter[logging.Logger]):
+    """The log of aiohttp's server. Requests that are not HTTP are one line a minute, without tracebacks."""
+
+    def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
+        if isinstance(kwargs.get("exc_info"), HttpProcessingError):
+            log.warning("connection_closed", kind="not HTTP")
+            return
+        super().log(level, msg, *args, **kwargs)

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.__main__ import cli
-from bot.cli.audit import COLUMNS, write_audit
+from bot.cli.rows import COLUMNS, write_audit
 from bot.model.audit import Act
 from bot.model.ids import JobNumber, UserId
 from bot.store import Store, Transaction

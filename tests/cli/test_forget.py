@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.cli.forget import forget_user
+from bot.cli.rows import forget_user
 from bot.model.jobs import JobState
 from bot.store import Store
 from tests.builders import NOW, add_job, add_prompt, new_store

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from bot.__main__ import cli
-from bot.cli.jobs import forgotten, listed, retried, shown
+from bot.cli.rows import forgotten, listed, retried, shown
 from bot.model import lifecycle
 from bot.model.ids import ChannelId, JobNumber, ProjectId, ServiceJobId
 from bot.model.jobs import JobState

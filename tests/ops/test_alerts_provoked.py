@@ -8,8 +8,7 @@ import httpx
 import pytest
 
 from bot.ops.checks import Finding, run_checks
-from bot.ops.figures import read_figures
-from bot.ops.metrics import Metrics
+from bot.ops.metrics import Metrics, read_figures
 from bot.slack.errors import refused
 from bot.work.ports import SlackThrottled
 from tests.ops.test_alerts import fired, samples, well

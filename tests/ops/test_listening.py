@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from bot.logs import configure
-from bot.ops.listening import allow_open_files, listening
+from bot.ops.health import allow_open_files, listening
 from tests.limits import HANG_SECONDS
 
 REQUEST = b"GET /now HTTP/1.1\r\nHost: bot\r\n\r\n"

@@ -14,8 +14,7 @@ from sqlalchemy import insert, update
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptState
 from bot.model.quota import BackOff
-from bot.ops.figures import read_figures
-from bot.ops.metrics import GAUGES, OF_PROJECTS, Figures, Metrics
+from bot.ops.metrics import GAUGES, OF_PROJECTS, Figures, Metrics, read_figures
 from bot.store.schema import deliveries, jobs, prompts, questions, snapshots
 from tests.builders import ANA, CHANNEL, NOW, PROJECT, execute
 from tests.work.conftest import office

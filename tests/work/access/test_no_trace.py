@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.cli.jobs import _line
+from bot.cli.rows import _line
 from bot.commands.command import Answer
 from bot.commands.form_state import FormState
 from bot.model.access import Access, Profile

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from bot.cli import waits
+from bot.cli.rows import wait_words
 from bot.model.ids import JobNumber, MessageTs
 from bot.model.pace import Method
 from bot.model.waits import Wait, WaitWhy
@@ -166,7 +166,7 @@ async def test_a_job_says_what_it_waits_for_and_until_when(office: Office, case:
     assert told is not None
     assert case.people in told.text
     assert OTHER not in told.text
-    assert case.operators in waits.words(found)
+    assert case.operators in wait_words(found)
 
 
 async def test_a_prompt_behind_an_unconfirmed_one_waits_for_the_same_person(office: Office) -> None:

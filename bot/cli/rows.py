@@ -1,0 +1,234 @@
+"""``docs-bot jobs``, ``audit``, ``forget``, ``backup`` and ``restore``: what operators do with the rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TextIO, Unpack
+
+from bot.logs import terminal_safe
+from bot.messages.plain_text import one_line
+from bot.messages.problems import title
+from bot.messages.spreadsheet import csv_line
+from bot.model import lifecycle
+from bot.model.audit import AuditRow
+from bot.model.ids import JobNumber, UserId
+from bot.model.jobs import JobFilter, TrackedJob
+from bot.model.outbox import DeadLetter
+from bot.model.waits import Wait, WaitWhy
+from bot.store import Store, Transaction
+from bot.store.backup import back_up, restore
+from bot.store.database import UnusableDatabase, sqlite_file
+from bot.store.retention import RowCounts
+from bot.work.retention import forget_person
+
+_LENGTH = 300
+_MOST_ACTS = 100
+
+
+async def listed(store: Store, limit: int, **only: Unpack[JobFilter]) -> str:
+    """Return the newest jobs, one a line, and the dead letters below them.
+
+    Dead letters are left out where jobs are picked by something else than their channel.
+    """
+
+    def look(tx: Transaction) -> list[str]:
+        lines = [_line(job) for job in tx.jobs.newest(limit, **only)] or ["No jobs."]
+        if any(value for name, value in only.items() if name != "channel"):
+            return lines
+        return lines + _dead(tx.outbox.dead_letters(limit, channel=only.get("channel")))
+
+    return "\n".join(await store.read(look))
+
+
+async def shown(store: Store, number: JobNumber, now: datetime) -> str:
+    """Return one job, what it waits for, and what people did to it. Raises ValueError if there is none."""
+
+    def look(tx: Transaction) -> list[str]:
+        job = tx.jobs.get(number)
+        if job is None:
+            raise ValueError(f"there is no job {number}")
+        _, acts = tx.audit.after(0, _MOST_ACTS, job=number)
+        letters = tx.outbox.dead_letters(_MOST_ACTS, job=number)
+        waiting = [f"  {wait_words(each)}" for each in tx.waits.of_job(number, now)]
+        return [_line(job), *waiting, *_details(job), *map(_act, acts), *_dead(letters)]
+
+    return "\n".join(await store.read(look))
+
+
+async def retried(store: Store, letter: int, now: datetime) -> str:
+    """Try a dead letter again; return what happens next. Raises ValueError if none can be."""
+    step = lifecycle.delivery_retried(now)
+    if not await store.write(lambda tx: tx.outbox.retry_dead_letter(letter, step)):
+        raise ValueError(f"there is no letter {letter} that can be tried again")
+    return f"Letter {letter} is tried again: the bot looks for it in Slack, and posts it if it is missing."
+
+
+async def forgotten(store: Store, number: JobNumber) -> str:
+    """Forget a job's texts and people. Raises ValueError if there is none or it goes on."""
+    if await store.read(lambda tx: tx.jobs.get(number)) is None:
+        raise ValueError(f"there is no job {number}")
+    counts = await store.forget(lambda tx: tx.retention.forget_job(number))
+    if counts is None:
+        raise ValueError(f"job {number} is under way; forget it when it is over")
+    return f"Forgotten of job {number}: {counted(counts)}."
+
+
+def _line(job: TrackedJob) -> str:
+    parts = (
+        f"#{job.number}",
+        job.state,
+        _at(job.asked_at),
+        job.channel,
+        job.requester,
+        one_line(job.service_id or "-", _LENGTH),
+    )
+    # one_line removes control characters, which could change the terminal's state.
+    told = job.pr_link or (title(job.problem) if job.problem else "")
+    return "  ".join([*parts, one_line(told, _LENGTH)]).rstrip()
+
+
+def _details(job: TrackedJob) -> list[str]:
+    told = {
+        "project": job.project,
+        "repository": job.repository,
+        "branch": job.ref,
+        "ended": _at(job.ended_at) if job.ended_at else None,
+    }
+    return [f"  {name}: {one_line(value, _LENGTH)}" for name, value in told.items() if value]
+
+
+def _act(row: AuditRow) -> str:
+    return "  ".join(["", _at(row.at), row.act, row.user or "-", row.end or ""]).rstrip()
+
+
+def _dead(letters: Sequence[DeadLetter]) -> list[str]:
+    return ["", "Could not be said:", *map(_letter, letters)] if letters else []
+
+
+def _letter(letter: DeadLetter) -> str:
+    where = f"#{letter.job}" if letter.job else letter.channel
+    told = f"  {letter.number}  {where}  {letter.kind}: {one_line(letter.reason, _LENGTH)}"
+    return f"{told} (--retry {letter.number})" if letter.can_go else told
+
+
+def _at(when: datetime) -> str:
+    return f"{when:%Y-%m-%d %H:%M} UTC"
+
+
+_REASONS: Mapping[WaitWhy, str] = {
+    WaitWhy.WORKER: "the next free worker",
+    WaitWhy.PROCESS: "the process {cause}, which has its lease",
+    WaitWhy.BEFORE: "what goes first in its job or thread",
+    WaitWhy.ASKER: "Slack, which could not tell who asked or what a name means",
+    WaitWhy.FACE: "the first message of its thread",
+    WaitWhy.PERSON: "a person's decision: Send again or Dismiss",
+    WaitWhy.SERVICE: "the docs service: a back-off after {cause}",
+    WaitWhy.KEY: "a key that the docs service accepts: a back-off after {cause}",
+    WaitWhy.LIMIT: "the hourly limit",
+    WaitWhy.SHARE: "the hourly limit: whoever asked has had their share",
+    WaitWhy.RETRY: "its next try",
+    WaitWhy.TIME: "its time",
+    WaitWhy.SEARCH: "a search in Slack, which did not say whether it took it",
+    WaitWhy.PACE: "Slack's pace",
+}
+
+
+def wait_words(wait: Wait) -> str:
+    """Return what waits, for what, until when and since when."""
+    reason = _REASONS[wait.why].format(cause=one_line(wait.cause or "unknown", 100))
+    until = f", until {wait.until:%Y-%m-%d %H:%M:%S} UTC" if wait.until else ""
+    return f"{wait.what} waits for {reason}{until} (since {wait.since:%Y-%m-%d %H:%M:%S} UTC)"
+
+
+_USER = re.compile(r"[UW][A-Z0-9]{2,38}")
+
+
+async def forget_user(store: Store, user: str) -> str:
+    """Forget a person and return what was forgotten and what is under way.
+
+    Raises ValueError, with a text for people, if this is no user id.
+    """
+    if not _USER.fullmatch(user):
+        raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
+    forgotten, left = await forget_person(store, UserId(user))
+    said = f"Forgotten of {user}: {counted(forgotten)}." if forgotten else f"Nothing of {user} was kept."
+    if not left:
+        return said
+    return f"{said}\nUnder way and therefore kept: {counted(left)}. Run this again when that is over."
+
+
+def counted(counts: RowCounts) -> str:
+    """Return how many rows of each kind were forgotten, without kinds of which none was."""
+    return ", ".join(f"{name} {count}" for name, count in counts.items() if count)
+
+
+COLUMNS = tuple(field.name for field in fields(AuditRow))
+"""The names of the columns in CSV, and of the fields in JSON."""
+_AT_ONCE = 1_000
+
+
+async def write_audit(
+    store: Store, stdout: TextIO, *, as_json: bool, since: datetime | None, user: UserId | None
+) -> None:
+    """Write the rows in the order of writing: with ``since`` those from then on, with ``user`` theirs."""
+    await (_write_json if as_json else _write_csv)(_rows(store, since, user), stdout)
+
+
+async def _rows(store: Store, since: datetime | None, user: UserId | None) -> AsyncIterator[AuditRow]:
+    last, is_more = 0, True
+
+    def page(tx: Transaction, after: int) -> tuple[int, list[AuditRow]]:
+        return tx.audit.after(after, _AT_ONCE, since=since, user=user)
+
+    while is_more:
+        last, rows = await store.read(partial(page, after=last))
+        for row in rows:
+            yield row
+        is_more = len(rows) == _AT_ONCE
+
+
+async def _write_csv(found: AsyncIterator[AuditRow], stdout: TextIO) -> None:
+    safe = terminal_safe if stdout.isatty() else str
+    stdout.write(csv_line(COLUMNS))
+    async for row in found:
+        line = csv_line(["" if cell is None else cell for cell in _cells(row).values()])
+        stdout.write(f"{safe(line.rstrip())}\r\n")
+
+
+async def _write_json(found: AsyncIterator[AuditRow], stdout: TextIO) -> None:
+    separator = "\n"
+    stdout.write("[")
+    async for row in found:
+        stdout.write(separator + json.dumps(_cells(row)))
+        separator = ",\n"
+    stdout.write("\n]\n")
+
+
+def _cells(row: AuditRow) -> dict[str, str | int | None]:
+    return {**asdict(row), "at": row.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+
+
+def backed_up(sqlalchemy_url: str, target: Path) -> str:
+    """Copy the SQLite file and return what was done. Raises UnusableDatabase if that cannot be done."""
+    back_up(_file(sqlalchemy_url, "pg_dump"), target)
+    return f"Backed up to {target}. It holds what people wrote: keep it as private as the original."
+
+
+def restored(sqlalchemy_url: str, source: Path, now: datetime) -> str:
+    """Put a copy back and return what was done. Raises UnusableDatabase, having changed nothing."""
+    kept = restore(source, _file(sqlalchemy_url, "pg_restore"), now)
+    earlier = f" What was there before is kept in {kept}." if kept else ""
+    return f"Restored from {source}.{earlier} The next start brings it to this version's schema."
+
+
+def _file(sqlalchemy_url: str, tool: str) -> Path:
+    file = sqlite_file(sqlalchemy_url)
+    if file is None:
+        raise UnusableDatabase(f"This is for a SQLite file. PostgreSQL has {tool}: see docs/operating.md.")
+    return file
