@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import SecretStr
@@ -25,13 +26,28 @@ https://docs.slack.dev/reference/events/message
 """
 
 
-def _url(payload: Payload) -> SecretStr | None:
-    url = payload.get("response_url")
-    return SecretStr(url) if url else None
-
-
 def _ts(value: str | None) -> MessageTs | None:
     return MessageTs(value) if value else None
+
+
+def asker(body: Payload, kind: str = "private") -> Origin:
+    """Return who sent a command or an interaction, from where, and where private words about it belong.
+
+    That is the thread in which the message of a button stands. One that begins a thread is in the channel.
+    """
+    container, message = body.get("container") or {}, body.get("message") or {}
+    user = body["user_id"] if "command" in body else body["user"]["id"]
+    channel = body.get("channel_id") or (body.get("channel") or {}).get("id") or container.get("channel_id")
+    ts = container.get("message_ts") or message.get("ts")
+    thread = container.get("thread_ts") or message.get("thread_ts")
+    return Origin(
+        RequestKey(f"{kind}:{body['trigger_id']}"),
+        UserId(user),
+        ChannelId(channel or ""),
+        _ts(thread if thread != ts else None),
+        _ts(ts),
+        SecretStr(body["response_url"]) if body.get("response_url") else None,
+    )
 
 
 def invocation(body: Payload) -> Invocation:
@@ -39,9 +55,8 @@ def invocation(body: Payload) -> Invocation:
 
     https://docs.slack.dev/interactivity/implementing-slash-commands
     """
-    key, user = RequestKey(f"command:{body['trigger_id']}"), UserId(body["user_id"])
-    origin = Origin(key, user, ChannelId(body["channel_id"]), response_url=_url(body))
-    return Invocation(origin, body["command"], clip(body.get("text") or "", MOST_CHARACTERS))
+    text = clip(body.get("text") or "", MOST_CHARACTERS)
+    return Invocation(asker(body, "command"), body["command"], text)
 
 
 def press(body: Payload) -> Press:
@@ -50,42 +65,8 @@ def press(body: Payload) -> Press:
     https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
     """
     action = body["actions"][0]
-    container = body.get("container") or {}
-    channel = (body.get("channel") or {}).get("id") or container.get("channel_id") or ""
-    origin = Origin(
-        RequestKey(f"press:{body['trigger_id']}"),
-        UserId(body["user"]["id"]),
-        ChannelId(channel),
-        _thread_of(body),
-        _ts(container.get("message_ts")),
-        response_url=_url(body),
-    )
     value = action.get("value") or (action.get("selected_option") or {}).get("value") or ""
-    return Press(origin, action["action_id"], str(value))
-
-
-def asker(body: Payload) -> Origin:
-    """Return who sent a command or an interaction, and where private words about it belong."""
-    container = body.get("container") or {}
-    channel = body.get("channel_id") or (body.get("channel") or {}).get("id") or container.get("channel_id")
-    return Origin(
-        RequestKey(f"private:{body.get('trigger_id')}"),
-        UserId(body.get("user_id") or (body.get("user") or {}).get("id") or ""),
-        ChannelId(channel or ""),
-        _thread_of(body),
-        response_url=_url(body),
-    )
-
-
-def _thread_of(body: Payload) -> MessageTs | None:
-    """Return the thread in which the message of a button stands, where private words about it belong.
-
-    The message that begins a thread stands in the channel.
-    """
-    container, message = body.get("container") or {}, body.get("message") or {}
-    ts = container.get("message_ts") or message.get("ts")
-    thread = container.get("thread_ts") or message.get("thread_ts")
-    return _ts(thread if thread != ts else None)
+    return Press(asker(body, "press"), action["action_id"], str(value))
 
 
 def submission(body: Payload) -> Submission:
@@ -115,19 +96,12 @@ def _field(given: Payload) -> str | None:
 
 
 def shortcut_use(body: Payload) -> ShortcutUse:
-    """Return the use of a message shortcut.
+    """Return the use of a message shortcut. The message that begins a thread belongs to it, too.
 
     https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
     """
     message = body["message"]
-    origin = Origin(
-        RequestKey(f"shortcut:{body['trigger_id']}"),
-        UserId(body["user"]["id"]),
-        ChannelId(body["channel"]["id"]),
-        thread=_ts(message.get("thread_ts")),
-        message_ts=MessageTs(message["ts"]),
-        response_url=_url(body),
-    )
+    origin = replace(asker(body, "shortcut"), thread=_ts(message.get("thread_ts")))
     return ShortcutUse(origin, body["callback_id"], text_of(message))
 
 

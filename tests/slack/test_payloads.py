@@ -115,12 +115,6 @@ def test_private_words_belong_into_the_thread_of_the_message(
         assert here == (ANA, CHANNEL, thread, URL)
 
 
-def test_private_words_about_a_command_belong_into_its_channel() -> None:
-    body = {"command": "/docs-agent", "channel_id": CHANNEL, "user_id": ANA, "trigger_id": "9"}
-    asker = payloads.asker(body)
-    assert (asker.user, asker.channel, asker.thread, asker.response_url) == (ANA, CHANNEL, None, None)
-
-
 def test_what_was_said_in_a_thread_tells_people_from_bots_and_leaves_notices_out() -> None:
     person = {"ts": "1.1", "user": "U1", "text": "Hi"}
     assert payloads.said(person) == Said(MessageTs("1.1"), UserId("U1"), "Hi")
