@@ -66,7 +66,7 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 torture: seeds rolling
-	$(BIN)/python -m pytest -n 3 --every-place tests/scenarios/test_kill*.py
+	$(BIN)/python -m pytest -n 3 --every-place tests/scenarios/test_kill.py
 	$(BIN)/python -m pytest -n 4 -m hypothesis --hypothesis-profile search --timeout 1800
 
 seeds: $(VENV)/.dev

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
 from pathlib import Path
 from time import monotonic
-from typing import Protocol
 
 import aiohttp
 
@@ -28,48 +28,46 @@ _SEED = 1
 """Chooses the places that an ordinary run kills at. Any number; names of places change with the code."""
 
 
-class Tale(Protocol):
+class Tale:
     """What people do, and what must hold however often the bot was killed meanwhile."""
 
-    watched: Sequence[str]
+    watched: Sequence[str] = ()
     """The modules of the work whose places are killed at."""
+    world: type[WorldOptions] = WorldOptions
+    ahead = timedelta(0)
+    """How long after its beginning the tale is told."""
 
     def options(self, folder: Path) -> WorldOptions:
-        """Return the world in which it takes place."""
-        ...
+        """Return the world in which it takes place: its agent works fast, and it has hardly any visitors."""
+        return self.world(folder, work_seconds=0.2, pages=20, days=2)
 
     async def begin(self, story: Story) -> None:
         """Let happen what is over before anything is killed."""
-        ...
 
     async def act(self, story: Story) -> Sequence[Json]:
         """Do what people do, and return what they are answered at once."""
-        ...
+        raise NotImplementedError
 
     def is_over(self, story: Story) -> bool:
         """Return whether all of it has been told."""
-        ...
+        raise NotImplementedError
 
     def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
-        """Return whether all that was acknowledged has been told."""
-        ...
+        """Return whether all that was acknowledged has been told; an event comes until it is acknowledged."""
+        return self.is_over(story) and not story.world.workspace.bot_connection.has_pending_events()
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
         """Raise AssertionError when something was lost or doubled."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class Theatre:
-    """Where a tale is told: ``stage`` is a folder with its world as it is after the beginning.
-
-    ``ahead``: how long after the beginning it is told.
-    """
+    """Where a tale is told: ``stage`` is a folder with its world as it is after the beginning."""
 
     tale: Tale
     zygote: Zygote
     stage: Path
-    ahead: timedelta
 
     async def prepare(self) -> None:
         """Bring the database to its schema and tell the beginning, for all later times."""
@@ -86,7 +84,7 @@ class Theatre:
         """
         shutil.copytree(self.stage, folder)
         async with both_sides(self.tale.options(folder)) as world:
-            world.clock.set(datetime.now(UTC) + self.ahead)
+            world.clock.set(datetime.now(UTC) + self.tale.ahead)
             killed = await self._tell_in(world, folder, kill_at)
         return {line["place"] for line in lines(folder / "first") if "place" in line}, killed
 
@@ -95,7 +93,7 @@ class Theatre:
         pid = await self.zygote.start(
             *(world, folder / "first", kill_at, tale.watched),
             lease_seconds=KILLED_LEASE_SECONDS,
-            ahead=self.ahead,
+            ahead=tale.ahead,
         )
         await started(pid, folder / "first")
         acting = asyncio.create_task(tale.act(story))
@@ -113,7 +111,7 @@ class Theatre:
         """Let another bot go on with what the killed one has left."""
         output = folder / "second"
         pid = await self.zygote.start(
-            story.world, output, lease_seconds=STEADY.lease_seconds, ahead=self.ahead
+            story.world, output, lease_seconds=STEADY.lease_seconds, ahead=self.tale.ahead
         )
         answers = await acting
         await wait_for("what was acknowledged", lambda: self.tale.is_settled(story, answers))
@@ -128,21 +126,18 @@ async def requests(world: World) -> Counter[str]:
         return Counter(entry["operation"] for entry in await answer.json())
 
 
-async def kill_everywhere(
-    tale: Tale, zygote: Zygote, folder: Path, *, of_each_kind: int | None, ahead: timedelta = timedelta(0)
-) -> None:
+async def kill_everywhere(tale: Tale, zygote: Zygote, folder: Path, *, most: int | None) -> None:
     """Tell a tale once without a kill, then once for each place with a kill there.
 
-    ``of_each_kind``: the number of places of each kind to take, the same each time; None takes all.
-    ``ahead``: how long after its beginning the tale is told.
+    ``most``: the number of places to take, the same each time; None takes all.
     A place that a later run does not come to again is no kill: on a slow machine calls and statements differ.
     Of each kind there must be a kill, so others are taken of a kind without one.
     """
-    theatre = Theatre(tale, zygote, folder / "stage", ahead)
+    theatre = Theatre(tale, zygote, folder / "stage")
     await theatre.prepare()
     passed, killed = await theatre.tell(folder / "calm", None)
     assert not killed
-    began, kills, places = monotonic(), dict[str, bool](), chosen(passed, of_each_kind)
+    began, kills, places = monotonic(), dict[str, bool](), chosen(passed, most)
     while places:
         outcomes = await _kill_at_each(theatre, places, folder / f"after {len(kills)}")
         kills |= zip(places, outcomes, strict=True)
@@ -156,16 +151,14 @@ def _kinds_killed_at(kills: Mapping[str, bool]) -> set[Kind]:
     return {kind_of(place) for place, killed in kills.items() if killed}
 
 
-def chosen(places: Iterable[str], of_each_kind: int | None) -> list[str]:
-    """Return all places, or only so many of each kind, always the same ones."""
+def chosen(places: Iterable[str], most: int | None) -> list[str]:
+    """Return all places, or only so many, always the same ones and of all kinds alike."""
     ordered = sorted(places)
-    if of_each_kind is None:
+    if most is None:
         return ordered
-    choice, taken = random.Random(_SEED), list[str]()
-    for kind in Kind:
-        known = [place for place in ordered if kind_of(place) is kind]
-        taken += choice.sample(known, min(of_each_kind, len(known)))
-    return taken
+    shuffled = random.Random(_SEED).sample(ordered, len(ordered))
+    by_kind = [[place for place in shuffled if kind_of(place) is kind] for kind in Kind]
+    return [place for row in zip_longest(*by_kind) for place in row if place is not None][:most]
 
 
 async def _kill_at_each(theatre: Theatre, places: Sequence[str], folder: Path) -> list[bool]:

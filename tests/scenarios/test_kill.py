@@ -1,50 +1,62 @@
-"""SIGKILL at every place of asking, preparing, submitting, polling and delivering, and a start after it.
+"""SIGKILL at places on the way of what people ask for, and a start after it.
 
-Whatever the moment: at most one job is created, its end is told once, nobody is left without a word.
+Whatever the moment: nothing is done or said twice, and nobody who was acknowledged is left without a word.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from sandbox.workspace import WorkspaceOptions
 from sandbox.world import WorldOptions
 from tests.bots import Zygote
-from tests.scenarios.kills import kill_everywhere, requests
-from tests.scenarios.story import Json, Story
+from tests.scenarios.clocks import working_day_ahead
+from tests.scenarios.kills import Tale, kill_everywhere, requests
+from tests.scenarios.story import ANA, BEN, DOCS, Json, Story
+from tests.scenarios.test_visitors import digests
 
+WORK = Path(__file__).parents[2] / "bot/work"
 PROMPT = "Add a quickstart for the Python SDK"
 _DOUBT = "may or may not"
+_TALK = "The quickstart lacks Python"
+_REMINDED = "waits for review"
+_LATER = 5
+"""Days after which the tale of a review is told. A reminder comes after three."""
 
 
-class AskedForAJob:
+@dataclass(frozen=True)
+class PersistentWorld(WorldOptions):
+    """A world whose workspace delivers an event again soon, for as long as nobody acknowledges it."""
+
+    def workspace(self) -> WorkspaceOptions:
+        """Return the options of the workspace."""
+        return replace(super().workspace(), redeliver_after_seconds=(0.3,) * 400)
+
+
+def said(story: Story, *words: str) -> list[str]:
+    """The bot's replies that contain one of these words; all without any."""
+    texts = [one["text"] for root in story.roots() for one in story.said(root)]
+    return [text for text in texts if not words or any(word in text for word in words)]
+
+
+class AskedForAJob(Tale):
     """A person asks for a job."""
 
-    watched: Sequence[str] = (
-        "jobs/ask",
-        "jobs/prepare",
-        "jobs/submit",
-        "jobs/poll",
-        "jobs/transitions",
+    watched = (
+        *("jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll", "jobs/settle_poll", "jobs/settle_prompt"),
         "outbox/deliver",
     )
 
-    def options(self, folder: Path) -> WorldOptions:
-        """Return a world with an agent that works fast."""
-        return WorldOptions(folder, work_seconds=0.2, pages=20, days=2)
-
-    async def begin(self, story: Story) -> None:
-        """Nothing has happened yet."""
-
     async def act(self, story: Story) -> Sequence[Json]:
-        """Ask."""
         return [await story.command("/docs-agent", PROMPT)]
 
     def is_over(self, story: Story) -> bool:
-        """Return whether people have read an end, or that it is in doubt."""
-        return any("ready" in text or _DOUBT in text for text in said(story))
+        return bool(said(story, "ready", _DOUBT))
 
     def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
         """Asked but not acknowledged: the person was told so, and may or may not see the job."""
@@ -52,25 +64,168 @@ class AskedForAJob:
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
         """At most one job; one root, one end or one doubt; and a word for whoever asked."""
-        asked = await requests(story.world)
-        ends = [text for text in said(story) if "is ready" in text]
-        doubts = [text for text in said(story) if _DOUBT in text]
+        asked, ends = await requests(story.world), said(story, "is ready", _DOUBT)
         told = f"{dict(asked)} {said(story)}"
         assert asked["create"] <= 1, told
         assert len(story.roots()) <= 1, told
-        assert len(ends) + len(doubts) <= 1, told
-        if answers[0]["ok"]:
-            assert len(story.roots()) == 1, told
-            assert len(ends) + len(doubts) == 1, told
+        assert len(ends) <= 1, told
+        assert not answers[0]["ok"] or (len(story.roots()), len(ends)) == (1, 1), told
 
 
-def said(story: Story) -> list[str]:
-    """The words of the bot's replies."""
-    return [one["text"] for root in story.roots() for one in story.said(root)]
+class Steered(Tale):
+    """A person replies in the thread of a job that has ended."""
+
+    watched = (
+        *("jobs/thread_events", "jobs/follow_up", "jobs/prepare", "jobs/submit", "jobs/poll"),
+        *("jobs/settle_poll", "jobs/settle_prompt", "outbox/deliver"),
+    )
+    world = PersistentWorld
+
+    async def begin(self, story: Story) -> None:
+        await story.finished(PROMPT)
+
+    async def act(self, story: Story) -> Sequence[Json]:
+        return [story.reply(story.roots()[0], "Mention retries")]
+
+    def is_over(self, story: Story) -> bool:
+        """Return whether an end has been told that is not the job's first, or that it is in doubt."""
+        return len(self._ends(story)) > 1 or bool(said(story, _DOUBT))
+
+    async def check(self, story: Story, answers: Sequence[Json]) -> None:
+        """Sent once at most, and told: its end, or a doubt, which may turn into an end."""
+        asked, ends, doubts = await requests(story.world), self._ends(story), said(story, _DOUBT)
+        told = f"{dict(asked)} {said(story)}"
+        assert asked["create"] == 1, told
+        assert asked["follow_up"] <= 1, told
+        assert len(story.roots()) == 1, told
+        assert len(ends) == 2 or (len(ends) == 1 and len(doubts) == 1), told
+        assert len(doubts) <= 1, told
+
+    def _ends(self, story: Story) -> list[str]:
+        return said(story, "is done", "is finished")
+
+
+class Mentioned(Tale):
+    """A person mentions the bot in a thread of people."""
+
+    watched = ("jobs/thread_events", "jobs/ask", "jobs/prepare", "outbox/deliver")
+    world = PersistentWorld
+
+    async def begin(self, story: Story) -> None:
+        story.people.say(ANA, DOCS, _TALK)
+
+    async def act(self, story: Story) -> Sequence[Json]:
+        return [story.reply(self._talk(story), f"@docs-agent {PROMPT}")]
+
+    def is_over(self, story: Story) -> bool:
+        return any("is ready" in text or _DOUBT in text for text in self._said(story))
+
+    async def check(self, story: Story, answers: Sequence[Json]) -> None:
+        """At most one job; one face in the thread, one end or one doubt, and nothing elsewhere."""
+        asked, texts = await requests(story.world), self._said(story)
+        told = f"{dict(asked)} {texts}"
+        assert asked["create"] <= 1, told
+        assert sum("· Job " in text.partition("\n")[0] for text in texts) == 1, told
+        assert sum("is ready" in text or _DOUBT in text for text in texts) == 1, told
+        assert story.roots() == [], told
+
+    def _talk(self, story: Story) -> Json:
+        return next(each for each in story.state.messages[DOCS].values() if each["text"] == _TALK)
+
+    def _said(self, story: Story) -> list[str]:
+        return [each["text"] for each in story.said(self._talk(story))]
+
+
+class Reviewed(Tale):
+    """A reminder comes due, and somebody says that the pull request was reviewed."""
+
+    watched = ("jobs/remind", "jobs/decisions")
+
+    def __init__(self) -> None:
+        self.ahead = working_day_ahead(_LATER)
+
+    async def begin(self, story: Story) -> None:
+        await story.finished(PROMPT)
+
+    async def act(self, story: Story) -> Sequence[Json]:
+        """Say what became of the pull request, once its thread was reminded."""
+        await story.until(lambda: said(story, _REMINDED) or None, "the reminder")
+        # The bot knows Ben from now on, so that it stores his press before it acknowledges it.
+        await story.command("/docs-agent", "help", BEN)
+        await story.answer("/docs-agent", BEN)
+        end = next(one for one in story.said(self._face(story)) if "is done" in one["text"])
+        return [await story.press(end, "reviewed", BEN)]
+
+    def is_over(self, story: Story) -> bool:
+        return bool(said(story, _REMINDED)) and self._is_reviewed(story)
+
+    def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
+        """Return whether all that came due has been told, and the review if it was acknowledged."""
+        return bool(said(story, _REMINDED)) and (self._is_reviewed(story) or not answers[0]["ok"])
+
+    async def check(self, story: Story, answers: Sequence[Json]) -> None:
+        """One reminder, and no review lost."""
+        assert len(said(story, _REMINDED)) == 1, said(story)
+        assert self._is_reviewed(story) or not answers[0]["ok"], said(story)
+
+    def _face(self, story: Story) -> Json:
+        return next(root for root in story.roots() if PROMPT in root["text"])
+
+    def _is_reviewed(self, story: Story) -> bool:
+        return f"Reviewed or merged*: <@{BEN}>" in self._face(story)["text"]
+
+
+class AskedForNumbers(Tale):
+    """A person asks for numbers, a file with them and a digest, all at once."""
+
+    watched = (
+        *("visitors/question", "visitors/fetch", "outbox/csv_upload"),
+        *("visitors/digest", "visitors/subscriptions"),
+    )
+
+    def options(self, folder: Path) -> WorldOptions:
+        """Return a world with a small site that is read a little."""
+        return WorldOptions(folder, pages=40, days=30)
+
+    async def act(self, story: Story) -> Sequence[Json]:
+        return await asyncio.gather(
+            story.command("/docs-visitors", "last week compare none csv here"),
+            story.command("/docs-visitors", "digest now"),
+        )
+
+    def is_over(self, story: Story) -> bool:
+        return _is_answered(story) and bool(_files(story)) and bool(digests(story))
+
+    def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
+        """Return whether what was acknowledged has been told."""
+        question, digest = (answer["ok"] for answer in answers)
+        asked = not question or (_is_answered(story) and bool(_files(story)))
+        return asked and (not digest or bool(digests(story)))
+
+    async def check(self, story: Story, answers: Sequence[Json]) -> None:
+        """One file and one digest at most, and no more calls than they take."""
+        told = [post["text"][:60] for post in story.roots()]
+        assert len(digests(story)) <= 1, told
+        assert len(_files(story)) <= 1, told
+        # Two windows of the digest, six weeks before them, the chart; a call may be made again after a kill.
+        assert (await requests(story.world))["visitors"] <= 2 + 6 + 7 + 4
+
+
+def _is_answered(story: Story) -> bool:
+    """Whether the question's answer has been read, privately or as a direct message."""
+    texts = [note["text"] for note in story.private()] + [post["text"] for post in story.roots("D01ANA")]
+    return any("Who read the docs, " in text and "People: " in text for text in texts)
+
+
+def _files(story: Story) -> list[str]:
+    """The names of the files in the channel."""
+    return [post["files"][0]["name"] for post in story.roots() if post["files"]]
 
 
 @pytest.mark.timeout(3_000)
-async def test_a_kill_anywhere_loses_no_job_and_says_nothing_twice(
-    zygote: Zygote, tmp_path: Path, of_each_kind: int | None
+@pytest.mark.parametrize("tale", [AskedForAJob, Steered, Mentioned, Reviewed, AskedForNumbers])
+async def test_a_kill_anywhere_loses_nothing_and_says_nothing_twice(
+    zygote: Zygote, tmp_path: Path, most_kills: int | None, tale: type[Tale]
 ) -> None:
-    await kill_everywhere(AskedForAJob(), zygote, tmp_path, of_each_kind=of_each_kind)
+    assert [name for name in tale.watched if not (WORK / f"{name}.py").exists()] == []
+    await kill_everywhere(tale(), zygote, tmp_path, most=most_kills)

@@ -133,7 +133,7 @@ export function composer(label, threadTs) {
   const box = el("div", { class: "composer" }, combobox,
     el("div", { class: "composer-foot" },
       el("button", { type: "button", class: "icon", "aria-label": "Attach files", title: "Attach files", onclick: () => picker.click() }, icon("clip")), picker, names,
-      el("span", { class: "small keys", "aria-hidden": true }, "/ for a command, @ for a person, Shift + Enter for a new line"),
+      el("span", { class: "small keys", "aria-hidden": true }, "Shift + Enter for a new line"),
       el("button", { type: "button", class: "button primary send", "aria-label": "Send", title: "Send", onclick: submit }, icon("send"))));
   const node = el("div", {}, hints, box);
   return {
