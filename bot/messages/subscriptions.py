@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.messages import blocks as b
-from bot.messages.charts import PATH_LENGTH
 from bot.messages.digests import when
 from bot.messages.numbers import clock, counted, dates
 from bot.messages.numbers import weekday as weekday_name
@@ -41,12 +39,10 @@ def first_post(
     than in the subscription's; the moment from which a digest is about the newer week. ``shown``: see
     ``Projects.shown``.
     """
-    wait = (
-        f": the week after that isn't over before {_local_time(newer_at, subscription)}, "
-        f"since days begin in {b.escape(counted_in)}"
-        if newer_at
-        else ""
-    )
+    wait = ""
+    if newer_at:
+        over = _local_time(newer_at, subscription)
+        wait = f": the week after that isn't over before {over}, since days begin in {b.escape(counted_in)}"
     return b.words(
         f"{when(subscription.weekly)} this channel gets a digest of who read {_docs(shown)}"
         f"{_section_words(subscription)}, set up by {b.mention(subscription.owner)}. "
@@ -105,10 +101,12 @@ def paused(subscription: Subscription, code: str, shown: Project | None = None) 
 
     ``code`` is Slack's error code.
     """
+    weekly = subscription.weekly
+    again = f"subscribe {weekday_name(weekly.weekday).lower()} {clock(weekly.at)} {weekly.zone}"
     return b.words(
         f":double_vertical_bar: The weekly {_digest(shown)} for <#{subscription.channel}> is paused: "
         f"Slack didn't let me post there (`{_short(code)}`). "
-        f"Once that's fixed, send {_resubscribe_command(subscription, shown)} in the channel "
+        f"Once that's fixed, send {_command(again, subscription, shown)} in the channel "
         "to start it again."
     )
 
@@ -181,14 +179,12 @@ def listed(subscriptions: Sequence[Subscription], now: datetime, projects: Proje
         for each in subscriptions[:_MOST_LISTED]
     ]
     # Slack refuses a message that is too long, so show as many as fit into one.
-    lists = (_listing(count, described, len(subscriptions)) for count in range(len(described), 1, -1))
-    return next(filter(b.fits, lists), _listing(1, described, len(subscriptions)))
-
-
-def _listing(count: int, described: Sequence[str], in_all: int) -> Message:
-    """Return the first ``count`` of ``in_all`` subscriptions, with the number of those left out."""
-    more = [f"… and {in_all - count} more."] if in_all > count else []
-    return b.words("\n\n".join([*described[:count], *more]))
+    for count in range(len(described), 0, -1):
+        more = [f"… and {len(subscriptions) - count} more."] if len(subscriptions) > count else []
+        message = b.words("\n\n".join([*described[:count], *more]))
+        if b.fits(message):
+            break
+    return message
 
 
 def _described(subscription: Subscription, now: datetime, shown: Project | None) -> str:
@@ -201,19 +197,15 @@ def _described(subscription: Subscription, now: datetime, shown: Project | None)
             runs = subscription.weekly.next_few(begin, 3)
             lines.append(f"Next: {', '.join(_local_time(run, subscription) for run in runs)}")
         case SubscriptionState.PAUSED:
-            again = f"{_short_resubscribe_command(subscription, shown)} starts it again."
-            lines.append(f":double_vertical_bar: Paused, because Slack didn't let me post here. {again}")
+            why = "Slack didn't let me post here. Subscribing to it as before starts it again."
+            lines.append(f":double_vertical_bar: Paused, because {why}")
         case _:
             lines.append("The first post is on its way.")
     at = f" ({b.moment(subscription.last_run_at)})" if subscription.last_run_at else ""
-    lines.append(f"Last: {_short(_last_result(subscription))}{at}")
-    return "\n".join(lines)
-
-
-def _last_result(subscription: Subscription) -> str:
-    """Return the result of the last digest, with a stored code translated into words."""
+    # A stored code is told in words.
     how, _, why = (subscription.last_result or "none yet").partition(": ")
-    return f"{how}: {reading_problem(why)}" if why else how
+    lines.append(f"Last: {_short(f'{how}: {reading_problem(why)}' if why else how)}{at}")
+    return "\n".join(lines)
 
 
 def _short(text: str) -> str:
@@ -238,21 +230,6 @@ def _command(verb: str, subscription: Subscription, shown: Project | None) -> st
     project = f" project:{shown.name}" if shown else ""
     section = f" path {subscription.section}" if subscription.section else ""
     return b.code(f"/docs-visitors {verb}{project}{section}")
-
-
-def _resubscribe_command(subscription: Subscription, shown: Project | None) -> str:
-    """Return the command that creates this subscription again."""
-    weekly = subscription.weekly
-    when_said = f"{weekday_name(weekly.weekday).lower()} {clock(weekly.at)} {weekly.zone}"
-    return _command(f"subscribe {when_said}", subscription, shown)
-
-
-def _short_resubscribe_command(subscription: Subscription, shown: Project | None) -> str:
-    """Return the command for use in a list, without the path if that is too long."""
-    section = subscription.section
-    if not section or len(b.escape(section)) <= PATH_LENGTH:
-        return _resubscribe_command(subscription, shown)
-    return f"{_resubscribe_command(replace(subscription, section='…'), shown)} (with the full path)"
 
 
 def _section_words(subscription: Subscription) -> str:
