@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.messages import blocks as b
+from bot.messages.charts import page_table, visitors_chart
 from bot.messages.plain_text import clip, one_line, visible
 from bot.model.ids import UserId
+from bot.model.period import Period
+from bot.model.visitors import Counts
 from bot.slack_text import is_blank
 from tests.messages.slack_limits import is_hiding
+from tests.messages.visitor_samples import page
 
 FAMILY = "👩‍👩‍👧‍👧"
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
@@ -171,6 +176,38 @@ def test_an_address_on_another_host_than_the_allowed_ones_is_no_address_any_more
     assert b.web_address(b.linkable("https://github.com.evil.example/", allowed)) is None
 
 
+def test_the_text_and_the_plain_form_say_what_the_blocks_say() -> None:
+    """Where Slack refuses blocks, and in notifications, nothing is missing but what cannot be shown."""
+    url = "https://code.example/pull/7"
+    buttons = [b.button("Pull request #7", "view", "1", url=url), b.button("Follow up", "follow_up", "1")]
+    points = [(step, Counts(10, 20, 25)) for step in Period(date(2026, 10, 26), date(2026, 10, 27)).steps()]
+    said = b.message(
+        b.section("*Done*"),
+        b.quote("Add <b>"),
+        b.fields("*People*\n1,200 (+20%)", "*AI agents*\n3,400", heading="*Whole site*"),
+        visitors_chart("Visitors", points),
+        page_table("Top 1 of 2 pages", [page("/a`b", (1, 2, 3), (0, 0, 1))], compared=True),
+        b.section("Look at it:"),
+        *b.actions(buttons),
+        b.context("Approximate", "Taken now"),
+    )
+    assert said.text.splitlines() == [
+        "*Done*",
+        "Add &lt;b&gt;",
+        "*Whole site*",
+        "People: 1,200 (+20%); AI agents: 3,400.",
+        "Visitors: Mon 26 Oct People 10, AI agents 20, All together 25.",
+        "*Top 1 of 2 pages*",
+        "1. `/a'b` Change +2 (+200%) · All together 3 · People 1 · AI agents 2",
+        f"Look at it: <{url}|Pull request #7>",
+        "Approximate",
+        "Taken now",
+    ]
+    *sections, row = said.plain_blocks
+    assert "".join(section["text"]["text"] for section in sections) == said.text
+    assert row["elements"] == buttons[1:]
+
+
 def test_a_mention_needs_an_id() -> None:
     assert b.mention(UserId("U1")) == "<@U1>"
     assert b.mention(UserId("!channel")) == "!channel"
@@ -180,10 +217,6 @@ def test_a_mention_needs_an_id() -> None:
 def test_a_form_shows_words_without_signs_of_markup() -> None:
     said = b.words(":no_entry: #3 has &lt;b&gt; *bold* words. Start a new job with `/docs-agent`.")
     assert b.bare(said) == "#3 has <b> bold words. Start a new job with /docs-agent."
-
-
-def test_an_empty_row_of_buttons_is_no_block() -> None:
-    assert b.actions([]) == ()
 
 
 @given(st.lists(st.sampled_from(["&amp;", "&lt;", "<@U1>", "word ", "日本"]), max_size=3_000).map("".join))

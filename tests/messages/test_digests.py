@@ -72,13 +72,6 @@ def test_the_curve_draws_eight_weeks_oldest_first() -> None:
     assert [point["value"] for point in drawn["chart"]["series"][2]["data"]] == list(range(3_900, 3_908))
 
 
-def test_the_curve_is_told_in_words() -> None:
-    assert (
-        "Unique visitors week by week: 14–20 Sep People 1,000, AI agents 3,000, All together 3,901; "
-        "26 Oct–1 Nov People 1,000, AI agents 3,000, All together 3,907."
-    ) in lines(weekly(curve=curve(1, 7)))
-
-
 def test_weeks_that_are_not_known_are_left_out_and_counted() -> None:
     told = weekly(curve=curve(5, 6, 7))
     drawn = chart(digest(told).blocks)

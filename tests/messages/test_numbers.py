@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from datetime import date, time, timedelta
+from datetime import date, timedelta
 
 import pytest
 
 from bot.messages.numbers import (
     change,
-    clock,
     counted,
     dates,
     duration,
     gained,
-    number,
     page_change,
     page_gain,
     percent,
     point_label,
     share_change,
     signed,
-    weekday,
 )
 from bot.model.period import Period
 from bot.model.visitors import Counts
-from bot.model.weekly_time import Weekday
 from tests.messages.visitor_samples import page
 
 
 def period(first: str, last: str) -> Period:
     """Both days belong to it."""
     return Period(date.fromisoformat(first), date.fromisoformat(last) + timedelta(days=1))
-
-
-def test_thousands_are_set_apart() -> None:
-    assert number(1_234_567) == "1,234,567"
 
 
 @pytest.mark.parametrize(("count", "said"), [(1_200, "+1,200"), (-3, "−3"), (0, "±0")])
@@ -51,18 +43,12 @@ def test_a_difference_shows_its_sign(count: int, said: str) -> None:
         (100, 100, "±0%"),
         (1_001, 1_000, "±0%"),
         (500, 1, "+49,900%"),
+        (5, 0, "new"),
+        (0, 0, "±0%"),
     ],
 )
 def test_a_change_is_told_in_percent(now: int, was: int, said: str) -> None:
     assert change(now, was) == said
-
-
-def test_what_grew_from_nothing_is_new() -> None:
-    assert change(5, 0) == "new"
-
-
-def test_nothing_after_nothing_is_no_change() -> None:
-    assert change(0, 0) == "±0%"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +139,3 @@ def test_a_length_of_time_is_told_in_minutes_and_hours(seconds: int, said: str) 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 pages"), (1, "1 page"), (2_000, "2,000 pages")])
 def test_one_is_singular(count: int, said: str) -> None:
     assert counted(count, "page", "pages") == said
-
-
-def test_a_weekly_time_is_told_as_people_write_it() -> None:
-    assert (weekday(Weekday.MONDAY), clock(time(9))) == ("Monday", "09:00")

@@ -42,15 +42,6 @@ def test_limits_are_said_in_one_look() -> None:
     assert "100 of 100 analytics calls left" in said
 
 
-def test_one_use_is_counted_as_one() -> None:
-    assert "1 was yours" in limits(1, 100, HALF_PAST, 1, 1, analytics()).text
-    assert "1 prompt waits" in limits(1, 100, HALF_PAST, 1, 1, analytics()).text
-
-
-def test_more_used_than_allowed_leaves_none() -> None:
-    assert "*0 of 100 uses left*" in limits(104, 100, HALF_PAST, 0, 0, analytics()).text
-
-
 def test_a_spent_analytics_budget_says_when_the_next_call_is_possible() -> None:
     said = limits(0, 100, None, 0, 0, analytics(100, HALF_PAST)).text
     assert "0 of 100 analytics calls left, the next is possible at <!date^1793611800" in said

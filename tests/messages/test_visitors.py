@@ -61,13 +61,6 @@ def test_the_heading_names_both_periods() -> None:
     ]
 
 
-def test_the_text_alone_says_totals_and_their_changes() -> None:
-    assert (
-        "People: 1,200 (+20%); AI agents: 3,400 (−3%); All together: 4,500 (+5%); "
-        "AI's share: 76% (−5 points)."
-    ) in lines(report())
-
-
 def test_the_text_alone_says_the_pages() -> None:
     said = lines(report())
     at = said.index("*Top 3 of 812 pages*")
@@ -76,13 +69,6 @@ def test_the_text_alone_says_the_pages() -> None:
         "2. `/api/users` *401 visitors* (−21%) · 1 person · 400 AI agents",
         "3. `/new` *140 visitors* (new) · 90 people · 60 AI agents",
     ]
-
-
-def test_the_text_alone_says_the_curve() -> None:
-    told = next(line for line in lines(report(chart=points(WEEK))) if line.startswith("Unique visitors: "))
-    assert "Mon 26 Oct People 10, AI agents 20, All together 25; Tue 27 Oct People 11, " in told
-    assert told.endswith("; Sun 1 Nov People 16, AI agents 20, All together 31.")
-    assert told.count("All together") == 7
 
 
 def test_the_blocks_show_the_same_totals() -> None:
@@ -114,10 +100,6 @@ def test_the_table_says_its_section_and_order(sort: SortBy, caption: str) -> Non
     table = next(block for block in more(answer, QUESTION).blocks if "caption" in block)
     assert table["caption"] == caption
     assert f"*{caption}*" in lines(answer)
-
-
-def test_when_all_pages_are_shown_there_is_no_top() -> None:
-    assert "*3 pages*" in lines(report(pages=3))
 
 
 def test_a_section_that_nobody_read_is_told_and_has_no_table() -> None:
@@ -243,25 +225,6 @@ def test_a_period_before_that_was_read_in_part_is_told() -> None:
     ) in small_print(report(was=snapshot(BEFORE, complete=False, rows=750)))
     none = small_print(report(was=snapshot(BEFORE, complete=False, rows=0)))
     assert "No page of the period before could be read, so I don't know which pages are new or gone." in none
-
-
-def test_an_answer_without_trouble_has_no_caveats() -> None:
-    assert len(small_print(report())) == 1
-
-
-def test_the_plain_form_has_the_words_and_the_buttons() -> None:
-    message = answer_of(report(chart=points(WEEK)), QUESTION)
-    words = "".join(block["text"]["text"] for block in message.plain_blocks if block["type"] == "section")
-    assert words == message.text
-    assert elements(message.plain_blocks) == elements(message.blocks)
-
-
-def test_the_plain_form_never_cuts_a_line_in_two() -> None:
-    top = tuple(page(f"/guides/{at}", (300, 700, 950)) for at in range(60))
-    said = answer_of(report(top=top), QUESTION)
-    sections = [block["text"]["text"] for block in said.plain_blocks if block["type"] == "section"]
-    assert len(sections) > 1
-    assert [line for each in sections for line in each.splitlines()] == said.text.splitlines()
 
 
 def test_every_page_that_is_named_can_be_improved_and_each_once() -> None:

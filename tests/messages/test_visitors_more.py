@@ -136,10 +136,6 @@ def test_more_shows_each_page_with_its_change_where_a_phone_shows_it() -> None:
     assert [row[1]["value"] for row in table["rows"][1:]] == [250, -109, 140]
 
 
-def test_an_answer_has_no_table_so_that_a_phone_shows_it_whole() -> None:
-    assert cells(answer_of(report(), QUESTION).blocks) == []
-
-
 def test_more_says_why_there_is_no_chart_and_what_the_reading_took() -> None:
     answer = report(no_chart=NO_CHART_BUDGET)
     assert chart(answer_of(answer, QUESTION).blocks) is None
