@@ -180,7 +180,7 @@ def test_the_text_and_the_plain_form_say_what_the_blocks_say() -> None:
     """Where Slack refuses blocks, and in notifications, nothing is missing but what cannot be shown."""
     url = "https://code.example/pull/7"
     buttons = [b.button("Pull request #7", "view", "1", url=url), b.button("Follow up", "follow_up", "1")]
-    points = [(step, Counts(10, 20, 25)) for step in Period(date(2026, 10, 26), date(2026, 10, 27)).steps()]
+    points = [(Period(date(2026, 10, 26), date(2026, 10, 27)), Counts(10, 20, 25))]
     said = b.message(
         b.section("*Done*"),
         b.quote("Add <b>"),

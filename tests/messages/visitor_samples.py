@@ -14,7 +14,7 @@ from bot.model.digests import Subscription, SubscriptionState
 from bot.model.ids import PageKey, QuestionId, SnapshotId, SubscriptionId
 from bot.model.jobs import JobState
 from bot.model.period import Period
-from bot.model.questions import MOST_TOP, Question, QuestionState, VisitorsQuery
+from bot.model.questions import MOST_TOP, Question, QuestionKind, QuestionState, VisitorsQuery
 from bot.model.report import Movements, Report, Suggestion, SuggestionReason, WeeklyReport, WorkDone
 from bot.model.visitors import Budget, Counts, PageCounts, Snapshot, SnapshotState
 from bot.model.weekly_time import Weekday, WeeklyTime
@@ -106,6 +106,7 @@ def question(**values: Any) -> Question:
     """Ana's, about the week."""
     given: dict[str, Any] = {
         "id": QUESTION,
+        "kind": QuestionKind.VISITORS,
         "project": PROJECT,
         "channel": CHANNEL,
         "user": ANA,
