@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from pydantic import SecretStr
+
 from bot.model.ids import ChannelId, ProjectId, SubscriptionId, UserId
 from bot.model.weekly_time import WeeklyTime
 
@@ -45,3 +47,4 @@ class Subscription:
     last_result: str | None = None
     last_run_at: datetime | None = None
     has_zone: bool = True
+    response_url: SecretStr | None = None

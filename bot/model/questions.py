@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from pydantic import SecretStr
+
 from bot.model.ids import ChannelId, MessageTs, ProjectId, QuestionId, SnapshotId, SubscriptionId, UserId
 from bot.model.period import Period
 from bot.model.visitors import Budget, Snapshot, SortBy
@@ -82,6 +84,8 @@ class Question:
     subscription: SubscriptionId | None = None
     thread_ts: MessageTs | None = None
     """The thread in which it was asked, if it was asked in one."""
+    response_url: SecretStr | None = None
+    """Where the answer goes until it expires."""
     calls_before: int = 0
     """How many calls had been made for its snapshots when it was asked."""
 

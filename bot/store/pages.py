@@ -17,16 +17,8 @@ from bot.store.schema import page_visitors, snapshots
 _now = page_visitors.alias("now")
 _was = page_visitors.alias("was")
 _COLUMNS = (
-    _now.c.id,
-    _now.c.snapshot,
-    _now.c.hash,
-    _now.c.path,
-    _now.c.human,
-    _now.c.ai,
-    _now.c.total,
-    _was.c.human.label("was_human"),
-    _was.c.ai.label("was_ai"),
-    _was.c.total.label("was_total"),
+    *_now.c["id", "snapshot", "hash", "path", "human", "ai", "total"],
+    *(_was.c[name].label(f"was_{name}") for name in ("human", "ai", "total")),
 )
 _KEY = re.compile(r"([0-9]{1,10}):([0-9a-f]{32})")
 _LEAST_NEW = 4
@@ -49,11 +41,7 @@ def _within(path: ColumnElement[str], section: str | None) -> ColumnElement[bool
 def _to_page(row: RowMapping) -> PageCounts:
     was = None if row["was_total"] is None else Counts(row["was_human"], row["was_ai"], row["was_total"])
     counts = Counts(row["human"], row["ai"], row["total"])
-    return PageCounts(_key(row["snapshot"], row["hash"]), row["path"], counts, was)
-
-
-def _key(snapshot: SnapshotId, path_hash: str) -> PageKey:
-    return PageKey(f"{snapshot}:{path_hash}")
+    return PageCounts(PageKey(f"{row['snapshot']}:{row['hash']}"), row["path"], counts, was)
 
 
 class PageRepository(Repository):

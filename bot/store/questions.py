@@ -198,11 +198,6 @@ class SubscriptionRepository(Rows[Subscription]):
         """Return new subscriptions, which wait for their zone and their first post."""
         return self._many(subscriptions.c.state == SubscriptionState.NEW, limit)
 
-    def any_due(self, until: datetime) -> bool:
-        """Return whether an active subscription's next run is at or before ``until``."""
-        due = and_(subscriptions.c.state == SubscriptionState.ACTIVE, subscriptions.c.next_run_at <= until)
-        return self._has(due)
-
     def due(self, until: datetime, limit: int) -> Sequence[Subscription]:
         """Return active subscriptions whose next run is at or before ``until``, locked on PostgreSQL."""
         condition = and_(

@@ -93,10 +93,9 @@ def _apply_refusal(context: WorkerContext, tx: Transaction, prompt: Prompt) -> S
 
 def refuse_question(context: WorkerContext, tx: Transaction, question: Question, access: Access) -> None:
     """Refuse a question, and stop fetching the snapshots that nobody else waits for."""
-    url = tx.questions.response_url(question.id)
     tx.questions.refused(question.id, context.owner)
     tx.snapshots.want(question.snapshots, question.kind, None)
-    origin = _origin(f"question:{question.id}", question.user, question.channel, url)
+    origin = _origin(f"question:{question.id}", question.user, question.channel, question.response_url)
     origin = replace(origin, thread=question.thread_ts)
     tell_denied(context, tx, origin, access)
 
@@ -105,7 +104,6 @@ def refuse_subscription(
     context: WorkerContext, tx: Transaction, subscription: Subscription, access: Access
 ) -> None:
     """End a new subscription, unless it has been changed meanwhile."""
-    url = tx.subscriptions.response_url(subscription.id)
     changed = tx.subscriptions.change(
         subscription.id,
         was=SubscriptionState.NEW,
@@ -115,7 +113,7 @@ def refuse_subscription(
     )
     if changed:
         what = f"subscription:{subscription.id}:{subscription.revision}"
-        origin = _origin(what, subscription.owner, subscription.channel, url)
+        origin = _origin(what, subscription.owner, subscription.channel, subscription.response_url)
         tell_denied(context, tx, origin, access)
 
 

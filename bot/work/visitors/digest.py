@@ -18,7 +18,7 @@ from bot.model.outbox import NewDelivery
 from bot.model.period import day_start
 from bot.model.questions import Numbers, Question
 from bot.model.report import Report, Suggestion, SuggestionReason, WeeklyReport, WorkDone
-from bot.model.visitors import PageCounts, ReadingProblem
+from bot.model.visitors import ReadingProblem
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.visitors.report import build_report
@@ -57,7 +57,8 @@ def tell_digest(context: WorkerContext, tx: Transaction, question: Question, num
         tx.subscriptions.change(subscription.id, last_result=f"not told: {problem}", last_run_at=now)
         if problem == ReadingProblem.NOT_SERVED:
             tx.subscriptions.change(subscription.id, state=SubscriptionState.ENDED, next_run_at=None)
-    message, url = message or say.digest_failed(week, problem, shown), tx.questions.response_url(question.id)
+    message = message or say.digest_failed(week, problem, shown)
+    url = question.response_url
     tx.outbox.add(NewDelivery.private(key, question.channel, reader, message, response_url=url), now)
     return False
 
@@ -106,11 +107,8 @@ def suggestion(report: Report, worked_on: Iterable[str]) -> Suggestion | None:
     )
     for why, pages in groups:
         for page in pages:
-            if not any(names(text, page) for text in texts):
+            # Exactly this page's path, and not a longer or a shorter one.
+            path = re.compile(rf"(?<![\w/-]){re.escape(page.path)}(?![\w/-])")
+            if not any(path.search(text) for text in texts):
                 return Suggestion(page, why)
     return None
-
-
-def names(text: str, page: PageCounts) -> bool:
-    """Return whether a text names exactly this page's path, and not a longer or a shorter one."""
-    return re.search(rf"(?<![\w/-]){re.escape(page.path)}(?![\w/-])", text) is not None

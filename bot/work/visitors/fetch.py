@@ -39,6 +39,14 @@ _SWEEP_OPEN = timedelta(days=2)
 _SWEEP_FINAL = timedelta(days=200)
 """How long the pages of a period that is over are kept."""
 
+_PROBLEMS: dict[type[Exception], ReadingProblem] = {
+    Unauthorized: ReadingProblem.KEY,
+    Forbidden: ReadingProblem.FORBIDDEN,
+    NotConfigured: ReadingProblem.NOT_SERVED,
+    NotFound: ReadingProblem.PROJECT,
+    Rejected: ReadingProblem.REJECTED,
+}
+
 
 async def fetch_snapshots(context: WorkerContext) -> int:
     """Make the most urgent calls that the budget allows, each for one page of rows. Return their number.
@@ -146,7 +154,7 @@ async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: Excep
     """
     context.count("analytics", type(error).__name__.lower())
     log.warning("visitors_not_read", snapshot=snapshot.id, reason=type(error).__name__)
-    attempts, problem = snapshot.attempts + 1, problem_of(error)
+    attempts, problem = snapshot.attempts + 1, _PROBLEMS.get(type(error), ReadingProblem.UNWELL)
     asked_wait = getattr(error, "retry_after_seconds", None) or 0.0
     wait = timedelta(seconds=max(asked_wait, back_off_seconds(attempts, context.chance(), cap=60.0)))
 
@@ -188,20 +196,3 @@ def _fail(
         due_at=context.clock() + max(wait, pause),
     )
     tx.questions.check_now(snapshot.project, context.clock())
-
-
-def problem_of(error: Exception) -> ReadingProblem:
-    """Return the problem to show to people for an error."""
-    match error:
-        case Unauthorized():
-            return ReadingProblem.KEY
-        case Forbidden():
-            return ReadingProblem.FORBIDDEN
-        case NotConfigured():
-            return ReadingProblem.NOT_SERVED
-        case NotFound():
-            return ReadingProblem.PROJECT
-        case Rejected():
-            return ReadingProblem.REJECTED
-        case _:
-            return ReadingProblem.UNWELL

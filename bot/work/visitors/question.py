@@ -233,7 +233,7 @@ def _tell_reading(tx: Transaction, question: Question, now: datetime) -> None:
     """Tell a person once, after a moment, that the numbers are being read."""
     is_late = (now - question.asked_at).total_seconds() >= _QUIET_SECONDS
     if question.kind is QuestionKind.VISITORS and is_late:
-        reading = _private_delivery(tx, _reading_key(question), question, say.reading(question.query))
+        reading = _private_delivery(_reading_key(question), question, say.reading(question.query))
         tx.outbox.add(reading, now)
 
 
@@ -254,15 +254,15 @@ def _answer(
         message = say.not_readable(query, current.problem or ReadingProblem.UNWELL)
     else:
         message = say.budget_used_up(query, numbers.budget)
-    tx.outbox.add(_private_delivery(tx, f"question:{question.id}:answer", question, message), now)
+    tx.outbox.add(_private_delivery(f"question:{question.id}:answer", question, message), now)
     if current.totals is not None:
         send_file(tx, question, query.file_to, now)
 
 
-def _private_delivery(tx: Transaction, key: str, question: Question, message: Message) -> NewDelivery:
+def _private_delivery(key: str, question: Question, message: Message) -> NewDelivery:
     """Return the delivery of a private message, to where the person wrote to the bot."""
     channel, user, thread, about = question.channel, question.user, question.thread_ts, question.id
-    url = tx.questions.response_url(question.id)
+    url = question.response_url
     if url is None:
         return NewDelivery.whisper(key, channel, user, message, thread=thread, question=about)
     note = NewDelivery.private(key, channel, user, message, response_url=url, thread=thread)

@@ -174,15 +174,10 @@ def _ask_digest(
 
 async def plan_digests(context: WorkerContext) -> int:
     """Post for new subscriptions, ask for the digests that are due, and request the numbers of the next."""
-    now = context.clock()
-    new, coming = await context.store.read(
-        lambda tx: (tx.subscriptions.new(_AT_ONCE), tx.subscriptions.any_due(now + _PLANNED_AHEAD))
-    )
+    new = await context.store.read(lambda tx: tx.subscriptions.new(_AT_ONCE))
     for subscription in new:
         await _post_first(context, subscription)
-    if coming:
-        await context.store.write(lambda tx: _plan(context, tx))
-    if new or coming:
+    if await context.store.write(lambda tx: _plan(context, tx)) or new:
         context.wake()
     return 0  # what was planned becomes due by itself
 
@@ -244,13 +239,14 @@ async def _zone_of(context: WorkerContext, subscription: Subscription) -> str:
         return "UTC"
 
 
-def _plan(context: WorkerContext, tx: Transaction) -> None:
+def _plan(context: WorkerContext, tx: Transaction) -> bool:
     """Ask for the digests that are due, and request the numbers of those that come soon.
 
-    A digest more than a day late is skipped.
+    A digest more than a day late is skipped. Return whether there were any.
     """
     now, analytics = context.clock(), context.analytics
-    for each in tx.subscriptions.due(now + _PLANNED_AHEAD, _AT_ONCE):
+    coming = tx.subscriptions.due(now + _PLANNED_AHEAD, _AT_ONCE)
+    for each in coming:
         run_at = each.next_run_at or now
         week = last_full_week(run_at, analytics.zone)
         if run_at > now:
@@ -265,10 +261,11 @@ def _plan(context: WorkerContext, tx: Transaction) -> None:
             continue
         origin = Origin(_key(each, week), NOBODY, each.channel)
         _ask_digest(context, tx, origin, each.project, each.section, week, each.id)
+    return bool(coming)
 
 
 def _read_ahead(tx: Transaction, project: ProjectId, week: Period, run_at: datetime, now: datetime) -> None:
-    for period in (week, week.before()):
+    for period in week.earlier(2):
         ahead = tx.snapshots.request(project, period, with_pages=True, is_final=True, now=now)
         tx.snapshots.want([ahead.id], QuestionKind.DIGEST, run_at + WANTED)
 
@@ -300,7 +297,7 @@ def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         if not change(known.id, was=SubscriptionState.PROVING, state=SubscriptionState.ENDED):
             return
         what, message = "refused", say.cannot_subscribe(meaning, code, context.bot_name)
-        url = tx.subscriptions.response_url(known.id)
+        url = known.response_url
     else:
         change(known.id, last_result=f"not posted: Slack said {code}", last_run_at=now)
         if meaning.needs_operator:
