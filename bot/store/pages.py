@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Float, UnaryExpression, and_, cast, func, or_, select, true
+from sqlalchemy import ColumnElement, Float, and_, cast, func, or_, select, true
 from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import PageKey, ProjectId, SnapshotId, can_be_id
@@ -38,10 +38,16 @@ def _within(path: ColumnElement[str], section: str | None) -> ColumnElement[bool
     return or_(path == bare, func.substr(path, 1, len(bare) + 1) == f"{bare}/")
 
 
-def _to_page(row: RowMapping) -> PageCounts:
-    was = None if row["was_total"] is None else Counts(row["was_human"], row["was_ai"], row["was_total"])
-    counts = Counts(row["human"], row["ai"], row["total"])
-    return PageCounts(PageKey(f"{row['snapshot']}:{row['hash']}"), row["path"], counts, was)
+def _to_pages(rows: Sequence[RowMapping]) -> list[PageCounts]:
+    return [
+        PageCounts(
+            PageKey(f"{row['snapshot']}:{row['hash']}"),
+            row["path"],
+            Counts(row["human"], row["ai"], row["total"]),
+            None if row["was_total"] is None else Counts(row["was_human"], row["was_ai"], row["was_total"]),
+        )
+        for row in rows
+    ]
 
 
 class PageRepository(Repository):
@@ -58,7 +64,7 @@ class PageRepository(Repository):
     ) -> Sequence[PageCounts]:
         """Return the most read pages of snapshot ``now``, each with its counts in ``was``."""
         by = {SortBy.HUMAN: _now.c.human, SortBy.AI: _now.c.ai, SortBy.TOTAL: _now.c.total}[sort]
-        return self._pages(now, was, _within(_now.c.path, section), (by.desc(), _now.c.id), limit)
+        return _to_pages(self._rows(now, was, section, by=by, limit=limit))
 
     def moved(
         self, now: SnapshotId, was: SnapshotId, section: str | None, *, up: bool, limit: int
@@ -71,15 +77,15 @@ class PageRepository(Repository):
         change = cast(_now.c.total - _was.c.total, Float)
         # Each is cast alone, because PostgreSQL refuses a sum beyond 64 bits.
         real = change * change > 4 * (cast(_now.c.total, Float) + cast(_was.c.total, Float))
-        condition = and_(_within(_now.c.path, section), real, change > 0 if up else change < 0)
-        return self._pages(now, was, condition, (func.abs(change).desc(), _now.c.id), limit)
+        way = change > 0 if up else change < 0
+        return _to_pages(self._rows(now, was, section, real, way, by=func.abs(change), limit=limit))
 
     def appeared(
         self, now: SnapshotId, was: SnapshotId, section: str | None, limit: int
     ) -> Sequence[PageCounts]:
         """Return pages that had no visitors before and now have a significant number, the most read first."""
-        condition = and_(_within(_now.c.path, section), _was.c.id.is_(None), _now.c.total > _LEAST_NEW)
-        return self._pages(now, was, condition, (_now.c.total.desc(), _now.c.id), limit)
+        is_new = and_(_was.c.id.is_(None), _now.c.total > _LEAST_NEW)
+        return _to_pages(self._rows(now, was, section, is_new, by=_now.c.total, limit=limit))
 
     def leaning(
         self, now: SnapshotId, site: Counts, section: str | None, *, to_ai: bool, limit: int
@@ -94,8 +100,8 @@ class PageRepository(Repository):
         if not usual:
             return ()
         hardly = cast(few, Float) * 2 <= cast(_now.c.total, Float) * usual
-        condition = and_(_within(_now.c.path, section), many >= _LEAST_READERS, hardly)
-        return self._pages(now, None, condition, (many.desc(), _now.c.id), limit)
+        enough = many >= _LEAST_READERS
+        return _to_pages(self._rows(now, None, section, enough, hardly, by=many, limit=limit))
 
     def one(self, key: PageKey) -> tuple[PageCounts, Period, ProjectId] | None:
         """Return a page's counts, their period and its project; None if they are not stored (any more)."""
@@ -121,34 +127,20 @@ class PageRepository(Repository):
 
         There are no pages when there are no more.
         """
-        condition = and_(_within(_now.c.path, section), _now.c.id > after)
-        rows = self._rows(snapshot, None, condition, (_now.c.id,), limit)
-        return [_to_page(row) for row in rows], rows[-1]["id"] if rows else after
-
-    def _pages(
-        self,
-        now: SnapshotId,
-        was: SnapshotId | None,
-        condition: ColumnElement[bool],
-        order: tuple[ColumnElement[int] | UnaryExpression[int], ...],
-        limit: int,
-    ) -> Sequence[PageCounts]:
-        return [_to_page(row) for row in self._rows(now, was, condition, order, limit)]
+        rows = self._rows(snapshot, None, section, _now.c.id > after, limit=limit)
+        return _to_pages(rows), rows[-1]["id"] if rows else after
 
     def _rows(
         self,
         now: SnapshotId,
         was: SnapshotId | None,
-        condition: ColumnElement[bool],
-        order: tuple[ColumnElement[int] | UnaryExpression[int], ...],
+        section: str | None,
+        *conditions: ColumnElement[bool],
+        by: ColumnElement[int] | ColumnElement[float] | None = None,
         limit: int,
     ) -> Sequence[RowMapping]:
         pairs = _now.outerjoin(_was, and_(_was.c.snapshot == (was or 0), _was.c.hash == _now.c.hash))
-        statement = (
-            select(*_COLUMNS)
-            .select_from(pairs)
-            .where(_now.c.snapshot == now, condition)
-            .order_by(*order)
-            .limit(limit)
-        )
-        return self.connection.execute(statement).mappings().all()
+        inside = _within(_now.c.path, section)
+        found = select(*_COLUMNS).select_from(pairs).where(_now.c.snapshot == now, inside, *conditions)
+        ordered = found.order_by(*([] if by is None else [by.desc()]), _now.c.id).limit(limit)
+        return self.connection.execute(ordered).mappings().all()

@@ -18,7 +18,7 @@ from bot.store.schema import subscriptions
 from sandbox.world import World
 from tests.builders import execute, rows_of
 from tests.limits import HANG_SECONDS
-from tests.scenarios.story import ANA, BEN, DOCS, SECRET, Json, Story
+from tests.scenarios.story import ANA, BEN, DOCS, Json, Story
 from tests.scenarios.test_restart import order
 
 
@@ -98,15 +98,6 @@ async def test_all_pages_come_as_a_file_to_the_person_or_the_channel(story: Stor
     assert f"{len(rows) - 1} pages" in post["text"]
 
 
-async def test_what_was_misunderstood_is_told_privately(story: Story) -> None:
-    await story.command("/docs-visitors", "help")  # known from now on, so answered at once
-    await story.answer("/docs-visitors")
-    for nonsense in ("tomorrow", "2026-10-31..2026-10-01", "2031-01", "top many"):
-        await story.command("/docs-visitors", nonsense)
-        assert "For example" in story.private()[-1]["text"]
-    assert story.roots() == []
-
-
 async def test_blocks_that_slack_refuses_are_said_in_plain_ones(story: Story) -> None:
     await story.command("/docs-agent", "help")  # known from now on, so that only the answer takes that way
     await story.answer("/docs-agent")
@@ -133,14 +124,6 @@ async def test_a_channel_is_subscribed_listed_and_gets_its_digest_once(story: St
     await story.command("/docs-visitors", "digest now")
     await story.until(lambda: len(digests(story)) == 2 or None, "the digest that was asked for")
     assert len(digests(story)) == 2
-
-
-async def test_a_private_channel_without_the_bot_is_not_subscribed(story: Story) -> None:
-    await story.command("/docs-visitors", "subscribe", channel=SECRET)
-    refused = await story.answer("The digest wasn't set up")
-    assert "/invite @docs-agent" in refused["text"]
-    await story.command("/docs-visitors", "subscriptions", channel=SECRET)
-    await story.answer("This channel has no digest yet")
 
 
 def digests(story: Story, channel: str = DOCS) -> list[Json]:

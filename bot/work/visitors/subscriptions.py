@@ -251,7 +251,11 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
         week = last_full_week(run_at, analytics.zone)
         if run_at > now:
             if analytics.is_final(week, now) and context.projects.serve(each.project):
-                _read_ahead(tx, each.project, week, run_at, now)
+                for period in week.earlier(2):
+                    ahead = tx.snapshots.request(
+                        each.project, period, with_pages=True, is_final=True, now=now
+                    )
+                    tx.snapshots.want([ahead.id], QuestionKind.DIGEST, run_at + WANTED)
             continue
         tx.subscriptions.change(each.id, next_run_at=each.weekly.next_after(now))
         if now - run_at > LATEST:
@@ -262,12 +266,6 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
         origin = Origin(_key(each, week), NOBODY, each.channel)
         _ask_digest(context, tx, origin, each.project, each.section, week, each.id)
     return bool(coming)
-
-
-def _read_ahead(tx: Transaction, project: ProjectId, week: Period, run_at: datetime, now: datetime) -> None:
-    for period in week.earlier(2):
-        ahead = tx.snapshots.request(project, period, with_pages=True, is_final=True, now=now)
-        tx.snapshots.want([ahead.id], QuestionKind.DIGEST, run_at + WANTED)
 
 
 # ---- what came of a post

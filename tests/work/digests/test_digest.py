@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, date, datetime, time, timedelta
-from itertools import pairwise
+from datetime import UTC, datetime, timedelta
 from math import ceil
-from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
@@ -19,7 +17,6 @@ from bot.model.period import last_full_week
 from bot.model.questions import VisitorsQuery
 from bot.slack.errors import refused
 from bot.store.schema import snapshots
-from bot.work.ports import SlackUnclear
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions, ask_visitors
 from bot.work.visitors.subscriptions import plan_digests
@@ -102,68 +99,6 @@ async def test_a_coming_digest_is_read_ahead_and_leaves_people_their_share(offic
     await office.reading(10, step_seconds=30)
     [digest] = digests(office)
     assert "Top 5 of 1,000 pages" in digest
-
-
-async def test_a_429_holds_the_reading_for_digests_too(office: Office) -> None:
-    office.docs.site.fill(5, MONDAY, MONDAY + 6 * DAY)
-    await subscribed(office)
-    office.docs.answer_instead("visitors", httpx.Response(429, headers={"Retry-After": "600"}, json={}))
-    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
-    assert (office.docs.site.calls, digests(office)) == ([], [])
-    await office.reading(30, step_seconds=60)
-    assert len(digests(office)) == 1
-
-
-@pytest.mark.parametrize("begins_on", [date(2026, 10, 14), date(2027, 3, 17)])
-async def test_the_wall_time_stays_over_both_clock_changes(office: Office, begins_on: date) -> None:
-    berlin = ZoneInfo("Europe/Berlin")
-    begin = datetime.combine(begins_on, time(6), UTC)
-    office.clock.at = begin
-    await subscribed(office, "monday 09:00 Europe/Berlin")
-    told: list[datetime] = []
-    while office.clock.at < begin + timedelta(days=20):
-        due_at = (await of_channel(office)).next_run_at
-        assert due_at is not None
-        before = len(digests(office))
-        await until(office, due_at - timedelta(minutes=1))
-        assert len(digests(office)) == before
-        await until(office, due_at)
-        assert len(digests(office)) == before + 1
-        told.append(due_at.astimezone(berlin))
-    assert {(at.hour, at.minute, at.weekday()) for at in told} == {(9, 0, 0)}
-    assert {at.utcoffset() for at in told} == {timedelta(hours=1), timedelta(hours=2)}
-    days = [at.date() for at in told]
-    assert all(later - earlier == 7 * DAY for earlier, later in pairwise(days))
-
-
-async def test_a_time_that_the_clock_change_leaves_out_still_gets_its_digest(office: Office) -> None:
-    office.clock.at = datetime(2026, 3, 23, 6, 0, tzinfo=UTC)
-    await subscribed(office, "sunday 02:30 Europe/Berlin")
-    await until(office, datetime(2026, 3, 29, 0, 59, tzinfo=UTC))
-    assert digests(office) == []
-    await until(office, datetime(2026, 3, 29, 1, 30, tzinfo=UTC))
-    assert len(digests(office)) == 1
-    await until(office, datetime(2026, 3, 29, 20, 0, tzinfo=UTC))
-    assert len(digests(office)) == 1
-
-
-async def test_a_time_that_comes_twice_gets_one_digest(office: Office) -> None:
-    office.clock.at = datetime(2026, 10, 20, 6, 0, tzinfo=UTC)
-    await subscribed(office, "sunday 02:30 Europe/Berlin")
-    for minute in (30, 60, 90, 120, 180):
-        await until(office, datetime(2026, 10, 25, 0, 0, tzinfo=UTC) + timedelta(minutes=minute))
-    assert len(digests(office)) == 1
-
-
-async def test_a_restart_at_any_step_makes_no_second_digest(office: Office) -> None:
-    await subscribed(office)
-    office.clock.at = datetime(2026, 11, 9, 9, 0, tzinfo=UTC)
-    office.slack.lose_answer.append(SlackUnclear("reset"))
-    for _ in range(12):
-        await office.reading(1)
-        office.restart()
-        office.clock.pass_seconds(100)
-    assert len(digests(office)) == 1
 
 
 async def test_what_was_missed_while_down_is_made_up_within_a_day(office: Office) -> None:

@@ -21,19 +21,6 @@ from tests.work.asking import DAY, FIRST, LAST, answered
 from tests.work.office import Office
 
 
-async def test_an_answer_is_shared_once_under_the_name_of_who_shared_it(office: Office) -> None:
-    number = await answered(office)
-    assert (await office.press("share", number, user=BEN)).message is None
-    again = await office.press("share", number, user=ANA)
-    await office.reading(5)
-    [post] = office.posted()
-    assert f"Shared by <@{BEN}>" in post
-    assert again.message is not None
-    assert "shared already" in again.message.text
-    calls = len(office.docs.site.calls)
-    assert calls == len(office.docs.site.calls)
-
-
 async def test_sharing_where_the_bot_may_not_post_tells_who_tried_and_can_be_tried_again(
     office: Office,
 ) -> None:
@@ -201,14 +188,6 @@ async def test_a_page_of_an_answer_leads_to_the_form_of_the_agent(office: Office
     assert "Improve the page /webhooks" in text
     assert "12 people, 340 AI agents, 352 in all" in text
     assert "mostly by AI agents" in text
-
-
-async def test_the_form_about_a_page_opens_whatever_its_path_is(office: Office) -> None:
-    office.docs.site.read("/" + "\U0001f600" * 299, FIRST, LAST, people=12)
-    await office.visitors("compare none")
-    await office.reading(20)
-    answer = await office.press("improve", improve_value(office))
-    assert answer.modal is not None
 
 
 async def test_a_page_whose_numbers_are_not_kept_any_more_says_so(office: Office) -> None:

@@ -12,8 +12,7 @@ from bot.model.access import Profile
 from bot.model.ids import MessageTs
 from bot.model.period import Period
 from bot.model.questions import VisitorsQuery
-from bot.model.visitors import SnapshotState
-from bot.store.schema import questions, snapshots
+from bot.store.schema import questions
 from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions, ask_visitors
@@ -32,25 +31,6 @@ async def test_a_question_is_answered_privately_with_totals_changes_and_pages(of
     assert "People: 120 (+100%); AI agents: 30 (±0%); All together: 150 (+67%)" in answer
     assert "`/quickstart` *150 visitors* (+67%) · 120 people · 30 AI agents" in answer
     assert not office.posted()
-
-
-async def test_whoever_came_as_both_is_counted_once_in_all_together(office: Office) -> None:
-    office.docs.site.visits = [
-        Visit(FIRST, 1, "human", "/a"),
-        Visit(LAST, 1, "ai", "/a"),
-        Visit(LAST, 2, "human", "/a"),
-    ]
-    await office.visitors("compare none")
-    await office.reading(10)
-    assert "People: 2; AI agents: 1; All together: 2" in office.answers()[0]
-
-
-async def test_the_last_day_that_a_person_names_belongs_to_the_period(office: Office) -> None:
-    office.docs.site.visits = [Visit(LAST, 1, "human", "/a"), Visit(LAST + DAY, 2, "human", "/a")]
-    await office.visitors("2026-10-26..2026-11-01 compare none")
-    await office.reading(10)
-    assert "All together: 1;" in office.answers()[0]
-    assert office.docs.site.calls[0][:2] == (FIRST, LAST + DAY)
 
 
 async def test_no_chart_point_is_a_sum(office: Office) -> None:
@@ -175,12 +155,6 @@ async def test_today_is_not_compared_with_a_whole_day_and_reads_only_its_totals(
     assert [call[2] for call in before] == [1]
 
 
-async def test_a_day_on_which_nobody_came_is_one_sentence(office: Office) -> None:
-    await office.visitors("yesterday")
-    await office.reading(20)
-    assert office.answers() == ["Nobody read the docs on 1 Nov 2026."]
-
-
 async def test_nothing_is_said_about_the_reading_before_three_seconds(office: Office) -> None:
     office.docs.site.fill(3, FIRST, LAST)
     office.docs.answer_instead(
@@ -193,13 +167,6 @@ async def test_nothing_is_said_about_the_reading_before_three_seconds(office: Of
     assert ["Reading who read" in each for each in office.answers()] == [True]
     await office.reading(40)
     assert ["Reading who read" in each for each in office.answers()] == [True, False]
-
-
-async def test_an_answer_within_three_seconds_comes_alone(office: Office) -> None:
-    office.docs.site.fill(600, FIRST - 7 * DAY, LAST)
-    await office.visitors()
-    await office.reading(20, step_seconds=0.1)
-    assert ["Reading who read" in each for each in office.answers()] == [False]
 
 
 async def test_a_word_about_the_reading_that_has_not_gone_out_is_dropped_for_the_answer(
@@ -256,17 +223,6 @@ async def test_numbers_of_a_period_that_is_not_over_are_read_anew_after_a_while(
     await office.visitors("today compare none")
     await office.reading(5)
     assert "People: 9" in office.answers()[-1]
-
-
-async def test_pages_of_open_windows_are_forgotten_after_some_days_and_totals_stay(office: Office) -> None:
-    office.docs.site.read("/a", NOW.date(), NOW.date(), people=3)
-    await office.visitors("today compare none")
-    await office.reading(5)
-    now = office.clock()
-    assert await office.store.write(lambda tx: tx.snapshots.sweep(now - 2 * DAY, START)) == 0
-    assert await office.store.write(lambda tx: tx.snapshots.sweep(now + DAY, START)) == 1
-    [row] = await rows_of(office.store, select(snapshots))
-    assert (row["total"], row["rows"], row["state"]) == (3, 0, SnapshotState.DONE)
 
 
 async def test_a_process_that_dies_while_reading_is_continued_by_another(office: Office) -> None:

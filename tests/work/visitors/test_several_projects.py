@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from bot.model.digests import SubscriptionState
 from bot.model.ids import PageKey, QuestionId
 from bot.store.snapshots import path_hash
 from bot.work.outbox.deliver import deliver_due
@@ -53,13 +52,6 @@ async def test_a_name_that_is_not_known_asks_nothing_and_lists_those_that_are(si
     said = await asked(sites, "last week project:gamma")
     assert "I don't know the project “gamma”. I know `acme` (Acme docs), `beta` (Beta)." in said
     assert sites.office.docs.calls + sites.beta.calls == []
-
-
-async def test_the_words_after_a_mention_name_a_project_too(sites: Sites) -> None:
-    await sites.office.hears("visitors last week compare none project:beta")
-    await sites.office.reading(8)
-    assert "(Beta)" in str(sites.office.slack.whispers + sites.office.slack.private)
-    assert sites.office.docs.calls == []
 
 
 async def test_each_project_has_a_budget_and_key_health_of_its_own(sites: Sites) -> None:
@@ -181,16 +173,3 @@ async def test_a_question_about_a_project_that_is_served_no_more_is_answered(sit
     await sites.office.reading(8)
     assert "these docs are no longer set up here" in sites.office.answers()[-1]
     assert sites.beta.calls == []
-
-
-async def test_where_there_is_one_project_no_answer_names_it(office: Office) -> None:
-    office.docs.site.fill(3, FIRST, LAST)
-    await office.visitors("compare none")
-    await office.reading(8)
-    assert "*Who read the docs, " in office.answers()[-1]
-    assert "Acme" not in office.answers()[-1]
-    subscribing = (await office.visitors("subscribe monday 09:00 UTC")).text
-    assert "for" not in subscribing.split("every Monday")[0]
-    await office.reading(5)
-    [known] = await office.store.read(lambda tx: tx.subscriptions.in_channel(CHANNEL))
-    assert known.state is SubscriptionState.ACTIVE
