@@ -20,15 +20,14 @@ from sqlalchemy.engine import Connection
 
 from bot.store.columns import AnyTable, Repository, UtcDateTime, insert_unless_there
 from bot.store.schema import (
-    analytics_budgets,
     audit,
     back_offs,
     heartbeats,
     jobs,
+    limits,
     metadata,
     paces,
     prompts,
-    quotas,
     subscriptions,
 )
 
@@ -38,7 +37,7 @@ was taken since the clock was set back."""
 TOO_LATE: BindParameter[datetime] = bindparam("time_too_late", type_=UtcDateTime)
 """The present with what is tolerated, in a statement that is built once."""
 _WEEK = timedelta(days=7)
-_FIRST = (heartbeats, quotas, analytics_budgets, back_offs, prompts, jobs, paces)
+_FIRST = (heartbeats, limits, back_offs, prompts, jobs, paces)
 """Rows are locked in this order, those of the other tables after them."""
 _PLANNED = (jobs.c.remind_at, subscriptions.c.next_run_at)
 """Days ahead, so the clock is no measure of them."""

@@ -243,13 +243,6 @@ analytics_calls = Table(
     Index("ix_analytics_calls_at", "project", "at"),
 )
 
-analytics_budgets = Table(
-    "analytics_budgets",
-    metadata,
-    Column("project", Id(200), primary_key=True),
-    Column("until", Due),
-)
-
 subscriptions = Table(
     "subscriptions",
     metadata,
@@ -298,11 +291,12 @@ questions = Table(
     Index("ix_questions_state", "state", "due_at"),
 )
 
-quotas = Table(
-    "quotas",
+limits = Table(
+    "limits",
     metadata,
     Column("project", Id(200), primary_key=True),
-    Column("until", Due),
+    Column("prompts_until", Due),
+    Column("calls_until", Due),
 )
 
 channel_projects = Table(

@@ -17,12 +17,12 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.store.audit import AuditRepository
-from bot.store.budgets import BudgetRepository
 from bot.store.conversations import ConversationRepository
 from bot.store.database import CONNECTIONS, Database
 from bot.store.heartbeats import HeartbeatRepository, move_back
 from bot.store.jobs import JobRepository
 from bot.store.leases import release
+from bot.store.limits import BackOffRepository, BudgetRepository, QuotaRepository
 from bot.store.members import ChannelRepository, MemberRepository
 from bot.store.outbox import OutboxRepository
 from bot.store.outbox_claims import PaceRepository
@@ -30,7 +30,6 @@ from bot.store.pages import PageRepository
 from bot.store.prompts import PromptRepository
 from bot.store.questions import QuestionRepository, SubscriptionRepository
 from bot.store.queues import Due, find_due
-from bot.store.quota import BackOffRepository, QuotaRepository
 from bot.store.retention import RetentionRepository
 from bot.store.schema import deliveries, metadata
 from bot.store.snapshots import SnapshotRepository

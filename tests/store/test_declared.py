@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, Boolean, Date, Integer
 from bot.store.columns import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcDateTime
 from bot.store.queues import LINES
 from bot.store.retention import KEPT
-from bot.store.schema import analytics_budgets, back_offs, metadata, quotas
+from bot.store.schema import back_offs, limits, metadata
 
 STAYS = (Id, Note, Choice, Json, Integer, BigInteger, Boolean, Date, UtcDateTime)
 TABLES = tuple(metadata.tables.values())
@@ -30,5 +30,4 @@ def test_what_is_to_be_forgotten_is() -> None:
 def test_what_is_leased_or_due_waits_in_a_line() -> None:
     leased = {table for table in TABLES if "claimed_by" in table.c}
     due = {each.table for each in COLUMNS if isinstance(each.type, Due)}
-    limits = {back_offs, quotas, analytics_budgets}
-    assert leased | due == {line.table for line in LINES} | limits
+    assert leased | due == {line.table for line in LINES} | {limits, back_offs}

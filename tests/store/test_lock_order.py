@@ -14,14 +14,14 @@ from bot.model.ids import JobNumber
 from bot.model.refusal import Refusal
 from bot.store import Store, Transaction
 from bot.store.database import Database
-from bot.store.schema import deliveries, jobs, prompts, quotas
+from bot.store.schema import deliveries, jobs, limits, prompts
 from bot.work.jobs.decisions import stop_watching
 from bot.work.ports import SlackRefused
 from tests.builders import ANA, BEN, PROJECT
 from tests.store.conftest import MigratedDatabases
 from tests.work.office import Office
 
-_ORDER = (quotas.c.project, prompts.c.id, jobs.c.number, deliveries.c.id)
+_ORDER = (limits.c.project, prompts.c.id, jobs.c.number, deliveries.c.id)
 """The keys of the tables whose rows are locked in this order; jobs among themselves by number."""
 _LOCKED = " UNION ALL ".join(
     f"SELECT {place}, {key.name if key is jobs.c.number else 0}, {key.name}::text"  # noqa: S608

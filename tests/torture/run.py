@@ -291,7 +291,7 @@ def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
     """Return descriptions of the open rows that are due before ``until``, or of all open rows."""
     latest = until or datetime.max.replace(tzinfo=UTC)
     held = {row["project"]: row["until"] for row in rows["back_offs"]}
-    budget = {row["project"]: row["until"] for row in rows["analytics_budgets"]}
+    budget = {row["project"]: row["calls_until"] for row in rows["limits"]}
     undecided = {row["number"] for row in rows["jobs"] if row["state"] == "unconfirmed"}
     found = []
     for table, states in _OPEN.items():
