@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bot.settings import DocsSettings, Settings, SettingsError, sqlalchemy_url
+from bot.app import counted_with
+from bot.settings import (
+    MOST_PROJECTS,
+    DocsProject,
+    DocsSettings,
+    Settings,
+    SettingsError,
+    sqlalchemy_url,
+)
 
 GOOD = {
     "SLACK_BOT_TOKEN": "xoxb-1",
@@ -154,10 +165,6 @@ def test_hosts_for_links_are_names_and_no_addresses() -> None:
     assert hosts == {"github.com", "xn--gthub-n2e.com"}
 
 
-def test_a_misspelt_variable_is_noticed() -> None:
-    assert "SLACK_BOTTOKEN: did you mean that?" in complaint(SLACK_BOT_TOKEN=None, SLACK_BOTTOKEN="xoxb-1")
-
-
 @pytest.mark.parametrize("url", [None, "sqlite:///var/bot.db", "sqlite://", ":memory:"])
 def test_a_sqlite_on_a_host_that_forgets_its_disk_is_refused(url: str | None) -> None:
     said = complaint(DYNO="web.1", DATABASE_URL=url)
@@ -171,8 +178,10 @@ def test_a_disk_that_is_forgotten_does_not_matter_to_a_postgresql() -> None:
 
 
 def test_no_secret_stands_in_the_repr() -> None:
-    shown = repr(load(DATABASE_URL="postgres://u:canary-db@h/d", DOCS_API_KEY="canary-key"))
-    assert "canary" not in shown
+    changes = serving({"acme": ACME | {"key": "canary-acme"}}) | {"DOCS_API_KEY": "canary-key"}
+    settings = load(**changes, DATABASE_URL="postgres://u:canary-db@h/d")
+    assert {"canary-acme", "canary-key", "canary-db"} <= set(settings.secrets())
+    assert "canary" not in repr(settings) + repr(settings.projects)
 
 
 def test_the_settings_cannot_be_changed() -> None:
@@ -302,6 +311,7 @@ def test_without_encryption_only_this_machine_is_reached_unless_it_is_allowed(na
         "http://far.example/",
         "http://10.0.0.1/",
         "http://localhost.far.example/",
+        "http://127.0.0.1.far.example/",
         "HTTP://far.example/",
     ):
         assert f"{name} begins with http://" in complaint(**{name: far})
@@ -314,3 +324,114 @@ def test_the_command_for_visitors_refuses_a_key_without_encryption_too() -> None
         DocsSettings.load(docs | {"DOCS_API_URL": "http://far.example/"}, env_file=None)
     # Slack is not called by that command.
     assert not DocsSettings.load(docs | {"SLACK_API_URL": "http://far.example/"}, env_file=None).allow_http
+
+
+ACME: dict[str, Any] = {"id": "p-acme", "label": "Acme docs"}
+BETA: dict[str, Any] = {"id": "p-beta", "key": "key-of-beta", "address": "https://beta.example"}
+
+
+def serving(projects: object) -> dict[str, str | None]:
+    """The settings of a bot that serves these projects, the default of which is the first."""
+    text = projects if isinstance(projects, str) else json.dumps(projects)
+    return {"DOCS_PROJECTS": text, "DOCS_API_KEY": "key-of-all", "DOCS_PROJECT_ID": None}
+
+
+def plain(project: DocsProject) -> tuple[str, ...]:
+    key = project.key.get_secret_value()
+    return (project.name, project.id, project.label, project.address, key)
+
+
+def test_several_projects_need_no_project_id_and_share_what_they_do_not_give() -> None:
+    assert [plain(each) for each in load(**serving({"acme": ACME, "beta": BETA})).projects] == [
+        ("acme", "p-acme", "Acme docs", "https://docs.example/base", "key-of-all"),
+        ("beta", "p-beta", "beta", "https://beta.example", "key-of-beta"),
+    ]
+
+
+def test_projects_with_one_key_are_counted_under_one_id_whatever_their_order() -> None:
+    more = {"id": "p-more", "key": "key-of-beta", "address": "https://beta.example"}
+    several = serving({"acme": ACME, "more": more, "beta": BETA})
+    for default in ("p-acme", "p-beta", "p-more"):
+        served = load(**several | {"DOCS_PROJECT_ID": default}).projects
+        counted = {each.id: counted_with(each, served) for each in served}
+        assert counted == {"p-acme": "p-acme", "p-beta": "p-beta", "p-more": "p-beta"}
+
+
+def test_the_project_id_chooses_the_default() -> None:
+    projects = load(**serving({"acme": ACME, "beta": BETA}) | {"DOCS_PROJECT_ID": "p-beta"}).projects
+    assert [each.name for each in projects] == ["beta", "acme"]
+    assert "DOCS_PROJECT_ID is the" in complaint(**serving({"acme": ACME}) | {"DOCS_PROJECT_ID": "p-canary"})
+
+
+def test_without_the_setting_there_is_one_project_and_its_settings_are_required() -> None:
+    [alone] = load().projects
+    assert plain(alone) == ("acme", "acme", "acme", "https://docs.example/base", "key")
+    assert "DOCS_PROJECT_ID is missing" in complaint(DOCS_PROJECT_ID=None)
+
+
+def test_where_each_project_has_its_own_key_and_address_nothing_else_is_needed() -> None:
+    alone = load(**serving({"beta": BETA}) | {"DOCS_API_URL": None, "DOCS_API_KEY": None})
+    assert plain(alone.projects[0])[3:] == ("https://beta.example", "key-of-beta")
+
+
+def test_what_a_project_could_not_use_is_told() -> None:
+    said = complaint(**serving({"acme": {"id": "p"}}) | {"DOCS_API_URL": None, "DOCS_API_KEY": None})
+    assert 'DOCS_PROJECTS acme has no "address", and DOCS_API_URL is missing' in said
+    assert 'DOCS_PROJECTS acme has no "key", and DOCS_API_KEY is missing' in said
+
+
+@pytest.mark.parametrize(
+    ("projects", "told"),
+    [
+        ({"acme": {**BETA, "key": None}}, 'acme has an "address" of its own, so it needs a "key" of its own'),
+        ("canary-7f3a", "must be a JSON object"),
+        ("[" * 100_000, "must be a JSON object"),
+        ('["canary-7f3a"]', "must be a JSON object"),
+        ("{}", "must have from 1 to"),
+        ({f"p{n}": {"id": f"{n}"} for n in range(MOST_PROJECTS + 1)}, f"from 1 to {MOST_PROJECTS} projects"),
+        ({"canary_7f3a": ACME}, "entry 1 needs a name of small letters"),
+        ({"Canary": ACME}, "entry 1 needs a name of small letters"),
+        ({"a" * 31: ACME}, "entry 1 needs a name"),
+        ({"acme": "canary-7f3a"}, "entry 1 (acme) must be an object"),
+        ({"acme": {"label": "canary-7f3a"}}, 'entry 1 (acme) "id" is missing'),
+        ({"acme": {"id": ""}}, 'entry 1 (acme) "id" string should have at least 1 character'),
+        ({"acme": {**ACME, "kee": "canary-7f3a"}}, "entry 1 (acme) has a member other than"),
+        ({"acme": {**ACME, "key": "canary 7f3a"}}, 'entry 1 (acme) "key" has a blank'),
+        ({"acme": {**ACME, "key": "canäry"}}, 'entry 1 (acme) "key" has a sign in it that is not ASCII'),
+        ({"acme": {**ACME, "key": ["canary"]}}, 'entry 1 (acme) "key"'),
+        ({"acme": {**BETA, "address": "ftp://canary"}}, 'entry 1 (acme) "address" must be an address'),
+        ({"acme": {**BETA, "address": "https://u:canary@h"}}, "must not carry a user name"),
+        ({"acme": {**BETA, "address": "http://far.example"}}, "DOCS_PROJECTS acme begins with http://"),
+        ({"acme": ACME, "beta": {**BETA, "id": "p-acme"}}, 'acme and beta have the same "id"'),
+        ('{"acme": {"id": "1"}, "acme": {"id": "2"}}', "has two entries acme"),
+    ],
+)
+def test_what_cannot_work_is_told_with_its_entry_and_without_its_value(projects: object, told: str) -> None:
+    said = complaint(**serving(projects))
+    assert told in said
+    assert "canary" not in said.lower()
+    assert len(said.splitlines()) == 3, "one line for what is wrong, and none that follows from it"
+
+
+def test_a_label_is_one_line() -> None:
+    assert load(**serving({"acme": {"id": "1", "label": " Acme \n docs " + "x" * 99}})).projects[0].label == (
+        "Acme docs " + "x" * 50
+    )
+
+
+def test_http_is_taken_where_it_is_allowed() -> None:
+    near = {"acme": {**BETA, "address": "http://127.0.0.1:9"}}
+    far = {"acme": {**BETA, "address": "http://far.example"}}
+    assert load(**serving(near)).projects[0].address == "http://127.0.0.1:9"
+    assert load(**serving(far), ALLOW_HTTP="true").projects[0].address == "http://far.example"
+
+
+@given(st.text(max_size=60) | st.dictionaries(st.text(max_size=4), st.just(ACME) | st.none()).map(json.dumps))
+def test_any_text_gives_projects_or_one_line(text: str) -> None:
+    problems: Sequence[str] = ["an outcome"]
+    try:
+        settings = load(**serving(text) | {"DOCS_PROJECT_ID": "p-acme"})
+        assert all(each.name and each.id for each in settings.projects)
+    except SettingsError as error:
+        problems = error.problems
+    assert len(problems) == 1
