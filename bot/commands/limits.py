@@ -9,7 +9,7 @@ from bot.messages import quota
 from bot.model.ids import UserId
 from bot.model.message import Message
 from bot.model.projects import Project
-from bot.model.quota import frees_at, spent_by
+from bot.model.quota import frees_at
 from bot.store import Transaction
 from bot.work.context import Context
 from bot.work.jobs.service_health import is_refused
@@ -33,7 +33,7 @@ def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId
         limit=context.uses_an_hour,
         frees_at=held_until or frees_at(uses, context.uses_an_hour, 1),
         waiting=tx.prompts.waiting_for_quota(which),
-        mine=spent_by(uses).get(user, 0),
+        mine=sum(use.asked_by == user for use in uses),
         analytics=context.budget(tx, which),
         key_is_refused=is_refused(tx, which),
         shown=context.projects.shown(which),

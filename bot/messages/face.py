@@ -13,7 +13,7 @@ from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.problems import title
 from bot.model.ids import JobNumber
-from bot.model.jobs import JobState, Review, TrackedJob, Trouble
+from bot.model.jobs import JobState, QueueWhy, Review, TrackedJob
 from bot.model.message import Block, Message
 from bot.model.waits import WaitWhy
 
@@ -36,8 +36,8 @@ _STATE = {
     JobState.UNWATCHED: ":zzz: *Stopped checking*",
 }
 _TROUBLE = {
-    Trouble.AWAY: ":warning: The docs service hasn't given a usable answer since {}. I keep asking.",
-    Trouble.REFUSED: ":warning: The docs service has refused the bot since {}. Whoever runs it has to act. "
+    QueueWhy.SERVICE: ":warning: The docs service hasn't given a usable answer since {}. I keep asking.",
+    QueueWhy.KEY: ":warning: The docs service has refused the bot since {}. Whoever runs it has to act. "
     "Then I'll go on by myself.",
 }
 REVIEW_WORDS = {Review.REVIEWED: "Reviewed or merged", Review.NOT_NEEDED: "Not needed"}

@@ -19,25 +19,16 @@ class ThreadRef(NamedTuple):
 
 
 class QueueWhy(StrEnum):
-    """Why a prompt waits."""
+    """Why a prompt waits; of a service that is unwell, also what the faces of its running jobs say."""
 
     LIMIT = "limit"
     """The shared hourly limit is used up."""
     SHARE = "share"
     """Whoever asked has had their share of the hourly limit."""
     SERVICE = "service"
-    """The docs service cannot be reached."""
+    """The docs service cannot be reached, or answers with errors only."""
     KEY = "key"
     """The docs service refuses the bot's key."""
-
-
-class Trouble(StrEnum):
-    """Why nothing is heard of a project's jobs, as their faces say after ten minutes."""
-
-    AWAY = "away"
-    """The docs service cannot be reached, or answers with errors only."""
-    REFUSED = "refused"
-    """The docs service refuses the bot."""
 
 
 class Review(StrEnum):
@@ -146,7 +137,7 @@ class JobFields(JobDetails, total=False):
     also_asked: list[UserId]
     earlier: Earlier
     shown_minutes: int
-    trouble: Trouble | None
+    trouble: QueueWhy | None
     trouble_since: datetime | None
     review: Review | None
     reviewed_by: UserId | None
@@ -246,7 +237,7 @@ class TrackedJob:
     earlier: Earlier | None = None
     shown_minutes: int = 0
     again_of: JobNumber | None = None
-    trouble: Trouble | None = None
+    trouble: QueueWhy | None = None
     trouble_since: datetime | None = None
     review: Review | None = None
     reviewed_by: UserId | None = None

@@ -20,7 +20,6 @@ from bot.model.ids import (
     UserId,
     is_direct_message,
 )
-from bot.model.jobs import TrackedJob
 from bot.model.message import Message
 from bot.model.pace import Method
 
@@ -222,25 +221,6 @@ class NewDelivery:
         if is_direct_message(channel):
             kind, thread = DeliveryKind.PRIVATE, None
         return cls(key, kind, channel, user=user, message=message, message_ts=thread, question=about)
-
-    @classmethod
-    def in_thread(cls, key: str, kind: DeliveryKind, job: TrackedJob, message: Message) -> Self:
-        """Return a message for a job's thread: its root, an edit of it, or a reply."""
-        return cls(key, kind, job.channel, job=job.number, message=message)
-
-    @classmethod
-    def react(
-        cls,
-        key: str,
-        channel: ChannelId,
-        message_ts: MessageTs | None,
-        reaction: str,
-        *,
-        job: JobNumber | None = None,
-    ) -> Self:
-        """Return a reaction to a message; ``reaction`` is the emoji's name."""
-        kind = DeliveryKind.REACTION
-        return cls(key, kind, channel, job=job, message_ts=message_ts, reaction=reaction)
 
     @classmethod
     def post(cls, key: str, channel: ChannelId, user: UserId | None, message: Message) -> Self:

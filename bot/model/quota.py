@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -88,15 +89,12 @@ def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
     A user's count is their ``uses`` (see ``remembered_since``) plus their prompts earlier in the queue. With
     equal counts, follow-ups go before new jobs, then older prompts before newer ones.
     """
-    counts: dict[UserId, int] = {}
-    for use in uses:
-        counts[use.asked_by] = counts.get(use.asked_by, 0) + 1
-    ranked: list[tuple[int, bool, PromptId, Queued]] = []
+    counts = Counter(use.asked_by for use in uses)
+    ranked: list[tuple[int, Queued]] = []
     for waiting in sorted(queue, key=lambda each: (each.kind is PromptKind.START, each.id)):
-        rank = counts.get(waiting.asked_by, 0)
-        counts[waiting.asked_by] = rank + 1
-        ranked.append((rank, waiting.kind is PromptKind.START, waiting.id, waiting))
-    return [waiting for *_, waiting in sorted(ranked, key=lambda each: each[:3])]
+        ranked.append((counts[waiting.asked_by], waiting))
+        counts[waiting.asked_by] += 1
+    return [waiting for _, waiting in sorted(ranked, key=lambda each: each[0])]
 
 
 def least_tried_first(queue: Sequence[Queued]) -> list[Queued]:
@@ -148,10 +146,10 @@ def _split(queue: Sequence[Queued], uses: Sequence[Use], limit: int) -> tuple[li
     """Split a queue into the prompts within the shares of their people and those over them."""
     within: list[Queued] = []
     over: list[Queued] = []
-    count = dict(spent_by(uses))
+    count = Counter(use.asked_by for use in uses)
     most = share(limit, is_alone=len({*count, *(each.asked_by for each in queue)}) == 1)
     for waiting in queue:
-        count[waiting.asked_by] = count.get(waiting.asked_by, 0) + 1
+        count[waiting.asked_by] += 1
         (within if count[waiting.asked_by] <= most else over).append(waiting)
     return within, over
 
@@ -200,11 +198,3 @@ def frees_at(uses: Sequence[Use], limit: int, nth: int) -> datetime | None:
     times = sorted(use.at for use in uses)[-limit:]
     hours, turn = divmod(nth - 1, len(times))
     return times[turn] + QUOTA_PERIOD * (hours + 1) + _MARGIN
-
-
-def spent_by(uses: Sequence[Use]) -> Mapping[UserId, int]:
-    """Return the number of uses of each user."""
-    counts: dict[UserId, int] = {}
-    for use in uses:
-        counts[use.asked_by] = counts.get(use.asked_by, 0) + 1
-    return counts

@@ -27,7 +27,7 @@ from prometheus_client.registry import Collector
 from bot import __version__
 from bot.docs_api import Forbidden, NotConfigured, NotFound, RateLimited, Rejected, Unauthorized, Unavailable
 from bot.model.ids import ProjectId
-from bot.model.jobs import Trouble
+from bot.model.jobs import QueueWhy
 from bot.ops.checks import LIMIT_SECONDS, Finding, free_bytes
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.heartbeats import GONE_AFTER
@@ -290,6 +290,6 @@ def _failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -> floa
     failed call in the evening is no failing night.
     """
     back_off = tx.back_offs.of(project)
-    if back_off is None or trouble_of(back_off) is not Trouble.AWAY:
+    if back_off is None or trouble_of(back_off) is not QueueWhy.SERVICE:
         return 0.0
     return max((min(back_off.until, now) - back_off.since).total_seconds(), 0.0)

@@ -30,7 +30,6 @@ from bot.model.jobs import (
     QueueWhy,
     ThreadRef,
     TrackedJob,
-    Trouble,
 )
 from bot.model.lifecycle import JobStep
 from bot.model.prompts import JobRequest
@@ -259,7 +258,7 @@ class JobRepository(Rows[TrackedJob]):
         return self._many(asked, limit)
 
     def without_trouble(
-        self, project: ProjectId, trouble: Trouble, limit: int, *, only_failing: bool
+        self, project: ProjectId, trouble: QueueWhy, limit: int, *, only_failing: bool
     ) -> Sequence[TrackedJob]:
         """Return a project's open jobs whose faces do not speak of this trouble with the docs service.
 

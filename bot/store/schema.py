@@ -9,7 +9,7 @@ from bot.model.along import Earlier, SharedFile, TakeThread
 from bot.model.audit import Act
 from bot.model.digests import SubscriptionState
 from bot.model.ids import SnapshotId
-from bot.model.jobs import JobState, QueueWhy, Review, Trouble
+from bot.model.jobs import JobState, QueueWhy, Review
 from bot.model.message import Message
 from bot.model.outbox import DeliveryKind, DeliveryState
 from bot.model.prompts import PromptKind, PromptState
@@ -90,7 +90,7 @@ jobs = Table(
     Column("archived_at", UtcDateTime),
     Column("shown_minutes", Integer, nullable=False, server_default=text("0")),
     Column("again_of", Integer),
-    Column("trouble", Choice(Trouble)),
+    Column("trouble", Choice(QueueWhy)),
     Column("trouble_since", UtcDateTime),
     Column("review", Choice(Review)),
     Column("reviewed_by", Person(40)),

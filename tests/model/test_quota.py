@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 
@@ -19,7 +20,6 @@ from bot.model.quota import (
     in_turn,
     least_tried_first,
     share,
-    spent_by,
     still_counted,
 )
 from tests.builders import ANA, BEN, NOW
@@ -63,7 +63,7 @@ def test_follow_ups_go_before_new_jobs_among_equals() -> None:
 
 @given(queues, histories)
 def test_each_turn_goes_to_whoever_had_least(queue: list[Queued], uses: list[Use]) -> None:
-    had = dict(spent_by(uses))
+    had = Counter(use.asked_by for use in uses)
     left = list(queue)
     for turn in fair_order(queue, uses):
         least = min(had.get(each.asked_by, 0) for each in left)
@@ -109,7 +109,7 @@ limits = st.integers(1, 30)
 def test_nobody_gets_more_than_their_share_and_nothing_is_left_out(
     queue: list[Queued], uses: list[Use], limit: int
 ) -> None:
-    order, had = fair_order(queue, uses), spent_by(uses)
+    order, had = fair_order(queue, uses), Counter(use.asked_by for use in uses)
     going, turns = in_turn(order, uses, limit, NOW, None)
     assert sorted(each.id for each in (*going, *(turn.waiting for turn in turns))) == sorted(
         each.id for each in queue

@@ -15,7 +15,7 @@ from bot.messages.jobs import follow_up_by_command
 from bot.model import lifecycle
 from bot.model.access import Access
 from bot.model.jobs import JobState, TrackedJob
-from bot.model.outbox import NewDelivery
+from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import Transaction
 from bot.work.access.check import AskSlack, Decision, decide
@@ -163,5 +163,6 @@ def _show_follow_up(tx: Transaction, job: TrackedJob, prompt: Prompt, text: str,
         message = follow_up_by_command(job, text, prompt.asked_by)
         say(tx, job, f"follow_up:{prompt.id}", message, now)
         return
-    key = f"prompt:{prompt.id}:seen"
-    tx.outbox.add(NewDelivery.react(key, job.channel, prompt.message_ts, "eyes", job=job.number), now)
+    key, kind, ts = f"prompt:{prompt.id}:seen", DeliveryKind.REACTION, prompt.message_ts
+    seen = NewDelivery(key, kind, job.channel, job=job.number, message_ts=ts, reaction="eyes")
+    tx.outbox.add(seen, now)

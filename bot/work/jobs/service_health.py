@@ -10,7 +10,7 @@ import structlog
 from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
 from bot.messages import quota as say
 from bot.model.ids import ChannelId, ProjectId
-from bot.model.jobs import QueueWhy, Trouble
+from bot.model.jobs import QueueWhy
 from bot.model.message import Message
 from bot.model.outbox import NewDelivery
 from bot.model.polling import back_off_seconds
@@ -55,11 +55,11 @@ def is_refused(tx: Transaction, project: ProjectId) -> bool:
     return known is not None and known.is_refusal
 
 
-def trouble_of(back_off: BackOff) -> Trouble | None:
+def trouble_of(back_off: BackOff) -> QueueWhy | None:
     """Return what a back-off means for people; None for a service that only asks to wait."""
     if back_off.is_refusal:
-        return Trouble.REFUSED
-    return None if back_off.reason == RateLimited.__name__ else Trouble.AWAY
+        return QueueWhy.KEY
+    return None if back_off.reason == RateLimited.__name__ else QueueWhy.SERVICE
 
 
 def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, error: Exception) -> datetime:

@@ -6,7 +6,6 @@ Each message has a key of its own, so that it is sent once. All wait until the f
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
 from datetime import datetime
 
 from bot.messages import face as faces
@@ -29,15 +28,14 @@ def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     if edited:
         redraw_face(tx, job.number, now)
     else:
-        root = NewDelivery.in_thread(_key(job, "root"), DeliveryKind.ROOT, job, faces.face(job))
-        tx.outbox.add(root, now)
+        _add(tx, job, _key(job, "root"), DeliveryKind.ROOT, faces.face(job), now)
     for part, message in enumerate(messages.full_prompt(job)):
         say(tx, job, f"prompt:{part}:{now.isoformat()}" if edited else f"prompt:{part}", message, now)
 
 
 def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
     """Say something in the job's thread, once for each ``occasion``."""
-    tx.outbox.add(NewDelivery.in_thread(_key(job, occasion), DeliveryKind.REPLY, job, message), now)
+    _add(tx, job, _key(job, occasion), DeliveryKind.REPLY, message, now)
 
 
 def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime, *, is_new: bool) -> None:
@@ -97,8 +95,20 @@ def _edit(tx: Transaction, job: TrackedJob, key: str | None, message: Message, n
     """Edit what was posted under this key; None for the face."""
     # No two keys are alike: the later of two edits in one moment replaces the earlier.
     edit_key = f"{key or f'job:{job.number}'}:edit:{secrets.token_hex(8)}"
-    edit = NewDelivery.in_thread(edit_key, DeliveryKind.EDIT, job, message)
-    tx.outbox.add(replace(edit, edits=key), now)
+    _add(tx, job, edit_key, DeliveryKind.EDIT, message, now, edits=key)
+
+
+def _add(
+    tx: Transaction,
+    job: TrackedJob,
+    key: str,
+    kind: DeliveryKind,
+    message: Message,
+    now: datetime,
+    *,
+    edits: str | None = None,
+) -> None:
+    tx.outbox.add(NewDelivery(key, kind, job.channel, job=job.number, message=message, edits=edits), now)
 
 
 def _key(job: TrackedJob, occasion: str) -> str:

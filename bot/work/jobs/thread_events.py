@@ -18,7 +18,7 @@ from bot.model.ids import JobNumber, is_direct_message
 from bot.model.jobs import JobState, Review, TrackedJob
 from bot.model.message import Message
 from bot.model.origin import Origin, message_key
-from bot.model.outbox import NewDelivery
+from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
 from bot.work.access.check import AskSlack, decide
@@ -238,7 +238,8 @@ async def _thank(context: Context, origin: Origin, reviewed: TrackedJob | None =
     """
     denied = await why_denied(context, origin)
     key = f"{origin.key}:thanks"
-    reaction = NewDelivery.react(key, origin.channel, origin.message_ts, thanks.REACTION)
+    kind, ts = DeliveryKind.REACTION, origin.message_ts
+    reaction = NewDelivery(key, kind, origin.channel, message_ts=ts, reaction=thanks.REACTION)
 
     def react(tx: Transaction) -> None:
         if denied is None:

@@ -27,7 +27,7 @@ from bot.work.outbox.failures import MOST_TRIES, settle_error
 from bot.work.outbox.safe_calls import as_member, check_lease
 from bot.work.outbox.search import Absent, Searches
 from bot.work.ports import SlackError, SlackRefused
-from bot.work.retry import retry_on_db_error
+from bot.work.retry import retry_on_db_error, unless_taken_over
 from bot.work.tasks import run_as_claimed
 from bot.work.visitors.subscriptions import posted
 
@@ -85,26 +85,17 @@ async def _claim(context: WorkerContext, limit: int) -> Sequence[Delivery]:
 async def _deliver(
     context: WorkerContext, sent: BatchWriter[Sent, None], searches: Searches, delivery: Delivery
 ) -> None:
-    with about_request(delivery.request):
-        try:
-            await _deliver_or_bury(context, sent, searches, delivery)
-        except LeaseLost:
-            log.warning("delivery_taken_over", delivery=delivery.id)
-
-
-async def _deliver_or_bury(
-    context: WorkerContext, sent: BatchWriter[Sent, None], searches: Searches, delivery: Delivery
-) -> None:
     """Deliver. What fails again and again, and as no port says, becomes a dead letter."""
-    try:
-        await _deliver_known(context, sent, searches, delivery)
-    except (LeaseLost, DatabaseTrouble):
-        raise
-    except Exception:
-        if delivery.attempts < MOST_TRIES:
-            raise  # the run fails, which is logged and told; the delivery is tried again
-        log.error("delivery_broken", delivery=delivery.id, job=delivery.what.job, exc_info=True)
-        await bury_broken(context, delivery)
+    with about_request(delivery.request), unless_taken_over("delivery", delivery.id):
+        try:
+            await _deliver_known(context, sent, searches, delivery)
+        except (LeaseLost, DatabaseTrouble):
+            raise
+        except Exception:
+            if delivery.attempts < MOST_TRIES:
+                raise  # the run fails, which is logged and told; the delivery is tried again
+            log.error("delivery_broken", delivery=delivery.id, job=delivery.what.job, exc_info=True)
+            await bury_broken(context, delivery)
 
 
 async def _deliver_known(
@@ -116,19 +107,18 @@ async def _deliver_known(
         what = delivery.what
         log.info("delivery_sent", delivery=delivery.id, kind=what.kind, job=what.job, ts=ts)
     except Absent:
-        await retry_on_db_error(partial(_post_anew, context, delivery))
+        # It takes its turn in its thread and its channel.
+        step = lifecycle.delivery_postponed(context.clock(), plain=delivery.plain)
+        await context.settle(lambda tx: tx.outbox.settle(delivery, step, owner=context.owner))
     except SlackError as error:
         log.info("delivery_not_sent", delivery=delivery.id, job=delivery.what.job, reason=str(error))
         await retry_on_db_error(partial(settle_error, context, delivery, error))
     else:
         # The post of a subscription writes more rows, which must not fail other deliveries.
-        alone = delivery.what.subscription is not None
-        if alone:
-            await retry_on_db_error(lambda: _settle_sent(context, [(delivery, ts, is_late)]))
-        else:
-            await retry_on_db_error(
-                lambda: sent.put((delivery, ts, is_late), lambda some: _settle_sent(context, some))
-            )
+        writer = BatchWriter[Sent, None]() if delivery.what.subscription is not None else sent
+        await retry_on_db_error(
+            lambda: writer.put((delivery, ts, is_late), lambda some: _settle_sent(context, some))
+        )
     if delivery.what.kind in PACED:
         context.wake()
 
@@ -248,12 +238,6 @@ async def _whisper(context: WorkerContext, searches: Searches, delivery: Deliver
         await _tell(context, searches, delivery)
 
 
-async def _post_anew(context: WorkerContext, delivery: Delivery) -> None:
-    """Let a post that is not there take its turn in its thread and its channel."""
-    step = lifecycle.delivery_postponed(context.clock(), plain=delivery.plain)
-    await context.store.write(lambda tx: tx.outbox.settle(delivery, step, owner=context.owner))
-
-
 async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[None]:
     def settle(tx: Transaction) -> None:
         late: set[ChannelId] = set()
@@ -261,25 +245,10 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
         whats = [each.what for each, _, _ in sent]
         tx.jobs.lock([what.job for what in whats if what.job and what.kind is DeliveryKind.ROOT])
         for delivery, ts, is_late in sent:
-            try:
-                if delivery.what.kind is DeliveryKind.EDIT:
-                    tx.outbox.remove_edit(delivery, owner=context.owner)
-                    continue
-                step = lifecycle.delivered(context.clock(), ts)
-                tx.outbox.settle(delivery, step, owner=context.owner)
-            except LeaseLost:
-                log.warning("delivery_taken_over", delivery=delivery.id)
-                continue
-            if delivery.what.kind is DeliveryKind.ROOT and delivery.what.job is not None:
-                tx.jobs.update(delivery.what.job, root_ts=ts)
-                if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:
-                    # Slack has given up on replies of which the bot could not tell that they are for it.
-                    tx.conversations.read_thread(delivery.what.channel, ts, context.clock())
-                link_from_earlier(context, tx, delivery.what.job)
-            if delivery.what.subscription is not None:
-                posted(context, tx, delivery)
-            if is_late:
-                late.add(delivery.what.channel)
+            with unless_taken_over("delivery", delivery.id):
+                _settle_one(context, tx, delivery, ts)
+                if is_late:
+                    late.add(delivery.what.channel)
         # By the clock as it is now: it may have been set back since the post.
         tx.paces.hold_channels(late, context.after(context.timeouts.channel_pace_seconds))
 
@@ -287,3 +256,20 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
     for _ in sent:
         context.count("deliveries", "sent")
     return [None] * len(sent)
+
+
+def _settle_one(context: WorkerContext, tx: Transaction, delivery: Delivery, ts: MessageTs | None) -> None:
+    """Write that a delivery was sent, and what follows. Nothing is written when the lease is lost."""
+    what = delivery.what
+    if what.kind is DeliveryKind.EDIT:
+        tx.outbox.remove_edit(delivery, owner=context.owner)
+        return
+    tx.outbox.settle(delivery, lifecycle.delivered(context.clock(), ts), owner=context.owner)
+    if what.kind is DeliveryKind.ROOT and what.job is not None:
+        tx.jobs.update(what.job, root_ts=ts)
+        if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:
+            # Slack has given up on replies of which the bot could not tell that they are for it.
+            tx.conversations.read_thread(what.channel, ts, context.clock())
+        link_from_earlier(context, tx, what.job)
+    if what.subscription is not None:
+        posted(context, tx, delivery)

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from bot.model.ids import UserId
-from bot.model.jobs import JobState, Trouble
+from bot.model.jobs import JobState, QueueWhy
 from tests.builders import BEN, new_store
 from tests.fakes import FakeDocs
 from tests.work.office import Office
@@ -128,7 +128,7 @@ async def test_running_jobs_are_asked_for_while_prompts_are_refused(office: Offi
     for _ in range(12):
         await office.pass_time(60)
     assert "refused the bot" not in office.root_text()
-    assert (await office.job(2)).trouble is Trouble.REFUSED
+    assert (await office.job(2)).trouble is QueueWhy.KEY
     office.docs.finish()
     await office.settle(60)
     assert (await office.job(1)).state is JobState.PULL_REQUEST
