@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from sqlalchemy import insert, update
+from sqlalchemy import update
 
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptState
 from bot.model.quota import BackOff
 from bot.ops.metrics import GAUGES, OF_PROJECTS, Figures, Metrics, read_figures
-from bot.store.schema import deliveries, jobs, prompts, questions, snapshots
-from tests.builders import ANA, CHANNEL, NOW, PROJECT, execute
+from bot.store.schema import deliveries, jobs, prompts
+from tests.builders import CHANNEL, NOW, PROJECT, execute
 from tests.work.conftest import office
 from tests.work.office import Office
 from tests.work.sites import BETA, open_sites
@@ -127,12 +127,7 @@ async def test_a_delivery_that_slack_puts_off_grows_old(office: Office) -> None:
 
 
 async def test_a_question_without_an_answer_grows_old(office: Office) -> None:
-    at = {"created_at": NOW, "due_at": NOW, "first": NOW.date(), "end": NOW.date(), "state": "requested"}
-    kind = {"generation": "final", "is_final": True, "priority": 1, "with_pages": False}
-    await execute(office.store, insert(snapshots).values(project=PROJECT, **at, **kind))
-    row = {"key": "q", "project": PROJECT, "channel": CHANNEL, "user": ANA, "query": {}, "now": 1}
-    row |= {"state": "waiting", "asked_at": NOW, "due_at": NOW + timedelta(hours=1)}
-    await execute(office.store, insert(questions).values(**row))
+    await office.visitors("last week")
     office.clock.pass_seconds(45)
     assert (await figures(office)).gauges["oldest_question_seconds"] == 45
 
