@@ -51,9 +51,8 @@ from bot.store.database import Database, running_alone, sqlite_file
 from bot.store.heartbeats import BEAT_SECONDS
 from bot.store.migrate import migrate
 from bot.store.queues import Queue
-from bot.work.clock import WatchedClock, find_due, follow_clock
+from bot.work.clock import WatchedClock, beat, find_due, follow_clock
 from bot.work.context import FollowUps, Timeouts, WorkerContext
-from bot.work.heartbeat import beat
 from bot.work.jobs.missed import Gap, catch_up, forget_conversations
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts

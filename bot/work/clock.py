@@ -73,3 +73,9 @@ async def follow_clock(context: WorkerContext, watched: WatchedClock | None = No
         watched.forget()
     context.wake()
     return 0
+
+
+async def beat(context: WorkerContext) -> int:
+    """Write that this process runs workers now. Return 0, so that a worker rests."""
+    await context.store.write(lambda tx: tx.heartbeats.beat(context.owner, context.clock()))
+    return 0

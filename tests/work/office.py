@@ -27,9 +27,8 @@ from bot.model.projects import Projects
 from bot.model.visitors import Analytics
 from bot.store import Store
 from bot.store.queues import Queue
-from bot.work.clock import follow_clock
+from bot.work.clock import beat, follow_clock
 from bot.work.context import Timeouts, WorkerContext
-from bot.work.heartbeat import beat
 from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
