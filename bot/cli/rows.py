@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TextIO, Unpack
 
 from bot.logs import terminal_safe
-from bot.messages.plain_text import one_line
+from bot.messages.plain_text import csv_line, one_line
 from bot.messages.problems import title
-from bot.messages.spreadsheet import csv_line
 from bot.model import lifecycle
 from bot.model.audit import AuditRow
 from bot.model.ids import JobNumber, UserId

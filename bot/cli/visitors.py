@@ -29,8 +29,7 @@ from bot.docs_api import (
     Visitors,
 )
 from bot.logs import terminal_safe
-from bot.messages.plain_text import visible
-from bot.messages.spreadsheet import BOM, HEADER, csv_line
+from bot.messages.plain_text import BOM, HEADER, csv_line, visible
 from bot.model.visitors import in_section
 from bot.settings import DocsProject, DocsSettings
 

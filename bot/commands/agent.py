@@ -25,10 +25,10 @@ from bot.commands.job_lists import JOBS, thread_link, turn_page
 from bot.commands.limits import LIMITS
 from bot.commands.projects import CHOOSE_PROJECT, PROJECT, projects_to_choose
 from bot.commands.unsent import send_anyway, unsent
-from bot.messages import along, modals
+from bot.messages import along, general
 from bot.messages import job_answers as say
-from bot.messages.projects import NOT_SERVED, unknown_project
-from bot.messages.reflexes import SEND_ANYWAY
+from bot.messages.general import NOT_SERVED, unknown_project
+from bot.messages.job_answers import SEND_ANYWAY
 from bot.model.along import TakeThread
 from bot.model.ids import ChannelId, JobNumber, PromptId, UserId
 from bot.model.jobs import Review, TrackedJob
@@ -116,7 +116,7 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
 
     async def read() -> Answer:
         found = await offer_thread(context, thread, used.origin.message_ts)
-        earlier = modals.earlier_blocks(
+        earlier = general.earlier_blocks(
             found.messages, found.left_out, is_chosen=found.is_chosen, is_read=found.is_read
         )
         return await _ask_form(context, used.origin, text, earlier)
@@ -135,7 +135,7 @@ async def _ask_form(
     *,
     project: Project | None = None,
 ) -> Answer:
-    form = modals.ask_form(
+    form = general.ask_form(
         channel=origin.channel,
         private=FormState.at(origin).dumps(),
         text=text,
@@ -188,7 +188,7 @@ async def _run_again(context: Context, press: Press) -> Answer:
 
     async def open_form(job: TrackedJob) -> Answer:
         state = FormState.at(press.origin, job.number, seen_by=press.origin.user)
-        return Answer(modal=Modal(modals.run_again_form(job, private=state.dumps())))
+        return Answer(modal=Modal(general.run_again_form(job, private=state.dumps())))
 
     return await _on_job(context, press, _number(number), open_form)
 

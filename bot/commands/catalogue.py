@@ -9,7 +9,7 @@ from dataclasses import replace
 from bot.commands import agent, followup, visitors
 from bot.commands.command import Answer, Command, Invocation, Word
 from bot.commands.guard import guarded
-from bot.messages.help import CommandHelp, help_message
+from bot.messages.general import CommandHelp, help_message
 from bot.model.projects import UnknownProject
 from bot.work.context import Context
 

@@ -12,8 +12,8 @@ from bot.commands.form_state import FormState
 from bot.commands.guard import confirmed, for_reader, known_to_see
 from bot.commands.parsing.job_reference import LINK, NUMBER, find_job
 from bot.commands.unsent import reflex_of, unsent
+from bot.messages import general
 from bot.messages import job_answers as say
-from bot.messages import modals
 from bot.messages.blocks import bare
 from bot.model.ids import JobNumber
 from bot.model.jobs import TrackedJob
@@ -95,7 +95,7 @@ def _text_after_name(invocation: Invocation) -> str:
 
 def _form_for(job: TrackedJob, request: Invocation | Press) -> Answer:
     private = FormState.at(request.origin, job.number, seen_by=request.origin.user).dumps()
-    return Answer(modal=Modal(modals.follow_up_form([job], private=private, chosen=job.number)))
+    return Answer(modal=Modal(general.follow_up_form([job], private=private, chosen=job.number)))
 
 
 async def _form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
@@ -105,7 +105,7 @@ async def _form(context: Context, invocation: Invocation, _found: re.Match[str])
     if not offered:
         return Answer(message=say.no_job_yet(NAME))
     private = FormState.at(invocation.origin).dumps()
-    return Answer(modal=Modal(modals.follow_up_form(offered, private=private)))
+    return Answer(modal=Modal(general.follow_up_form(offered, private=private)))
 
 
 async def _send(

@@ -25,8 +25,8 @@ from bot.commands.command import (
 )
 from bot.commands.parsing.job_reference import find_job
 from bot.messages import job_answers
-from bot.messages.access import not_allowed
 from bot.messages.blocks import bare
+from bot.messages.general import not_allowed
 from bot.messages.job_answers import forgotten
 from bot.model.access import Access
 from bot.model.ids import ChannelId, is_direct_message

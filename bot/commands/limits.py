@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.commands.command import Answer, Invocation, Word
-from bot.messages import quota
+from bot.messages import job_answers
 from bot.model.ids import UserId
 from bot.model.message import Message
 from bot.model.projects import Project
@@ -20,15 +20,15 @@ async def _show_limits(context: Context, invocation: Invocation, _found: re.Matc
 
     def look(tx: Transaction) -> Message:
         user, known = invocation.origin.user, context.projects.known
-        return quota.limits([_limits_of(context, tx, each, user) for each in known])
+        return job_answers.limits([_limits_of(context, tx, each, user) for each in known])
 
     return Answer(message=await context.store.read(look))
 
 
-def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId) -> quota.Limits:
+def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId) -> job_answers.Limits:
     now, which = context.clock(), project.id
     uses, held_until = tx.prompts.uses(which, now), tx.quota.exhausted_until(which, now)
-    return quota.Limits(
+    return job_answers.Limits(
         used=context.uses_an_hour if held_until else len(uses),
         limit=context.uses_an_hour,
         frees_at=held_until or frees_at(uses, context.uses_an_hour, 1),

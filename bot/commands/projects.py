@@ -6,7 +6,7 @@ import re
 
 from bot.commands.command import Answer, Invocation, Word
 from bot.commands.guard import once_allowed
-from bot.messages import projects as say
+from bot.messages import general as say
 from bot.model.ids import ChannelId, is_direct_message
 from bot.model.projects import Project, UnknownProject
 from bot.store import Transaction

@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 
-from bot.messages.reflexes import Reflex
+from bot.messages.job_answers import Reflex
 
 _LONGEST = 100
 _MARKS = "?!.,;:…'\"`“”()[]*_~-/"

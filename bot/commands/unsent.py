@@ -9,8 +9,8 @@ from bot.commands.command import Answer, Invocation, Press
 from bot.commands.guard import for_reader
 from bot.commands.reflexes import taken_for
 from bot.messages import job_answers as say
-from bot.messages.projects import unknown_project
-from bot.messages.reflexes import Reflex, not_sent
+from bot.messages.general import unknown_project
+from bot.messages.job_answers import Reflex, not_sent
 from bot.model.ids import JobNumber, MessageTs, RequestKey
 from bot.model.jobs import TrackedJob
 from bot.model.origin import Origin, message_key

@@ -12,8 +12,8 @@ from bot.commands.form_state import FormState
 from bot.commands.guard import confirmed, once_allowed
 from bot.commands.parsing.visitors_options import Misunderstood, parse_query, parse_section, parse_weekly
 from bot.commands.projects import projects_to_choose
-from bot.messages import modals, visitors_answers
-from bot.messages.projects import unknown_choice, unknown_in_options
+from bot.messages import general, visitors_answers
+from bot.messages.general import unknown_choice, unknown_in_options
 from bot.model.ids import PageKey, ProjectId, QuestionId
 from bot.model.message import Message
 from bot.model.origin import Origin
@@ -152,7 +152,7 @@ async def _improve(context: Context, press: Press) -> Answer:
     page, period, project = known
     text, state = visitors_answers.improve_prompt(page, period), FormState.at(press.origin)
     offered = await projects_to_choose(context, press.origin.channel, context.projects.with_id(project))
-    form = modals.ask_form(channel=press.origin.channel, private=state.dumps(), text=text, projects=offered)
+    form = general.ask_form(channel=press.origin.channel, private=state.dumps(), text=text, projects=offered)
     return Answer(modal=Modal(form))
 
 

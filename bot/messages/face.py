@@ -1,13 +1,14 @@
-"""A job's face: the message in its thread that is edited in place, and the words of a job's states."""
+"""A job's face: the message in its thread that is edited in place, and the words of its states and waits."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from bot.messages import along, waits
+from bot.messages import along
 from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
@@ -15,7 +16,7 @@ from bot.messages.problems import title
 from bot.model.ids import JobNumber
 from bot.model.jobs import JobState, QueueWhy, Review, TrackedJob
 from bot.model.message import Block, Message
-from bot.model.waits import WaitWhy
+from bot.model.waits import Wait, Waiting, WaitWhy
 
 QUOTE_LENGTH = 300
 """The face shows the first line of a prompt, up to this length; the thread then has the whole prompt."""
@@ -170,7 +171,7 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
 def _queued(job: TrackedJob, until: datetime) -> str:
     """Return why the prompt waits, and until when."""
     what = "It" if job.state is JobState.WAITING else "A follow-up"
-    return waits.words(WaitWhy(job.queue_why or WaitWhy.RETRY), until, what=what)
+    return wait_words(WaitWhy(job.queue_why or WaitWhy.RETRY), until, what=what)
 
 
 def _buttons(job: TrackedJob) -> list[Block]:
@@ -213,3 +214,39 @@ def more(job: TrackedJob) -> list[Block]:
     if job.state in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED):
         return []
     return [b.overflow(Action.MENU, [("Run again", f"{Action.RUN_AGAIN}:{job.number}")])]
+
+
+def wait_lines(waiting: Sequence[Wait]) -> list[str]:
+    """Return what a job waits for, in one line, and a line about the oldest message that Slack lacks."""
+    asked = [each for each in waiting if each.what in (Waiting.PROMPT, Waiting.POLL)]
+    said = [each for each in waiting if each.what is Waiting.MESSAGE and each.why is not WaitWhy.PROCESS]
+    return [
+        *(wait_words(each.why, each.until, what="It") for each in asked[:1]),
+        *(wait_words(each.why, each.until, what="A message about it") for each in said[:1]),
+    ]
+
+
+_WORDS = {
+    WaitWhy.WORKER: "{what} is due: I'm about to take it up",
+    WaitWhy.PROCESS: "{what} is in hand: I'm at it right now",
+    WaitWhy.BEFORE: "{what} waits for what goes before it in the thread",
+    WaitWhy.ASKER: (
+        "{what} waits: Slack couldn't tell me who asked or what a name means. I'll try again {soon}"
+    ),
+    WaitWhy.FACE: "{what} waits for the first message of its thread, which Slack doesn't have yet",
+    WaitWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
+    WaitWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
+    WaitWhy.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
+    WaitWhy.LIMIT: "{what} waits for the shared hourly limit. It goes out {about}",
+    WaitWhy.SHARE: "{what} waits: whoever asked has had their share of the hourly limit. It goes out {about}",
+    WaitWhy.RETRY: "{what} goes out {soon}",
+    WaitWhy.TIME: "I'll ask the docs service about it {soon}",
+    WaitWhy.SEARCH: "{what} may be there or not: Slack didn't say. I'll look for it {soon}",
+    WaitWhy.PACE: "{what} waits, because Slack takes only so many a minute. It goes out {soon}",
+}
+
+
+def wait_words(why: WaitWhy, until: datetime | None, *, what: str) -> str:
+    """Return why something waits and until when. ``what`` begins the sentence."""
+    at = f"at {b.moment(until, '{time}')}" if until else "soon"
+    return _WORDS[why].format(what=what, soon=at, about=f"at about {at.removeprefix('at ')}" if until else at)

@@ -1,21 +1,24 @@
-"""Private answers about jobs: lists, the status of a job, and why something was not done."""
+"""Private answers about jobs and limits: lists, the status of a job, and why something was not done."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 
 from bot.messages import blocks as b
-from bot.messages import waits
 from bot.messages.along import file_names
-from bot.messages.face import name, open_words, state_words
-from bot.messages.numbers import counted
-from bot.messages.plain_text import visible
-from bot.messages.problems import BETWEEN_PEOPLE, Problem, title
-from bot.model.ids import ChannelId, JobNumber
+from bot.messages.face import name, open_words, state_words, wait_lines
+from bot.messages.numbers import counted, number
+from bot.messages.plain_text import one_line, visible
+from bot.messages.problems import BETWEEN_PEOPLE, Problem, key_setting, title
+from bot.model.ids import ChannelId, JobNumber, ProjectId
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.message import Message
+from bot.model.projects import Project
 from bot.model.refusal import Refusal
+from bot.model.visitors import Budget
 from bot.model.waits import Wait
 
 EMPTY_FORM = "Tell me what to change. An empty prompt isn't sent."
@@ -131,7 +134,7 @@ def job_status(job: TrackedJob, permalink: str | None = None, waiting: Sequence[
 
     ``waiting``: what waits of the job.
     """
-    details = [_line(job), *waits.lines(waiting), *_details(job)]
+    details = [_line(job), *wait_lines(waiting), *_details(job)]
     if job.pr_link and b.web_address(job.pr_link) is None:
         details.append(f"Its pull request, at an address I can't link to: `{b.quoted(job.pr_link, 300)}`")
     if job.problem:
@@ -289,3 +292,126 @@ def too_many_waiting_for_form(limit: int) -> str:
 
 def _already_waiting(limit: int) -> str:
     return f"{counted(limit, 'prompt of yours waits', 'prompts of yours wait')} already"
+
+
+def key_refused(
+    project: ProjectId, *, forbidden: bool, shown: Project | None = None, entry: Project | None = None
+) -> Message:
+    """Return the notice to admins that the service refuses the key, with what to do.
+
+    ``forbidden``: the service answered 403 instead of 401. ``shown`` and ``entry``: see ``Projects``.
+    """
+    named = _named(project, shown)
+    said = "may read (only a prompt shows whether it may write)" if forbidden else "is good"
+    what = (
+        f"The docs service knows the key for {named} but doesn't let it do this (403): "
+        "it lacks a right, or the bot's address isn't allowed."
+        if forbidden
+        else f"The docs service doesn't accept the key for {named} any more (401): "
+        "it is unknown or has expired."
+    )
+    return b.words(
+        f":warning: {what} I've stopped calling it. What people ask waits, and nothing is lost. "
+        "Check the key on the API keys page of the project's dashboard, "
+        f"put a new one into {key_setting(entry)}, and restart the bot. "
+        f"`docs-bot doctor` says whether it {said}. I'll also try again by myself."
+    )
+
+
+def _named(project: ProjectId, shown: Project | None) -> str:
+    said = b.code(one_line(project, 80))
+    return f"*{b.label(shown.label)}* ({said})" if shown else said
+
+
+def key_accepted(project: ProjectId, shown: Project | None = None) -> Message:
+    """Return the notice to admins that the service accepts the key again."""
+    return b.words(
+        f":white_check_mark: The docs service accepts the key for {_named(project, shown)} again. "
+        "What waited goes out now."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of both hourly limits of a project is used.
+
+    ``used`` and ``limit`` are jobs and follow-ups, ``analytics`` the calls about visitors. ``waiting`` is the
+    number of queued prompts; ``mine`` is the reader's own uses in the last hour.
+    """
+
+    used: int
+    limit: int
+    frees_at: datetime | None
+    waiting: int
+    mine: int
+    analytics: Budget
+    key_is_refused: bool = False
+    shown: Project | None = None
+
+
+def limits(projects: Sequence[Limits]) -> Message:
+    """Return how much of both hourly limits is left, for each project."""
+    cost = "A use is one new job or one follow-up; looking costs nothing."
+    between = "\n\n" if len(projects) > 1 else "\n"
+    return b.words(between.join([*map(_left, projects), cost]))
+
+
+def _left(of: Limits) -> str:
+    left = max(0, of.limit - of.used)
+    frees = f", the next frees at {b.moment(of.frees_at, '{time}')}" if of.frees_at and of.used else ""
+    queue = counted(of.waiting, "prompt waits", "prompts wait") if of.waiting else "Nothing waits"
+    calls_left = max(0, of.analytics.limit - of.analytics.used)
+    calls_at = of.analytics.free_at
+    possible = f", the next is possible at {b.moment(calls_at, '{time}')}" if calls_at else ""
+    key = ":warning: The docs service refuses the bot's key, so everything waits until that's fixed.\n"
+    heading = f"*{b.label(of.shown.label)}*\n" if of.shown else ""
+    return (
+        f"{heading}{key if of.key_is_refused else ''}"
+        f"*{number(left)} of {number(of.limit)} uses left*{frees}. "
+        f"Of those spent in the last hour, {counted(of.mine, 'was yours', 'were yours')}.\n"
+        f"{queue} for a use. People take turns: your second waits until everybody's first is out. "
+        "One person can have half of an hour's uses while others ask, and four fifths otherwise.\n"
+        f"Visitors: {number(calls_left)} of {number(of.analytics.limit)} analytics calls left{possible}."
+    )
+
+
+SEND_ANYWAY = "send_anyway"
+"""The action id of the button that sends the words to the agent."""
+
+
+class Reflex(StrEnum):
+    """What words were taken for, as the answer says it."""
+
+    STATUS = "a question about jobs"
+    STOP = "a wish to stop something"
+    PROJECT = "a question about projects"
+    LIMITS = "a question about the hourly limit"
+    VISITORS = "a question about visitors"
+    HELP = "a question about what I can do"
+    GREETING = "a greeting"
+    COMMAND = "a command that I don't have"
+    THANKS = "thanks"
+
+
+_NEXT = {
+    Reflex.STATUS: "`/docs-agent jobs` lists this channel's jobs, `/docs-agent status 42` shows one.",
+    Reflex.STOP: (
+        "Nothing was stopped either: a job that waits has *Withdraw* in its message, and one that the agent "
+        "works on can't be stopped."
+    ),
+    Reflex.PROJECT: "`/docs-agent project` shows which docs this channel's prompts are for.",
+    Reflex.LIMITS: "`/docs-agent limits` shows how much of the hour is left.",
+    Reflex.VISITORS: "`/docs-visitors last week` shows who reads the docs.",
+    Reflex.HELP: "`/docs-agent help` shows it.",
+    Reflex.GREETING: "Tell me what to change: `/docs-agent Add a quickstart for the Python SDK`.",
+    Reflex.COMMAND: "`/docs-agent help` lists those that I have.",
+    Reflex.THANKS: "Nothing more is needed.",
+}
+
+
+def not_sent(reflex: Reflex, text: str, value: str) -> Message:
+    """Return the answer to words that were not sent to the agent, with a button to send them anyway."""
+    said = (
+        f"I took “{b.quoted(text, 80)}” for {reflex.value}, so nothing was sent to the agent. {_NEXT[reflex]}"
+    )
+    return b.with_buttons(said, [b.button("Send it to the agent anyway", SEND_ANYWAY, value)])

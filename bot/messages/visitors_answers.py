@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bot.messages import blocks as b
-from bot.messages.charts import shown_path
-from bot.messages.numbers import counted, dates
+from bot.messages.numbers import counted, dates, shown_path
 from bot.messages.plain_text import one_line
 from bot.messages.problems import reading_problem, refusal_way
 from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code, the_docs

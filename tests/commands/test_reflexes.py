@@ -7,7 +7,7 @@ from time import perf_counter
 import pytest
 
 from bot.commands.reflexes import taken_for
-from bot.messages.reflexes import Reflex
+from bot.messages.job_answers import Reflex
 
 TAKEN = {
     Reflex.STATUS: (

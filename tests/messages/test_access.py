@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bot.messages import access as messages
+from bot.messages import general as messages
 from bot.model.access import Access
 from tests.builders import ANA
 from tests.messages.slack_limits import Allowed, problems_of

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bot import slack_text
 from bot.commands.form_state import FormState
-from bot.messages import face, job_answers, jobs, modals, problems, projects, reflexes
-from bot.messages.help import CommandHelp, help_message
+from bot.messages import face, general, job_answers, jobs, problems
+from bot.messages.general import CommandHelp, help_message
 from bot.messages.plain_text import visible
 from bot.model.ids import ChannelId, JobNumber, ProjectId, PromptId, ServiceJobId
 from bot.model.jobs import JobState, QueueWhy, Review, TrackedJob
@@ -146,8 +146,8 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
         listing = job_answers.JobListing(is_here, channel, True, True, 1, "0 mine ", "2 mine ")
         yield job_answers.job_list([(job, PERMALINK)] * 10, listing)
         yield job_answers.job_list([], listing)
-    for reflex in reflexes.Reflex:
-        yield reflexes.not_sent(reflex, text, "command:1|||stop")
+    for reflex in job_answers.Reflex:
+        yield job_answers.not_sent(reflex, text, "command:1|||stop")
     yield job_answers.no_such_channel()
     yield job_answers.job_status(job, text)
     yield job_answers.job_status(job, PERMALINK)
@@ -167,11 +167,11 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     several = Projects((Project(job.project, "acme", text), Project(ProjectId("b"), "beta", "Beta")))
     yield help_message([CommandHelp("/docs-agent", text[:100], "Asks", [("x", "Asks.")])], several)
     for project in several.known:
-        yield projects.project_here(project, several)
-        yield projects.chosen(project)
-        yield projects.may_not_choose(project)
-    yield projects.unknown_choice(text, several)
-    yield projects.unknown_project(text, several, text)
+        yield general.project_here(project, several)
+        yield general.chosen(project)
+        yield general.may_not_choose(project)
+    yield general.unknown_choice(text, several)
+    yield general.unknown_project(text, several, text)
 
 
 def mrkdwn_of(message: Message) -> Iterator[str]:
@@ -237,12 +237,12 @@ def test_a_root_message_can_be_edited_whatever_stands_in_it(job: TrackedJob) -> 
 def test_dialogues_are_valid_whatever_stands_in_them(job: TrackedJob, text: str) -> None:
     private = FormState(CHANNEL, None, job.number).dumps()
     for view in (
-        modals.ask_form(channel=CHANNEL, private=private, text=text),
-        modals.ask_form(channel=CHANNEL, private=private, projects=[Project(PROJECT, "acme", text or "a")]),
-        modals.ask_form(channel=None, private=private),
-        modals.follow_up_form([job], private=private, chosen=job.number, text=text),
-        modals.follow_up_form([job] * 3, private=private),
-        modals.run_again_form(job, private=private),
+        general.ask_form(channel=CHANNEL, private=private, text=text),
+        general.ask_form(channel=CHANNEL, private=private, projects=[Project(PROJECT, "acme", text or "a")]),
+        general.ask_form(channel=None, private=private),
+        general.follow_up_form([job], private=private, chosen=job.number, text=text),
+        general.follow_up_form([job] * 3, private=private),
+        general.run_again_form(job, private=private),
     ):
         assert modal_problems(view) == []
 

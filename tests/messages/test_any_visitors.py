@@ -11,10 +11,9 @@ from datetime import UTC, datetime, time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.messages import modals, subscriptions, visitors, visitors_answers, visitors_more
-from bot.messages.charts import page_table, shown_path, visitors_chart
+from bot.messages import digests, general, visitors, visitors_answers
 from bot.messages.digests import digest
-from bot.messages.numbers import number, point_label
+from bot.messages.numbers import number, page_table, point_label, shown_path, visitors_chart
 from bot.model.digests import Subscription
 from bot.model.message import Message
 from bot.model.period import Period
@@ -58,7 +57,7 @@ def test_an_answer_is_valid_and_harmless(answer: Report) -> None:
 
 @given(reports())
 def test_the_rest_of_an_answer_is_valid_and_harmless(answer: Report) -> None:
-    assert problems_of(visitors_more.more(answer, QUESTION), NOBODY) == []
+    assert problems_of(visitors.more(answer, QUESTION), NOBODY) == []
 
 
 @given(reports().filter(lambda answer: not answer.is_fair))
@@ -67,7 +66,7 @@ def test_what_cannot_be_compared_never_rises_or_falls(answer: Report) -> None:
     # Reasons that this version does not know are any words.
     now, was = replace(answer.now, problem=None), answer.was and replace(answer.was, problem=None)
     answer = replace(answer, now=now, was=was)
-    for message in (visitors.report(answer, QUESTION), visitors_more.more(answer, QUESTION)):
+    for message in (visitors.report(answer, QUESTION), visitors.more(answer, QUESTION)):
         words = re.sub(r"`[^`]*`", "", message.text)
         assert not re.search(r"[+−±]\d|\(new\)|compared with", words)
 
@@ -120,19 +119,19 @@ def test_what_is_said_about_subscriptions_is_valid_and_harmless(
 ) -> None:
     shown = Project(subscription.project, "acme", text) if are_several else None
     for message in (
-        subscriptions.first_post(subscription, RUN, week, shown=shown),
-        subscriptions.first_post(subscription, RUN, week, newer_at=RUN, counted_in="Asia/Kolkata"),
-        subscriptions.subscribing(Weekday.MONDAY, time(9), text, text, shown=shown),
-        subscriptions.already_subscribed(subscription, shown),
-        subscriptions.not_posted(subscription, text, shown),
-        *(subscriptions.cannot_subscribe(each, text, text) for each in Refusal),
-        subscriptions.paused(subscription, text, shown),
-        subscriptions.missed(subscription, week, text, shown),
-        subscriptions.missed(subscription, week, ReadingProblem.NOT_SERVED, shown),
-        subscriptions.digest_coming(text, shown),
-        subscriptions.digest_failed(week, text, shown),
-        subscriptions.unsubscribed(count),
-        subscriptions.listed([subscription] * count, NOW, Projects((shown, shown)) if shown else None),
+        digests.first_post(subscription, RUN, week, shown=shown),
+        digests.first_post(subscription, RUN, week, newer_at=RUN, counted_in="Asia/Kolkata"),
+        digests.subscribing(Weekday.MONDAY, time(9), text, text, shown=shown),
+        digests.already_subscribed(subscription, shown),
+        digests.not_posted(subscription, text, shown),
+        *(digests.cannot_subscribe(each, text, text) for each in Refusal),
+        digests.paused(subscription, text, shown),
+        digests.missed(subscription, week, text, shown),
+        digests.missed(subscription, week, ReadingProblem.NOT_SERVED, shown),
+        digests.digest_coming(text, shown),
+        digests.digest_failed(week, text, shown),
+        digests.unsubscribed(count),
+        digests.listed([subscription] * count, NOW, Projects((shown, shown)) if shown else None),
     ):
         assert problems_of(message, Allowed({ANA})) == []
 
@@ -140,7 +139,7 @@ def test_what_is_said_about_subscriptions_is_valid_and_harmless(
 @given(PAGES, PERIODS)
 def test_the_form_about_a_page_is_valid(page: PageCounts, period: Period) -> None:
     text = visitors_answers.improve_prompt(page, period)
-    assert modal_problems(modals.ask_form(channel=None, private="{}", text=text)) == []
+    assert modal_problems(general.ask_form(channel=None, private="{}", text=text)) == []
 
 
 @given(PATHS)
@@ -173,7 +172,7 @@ def test_no_number_is_a_sum(site: Counts, before: Counts, first: Counts, second:
     pages = (PageCounts(report().top[0].key, "/a", first), PageCounts(report().top[1].key, "/b", second))
     steps = report().query.period.steps()
     answer = report(site=site, before=before, top=pages, chart=((steps[0], first), (steps[1], second)))
-    forms = [*essence(visitors.report(answer, QUESTION)), *essence(visitors_more.more(answer, QUESTION))]
+    forms = [*essence(visitors.report(answer, QUESTION)), *essence(visitors.more(answer, QUESTION))]
     forms += [*essence(digest(weekly(report=answer)))]
     given = {getattr(each, name) for each in (site, before, first, second) for name in Counts.__slots__}
     sums = {counts.human + counts.ai for counts in (site, before, first, second)}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.messages import blocks as b
-from bot.messages.charts import page_table, visitors_chart
+from bot.messages.numbers import page_table, visitors_chart
 from bot.messages.plain_text import clip, one_line, visible
 from bot.model.ids import UserId
 from bot.model.period import Period

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.messages import job_answers, problems
-from bot.messages.help import CommandHelp, help_message
+from bot.messages.general import CommandHelp, help_message
 from bot.model.ids import JobNumber
 from bot.model.jobs import JobState
 from bot.model.projects import Projects

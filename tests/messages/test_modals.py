@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.messages import modals
+from bot.messages import general
 from bot.model.ids import JobNumber
 from tests.builders import CHANNEL
 from tests.messages.samples import job
@@ -19,7 +19,7 @@ def inputs(view: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_where_the_channel_is_known_only_the_prompt_is_asked_for() -> None:
-    view = modals.ask_form(channel=CHANNEL, private="kept")
+    view = general.ask_form(channel=CHANNEL, private="kept")
     assert (view["callback_id"], view["private_metadata"]) == ("ask", "kept")
     [(name, element)] = inputs(view).items()
     assert (name, element["action_id"]) == ("prompt", "prompt")
@@ -28,13 +28,13 @@ def test_where_the_channel_is_known_only_the_prompt_is_asked_for() -> None:
 
 
 def test_without_a_channel_one_is_asked_for() -> None:
-    view = modals.ask_form(channel=None, private="")
+    view = general.ask_form(channel=None, private="")
     assert list(inputs(view)) == ["prompt", "channel"]
     assert inputs(view)["channel"]["type"] == "conversations_select"
 
 
 def test_a_text_to_begin_with_stands_in_the_form_as_far_as_it_fits() -> None:
-    view = modals.ask_form(channel=CHANNEL, private="", text="word " * 1_000)
+    view = general.ask_form(channel=CHANNEL, private="", text="word " * 1_000)
     begun = inputs(view)["prompt"]["initial_value"]
     assert len(begun) <= 3_000
     assert begun.startswith("word word")
@@ -42,13 +42,13 @@ def test_a_text_to_begin_with_stands_in_the_form_as_far_as_it_fits() -> None:
 
 
 def test_nothing_is_hidden_in_somebodys_message_that_becomes_a_prompt() -> None:
-    view = modals.ask_form(channel=CHANNEL, private="", text="Say \u202eyes\U000e0041")
+    view = general.ask_form(channel=CHANNEL, private="", text="Say \u202eyes\U000e0041")
     assert inputs(view)["prompt"]["initial_value"] == "Say \ufffdyes\ufffd"
 
 
 def test_a_follow_up_offers_the_jobs_with_the_first_chosen() -> None:
     jobs = [job(), job(number=JobNumber(41), text="Explain\n" + "every error " * 20)]
-    view = modals.follow_up_form(jobs, private="")
+    view = general.follow_up_form(jobs, private="")
     select = inputs(view)["job"]
     assert (view["callback_id"], list(inputs(view))) == ("follow_up", ["job", "prompt"])
     assert [option["value"] for option in select["options"]] == ["42", "41"]
@@ -58,15 +58,15 @@ def test_a_follow_up_offers_the_jobs_with_the_first_chosen() -> None:
 
 
 def test_a_follow_up_to_a_chosen_job_names_it_and_asks_for_words_alone() -> None:
-    view = modals.follow_up_form([job()], private="", chosen=JobNumber(42))
+    view = general.follow_up_form([job()], private="", chosen=JobNumber(42))
     assert list(inputs(view)) == ["prompt"]
     assert "*Job 42* Add a quickstart" in view["blocks"][0]["text"]["text"]
 
 
 @pytest.mark.parametrize("is_chosen", [False, True])
 def test_the_form_shows_a_threads_earlier_messages_to_edit_or_untick(is_chosen: bool) -> None:
-    earlier = modals.earlier_blocks("Ben: Wrong", 3, is_chosen=is_chosen, is_read=True)
-    view = modals.ask_form(channel=CHANNEL, private="", earlier=earlier)
+    earlier = general.earlier_blocks("Ben: Wrong", 3, is_chosen=is_chosen, is_read=True)
+    view = general.ask_form(channel=CHANNEL, private="", earlier=earlier)
     assert modal_problems(view) == []
     [boxes, text] = view["blocks"][-2:]
     assert ("initial_options" in boxes["element"]) is is_chosen
@@ -77,7 +77,7 @@ def test_the_form_shows_a_threads_earlier_messages_to_edit_or_untick(is_chosen: 
 
 
 def test_the_form_says_that_a_thread_could_not_be_read() -> None:
-    [note] = modals.earlier_blocks("", 0, is_chosen=False, is_read=False)
+    [note] = general.earlier_blocks("", 0, is_chosen=False, is_read=False)
     assert "didn't let me read" in str(note)
-    assert modal_problems(modals.ask_form(channel=CHANNEL, private="", earlier=[note])) == []
-    assert modals.earlier_blocks("", 0, is_chosen=True, is_read=True) == ()
+    assert modal_problems(general.ask_form(channel=CHANNEL, private="", earlier=[note])) == []
+    assert general.earlier_blocks("", 0, is_chosen=True, is_read=True) == ()

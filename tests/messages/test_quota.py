@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.messages import face, quota
+from bot.messages import face, job_answers
 from bot.model.ids import ProjectId
 from bot.model.jobs import JobState, QueueWhy
 from bot.model.message import Message
@@ -31,7 +31,7 @@ def analytics(used: int = 0, free_at: datetime | None = None) -> Budget:
 def limits(
     used: int, limit: int, at: datetime | None, waiting: int, mine: int, calls: Budget, **more: Any
 ) -> Message:
-    return quota.limits([quota.Limits(used, limit, at, waiting, mine, calls, **more)])
+    return job_answers.limits([job_answers.Limits(used, limit, at, waiting, mine, calls, **more)])
 
 
 def test_limits_are_said_in_one_look() -> None:
@@ -50,24 +50,25 @@ def test_a_spent_analytics_budget_says_when_the_next_call_is_possible() -> None:
 def test_the_limits_of_several_projects_stand_under_their_labels() -> None:
     acme, beta = (Project(ProjectId(f"p-{name}"), name, f"<{name}>") for name in ("acme", "beta"))
     parts = [
-        quota.Limits(used, 100, None, 0, 0, analytics(), shown=each) for used, each in ((1, acme), (2, beta))
+        job_answers.Limits(used, 100, None, 0, 0, analytics(), shown=each)
+        for used, each in ((1, acme), (2, beta))
     ]
-    said = quota.limits(parts).text
+    said = job_answers.limits(parts).text
     assert said.index("*&lt;acme&gt;*\n*99 of") < said.index("*&lt;beta&gt;*\n*98 of")
     assert said.count("A use is one new job") == 1
 
 
 def test_admins_hear_which_of_several_keys_is_refused() -> None:
     shown = Project(PROJECT, "acme", "Acme docs")
-    said = quota.key_refused(PROJECT, forbidden=False, shown=shown, entry=shown).text
+    said = job_answers.key_refused(PROJECT, forbidden=False, shown=shown, entry=shown).text
     assert "the key for *Acme docs* (`acme-docs`)" in said
     assert "the entry `acme` of `DOCS_PROJECTS`" in said
-    assert "*Acme docs*" in quota.key_accepted(PROJECT, shown).text
+    assert "*Acme docs*" in job_answers.key_accepted(PROJECT, shown).text
 
 
 @pytest.mark.parametrize("forbidden", [True, False])
 def test_admins_are_told_what_to_do_about_the_key(forbidden: bool) -> None:
-    said = quota.key_refused(PROJECT, forbidden=forbidden).text
+    said = job_answers.key_refused(PROJECT, forbidden=forbidden).text
     assert ("403" in said, "401" in said) == (forbidden, not forbidden)
     assert ("may read" in said) == forbidden
     assert "{" not in said
@@ -110,9 +111,9 @@ def test_an_ended_job_that_takes_no_follow_up_shows_no_queue() -> None:
 @given(ANY_TEXT, st.integers(0, 10**9), st.integers(0, 10**9))
 def test_whatever_a_project_is_called_nothing_breaks_or_pings(name: str, one: int, other: int) -> None:
     messages = [
-        quota.key_refused(ProjectId(name), forbidden=True),
-        quota.key_refused(ProjectId(name), forbidden=False),
-        quota.key_accepted(ProjectId(name)),
+        job_answers.key_refused(ProjectId(name), forbidden=True),
+        job_answers.key_refused(ProjectId(name), forbidden=False),
+        job_answers.key_accepted(ProjectId(name)),
         limits(one, other, HALF_PAST, other, one, analytics(one)),
     ]
     for message in messages:

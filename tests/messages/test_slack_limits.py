@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.messages import blocks as b
-from bot.messages.charts import page_table
+from bot.messages.numbers import page_table
 from bot.model.message import Message
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import page

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.messages.spreadsheet import HEADER, csv_line, escape_formula
+from bot.messages.plain_text import HEADER, csv_line, escape_formula
 
 ATTACKS = [
     "=1+1",

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time
 import pytest
 
 from bot.commands.parsing.visitors_options import WeeklyWords, parse_weekly
-from bot.messages import subscriptions as say
+from bot.messages import digests as say
 from bot.messages.blocks import fits
 from bot.model.digests import SubscriptionState
 from bot.model.refusal import Refusal

@@ -7,8 +7,8 @@ from datetime import date, timedelta
 
 import pytest
 
+from bot.messages.visitors import more
 from bot.messages.visitors import report as answer_of
-from bot.messages.visitors_more import more
 from bot.model.period import Period
 from bot.model.report import Movements, Report
 from bot.model.visitors import Budget, Counts, SnapshotState, SortBy

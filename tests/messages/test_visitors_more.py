@@ -7,8 +7,8 @@ from datetime import date
 
 import pytest
 
+from bot.messages.visitors import NO_CHART_BUDGET, more
 from bot.messages.visitors import report as answer_of
-from bot.messages.visitors_more import NO_CHART_BUDGET, more
 from bot.model.period import Period
 from bot.model.questions import MOST_TOP
 from bot.model.report import Movements, Report

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bot.messages.visitors_more import NO_CHART_BUDGET, NO_CHART_READ
+from bot.messages.visitors import NO_CHART_BUDGET, NO_CHART_READ
 from bot.model.digests import Subscription, SubscriptionState
 from bot.model.ids import PageKey, QuestionId, SnapshotId, SubscriptionId
 from bot.model.jobs import JobState

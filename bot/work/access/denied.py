@@ -8,7 +8,7 @@ import structlog
 from pydantic import SecretStr
 
 from bot import slack_text
-from bot.messages import access as say
+from bot.messages import general as say
 from bot.messages.job_answers import with_prompt
 from bot.model import lifecycle
 from bot.model.access import Access

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot import slack_text
 from bot.messages import job_answers as say
-from bot.messages.projects import unknown_choice
+from bot.messages.general import unknown_choice
 from bot.model import lifecycle
 from bot.model.access import Access
 from bot.model.ids import MessageTs, is_direct_message

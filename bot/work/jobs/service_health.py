@@ -8,7 +8,7 @@ from typing import TypeGuard
 import structlog
 
 from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
-from bot.messages import quota as say
+from bot.messages import job_answers as say
 from bot.model.ids import ChannelId, ProjectId
 from bot.model.jobs import QueueWhy
 from bot.model.message import Message

@@ -11,7 +11,7 @@ import structlog
 
 from bot import slack_text
 from bot.messages import job_answers as say
-from bot.messages.projects import unknown_project
+from bot.messages.general import unknown_project
 from bot.model.access import Access
 from bot.model.along import SharedFile, TakeThread
 from bot.model.ids import JobNumber, is_direct_message

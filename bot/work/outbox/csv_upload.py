@@ -11,7 +11,7 @@ from pathlib import Path
 import structlog
 
 from bot.messages import visitors_answers as say
-from bot.messages.spreadsheet import BOM, HEADER, csv_line
+from bot.messages.plain_text import BOM, HEADER, csv_line
 from bot.model.ids import ChannelId
 from bot.model.outbox import Delivery
 from bot.model.questions import Question

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.messages import visitors, visitors_more
+from bot.messages import visitors
 from bot.messages import visitors_answers as say
 from bot.model.ids import QuestionId, UserId
 from bot.model.message import Message
@@ -73,8 +73,8 @@ async def more(context: Context, number: QuestionId) -> Message:
         if isinstance(found, Message):
             return found
         query = found[0].query
-        query = replace(query, top=max(query.top, visitors_more.MOST_PAGES))
-        return visitors_more.more(build_report(context, tx, query, found[1]), number)
+        query = replace(query, top=max(query.top, visitors.MOST_PAGES))
+        return visitors.more(build_report(context, tx, query, found[1]), number)
 
     return await context.store.read(rest)
 

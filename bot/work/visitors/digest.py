@@ -11,7 +11,7 @@ from statistics import median
 
 import structlog
 
-from bot.messages import subscriptions as say
+from bot.messages import digests as say
 from bot.messages.digests import digest as digest_message
 from bot.model.digests import Subscription, SubscriptionState
 from bot.model.outbox import NewDelivery

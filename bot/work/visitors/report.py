@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.messages.visitors_more import NO_CHART_BUDGET, NO_CHART_READ
+from bot.messages.visitors import NO_CHART_BUDGET, NO_CHART_READ
 from bot.model.period import Period
 from bot.model.questions import Numbers, VisitorsQuery
 from bot.model.report import Movements, Report

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from bot.messages import subscriptions as say
+from bot.messages import digests as say
 from bot.model.audit import Act
 from bot.model.digests import Subscription, SubscriptionState
 from bot.model.ids import ChannelId, ProjectId, RequestKey, SubscriptionId

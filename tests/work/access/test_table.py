@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import pytest
 
-from bot.messages.access import not_allowed
+from bot.messages.general import not_allowed
 from bot.model.access import Access, Profile
 from bot.model.ids import ChannelId, UserId
 from bot.model.jobs import JobState

@@ -1,0 +1,279 @@
+"""The help, projects, denied access, and forms (https://docs.slack.dev/reference/views/modal-views)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.messages import blocks as b
+from bot.messages.face import name
+from bot.messages.job_answers import with_prompt
+from bot.messages.plain_text import clip, one_line, visible
+from bot.model.access import Access
+from bot.model.ids import ChannelId, JobNumber, UserId
+from bot.model.jobs import TrackedJob
+from bot.model.message import Message
+from bot.model.projects import Project, Projects
+
+_IN_THREADS = (
+    "*In a job's thread* just reply: every reply is a follow-up and gets :eyes: when I take it. "
+    "In a thread that people began, mention me. Begin with `#7` to name one of several jobs. "
+    "To talk among yourselves, begin with `aside`, `!` or somebody's name after `@`. "
+    "Slack allows no slash commands in threads, so `/docs-followup` names its job."
+)
+_ELSEWHERE = (
+    "*Elsewhere*: mention me in a channel, a group direct message or a thread, or write me a direct message, "
+    "to start a job. I answer in the thread. The words of the commands work after a mention, too: "
+    "`jobs`, `status 42`, `limits`, `visitors last week`. "
+    "Or choose *Ask the docs agent* from the menu of somebody's message. "
+    "`/docs-agent` and `/docs-followup` alone open a form."
+)
+_VISITORS = (
+    "*Periods and options of* `/docs-visitors`: `7d`, `last 28 days`, `today`, `last week`, `this month`, "
+    "`last year`, `October`, `Q3 2025`, `2025`, `1 Oct`, `1 Oct to 15 Oct`, `since monday`. "
+    "`compare September` names the period to compare with, `compare none` leaves it out. "
+    "`sort human`, `sort ai` or `sort total` ranks the pages, `top 20` names more of them, "
+    "`path /api` shows one section, `csv` sends all pages as a file."
+)
+_COST = (
+    "*What it costs*: each new job and each follow-up is one use of the docs service's hourly limit. "
+    "Looking, listing, thanks and replies that aren't meant for me cost nothing."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandHelp:
+    """What the help says of one command. ``words``: what to type after it, and what that does."""
+
+    name: str
+    usage_hint: str
+    summary: str
+    words: Sequence[tuple[str, str]]
+
+
+def help_message(commands: Sequence[CommandHelp], projects: Projects) -> Message:
+    """Return the help: all commands with examples, and the other ways to use the bot."""
+    paragraphs = [*(_paragraph(command) for command in commands), _VISITORS, _IN_THREADS, _ELSEWHERE]
+    paragraphs += [*([naming(projects)] if projects.are_several else []), _COST]
+    return b.message(*map(b.section, paragraphs))
+
+
+def _paragraph(command: CommandHelp) -> str:
+    usage = f"*{b.escape(command.name)}* {b.quoted(command.usage_hint, 200)}"
+    words = [
+        f"• `{b.escape(f'{command.name} {typed}'.strip())}` {b.escape(tells)}"
+        for typed, tells in command.words
+    ]
+    return "\n".join([usage, b.escape(command.summary), *words])
+
+
+NOT_SERVED = "These docs are no longer set up here. Close this and try again."
+
+
+def listed(projects: Projects) -> str:
+    """Return the projects with the names that people type, in mrkdwn."""
+    return ", ".join(
+        b.code(each.name) + (f" ({b.label(each.label)})" if each.label != each.name else "")
+        for each in projects.known
+    )
+
+
+def naming(projects: Projects) -> str:
+    """Return the paragraph of the help about naming a project, in mrkdwn."""
+    name = projects.known[-1].name
+    return (
+        f"*Which docs*: {b.code(f'project:{name}')} at the start or the end of what you ask, or among the "
+        f"options, is for those docs. {b.code(f'/docs-agent project {name}')} makes them this channel's. "
+        f"I know {listed(projects)}."
+    )
+
+
+def project_here(project: Project, projects: Projects) -> Message:
+    """Return which project a channel's requests are for, and how to choose another."""
+    if not projects.are_several:
+        return b.words("There is one docs project here, so there is nothing to choose.")
+    other = next(each.name for each in projects.known if each != project)
+    return b.words(
+        f"Here I work on *{b.label(project.label)}*. I know {listed(projects)}.\n"
+        f"{b.code(f'project:{other}')} at the start or the end of what you ask is for that alone. "
+        f"{b.code(f'/docs-agent project {other}')} changes it for this channel."
+    )
+
+
+def chosen(project: Project) -> Message:
+    """Return the confirmation that a channel has chosen a project."""
+    return b.words(
+        f":white_check_mark: From now on, what you ask here is for *{b.label(project.label)}*. "
+        "Earlier jobs and digests stay with their project."
+    )
+
+
+def may_not_choose(project: Project) -> Message:
+    """Return the refusal to choose a channel's project."""
+    return b.words(
+        ":no_entry: Only an admin of this bot chooses a channel's project. "
+        f"Begin what you ask with {b.code(f'project:{project.name}')} instead. That works for everybody."
+    )
+
+
+def unknown_choice(name: str, projects: Projects) -> Message:
+    """Return the answer to the choice of a project that there is not."""
+    return b.words(
+        f":no_entry: I don't know the project “{b.label(name)}”, so nothing was changed. "
+        f"I know {listed(projects)}."
+    )
+
+
+def unknown_in_options(name: str, projects: Projects) -> str:
+    """Return why options cannot be understood that name a project that there is not, in mrkdwn."""
+    return f"I don't know the project “{b.label(name)}”. I know {listed(projects)}."
+
+
+def unknown_project(name: str, projects: Projects, prompt: str) -> Message:
+    """Return the answer to a prompt for a project that there is not. The prompt is quoted to copy."""
+    first = b.code(f"project:{projects.default.name}")
+    said = (
+        f":no_entry: I don't know the project “{b.label(name)}”, so nothing was started. "
+        f"I know {listed(projects)}. Begin with {first} or another one."
+    )
+    return with_prompt(b.words(said), prompt)
+
+
+_WHY: Mapping[Access, str] = {
+    Access.GUEST: "Guests can't start jobs. Ask a teammate to send this for you.",
+    Access.BOT: "Bots can't start jobs. Ask a teammate to send this.",
+    Access.STRANGER: "People from other organisations can't start jobs. Ask a teammate to send this for you.",
+    Access.GONE: "Slack says this account isn't active. Ask a teammate to send this for you.",
+    Access.NOT_LISTED: "This bot is set up for some people only. Ask one of them to send this for you.",
+    Access.CHANNEL: "This bot isn't set up for this channel. Ask in another one, or ask whoever runs it.",
+    Access.UNTOLD: "Slack couldn't tell me who you are, so I did nothing. Try again in a minute.",
+}
+
+
+def not_allowed(access: Access) -> Message:
+    """Return the answer to a user without access: the reason, and whom to ask."""
+    why = _WHY.get(access, "You can't use this bot. Ask whoever runs it.")
+    return b.words(f":no_entry: {why}")
+
+
+def not_yours(requester: UserId) -> Message:
+    """Return the answer to a user who pressed a button reserved for the requester and admins."""
+    return b.words(f":no_entry: Only {b.mention(requester)} or an admin of this bot can decide that.")
+
+
+Part = dict[str, Any]
+"""A view, a block or an element of one."""
+
+
+def _plain(text: str) -> Part:
+    return {"type": "plain_text", "text": text, "emoji": True}
+
+
+def _view(callback_id: str, title: str, private: str, *blocks: Part) -> Part:
+    buttons = {"submit": _plain("Send"), "close": _plain("Cancel")}
+    made = {"type": "modal", "callback_id": callback_id, "title": _plain(title), **buttons}
+    return made | {"private_metadata": private, "blocks": list(blocks)}
+
+
+def _input(name: str, label: str, element: Part, hint: str | None = None) -> Part:
+    made: Part = {"type": "input", "block_id": name, "label": _plain(label)}
+    return made | {"element": element | {"action_id": name}} | ({"hint": _plain(hint)} if hint else {})
+
+
+def _text_input(placeholder: str, text: str) -> Part:
+    made: Part = {"type": "plain_text_input", "multiline": True, "max_length": b.PLAIN_INPUT_LENGTH}
+    made["placeholder"] = _plain(placeholder)
+    return made | {"initial_value": clip(visible(text), b.PLAIN_INPUT_LENGTH)} if text else made
+
+
+def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> Part:
+    return _input("prompt", label, _text_input(placeholder, text) | {"focus_on_load": True}, hint)
+
+
+def _select(options: Sequence[tuple[str, str]]) -> Part:
+    """Return a menu of labels and values, of which the first is chosen."""
+    made = [
+        {"text": _plain(clip(label, b.OPTION_LENGTH)), "value": value}
+        for label, value in options[: b.MOST_OPTIONS]
+    ]
+    return {"type": "static_select", "options": made, "initial_option": made[0]}
+
+
+def earlier_blocks(messages: str, left_out: int, *, is_chosen: bool, is_read: bool) -> tuple[Part, ...]:
+    """Return the part of the form with the earlier messages of a thread, to edit or untick."""
+    if not is_read:
+        return (b.context("Slack didn't let me read the thread's earlier messages, so none go along."),)
+    if not messages:
+        return ()
+    option = {"text": _plain("Send them to the agent, as background"), "value": "yes"}
+    chosen = {"initial_options": [option]} if is_chosen else {}
+    boxes: Part = {"type": "checkboxes", "options": [option], **chosen}
+    element = _text_input("Empty: nothing goes along", messages)
+    hint = (
+        f"{left_out:,} left out: from guests, other organisations and bots, or older." if left_out else None
+    )
+    return (
+        _input("take_earlier", "Earlier messages of the thread", boxes) | {"optional": True},
+        _input("earlier", "What they say", element, hint) | {"optional": True},
+    )
+
+
+def ask_form(
+    *,
+    channel: ChannelId | None,
+    private: str,
+    text: str = "",
+    projects: Sequence[Project] = (),
+    earlier: Sequence[Part] = (),
+) -> Part:
+    """Return the form for a new job. It also asks for the channel if ``channel`` is None.
+
+    ``projects``: those to choose from, the suggested one first. ``earlier``: see ``earlier_blocks``.
+    """
+    prompt = _prompt_input(
+        "What should be written or changed?",
+        "Add a quickstart for the Python SDK",
+        text,
+        "Name the pages, the readers and what must stay as it is. "
+        f"More than {b.PLAIN_INPUT_LENGTH:,} characters fit after /docs-agent.",
+    )
+    chosen: list[Part] = []
+    if channel is None:
+        element: Part = {"type": "conversations_select", "default_to_current_conversation": True}
+        element["filter"] = {"include": ["public", "private"], "exclude_bot_users": True}
+        chosen.append(_input("channel", "Where should I report?", element))
+    if projects:
+        options = [(one_line(each.label, b.OPTION_LENGTH) or each.name, each.name) for each in projects]
+        chosen.append(_input("project", "Which docs?", _select(options)))
+    return _view("ask", "Ask the docs agent", private, prompt, *chosen, *earlier)
+
+
+def run_again_form(job: TrackedJob, *, private: str) -> Part:
+    """Return the form to run a prompt again; it holds the prompt, to edit, unless that is too long."""
+    if len(visible(job.text)) > b.PLAIN_INPUT_LENGTH:
+        said = (
+            f"The prompt of {name(job.number)} is too long for a form. *Send* runs it as it was. "
+            "To change it, type it after `/docs-agent`."
+        )
+        return _view("run_again", "Run again", private, b.section(said))
+    hint = f"It becomes a new job; {name(job.number)} stays as it is."
+    prompt = _prompt_input("What should be written or changed?", "Add a quickstart", job.text, hint)
+    return _view("run_again", "Run again", private, prompt)
+
+
+def follow_up_form(
+    jobs: Sequence[TrackedJob], *, private: str, chosen: JobNumber | None = None, text: str = ""
+) -> Part:
+    """Return the form for a follow-up. It also asks for the job unless one was ``chosen``."""
+    prompt = _prompt_input(
+        "What else should change?",
+        "Mention Python 3.11 too",
+        text,
+        "The agent goes on where it stopped, on the same pull request.",
+    )
+    if chosen is not None and len(jobs) == 1:
+        shown = f"*{name(jobs[0].number)}* {b.quoted(jobs[0].text, 150)}"
+        return _view("follow_up", "Follow up", private, b.section(shown), prompt)
+    options = [(f"{name(job.number)} {one_line(job.text, b.OPTION_LENGTH)}", str(job.number)) for job in jobs]
+    return _view("follow_up", "Follow up", private, _input("job", "Which job?", _select(options)), prompt)
