@@ -317,7 +317,7 @@ async def _take_in(
             app,
             settings.slack_signing_secret or SecretStr(""),
             workspace=clients.identity.team_id,
-            note_signature=signatures.note,
+            on_signature=signatures.note,
             intake_seconds=timeouts.intake_seconds,
         )
         at = (settings.host, settings.port)
@@ -335,6 +335,6 @@ async def _take_in(
     )
     stack.push_async_callback(stopping.finish, intake.close)
     await until_answered(intake.open)
-    await intake.look()
-    background.repeat("look at the socket", intake.look, check_seconds)
+    await intake.check()
+    background.repeat("check the socket", intake.check, check_seconds)
     return {"socket": partial(socket_check, intake)}

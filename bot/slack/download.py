@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import aiohttp
 
-from bot.slack.errors import NEVER_SENT, refused, wait_seconds
-from bot.work.ports import SlackError, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.slack.errors import refused, translated, wait_seconds
+from bot.work.ports import SlackThrottled
 
 
 async def read_text(session: aiohttp.ClientSession, url: str, token: str, most_bytes: int) -> str:
@@ -14,29 +14,18 @@ async def read_text(session: aiohttp.ClientSession, url: str, token: str, most_b
     Redirects are not followed, so the token goes nowhere else. Without the scope ``files:read`` Slack
     redirects, or returns a page to sign in. https://docs.slack.dev/messaging/working-with-files
     """
-    failed: SlackError
     headers = {"Authorization": f"Bearer {token}"}
-    try:
-        async with session.get(url, headers=headers, allow_redirects=False) as answer:
-            if answer.status == 429:
-                raise SlackThrottled(wait_seconds(answer.headers.get("Retry-After")))
-            if answer.status != 200 or answer.content_type == "text/html":
-                raise refused("file_not_returned")
-            return _decoded(await _at_most(answer, most_bytes))
-    except NEVER_SENT as error:
-        failed = SlackUnreachable(type(error).__name__)
-    except (TimeoutError, aiohttp.ClientError) as error:
-        failed = SlackUnclear(type(error).__name__)
-    raise failed
-
-
-async def _at_most(answer: aiohttp.ClientResponse, most_bytes: int) -> bytes:
-    read = b""
-    async for piece in answer.content.iter_any():
-        read += piece
-        if len(read) > most_bytes:
-            raise refused("file_too_large")
-    return read
+    async with translated(), session.get(url, headers=headers, allow_redirects=False) as answer:
+        if answer.status == 429:
+            raise SlackThrottled(wait_seconds(answer.headers.get("Retry-After")))
+        if answer.status != 200 or answer.content_type == "text/html":
+            raise refused("file_not_returned")
+        content = b""
+        async for piece in answer.content.iter_any():
+            content += piece
+            if len(content) > most_bytes:
+                raise refused("file_too_large")
+    return _decoded(content)
 
 
 def _decoded(content: bytes) -> str:

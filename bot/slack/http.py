@@ -40,11 +40,11 @@ def add_slack_routes(
     intake_seconds: float,
     body_seconds: float = BODY_SECONDS,
     workspace: str = "",
-    note_signature: Callable[[bool], None] = lambda _accepted: None,
+    on_signature: Callable[[bool], None] = lambda _accepted: None,
 ) -> None:
     """Add the route ``/slack/events``. Requests that Slack has not signed are refused and store nothing.
 
-    A request is stored within ``intake_seconds`` of its arrival, or not at all. ``note_signature`` gets, of
+    A request is stored within ``intake_seconds`` of its arrival, or not at all. ``on_signature`` gets, of
     each request whose body names the ``workspace`` (its id), whether its signature was right.
     """
     verifier = SignatureVerifier(signing_secret.get_secret_value())
@@ -52,7 +52,7 @@ def add_slack_routes(
     def is_signed(body: str, timestamp: str, signature: str) -> bool:
         signed = verifier.is_valid(body, timestamp, signature)
         if workspace in body:
-            note_signature(signed)
+            on_signature(signed)
         return signed
 
     server.router.add_post(PATH, _Intake(app, is_signed, body_seconds, intake_seconds).take)

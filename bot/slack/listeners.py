@@ -224,7 +224,7 @@ class _Listeners:
 
         request = current()
 
-        async def look() -> None:
+        async def decide() -> None:
             try:
                 shown = await answer.decided()
             except Exception as error:
@@ -233,7 +233,7 @@ class _Listeners:
                 return
             self._show(shown, body)
 
-        self._background.start("who may", look())
+        self._background.start("who may", decide())
 
     def _say_later(self, message: Message | None, body: Body, *, replaces: bool = False) -> None:
         if message is None:

@@ -19,7 +19,7 @@ from bot.model.message import Message
 from bot.model.weekly_time import is_zone
 from bot.slack.client import Identity
 from bot.slack.download import read_text
-from bot.slack.errors import NEVER_SENT, of_response_url, refused, translated, wait_seconds
+from bot.slack.errors import of_response_url, refused, translated, wait_seconds
 from bot.slack.rooms import SlackRooms, TtlCache
 from bot.slack.unread import said_before, said_since
 from bot.work.ports import (
@@ -45,7 +45,7 @@ _SLACKS = (".slack.com", ".slack-gov.com")
 _SLACKBOT = UserId("USLACKBOT")
 
 
-class SlackMessenger:
+class SlackMessenger(SlackRooms):
     """Implements ``bot.work.ports.Messenger``."""
 
     def __init__(
@@ -56,12 +56,11 @@ class SlackMessenger:
         identity: Identity | None = None,
     ) -> None:
         self._identity = identity
-        self._client = client
+        super().__init__(client)
         self._session = session
         self._api_host = urlsplit(api_url).netloc
         self._names = TtlCache[str, str](most=5_000)
         self._groups = TtlCache[str, frozenset[UserId]]()
-        self._rooms = SlackRooms(client)
 
     async def post(
         self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
@@ -188,16 +187,9 @@ class SlackMessenger:
             )
 
     async def _post(self, url: str, **what: Any) -> tuple[int, str | None, str]:
-        failed: Exception
-        try:
-            async with self._session.post(url, allow_redirects=False, **what) as answer:
-                said = await answer.content.read(2_000)
-                return answer.status, answer.headers.get("Retry-After"), said.decode("utf-8", "replace")
-        except NEVER_SENT as error:
-            failed = SlackUnreachable(type(error).__name__)
-        except (TimeoutError, aiohttp.ClientError) as error:
-            failed = SlackUnclear(type(error).__name__)
-        raise failed
+        async with translated(), self._session.post(url, allow_redirects=False, **what) as answer:
+            said = await answer.content.read(2_000)
+        return answer.status, answer.headers.get("Retry-After"), said.decode("utf-8", "replace")
 
     def _is_slacks(self, url: str) -> bool:
         """Return whether a URL is on one of Slack's hosts or on the host of SLACK_API_URL."""
@@ -301,14 +293,6 @@ class SlackMessenger:
             members = frozenset(UserId(str(user)) for user in answer.get("users") or [])
             self._groups.put(group, members)
         return members
-
-    async def is_public(self, channel: ChannelId) -> bool:
-        """Return whether a channel is neither private nor a direct message; cached for two minutes."""
-        return await self._rooms.is_public(channel)
-
-    async def is_member(self, channel: ChannelId, user: UserId) -> bool:
-        """Return whether a user is in a channel; cached for two minutes."""
-        return await self._rooms.is_member(channel, user)
 
     async def user_zone(self, user: UserId) -> str | None:
         """Return a user's time zone; None when it is missing or unknown here.

@@ -114,7 +114,7 @@ class SocketIntake:
     async def _take(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         if self._closing and request.type == _EVENT:
             return  # not acknowledged, so Slack sends it to another connection; it repeats nothing else
-        self._note_connected()
+        self._mark_connected()
         self._requested_at = self._clock()
         task = asyncio.ensure_future(self._answer(client, request))
         self._current.add(task)
@@ -131,7 +131,7 @@ class SocketIntake:
         """Return whether the connection is open and Slack has recently answered a ping."""
         return self._handler is not None and bool(await self._handler.client.is_connected())
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Report a gap that is over, or ask for a new ticket when Slack has been away for a minute.
 
         Call this every few seconds. Slack's library tries the ticket that it has for ever, even a dead one.
@@ -139,12 +139,12 @@ class SocketIntake:
         connected = await self.is_connected()
         self._observe(connected, self._connections)
         if connected:
-            self._note_connected()
+            self._mark_connected()
         elif not self._closing and self._untried_seconds() >= self._most_deaf_seconds:
             self._tried_at = self._clock()
             await self._reconnect()
 
-    def _note_connected(self) -> None:
+    def _mark_connected(self) -> None:
         if self.deaf_seconds() >= self._most_deaf_seconds:
             log.info("socket_back", deaf_seconds=round(self.deaf_seconds()))
             self._on_gap()

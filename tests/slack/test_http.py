@@ -144,7 +144,7 @@ async def test_only_signatures_of_requests_that_name_the_workspace_are_noted(
     open_door: Callable[..., Any],
 ) -> None:
     noted: list[bool] = []
-    door: Door = await open_door(workspace="T1", note_signature=noted.append)
+    door: Door = await open_door(workspace="T1", on_signature=noted.append)
     forged = well_formed() | {"Content-Type": "application/json"}
     stranger = b'{"team_id": "T2"}'
     assert await door.send(forged, stranger) == 401

@@ -111,14 +111,14 @@ async def test_a_dead_ticket_is_replaced_after_a_minute_and_the_gap_is_reported(
     await _deaf(line)
     await until(lambda: [e for e in line.workspace.log if e.get("ok") is False] or None)
     assert not await line.intake.is_connected()
-    await line.intake.look()
+    await line.intake.check()
     assert line.intake.deaf_seconds() < DEAF_SECONDS
     line.pass_seconds(DEAF_SECONDS)
-    await line.intake.look()
+    await line.intake.check()
     await line.connected(yes=True)
     await line.hears()
     assert line.gaps == 1
-    await line.intake.look()
+    await line.intake.check()
     assert line.gaps == 1
 
 
@@ -128,8 +128,8 @@ async def test_without_a_new_ticket_slack_is_asked_again_a_minute_later(opened: 
     line.workspace.faults.order([{"method": "apps.connections.open", "fault": "500", "times": 1}])
     for _ in range(2):
         line.pass_seconds(DEAF_SECONDS)
-        await line.intake.look()
-        await line.intake.look()
+        await line.intake.check()
+        await line.intake.check()
     await line.connected(yes=True)
     asked = [e for e in line.workspace.log if e.get("method") == "apps.connections.open"]
     assert len(asked) == 4, "the start, the library's own, one that failed, and the one that helped"
@@ -148,7 +148,7 @@ async def test_a_gap_is_reported_before_the_next_event_is_handled(
 ) -> None:
     line = await opened(deaf_seconds=deaf_seconds)
     line.pass_seconds(deaf_seconds - 1)
-    await line.intake.look()
+    await line.intake.check()
     await line.hears()
     assert line.gaps == 0
     line.pass_seconds(deaf_seconds)
@@ -156,13 +156,13 @@ async def test_a_gap_is_reported_before_the_next_event_is_handled(
     assert line.gaps == 1
 
 
-async def test_each_look_tells_whether_slack_is_connected_and_over_how_many_sockets(opened: Opener) -> None:
+async def test_each_check_tells_whether_slack_is_connected_and_over_how_many_sockets(opened: Opener) -> None:
     line = await opened(ping_seconds=OFTEN)
     await line.hears()
-    await line.intake.look()
+    await line.intake.check()
     await _deaf(line)
     await line.connected(yes=False)
-    await line.intake.look()
+    await line.intake.check()
     assert line.seen == [(True, 1), (False, 1)]
 
 
