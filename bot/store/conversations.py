@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import BindParameter, and_, bindparam, case, delete, func, or_, select, tuple_, update
+from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select, tuple_
 
 from bot.model.ids import ChannelId, MessageTs, is_direct_message
 from bot.model.origin import Origin, Unread, time_of, ts_at
@@ -36,7 +36,7 @@ _WAITING = (
     .with_for_update(skip_locked=True)
     .cte("waiting")
 )
-_HOLD = update(conversations).where(_c.id.in_(select(_WAITING.c.id))).values(due_at=_UNTIL)
+_HOLD = conversations.update().where(_c.id.in_(select(_WAITING.c.id))).values(due_at=_UNTIL)
 
 
 class ConversationRepository(Repository):
@@ -59,7 +59,7 @@ class ConversationRepository(Repository):
             older = and_(_c.channel == place["channel"], _c.thread == place["thread"])
             newer = _c.newest_ts < origin.message_ts
             self.connection.execute(
-                update(conversations).where(older, newer).values(newest_ts=origin.message_ts)
+                conversations.update().where(older, newer).values(newest_ts=origin.message_ts)
             )
 
     def begin_reading(self, now: datetime, due_at: datetime) -> tuple[int, int]:
@@ -82,7 +82,7 @@ class ConversationRepository(Repository):
         chosen = self.connection.execute(ids).scalars().all()
         since = func.coalesce(_c.missed_since, _c.newest_ts)
         due = (
-            update(conversations)
+            conversations.update()
             .where(_c.id.in_(chosen))
             .values(missed_since=since, due_at=due_at, attempts=0)
         )
@@ -151,11 +151,11 @@ class ConversationRepository(Repository):
         self._write(unread, owner, due_at=due_at, attempts=_c.attempts + 1)
 
     def _write(self, unread: Unread, owner: str, **values: object) -> None:
-        mine = update(conversations).where(_c.id == unread.id, _c.claimed_by == owner)
+        mine = conversations.update().where(_c.id == unread.id, _c.claimed_by == owner)
         if self.connection.execute(mine.values({**values, **FREE})).rowcount != 1:
             raise LeaseLost(f"conversation {unread.id}")
 
     def forget(self, now: datetime) -> None:
         """Delete what is too old to matter: threads in which nothing was said for a day."""
         old = and_(_c.newest_ts < ts_at(now - MISSED_FOR), _c.due_at.is_(None))
-        self.connection.execute(delete(conversations).where(old, _c.thread != _TIMELINE))
+        self.connection.execute(conversations.delete().where(old, _c.thread != _TIMELINE))

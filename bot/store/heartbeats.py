@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from math import ceil
 
-from sqlalchemy import BindParameter, Column, ColumnElement, bindparam, delete, func, or_, select, update
+from sqlalchemy import BindParameter, Column, ColumnElement, bindparam, func, or_, select
 from sqlalchemy.engine import Connection
 
 from bot.store.columns import AnyTable, Repository, UtcDateTime, insert_unless_there
@@ -93,7 +93,7 @@ def _move(
             for column, at in zip(columns, times, strict=True)
             if at is not None and at > too_late
         }
-        connection.execute(update(table).where(key == row).values(moved))
+        connection.execute(table.update().where(key == row).values(moved))
 
 
 def _plan_again(connection: Connection, now: datetime) -> None:
@@ -102,7 +102,7 @@ def _plan_again(connection: Connection, now: datetime) -> None:
     late = select(subscriptions.c.id, next_run_at).where(next_run_at > now + _WEEK + TOLERATED)
     for row in connection.execute(late.order_by(subscriptions.c.id).with_for_update()).all():
         weeks = ceil((row.next_run_at - now) / _WEEK) - 1
-        mine = update(subscriptions).where(subscriptions.c.id == row.id)
+        mine = subscriptions.update().where(subscriptions.c.id == row.id)
         connection.execute(mine.values(next_run_at=row.next_run_at - weeks * _WEEK))
 
 
@@ -130,7 +130,7 @@ class HeartbeatRepository(Repository):
             or_(heartbeats.c[name].is_(None), heartbeats.c[name] <= at + TOLERATED)
             for name, at in values.items()
         )
-        known = update(heartbeats).where(heartbeats.c.process == process, *come)
+        known = heartbeats.update().where(heartbeats.c.process == process, *come)
         if not self.connection.execute(known.values(**values)).rowcount:
             insert_unless_there(self.connection, heartbeats, {"process": process, **values})
 
@@ -146,9 +146,9 @@ class HeartbeatRepository(Repository):
         The time of its last heartbeat is kept, in case the clock is set back before the next process starts.
         """
         ended = {"tried_at": func.coalesce(heartbeats.c.beat_at, heartbeats.c.tried_at), "beat_at": None}
-        self.connection.execute(update(heartbeats).where(heartbeats.c.process == process).values(ended))
+        self.connection.execute(heartbeats.update().where(heartbeats.c.process == process).values(ended))
 
     def forget(self, now: datetime) -> None:
         """Remove the processes that are of no interest any more."""
         at = func.coalesce(heartbeats.c.beat_at, heartbeats.c.tried_at, type_=UtcDateTime)
-        self.connection.execute(delete(heartbeats).where(at < now - timedelta(days=1)))
+        self.connection.execute(heartbeats.delete().where(at < now - timedelta(days=1)))

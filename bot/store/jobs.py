@@ -6,20 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Unpack
 
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    and_,
-    bindparam,
-    exists,
-    func,
-    insert,
-    not_,
-    or_,
-    select,
-    true,
-    update,
-)
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, not_, or_, select, true
 
 from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.model.jobs import (
@@ -36,19 +23,7 @@ from bot.model.prompts import JobRequest
 from bot.model.quota import MAY_NOT_WRITE
 from bot.store.audit import note_job_end
 from bot.store.columns import reader
-from bot.store.leases import (
-    FREE,
-    HOLDER,
-    LIMIT,
-    NOW,
-    Claimer,
-    Rows,
-    claim,
-    claiming,
-    held,
-    readable,
-    readable_claims,
-)
+from bot.store.leases import FREE, HOLDER, LIMIT, NOW, Claimer, Rows, claiming, held
 from bot.store.queues import POLLS
 from bot.store.schema import back_offs, jobs, prompts
 
@@ -60,7 +35,7 @@ _OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c
 _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_why": None}
 
 # Rows of a multi-row INSERT may be returned in any order, so each carries the values that identify it.
-_ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text, jobs.c.project)
+_ADD = jobs.insert().returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text, jobs.c.project)
 
 _WITH_NUMBER = select(jobs).where(jobs.c.number == bindparam("this"))
 _WITH_NUMBER_LOCKED = _WITH_NUMBER.with_for_update()
@@ -75,7 +50,7 @@ _CLAIM_DUE = claiming(
     still=POLLS.waits,
 )
 _RESCHEDULE = (
-    update(jobs)
+    jobs.update()
     .where(jobs.c.number == bindparam("job_number"), held(jobs))
     .values(poll_at=bindparam("next_poll_at"), saw_active=True, misses=0, **FREE)
 )
@@ -237,8 +212,7 @@ class JobRepository(Rows[TrackedJob]):
         Skips the projects in ``besides`` and those with a back-off (the service failed, or refused the key
         for more than writing).
         """
-        rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit, besides=list(besides))
-        return readable_claims(self.connection, jobs, rows, self.read, claimer.now)
+        return self._claim(_CLAIM_DUE, claimer, limit=limit, besides=list(besides))
 
     def reschedule(self, next_polls: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:
         """Free the leases of jobs whose poll found nothing new, and set the time of each one's next poll."""
@@ -294,7 +268,3 @@ class JobRepository(Rows[TrackedJob]):
             return None
         row = self.connection.execute(statement, {"this": number}).mappings().first()
         return self.read(row) if row else None
-
-    def _many(self, condition: ColumnElement[bool], limit: int, skipped: int = 0) -> Sequence[TrackedJob]:
-        newest = select(jobs).where(condition).order_by(jobs.c.number.desc()).limit(limit).offset(skipped)
-        return readable(jobs, self.connection.execute(newest).mappings(), self.read)[0]

@@ -37,7 +37,6 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
-    update,
 )
 from sqlalchemy.engine import Connection, RowMapping
 from sqlalchemy.sql.dml import ReturningUpdate
@@ -122,7 +121,7 @@ def claiming(
     # https://www.postgresql.org/docs/current/queries-with.html#QUERIES-WITH-CTE-MATERIALIZATION
     chosen = candidates.with_for_update(skip_locked=True, of=table).cte("chosen")
     return (
-        update(table)
+        table.update()
         .where(key.in_(select(chosen.c[key.name])))
         .where(and_(still, unclaimed(table)))
         .values(claimed_by=_OWNER, claimed_until=_UNTIL, **(values or {}))
@@ -183,7 +182,7 @@ def readable_claims(
     if unreadable:
         which = next(iter(table.primary_key.columns)).in_(unreadable)
         aside = {"claimed_by": UNREADABLE, "claimed_until": now + _ASIDE}
-        connection.execute(update(table).where(which).values(aside))
+        connection.execute(table.update().where(which).values(aside))
     return found
 
 
@@ -197,7 +196,7 @@ def release(connection: Connection, table: AnyTable, owner: str) -> None:
 
     Those may have been carried out already; the next claimer recognises them by their expired lease.
     """
-    releasing = update(table).where(table.c.claimed_by == owner)
+    releasing = table.update().where(table.c.claimed_by == owner)
     if "state" in table.c:
         releasing = releasing.where(table.c.state != "sending")
     connection.execute(releasing.values(FREE))
@@ -234,6 +233,11 @@ class Rows(Repository, Generic[Item]):
         newest = select(self.table).where(*which).order_by(self._key.desc()).limit(1)
         row = self.connection.execute(newest).mappings().first()
         return self.read(row) if row else None
+
+    def _many(self, condition: ColumnElement[bool], limit: int, skipped: int = 0) -> list[Item]:
+        """Return the newest rows that match, without those that cannot be read."""
+        newest = select(self.table).where(condition).order_by(self._key.desc()).limit(limit).offset(skipped)
+        return readable(self.table, self.connection.execute(newest).mappings(), self.read)[0]
 
     def _claim(self, statement: ClaimStatement, claimer: Claimer, **parameters: object) -> list[Item]:
         """Claim rows, and return those that can be read."""

@@ -8,19 +8,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import partial
 
-from sqlalchemy import (
-    ColumnElement,
-    Integer,
-    String,
-    and_,
-    bindparam,
-    delete,
-    exists,
-    or_,
-    select,
-    true,
-    update,
-)
+from sqlalchemy import ColumnElement, Integer, String, and_, bindparam, exists, or_, select, true
 from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs, can_be_id
@@ -91,7 +79,7 @@ class OutboxRepository(Repository):
     def drop_pending(self, key: str) -> None:
         """Delete the delivery with this key, unless it has been begun."""
         pending = and_(deliveries.c.key == key, deliveries.c.state == DeliveryState.PENDING)
-        self.connection.execute(delete(deliveries).where(pending))
+        self.connection.execute(deliveries.delete().where(pending))
 
     def newest_end(self, job: JobNumber, iteration: int) -> str | None:
         """Return the key of the reply that told the latest end of an iteration; None if none was told."""
@@ -165,12 +153,12 @@ class OutboxRepository(Repository):
             newer.c.seq > deliveries.c.seq,
         )
         is_edit = and_(deliveries.c.id == delivery, deliveries.c.kind == DeliveryKind.EDIT)
-        self.connection.execute(delete(deliveries).where(is_edit, exists().where(*is_newer)))
+        self.connection.execute(deliveries.delete().where(is_edit, exists().where(*is_newer)))
 
     def dead_letter_thread(self, job: JobNumber, reason: str, now: datetime) -> None:
         """Mark all pending deliveries to a job's thread as dead, because it cannot be posted to."""
         self.connection.execute(
-            update(deliveries)
+            deliveries.update()
             .where(
                 deliveries.c.job == job,
                 deliveries.c.kind.in_(_IN_THREAD),
@@ -223,7 +211,7 @@ class OutboxRepository(Repository):
             return False
         mine = and_(deliveries.c.seq == number, _DEAD, _CAN_GO)
         values = {"state": step.state, **step.fields, **FREE}
-        return self.connection.execute(update(deliveries).where(mine).values(values)).rowcount == 1
+        return self.connection.execute(deliveries.update().where(mine).values(values)).rowcount == 1
 
 
 def _fields(one: NewDelivery) -> dict[str, object]:
@@ -252,14 +240,14 @@ A process whose writes wait for longer than a lease may claim a delivery again b
 outcome of its earlier claim. That outcome must not free the new lease: another process would post again.
 Each claim is an attempt of its own.
 """
-_DROP_EDITS = delete(deliveries).where(
+_DROP_EDITS = deliveries.delete().where(
     deliveries.c.job == bindparam("of_job"),
     deliveries.c.kind == DeliveryKind.EDIT,
     deliveries.c.state == DeliveryState.PENDING,
     deliveries.c.edits.is_not_distinct_from(bindparam("edited", type_=String)),
     deliveries.c.key != bindparam("newest"),
 )
-_REMOVE = delete(deliveries).where(_STILL_HELD)
+_REMOVE = deliveries.delete().where(_STILL_HELD)
 _DEAD = deliveries.c.state == DeliveryState.DEAD
 _HAS_WORDS = or_(deliveries.c.message.is_not(None), deliveries.c.kind == DeliveryKind.FILE)
 _CAN_GO: ColumnElement[bool] = and_(

@@ -21,7 +21,6 @@ from sqlalchemy import (
     or_,
     select,
     union_all,
-    update,
 )
 from sqlalchemy.engine import Connection, RowMapping
 
@@ -42,7 +41,7 @@ _METHODS = sorted(Method)
 _LOCK_METHODS = (
     select(paces).where(one_of(paces.c.subject, _METHODS)).order_by(paces.c.subject).with_for_update()
 )
-_SET = update(paces).where(paces.c.subject == bindparam("of"))
+_SET = paces.update().where(paces.c.subject == bindparam("of"))
 _UNTIL: BindParameter[datetime] = bindparam("until", type_=UtcDateTime)
 # Every process locks in the same order.
 _SOONER = (
@@ -52,7 +51,7 @@ _SOONER = (
     .with_for_update()
     .cte("sooner")
 )
-_HOLD = update(paces).where(paces.c.subject.in_(select(_SOONER.c.subject))).values(free_at=_UNTIL)
+_HOLD = paces.update().where(paces.c.subject.in_(select(_SOONER.c.subject))).values(free_at=_UNTIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +282,7 @@ _IN_DOUBT = (
     .order_by(deliveries.c.seq)
     .limit(_MOST_IN_DOUBT)
 )
-_COME_ALONG = update(deliveries).where(_CHOSEN, _WAITS_FOR_SEARCH).values(claimed_until=None)
+_COME_ALONG = deliveries.update().where(_CHOSEN, _WAITS_FOR_SEARCH).values(claimed_until=None)
 _CLAIM_UNCONFIRMED = _claiming(
     select(deliveries.c.seq).where(_CHOSEN).order_by(deliveries.c.seq), DeliveryState.SENDING
 )

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Unpack
 
-from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, select
 
 from bot.model.ids import JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.model.jobs import JobState, QueueWhy
@@ -58,7 +58,7 @@ def face_before() -> ColumnElement[bool]:
 
 
 # Built once: building a statement takes longer than running it.
-_ADD = insert(prompts)
+_ADD = prompts.insert()
 _EARLIER = (
     select(*prompts.c["key", "job", "asked_by", "channel", "raw", "project"])
     .where(
@@ -138,7 +138,7 @@ class PromptRepository(Rows[Prompt]):
 
     def add(self, new: NewPrompt) -> PromptId:
         """Store a prompt and return its id. The key of its origin is unique (see ``job_of``)."""
-        row = self.connection.execute(insert(prompts).values(_values(new)).returning(prompts.c.id))
+        row = self.connection.execute(prompts.insert().values(_values(new)).returning(prompts.c.id))
         return PromptId(row.scalar_one())
 
     def add_all(self, new: Sequence[NewPrompt]) -> None:
@@ -288,7 +288,7 @@ class PromptRepository(Rows[Prompt]):
         """Set the due time of the project's waiting prompts to ``until``; return their jobs."""
         waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
         free = and_(waiting, prompts.c.due_at < until, unclaimed(prompts))
-        later = update(prompts).where(free).values(due_at=until, in_queue=False)
+        later = prompts.update().where(free).values(due_at=until, in_queue=False)
         rows = self.connection.execute(later.returning(prompts.c.job), {NOW.key: now})
         return sorted(set(rows.scalars()))
 
@@ -297,13 +297,13 @@ class PromptRepository(Rows[Prompt]):
         for_it = exists().where(jobs.c.number == prompts.c.job, jobs.c.queue_why == why)
         waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
         self.connection.execute(
-            update(prompts).where(waiting, prompts.c.due_at > now, for_it).values(due_at=now)
+            prompts.update().where(waiting, prompts.c.due_at > now, for_it).values(due_at=now)
         )
 
     def move_up(self, project: ProjectId, now: datetime) -> None:
         """Make the head of the queue due now, so that the times are set again after one left."""
         head = select(func.min(prompts.c.id)).where(_queued(project)).scalar_subquery()
-        self.connection.execute(update(prompts).where(prompts.c.id == head).values(due_at=now))
+        self.connection.execute(prompts.update().where(prompts.c.id == head).values(due_at=now))
 
     def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Claim prompts whose sender lost its lease; whether the service received them is unknown."""
@@ -337,10 +337,10 @@ class PromptRepository(Rows[Prompt]):
     def move(self, prompt: Prompt, project: Project) -> None:
         """Move a prompt that has not been sent, and the job that it starts, to another project."""
         mine, its_job = prompts.c.id == prompt.id, jobs.c.number == prompt.job
-        self.connection.execute(update(prompts).where(mine).values(project=project.id))
-        moved = update(jobs).where(its_job).values(project=project.id, project_label=project.label)
+        self.connection.execute(prompts.update().where(mine).values(project=project.id))
+        moved = jobs.update().where(its_job).values(project=project.id, project_label=project.label)
         self.connection.execute(moved)
-        its_row = update(audit).where(audit.c.job == prompt.job, audit.c.prompt == prompt.id)
+        its_row = audit.update().where(audit.c.job == prompt.job, audit.c.prompt == prompt.id)
         self.connection.execute(its_row.values(project=project.id))
 
     def newest_message(self, job: JobNumber, before: PromptId) -> MessageTs | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, time
 from typing import TypedDict, Unpack
 
-from sqlalchemy import ColumnElement, and_, select, update
+from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.engine import RowMapping
 
 from bot.model.digests import Subscription, SubscriptionState
@@ -114,7 +114,7 @@ class QuestionRepository(Rows[Question]):
     def check_now(self, project: ProjectId, now: datetime) -> None:
         """Make a project's waiting questions due at ``now``, because numbers for one of them were read."""
         waits = and_(questions.c.project == project, questions.c.state == QuestionState.WAITING)
-        self.connection.execute(update(questions).where(waits, questions.c.due_at > now).values(due_at=now))
+        self.connection.execute(questions.update().where(waits, questions.c.due_at > now).values(due_at=now))
 
     def put_back(self, question: QuestionId, owner: str, due_at: datetime) -> None:
         """Set a question's due time and free its lease. Raises LeaseLost unless ``owner`` holds it."""
@@ -180,7 +180,7 @@ class SubscriptionRepository(Rows[Subscription]):
         if not insert_unless_there(self.connection, subscriptions, where | values | {"created_at": now}):
             again = values | {"revision": subscriptions.c.revision + 1}
             self.connection.execute(
-                update(subscriptions).where(subscriptions.c.place == place).values(**again)
+                subscriptions.update().where(subscriptions.c.place == place).values(**again)
             )
         found = self.connection.execute(select(subscriptions.c.id).where(subscriptions.c.place == place))
         return SubscriptionId(found.scalar_one())
@@ -192,11 +192,11 @@ class SubscriptionRepository(Rows[Subscription]):
     def in_channel(self, channel: ChannelId) -> Sequence[Subscription]:
         """Return a channel's subscriptions that have not ended."""
         here = and_(subscriptions.c.channel == channel, subscriptions.c.state != SubscriptionState.ENDED)
-        return self._many(here, 50)
+        return self._oldest(here, 50)
 
     def new(self, limit: int) -> Sequence[Subscription]:
         """Return new subscriptions, which wait for their zone and their first post."""
-        return self._many(subscriptions.c.state == SubscriptionState.NEW, limit)
+        return self._oldest(subscriptions.c.state == SubscriptionState.NEW, limit)
 
     def due(self, until: datetime, limit: int) -> Sequence[Subscription]:
         """Return active subscriptions whose next run is at or before ``until``, locked on PostgreSQL."""
@@ -228,10 +228,10 @@ class SubscriptionRepository(Rows[Subscription]):
         still = [subscriptions.c.id == subscription]
         still += [subscriptions.c.state == was] if was else []
         still += [subscriptions.c.revision == revision] if revision else []
-        result = self.connection.execute(update(subscriptions).where(*still).values(dict(fields)))
+        result = self.connection.execute(subscriptions.update().where(*still).values(dict(fields)))
         return result.rowcount == 1
 
-    def _many(self, condition: ColumnElement[bool], limit: int) -> Sequence[Subscription]:
+    def _oldest(self, condition: ColumnElement[bool], limit: int) -> Sequence[Subscription]:
         statement = select(subscriptions).where(condition).order_by(subscriptions.c.id)
         rows = self.connection.execute(statement).mappings()
         return readable(subscriptions, rows, self.read)[0][:limit]

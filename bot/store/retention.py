@@ -12,21 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    String,
-    and_,
-    cast,
-    delete,
-    exists,
-    func,
-    literal,
-    or_,
-    select,
-    true,
-    update,
-)
+from sqlalchemy import Column, ColumnElement, String, and_, cast, exists, func, literal, or_, select, true
 
 from bot.model.digests import SubscriptionState
 from bot.model.ids import JobNumber, UserId
@@ -139,7 +125,9 @@ class RetentionRepository(Repository):
             theirs = and_(prompts.c.job.in_(keys), prompts.c.asked_by != "")
             counts[PROMPTS.name] = self._change(prompts, theirs, PROMPTS.emptied)
         if keys and (goes or kept.owner.primary_key):
-            counts[kept.name] = self.connection.execute(delete(kept.table).where(kept.key.in_(keys))).rowcount
+            counts[kept.name] = self.connection.execute(
+                kept.table.delete().where(kept.key.in_(keys))
+            ).rowcount
         elif keys:
             counts[kept.name] = self._change(kept.table, kept.key.in_(keys), kept.emptied)
         return +counts
@@ -172,7 +160,7 @@ class RetentionRepository(Repository):
         return list(self.connection.execute(select(kept.key).where(where).limit(limit)).scalars())
 
     def _change(self, table: AnyTable, where: ColumnElement[bool], values: Mapping[str, object]) -> int:
-        return self.connection.execute(update(table).where(where).values(values)).rowcount
+        return self.connection.execute(table.update().where(where).values(values)).rowcount
 
 
 def _delivers(belongs_to: ColumnElement[int], key: ColumnElement[int]) -> ColumnElement[bool]:

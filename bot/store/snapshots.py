@@ -8,19 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TypedDict, Unpack
 
-from sqlalchemy import (
-    BindParameter,
-    Boolean,
-    ColumnElement,
-    String,
-    and_,
-    bindparam,
-    case,
-    delete,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import BindParameter, Boolean, ColumnElement, String, and_, bindparam, case, or_, select
 from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import ProjectId, SnapshotId
@@ -130,7 +118,7 @@ class SnapshotRepository(Rows[Snapshot]):
             # One that failed stays so until its pause is over, or a person asks for it.
             state = SnapshotState.FAILED if row["state"] == SnapshotState.FAILED else SnapshotState.REQUESTED
             more = {"with_pages": True, "state": state}
-            self.connection.execute(update(snapshots).where(snapshots.c.id == row["id"]).values(more))
+            self.connection.execute(snapshots.update().where(snapshots.c.id == row["id"]).values(more))
             row = self.connection.execute(newest).mappings().one()
         return self.read(row)
 
@@ -139,14 +127,14 @@ class SnapshotRepository(Rows[Snapshot]):
 
         What is wanted for a person is fetched before the rest, one page for each time that it is wanted.
         """
-        mine = update(snapshots).where(snapshots.c.id.in_(list(ids)))
+        mine = snapshots.update().where(snapshots.c.id.in_(list(ids)))
         self.connection.execute(mine.values({_UNTIL[kind]: until}))
 
     def try_again(self, ids: Iterable[SnapshotId], now: datetime) -> None:
         """Let those of these snapshots that failed be fetched at once, because a person asks for them."""
         failed = and_(snapshots.c.id.in_(list(ids)), snapshots.c.state == SnapshotState.FAILED)
         again = {"state": SnapshotState.REQUESTED, "due_at": now, "problem": None}
-        self.connection.execute(update(snapshots).where(failed).values(again))
+        self.connection.execute(snapshots.update().where(failed).values(again))
 
     def get(self, ids: Iterable[SnapshotId]) -> dict[SnapshotId, Snapshot]:
         """Return the snapshots with these ids, by id."""
@@ -192,7 +180,7 @@ class SnapshotRepository(Rows[Snapshot]):
             **FREE,
         }
         mine = and_(snapshots.c.id == snapshot.id, snapshots.c.claimed_by == owner)
-        if self.connection.execute(update(snapshots).where(mine).values(values)).rowcount != 1:
+        if self.connection.execute(snapshots.update().where(mine).values(values)).rowcount != 1:
             raise LeaseLost(f"snapshot {snapshot.id}")
 
     def _add_rows(self, snapshot: SnapshotId, rows: Sequence[tuple[str, Counts]]) -> int:
@@ -241,10 +229,10 @@ class SnapshotRepository(Rows[Snapshot]):
         )
         ids = list(found.scalars())
         if ids:
-            self.connection.execute(delete(page_visitors).where(page_visitors.c.snapshot.in_(ids)))
+            self.connection.execute(page_visitors.delete().where(page_visitors.c.snapshot.in_(ids)))
             emptied = {"rows": 0, "repeated": 0, "with_pages": False, "complete": False, "next_offset": 0}
             self.connection.execute(
-                update(snapshots).where(snapshots.c.id.in_(ids)).values(**emptied, state=SnapshotState.DONE)
+                snapshots.update().where(snapshots.c.id.in_(ids)).values(**emptied, state=SnapshotState.DONE)
             )
         return len(ids)
 
