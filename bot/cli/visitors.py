@@ -9,14 +9,15 @@ import re
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from enum import IntEnum
 from pathlib import Path
-from typing import BinaryIO
+from time import monotonic
+from typing import BinaryIO, TextIO
 
-from bot.cli.progress import counted_pages
 from bot.docs_api import (
     DocsApiError,
     DocsClient,
@@ -240,6 +241,38 @@ def _project(settings: DocsSettings, name: str) -> DocsProject:
     known = ", ".join(each.name for each in settings.projects)
     said = f"I don't know the project {_one_line(name)}. I know {_one_line(known)}."
     raise ExportError(said, ExitCode.BAD_SETTINGS)
+
+
+@contextmanager
+def counted_pages(
+    terminal: TextIO, *, shown: bool, clock: Callable[[], float] = monotonic
+) -> Iterator[Callable[[int], None]]:
+    """Yield what takes the number of pages that have just come; the line tells their sum and the time.
+
+    Writes nothing unless ``shown``. ``clock`` returns seconds.
+    """
+    began, count, line = clock(), 0, ""
+
+    def tell(pages: int) -> None:
+        nonlocal count, line
+        count += pages
+        line = f"{count:,} pages of the docs {timedelta(seconds=int(clock() - began))}"
+        _show(terminal, f"\r{line}")
+
+    if not shown:
+        yield lambda _: None
+        return
+    tell(0)
+    try:
+        yield tell
+    finally:
+        # The line only grows, so that the last one is the longest.
+        _show(terminal, f"\r{' ' * len(line)}\r")
+
+
+def _show(terminal: TextIO, text: str) -> None:
+    terminal.write(text)
+    terminal.flush()
 
 
 async def _read(

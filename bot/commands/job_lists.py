@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bot.commands.command import Answer, Invocation, Press, Word
 from bot.commands.guard import refusal
@@ -19,21 +19,6 @@ _VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open )?(\w*)")
 _PAGE = 10
 
 
-@dataclass(frozen=True, slots=True)
-class JobList:
-    """Which jobs are listed. ``channel`` is None for those of all channels. ``page`` counts from 0."""
-
-    channel: ChannelId | None
-    mine: bool = False
-    is_open: bool = False
-    page: int = 0
-
-    def turned(self, by: int) -> str:
-        """Return the value of a button that leads to another page."""
-        kinds = f"{'mine ' if self.mine else ''}{'open ' if self.is_open else ''}"
-        return f"{self.page + by} {kinds}{self.channel or ''}"
-
-
 async def _list(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
     """Return the first page of the list that a text asks for."""
     typed, origin = invocation.words.split()[1:], invocation.origin
@@ -43,7 +28,7 @@ async def _list(context: Context, invocation: Invocation, _found: re.Match[str])
     if len(named) > 1 or not all(named):
         return Answer(message=say.no_such_channel())
     channel = ChannelId(named[0][1]) if named and named[0] else None if mine else origin.channel
-    return await _show(context, origin, JobList(channel, mine, is_open))
+    return await _show(context, origin, say.JobListing(channel, mine, is_open))
 
 
 JOBS = Word(
@@ -63,7 +48,7 @@ async def turn_page(context: Context, press: Press) -> Answer:
     if found is None or not (found[4] or found[2]):
         return Answer(message=say.no_such_channel())
     channel = ChannelId(found[4]) if found[4] else None
-    wanted = JobList(channel, bool(found[2]), bool(found[3]), int(found[1]))
+    wanted = say.JobListing(channel, bool(found[2]), bool(found[3]), int(found[1]))
     return _replacing(await _show(context, press.origin, wanted))
 
 
@@ -78,7 +63,7 @@ def _replacing(answer: Answer) -> Answer:
     return replace(answer, later=decided)
 
 
-async def _show(context: Context, origin: Origin, wanted: JobList) -> Answer:
+async def _show(context: Context, origin: Origin, wanted: say.JobListing) -> Answer:
     """Show a page. Slack is asked whether the person can read a channel in which they are not now."""
     if wanted.channel in (None, origin.channel):
         return await _page(context, origin, wanted)
@@ -94,7 +79,7 @@ async def _show(context: Context, origin: Origin, wanted: JobList) -> Answer:
     return Answer(later=later)
 
 
-async def _page(context: Context, origin: Origin, wanted: JobList) -> Answer:
+async def _page(context: Context, origin: Origin, wanted: say.JobListing) -> Answer:
     found = await context.store.read(
         lambda tx: tx.jobs.in_channel(
             wanted.channel,
@@ -106,10 +91,7 @@ async def _page(context: Context, origin: Origin, wanted: JobList) -> Answer:
         )
     )
     jobs = [(job, thread_link(context, job)) for job in found[:_PAGE]]
-    back = wanted.turned(-1) if wanted.page else None
-    onward = wanted.turned(1) if len(found) > _PAGE else None
-    is_here = wanted.channel == origin.channel
-    shown = say.JobListing(is_here, wanted.channel, wanted.mine, wanted.is_open, wanted.page, back, onward)
+    shown = replace(wanted, is_here=wanted.channel == origin.channel, has_more=len(found) > _PAGE)
     return Answer(message=say.job_list(jobs, shown))
 
 

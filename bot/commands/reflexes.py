@@ -60,20 +60,8 @@ _PHRASES = {  # "" is what is left of "??"
 
 def _table() -> Mapping[str, Reflex]:
     verbs = ("stop", "cancel", "abort", "kill")
-    whats = (
-        "",
-        " it",
-        " this",
-        " that",
-        " the job",
-        " job",
-        " job 42",
-        " 42",
-        " all",
-        " all jobs",
-        " everything",
-    )
-    stops = {f"{verb}{what}": Reflex.STOP for verb in verbs for what in whats}
+    whats = "| it| this| that| the job| job| job 42| 42| all| all jobs| everything"
+    stops = {f"{verb}{what}": Reflex.STOP for verb in verbs for what in whats.split("|")}
     return stops | {phrase: reflex for reflex, said in _PHRASES.items() for phrase in said.split("|")}
 
 

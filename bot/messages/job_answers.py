@@ -75,18 +75,19 @@ def undelivered(job: TrackedJob, problem: Problem) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class JobListing:
-    """What a list of jobs shows. ``channel`` is None for those of all channels.
+    """Which jobs are listed. ``channel`` is None for those of all channels. ``page`` counts from 0."""
 
-    ``back`` and ``onward`` are the values of the buttons to other pages; None where there is none.
-    """
-
-    is_here: bool = True
     channel: ChannelId | None = None
     mine: bool = False
     is_open: bool = False
     page: int = 0
-    back: str | None = None
-    onward: str | None = None
+    is_here: bool = True
+    has_more: bool = False
+
+    def turned(self, by: int) -> str:
+        """Return the value of a button that leads to another page."""
+        kinds = f"{'mine ' if self.mine else ''}{'open ' if self.is_open else ''}"
+        return f"{self.page + by} {kinds}{self.channel or ''}"
 
 
 def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing | None = None) -> Message:
@@ -96,8 +97,9 @@ def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing 
         return b.words("No jobs here yet. Start one: `/docs-agent Add a quickstart for the Python SDK`")
     lines = [_line(job, permalink) for job, permalink in jobs]
     heading = _heading(listing, len(jobs))
-    turns = [("Previous", "jobs_newer", listing.back), ("Next", "jobs_older", listing.onward)]
-    row = b.actions([b.button(label, action, value) for label, action, value in turns if value])
+    back = [b.button("Previous", "jobs_newer", listing.turned(-1))] if listing.page else []
+    onward = [b.button("Next", "jobs_older", listing.turned(1))] if listing.has_more else []
+    row = b.actions([*back, *onward])
     return b.message(b.section(f"*{heading}*"), *map(b.section, lines), *row)
 
 
@@ -106,7 +108,7 @@ def _heading(listing: JobListing, count: int) -> str:
     where = " here" if listing.is_here else f" in <#{listing.channel}>" if listing.channel else ""
     if not count:
         return f"No {'more ' if listing.page else ''}{kind}s{whose}{where}."
-    if listing.back or listing.onward:
+    if listing.page or listing.has_more:
         return f"{kind.capitalize()}s{whose}{where}, page {listing.page + 1}:"
     return f"The last {count} {kind}s{whose}{where}:" if count > 1 else f"The only {kind}{whose}{where}:"
 

@@ -143,7 +143,7 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield job_answers.job_list([(job, text), (job, PERMALINK)] * 5)
     yield job_answers.job_list([])
     for is_here, channel in ((True, CHANNEL), (False, CHANNEL), (False, None)):
-        listing = job_answers.JobListing(is_here, channel, True, True, 1, "0 mine ", "2 mine ")
+        listing = job_answers.JobListing(channel, True, True, 1, is_here, True)
         yield job_answers.job_list([(job, PERMALINK)] * 10, listing)
         yield job_answers.job_list([], listing)
     for reflex in job_answers.Reflex:
