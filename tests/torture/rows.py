@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -124,19 +125,19 @@ def _bring_forward_postgres(url: str, names: list[list[str]], now: datetime) -> 
 
 def read_service(folder: Path) -> Rows:
     """Return the docs service's jobs and the prompts sent to them."""
-    path = quote(str(folder / "docs-service.db"))
+    path = quote(str(folder / "service.db"))
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)) as connection:
-        connection.row_factory = sqlite3.Row
-        found = {
-            "jobs": [dict(row) for row in connection.execute("SELECT * FROM jobs")],
-            "messages": [
-                dict(row)
-                for row in connection.execute(
-                    "SELECT job_id, number, prompt, sent_at, ended_at, outcome FROM messages"
-                )
-            ],
+        jobs = [json.loads(body) for (body,) in connection.execute("SELECT body FROM jobs ORDER BY number")]
+    messages = [
+        {
+            "job_id": job["id"],
+            "number": message["number"],
+            "prompt": message["prompt"],
+            "sent_at": datetime.fromisoformat(message["sent_at"]),
+            "ended_at": datetime.fromisoformat(message["due_at"]) if message["done"] else None,
+            "outcome": message["done"] and message["done"]["outcome"],
         }
-    for row in found["messages"]:
-        row["sent_at"] = datetime.fromisoformat(row["sent_at"])
-        row["ended_at"] = datetime.fromisoformat(row["ended_at"]) if row["ended_at"] else None
-    return found
+        for job in jobs
+        for message in job["messages"]
+    ]
+    return {"jobs": jobs, "messages": messages}
