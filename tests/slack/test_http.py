@@ -35,43 +35,18 @@ COMMAND: Json = {
     "user_id": "U1",
     "channel_id": "C1",
 }
-MENTION: Json = {
-    "type": "event_callback",
-    "event_id": "Ev1",
-    "team_id": "T1",
-    "authorizations": [{"team_id": "T1", "is_enterprise_install": False}],
-    "event": {"type": "app_mention", "user": "U1", "channel": "C1", "ts": "1.2", "text": "x", "team": "T1"},
-}
-PRESS: Json = {
-    "type": "block_actions",
-    "trigger_id": "1",
-    "team": {"id": "T1"},
-    "user": {"id": "U1", "team_id": "T1"},
-    "channel": {"id": "C1"},
-    "container": {"type": "message", "channel_id": "C1", "message_ts": "1.2"},
-    "actions": [{"action_id": "again", "block_id": "b", "type": "button", "value": "1"}],
-}
-FORM: Json = {
-    "type": "view_submission",
-    "trigger_id": "1",
-    "user": {"id": "U1"},
-    "view": {
-        "type": "modal",
-        "id": "V1",
-        "callback_id": "ask",
-        "private_metadata": "",
-        "blocks": [{"type": "input", "block_id": "prompt"}],
-        "state": {"values": {"prompt": {"prompt": {"type": "plain_text_input", "value": "x"}}}},
-    },
-}
-SHORTCUT: Json = {
-    "type": "message_action",
-    "callback_id": "ask",
-    "trigger_id": "1",
-    "user": {"id": "U1"},
-    "channel": {"id": "C1"},
-    "message": {"ts": "1.2", "text": "x"},
-}
+SAID: Json = {"type": "app_mention", "user": "U1", "channel": "C1", "ts": "1.2", "text": "x", "team": "T1"}
+MENTION: Json = {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": SAID}
+BY: Json = {"trigger_id": "1", "team": {"id": "T1"}, "user": {"id": "U1", "team_id": "T1"}}
+CONTAINER: Json = {"type": "message", "channel_id": "C1", "message_ts": "1.2"}
+BUTTON: Json = {"action_id": "again", "block_id": "b", "type": "button", "value": "1"}
+PRESS: Json = BY | {"type": "block_actions", "container": CONTAINER, "actions": [BUTTON]}
+VALUES: Json = {"prompt": {"prompt": {"type": "plain_text_input", "value": "x"}}}
+VIEW: Json = {"type": "modal", "id": "V1", "callback_id": "ask", "private_metadata": ""}
+VIEW |= {"blocks": [{"type": "input", "block_id": "prompt"}], "state": {"values": VALUES}}
+FORM: Json = BY | {"type": "view_submission", "view": VIEW}
+SHORTCUT: Json = BY | {"type": "message_action", "callback_id": "ask", "channel": {"id": "C1"}}
+SHORTCUT |= {"message": {"ts": "1.2", "text": "x"}}
 KINDS = (COMMAND, MENTION, PRESS, FORM, SHORTCUT)
 
 

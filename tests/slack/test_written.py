@@ -14,28 +14,20 @@ from bot.slack.written import MOST_CHARACTERS, files_of, text_of
 SHARED = {"is_share": True, "author_name": "Ben <b>", "text": "The page\nis wrong"}
 HOSTED = {"name": "a.txt", "mimetype": "text/plain", "size": 10, "mode": "hosted"}
 URL = "https://files.slack.com/files-pri/T1-F1/download/a.txt"
+NAMES = [
+    "text",
+    "files",
+    "attachments",
+    "is_share",
+    "message_blocks",
+    "message",
+    "blocks",
+    "elements",
+    "type",
+]
 JSON = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=10)),
-    lambda inside: st.one_of(
-        st.lists(inside, max_size=4),
-        st.dictionaries(
-            st.sampled_from(
-                [
-                    "text",
-                    "files",
-                    "attachments",
-                    "is_share",
-                    "message_blocks",
-                    "message",
-                    "blocks",
-                    "elements",
-                    "type",
-                ]
-            ),
-            inside,
-            max_size=4,
-        ),
-    ),
+    st.none() | st.booleans() | st.integers() | st.text(max_size=10),
+    lambda inside: st.lists(inside, max_size=4) | st.dictionaries(st.sampled_from(NAMES), inside, max_size=4),
 )
 
 
