@@ -12,10 +12,11 @@ from sqlalchemy.sql import Executable
 
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.model.origin import Origin
-from bot.model.prompts import NewPrompt, Prompt, PromptKind
+from bot.model.prompts import NewPrompt, Prompt, PromptKind, PromptRequest
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import jobs, metadata, prompts
+from bot.work.access.admit import _MAKER, Allowed
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PROJECT = ProjectId("acme-docs")
@@ -120,6 +121,11 @@ async def add_job(
     return await store.write(add)
 
 
+def let_in(sent: Origin) -> Allowed:
+    """Return a request of somebody who may, of whom nobody was asked."""
+    return Allowed(sent, maker=_MAKER)
+
+
 def origin(
     key: str = "k1", user: UserId = ANA, channel: ChannelId = CHANNEL, url: SecretStr | None = None
 ) -> Origin:
@@ -139,7 +145,7 @@ async def add_prompt(
     **values: Any,
 ) -> PromptId:
     """A prompt in the registry, changed as wanted."""
-    new = NewPrompt(origin(key, asked_by), job, PROJECT, kind, raw, asked_at)
+    new = NewPrompt(origin(key, asked_by), PromptRequest(raw), job, PROJECT, kind, asked_at)
 
     def add(tx: Transaction) -> PromptId:
         prompt = tx.prompts.add(new)

@@ -112,7 +112,9 @@ class FakeSlack:
     ) -> Sequence[ThreadReply | Mention | Changed]:
         self._raise_next_trouble("said_since")
         self.read.append((channel, thread, since))
-        here = [each for each in self.said if (each.origin.channel, each.origin.thread) == (channel, thread)]
+        there = [each for each in self.said if each.origin.channel == channel]
+        # The message that begins a thread is read with it.
+        here = [each for each in there if thread in (each.origin.thread, thread and each.origin.message_ts)]
         newer = [each for each in here if each.origin.message_ts and each.origin.message_ts > since]
         return [*newer, *(each for each in self.changed if each.origin.channel == channel)]
 

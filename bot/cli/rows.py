@@ -124,7 +124,6 @@ _REASONS: Mapping[WaitWhy, str] = {
     WaitWhy.WORKER: "the next free worker",
     WaitWhy.PROCESS: "the process {cause}, which has its lease",
     WaitWhy.BEFORE: "what goes first in its job or thread",
-    WaitWhy.ASKER: "Slack, which could not tell who asked or what a name means",
     WaitWhy.FACE: "the first message of its thread",
     WaitWhy.PERSON: "a person's decision: Send again or Dismiss",
     WaitWhy.SERVICE: "the docs service: a back-off after {cause}",

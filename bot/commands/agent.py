@@ -15,29 +15,31 @@ from bot.commands.command import (
     Invocation,
     Modal,
     Press,
+    PressRun,
     ShortcutUse,
     Submission,
     Word,
 )
 from bot.commands.form_state import FormState
-from bot.commands.guard import for_reader, of_job, once_allowed
+from bot.commands.guard import for_reader, of_job
 from bot.commands.job_lists import JOBS, thread_link, turn_page
 from bot.commands.limits import LIMITS
 from bot.commands.projects import CHOOSE_PROJECT, PROJECT, projects_to_choose
 from bot.commands.unsent import send_anyway, unsent
 from bot.messages import along, general
 from bot.messages import job_answers as say
-from bot.messages.general import NOT_SERVED, unknown_project
+from bot.messages.general import NOT_SERVED
 from bot.messages.job_answers import SEND_ANYWAY
 from bot.model.along import TakeThread
-from bot.model.ids import ChannelId, JobNumber, PromptId, UserId
-from bot.model.jobs import Review, TrackedJob
+from bot.model.ids import ChannelId, JobNumber, PromptId
+from bot.model.jobs import Review
 from bot.model.origin import Origin
 from bot.model.projects import Project, UnknownProject
-from bot.model.prompts import Prompt
+from bot.model.prompts import Prompt, PromptRequest
+from bot.work.access.admit import Readable, readable, steerable
 from bot.work.context import Context
 from bot.work.jobs.along import offer_thread
-from bot.work.jobs.ask import AskRequest, ask
+from bot.work.jobs.ask import ask
 from bot.work.jobs.decisions import (
     dismiss,
     follow_up_anyway,
@@ -53,11 +55,7 @@ _FORM_LENGTH = 3000
 
 
 async def _run(context: Context, invocation: Invocation) -> Answer:
-    try:
-        text, project = context.projects.take(invocation.text)
-    except UnknownProject as unknown:
-        prompt = slack_text.to_plain(unknown.text, {}, {})
-        return Answer(message=unknown_project(unknown.name, context.projects, prompt))
+    text, project = context.projects.take(invocation.text)
     return await COMMAND.run_word(context, replace(invocation, words=text, project=project))
 
 
@@ -69,14 +67,14 @@ async def _ask(context: Context, invocation: Invocation, _found: re.Match[str]) 
     if (answer := unsent(invocation, invocation.text, invocation.words)) is not None:
         return answer
     project = invocation.project.id if invocation.project else None
-    asked = await ask(context, AskRequest(invocation.origin, invocation.words, project=project))
+    asked = await ask(context, invocation.allowed, PromptRequest(invocation.words, project=project))
     return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
 
 
 async def _status(
-    context: Context, _invocation: Invocation, job: TrackedJob, _found: re.Match[str]
+    context: Context, _invocation: Invocation, known: Readable, _found: re.Match[str]
 ) -> Answer:
-    now = context.clock()
+    now, job = context.clock(), known.job
     waiting = await context.store.read(lambda tx: tx.waits.of_job(job.number, now))
     return Answer(message=say.job_status(job, thread_link(context, job), waiting))
 
@@ -93,17 +91,15 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         project = context.projects.named(name) if name else None
     except UnknownProject:
         return FormErrors({"project": NOT_SERVED})
-    origin = replace(submission.origin, channel=channel)
     given = submission.fields.get("earlier") if submission.fields.get("take_earlier") else None
     take = TakeThread.GIVEN if given else None
-    request = AskRequest(
-        origin,
+    request = PromptRequest(
         slack_text.from_plain(text),
         take_thread=take,
         given=given,
         project=project.id if project else None,
     )
-    asked = await ask(context, request)
+    asked = await ask(context, submission.allowed.but(channel=channel), request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
 
 
@@ -114,17 +110,11 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     if thread is None or not context.takes_threads:
         return await _ask_form(context, used.origin, text)
 
-    async def read() -> Answer:
-        found = await offer_thread(context, thread, used.origin.message_ts)
-        earlier = general.earlier_blocks(
-            found.messages, found.left_out, is_chosen=found.is_chosen, is_read=found.is_read
-        )
-        return await _ask_form(context, used.origin, text, earlier)
-
-    async def read_later() -> Answer:
-        return Answer(later=read)
-
-    return await once_allowed(context, used.origin, read_later)
+    found = await offer_thread(context, thread, used.origin.message_ts)
+    earlier = general.earlier_blocks(
+        found.messages, found.left_out, is_chosen=found.is_chosen, is_read=found.is_read
+    )
+    return await _ask_form(context, used.origin, text, earlier)
 
 
 async def _ask_form(
@@ -154,25 +144,35 @@ def _number(press: Press) -> int:
     return int(press.value) if press.value.isdecimal() and len(press.value) < 10 else 0
 
 
-async def _on_job(
-    context: Context, press: Press, number: int, do: Callable[[TrackedJob], Awaitable[Answer]]
-) -> Answer:
-    """Do something with a job, if the person who pressed the button may see it."""
-    job = await context.store.read(lambda tx: tx.jobs.get(JobNumber(number)))
-    return await for_reader(context, press.origin, job, _unknown(press), do)
+def _on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> PressRun:
+    """Return the handler of a button that does something with a job, if the person may see it."""
+
+    async def pressed(context: Context, press: Press) -> Answer:
+        job = await context.store.read(lambda tx: tx.jobs.get(JobNumber(_number(press))))
+        return await for_reader(
+            context, press.allowed, job, _unknown(press), lambda known: do(context, press, known)
+        )
+
+    return pressed
 
 
-async def _on_prompt(context: Context, press: Press, do: Callable[[Prompt], Awaitable[Answer]]) -> Answer:
-    """Do something with the prompt that a button names, if the person may see its job."""
-    number = PromptId(_number(press))
-    prompt = await context.store.read(lambda tx: tx.prompts.get(number))
+def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer]]) -> PressRun:
+    """Return the handler of a button about a prompt, if the person may see its job."""
 
-    async def do_for(job: TrackedJob) -> Answer:
-        if prompt is not None and not prompt.asked_by:
-            return Answer(message=say.forgotten(job))
-        return await do(prompt) if prompt else _unknown(press)
+    async def pressed(context: Context, press: Press) -> Answer:
+        prompt = await context.store.read(lambda tx: tx.prompts.get(PromptId(_number(press))))
+        if prompt is None:
+            return _unknown(press)
+        job = await context.store.read(lambda tx: tx.jobs.get(prompt.job))
 
-    return await _on_job(context, press, prompt.job if prompt else 0, do_for)
+        async def do_for(known: Readable) -> Answer:
+            if not prompt.asked_by:
+                return Answer(message=say.forgotten(known.job))
+            return await do(context, press, known, prompt)
+
+        return await for_reader(context, press.allowed, job, _unknown(press), do_for)
+
+    return pressed
 
 
 async def _chosen(context: Context, press: Press) -> Answer:
@@ -182,46 +182,27 @@ async def _chosen(context: Context, press: Press) -> Answer:
     return await _run_again(context, replace(press, value=number)) if is_known else _unknown(press)
 
 
-async def _run_again(context: Context, press: Press) -> Answer:
-    """Open the form with the prompt. The value of older buttons also tells the iteration."""
-    number = replace(press, value=press.value.partition(":")[0])
-
-    async def open_form(job: TrackedJob) -> Answer:
-        state = FormState.at(press.origin, job.number, seen_by=press.origin.user)
-        return Answer(modal=Modal(general.run_again_form(job, private=state.dumps())))
-
-    return await _on_job(context, press, _number(number), open_form)
+@_on_job
+async def _run_again(_context: Context, press: Press, known: Readable) -> Answer:
+    private = FormState.at(press.origin, known.job.number).dumps()
+    return Answer(modal=Modal(general.run_again_form(known.job, private=private)))
 
 
 async def _submit_again(context: Context, submission: Submission) -> FormErrors | None:
-    """Run a prompt again. The form was opened for this person, so they may see its job."""
-    job, origin = submission.form.job, submission.origin
-    if job is None or submission.form.seen_by != origin.user:
-        return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     text = submission.fields.get("prompt")
     if "prompt" in submission.fields and slack_text.is_blank(text or ""):
         return FormErrors({"prompt": say.EMPTY_FORM})
+    number = submission.form.job or JobNumber(0)
+    job = await context.store.read(lambda tx: tx.jobs.get(number))
+    known = await readable(context, submission.allowed, job)
     raw = None if text is None else slack_text.from_plain(text)
-    asked = await run_again(context, origin, job, origin.key, raw)
+    asked = await run_again(context, known, submission.origin.key, raw) if known else None
     return None if asked else FormErrors({"prompt": say.FORM_WITHOUT_JOB})
 
 
-async def _review(context: Context, press: Press) -> Answer:
-    async def note(job: TrackedJob) -> Answer:
-        async def act() -> Answer:
-            noted = await review(context, job.number, Review(press.action_id), press.origin.user)
-            return Answer(message=None if noted else say.too_late())
-
-        return await once_allowed(context, press.origin, act)
-
-    return await _on_job(context, press, _number(press), note)
-
-
-async def _ask_anyway(context: Context, press: Press) -> Answer:
-    occasion = f"anyway:{_occasion(press)}"
-    return await _on_job(
-        context, press, _number(press), lambda job: _ask_again(context, press, job, occasion)
-    )
+@_on_job
+async def _review(context: Context, press: Press, known: Readable) -> Answer:
+    return _told_if_late(await review(context, known, Review(press.action_id)))
 
 
 def _occasion(press: Press) -> str:
@@ -229,64 +210,50 @@ def _occasion(press: Press) -> str:
     return press.origin.message_ts or press.origin.key
 
 
-async def _ask_again(context: Context, press: Press, job: TrackedJob, occasion: str) -> Answer:
-    asked = await run_again(context, press.origin, job.number, occasion)
+@_on_job
+async def _ask_anyway(context: Context, press: Press, known: Readable) -> Answer:
+    asked = await run_again(context, known, f"anyway:{_occasion(press)}")
     if asked is None:
         return _unknown(press)
     return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer()
 
 
-async def _follow_up_anyway(context: Context, press: Press) -> Answer:
-    async def send(prompt: Prompt) -> Answer:
-        result = await follow_up_anyway(context, press.origin, prompt.id, _occasion(press))
-        if result is None:
-            return _unknown(press)
-        if not result.accepted:
-            return Answer(message=say.cannot_follow_up(result.job))
-        return Answer(message=say.too_late()) if result.repeated else Answer()
-
-    return await _on_prompt(context, press, send)
+@_on_prompt
+async def _follow_up_anyway(context: Context, press: Press, known: Readable, prompt: Prompt) -> Answer:
+    result = await follow_up_anyway(context, known, prompt, _occasion(press))
+    if result is None:
+        return _unknown(press)
+    if not result.accepted:
+        return Answer(message=say.cannot_follow_up(result.job))
+    return Answer(message=say.too_late()) if result.repeated else Answer()
 
 
-async def _send_again(context: Context, press: Press) -> Answer:
-    return await _on_prompt(context, press, lambda prompt: _decide(context, press, prompt, send_again))
+@_on_prompt
+async def _send_again(context: Context, _press: Press, known: Readable, prompt: Prompt) -> Answer:
+    return _told_if_late(await send_again(context, steerable(context, known, prompt)))
 
 
-async def _dismiss(context: Context, press: Press) -> Answer:
-    return await _on_prompt(context, press, lambda prompt: _decide(context, press, prompt, dismiss))
+@_on_prompt
+async def _dismiss(context: Context, _press: Press, known: Readable, prompt: Prompt) -> Answer:
+    return _told_if_late(await dismiss(context, steerable(context, known, prompt)))
 
 
-async def _withdraw(context: Context, press: Press) -> Answer:
-    async def take_back(job: TrackedJob) -> Answer:
-        prompt = await to_withdraw(context, job.number, press.origin.user)
-        if prompt is None:
-            return Answer(message=say.too_late())
-        return await _decide(context, press, prompt, withdraw)
-
-    return await _on_job(context, press, _number(press), take_back)
+@_on_job
+async def _withdraw(context: Context, press: Press, known: Readable) -> Answer:
+    prompt = await to_withdraw(context, known.job.number, press.origin.user)
+    done = prompt is not None and await withdraw(context, steerable(context, known, prompt))
+    return _told_if_late(done)
 
 
-async def _show_along(context: Context, press: Press) -> Answer:
-    async def show(job: TrackedJob) -> Answer:
-        texts = await context.store.read(lambda tx: tx.prompts.attachments(job.number))
-        return Answer(message=along.shown(job, texts))
-
-    return await _on_job(context, press, _number(press), show)
+def _told_if_late(is_done: bool) -> Answer:
+    """Return the answer to a decision. The thread shows it, so a message says only that it is too late."""
+    return Answer(message=None if is_done else say.too_late())
 
 
-async def _decide(
-    context: Context,
-    press: Press,
-    prompt: Prompt,
-    decide: Callable[[Context, PromptId, UserId], Awaitable[bool]],
-) -> Answer:
-    """Carry out a decision about a prompt, if the person may make it."""
-
-    async def act() -> Answer:
-        """Decide. The thread shows the outcome; a message is returned only if it is too late."""
-        return Answer(message=None if await decide(context, prompt.id, press.origin.user) else say.too_late())
-
-    return await once_allowed(context, press.origin, act, prompt=prompt)
+@_on_job
+async def _show_along(context: Context, _press: Press, known: Readable) -> Answer:
+    texts = await context.store.read(lambda tx: tx.prompts.attachments(known.job.number))
+    return Answer(message=along.shown(known.job, texts))
 
 
 COMMAND = Command(

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from bot.commands import agent, followup, visitors
 from bot.commands.command import Answer, Command, Invocation, Word
-from bot.commands.guard import guarded
 from bot.messages.general import CommandHelp, help_message
 from bot.model.projects import UnknownProject
 from bot.work.context import Context
@@ -38,7 +37,7 @@ def _with_help(command: Command) -> Command:
     return replace(command, words=(*command.words, HELP), run=run)
 
 
-COMMANDS = tuple(guarded(_with_help(each)) for each in (agent.COMMAND, followup.COMMAND, visitors.COMMAND))
+COMMANDS = tuple(_with_help(each) for each in (agent.COMMAND, followup.COMMAND, visitors.COMMAND))
 
 
 def meant_by(context: Context, text: str) -> Command | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from bot import slack_text
 from bot.commands.form_state import FormState
+from bot.model.ids import ChannelId
 from bot.model.message import Message
 from bot.model.origin import Origin
 from bot.model.projects import Project, Projects
+from bot.work.access.admit import Allowed
 from bot.work.context import Context
 
 
@@ -28,77 +30,63 @@ class Answer:
 
     Nothing means that the request is stored or done; a worker tells the outcome.
     ``replaces``: the message replaces the one whose button was pressed.
-    ``is_refusal``: the message says that the person has no access.
-    ``later``: only Slack can tell whether the person has access, so this is called after the
-    acknowledgement, which shows nothing. Only ``commands/guard.py`` and its callers set it.
     """
 
     message: Message | None = None
     modal: Modal | None = None
     replaces: bool = False
-    is_refusal: bool = False
-    later: Callable[[], Awaitable[Answer]] | None = None
-
-    @property
-    def shows(self) -> bool:
-        """Return whether the person sees something now."""
-        return self.later is None and (self.message is not None or self.modal is not None)
-
-    async def decided(self) -> Answer:
-        """Return the final answer. Call it after the acknowledgement, because it may call Slack."""
-        answer = self
-        while answer.later is not None:
-            answer = await answer.later()
-        return answer
 
 
 @dataclass(frozen=True, slots=True)
-class Invocation:
+class _Request:
+    """What everybody sends to the bot. ``allowed``: who sent it, and that they may."""
+
+    allowed: Allowed
+
+    @property
+    def origin(self) -> Origin:
+        """Where it came from."""
+        return self.allowed.origin
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation(_Request):
     """A command as it was typed. ``text`` is Slack's wire text, with entities and ids.
 
     ``command`` is the slash command, and empty for words after a mention of the bot. A word is run with
     ``words``, the text without the project that it names, and with that ``project``.
     """
 
-    origin: Origin
     command: str
     text: str
     words: str = ""
     project: Project | None = None
 
-    @property
-    def typed(self) -> str:
-        """What Slack does not show any more, to copy; empty after a mention, which stays in the channel."""
-        return f"{self.command} {slack_text.to_plain(self.text, {}, {})}".strip() if self.command else ""
-
 
 @dataclass(frozen=True, slots=True)
-class Press:
+class Press(_Request):
     """A pressed button or a selected menu option. ``value`` is that of the button or the option."""
 
-    origin: Origin
     action_id: str
     value: str
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
+class Submission(_Request):
     """A submitted form. ``fields`` maps the action id of each input to its text, or to None if it is empty.
 
     ``form`` is the state that the form was opened with. Its channel and response URL are also in ``origin``.
     """
 
-    origin: Origin
     callback_id: str
     fields: Mapping[str, str | None]
     form: FormState
 
 
 @dataclass(frozen=True, slots=True)
-class ShortcutUse:
+class ShortcutUse(_Request):
     """A message shortcut used on somebody's message. ``text`` is the message's wire text."""
 
-    origin: Origin
     callback_id: str
     text: str
 
@@ -108,6 +96,24 @@ class FormErrors:
     """Error messages by action id. The form stays open and shows them."""
 
     errors: Mapping[str, str]
+
+
+Request = TypeVar("Request", Invocation, Press, Submission, ShortcutUse)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived(Generic[Request]):
+    """A request of somebody of whom it is not known yet whether they may.
+
+    ``request_of`` returns it as the request of who was let in. ``channel``: where the bot must be set up for
+    it; None for anywhere. ``typed``: what Slack does not show any more, to copy.
+    """
+
+    origin: Origin
+    request_of: Callable[[Allowed], Request]
+    channel: ChannelId | None = None
+    typed: str = ""
+    is_form: bool = False
 
 
 Run = Callable[[Context, Invocation], Awaitable[Answer]]

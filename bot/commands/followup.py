@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import replace
 
 from bot import slack_text
 from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal, Press, Submission, Word
 from bot.commands.form_state import FormState
-from bot.commands.guard import confirmed, for_reader, known_to_see
+from bot.commands.guard import for_reader
 from bot.commands.parsing.job_reference import LINK, NUMBER, find_job
-from bot.commands.unsent import reflex_of, unsent
+from bot.commands.unsent import unsent
 from bot.messages import general
 from bot.messages import job_answers as say
 from bot.messages.blocks import bare
 from bot.model.ids import JobNumber
 from bot.model.jobs import TrackedJob
 from bot.model.message import Message
+from bot.model.prompts import PromptRequest
+from bot.work.access.admit import Readable, readable
 from bot.work.context import Context
-from bot.work.jobs.ask import TooManyWaiting
-from bot.work.jobs.follow_up import FollowUpRequest, follow_up, takes_follow_ups
+from bot.work.jobs.follow_up import follow_up, takes_follow_ups
 
 NAME = "/docs-followup"
 _OFFERED = 20
@@ -38,52 +38,43 @@ async def _send_to_guessed(context: Context, invocation: Invocation, _found: re.
     If this person can see no job of that id, the word is part of the follow-up.
     """
     job = await find_job(context, slack_text.to_plain(invocation.text, {}, {}).split(maxsplit=1)[0])
-    if job is None:
+    if await readable(context, invocation.allowed, job) is None:
         return await _send_to_latest(context, invocation)
-    unknown = Answer(later=lambda: _send_to_latest(context, invocation))
-    return await for_reader(
-        context, invocation.origin, job, unknown, lambda found: _send_or_open_form(context, invocation, found)
-    )
+    return await _send_to(context, invocation, job, Answer())
 
 
 async def _send_to_latest(context: Context, invocation: Invocation) -> Answer:
     """Send the whole text to the person's latest job in this channel, because no job is named."""
     user, channel = invocation.origin.user, invocation.origin.channel
     latest = await context.store.read(lambda tx: tx.jobs.latest_of(user, channel))
-    if latest is None:
-        return _refused(say.no_job_yet(NAME), invocation, invocation.text)
-    return await _send(context, invocation, latest, invocation.text, guessed=True)
-
-
-async def _send_to_named(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
-    """Send a follow-up to the job that the person named.
-
-    If only Slack can tell whether they may see the job, the follow-up is stored before Slack is called, so
-    that no crash loses it. ``work/jobs/prepare.py`` then calls Slack and tells the person the outcome.
-    """
-    named = found[1]
-    job = await find_job(context, named)
-    if (
-        job is not None
-        and _text_after_name(invocation)
-        and reflex_of(_text_after_name(invocation), thanks=True) is None
-        and not await known_to_see(context, invocation.origin, job)
-    ):
-        request = FollowUpRequest(invocation.origin, job.number, _text_after_name(invocation), named=named)
-        # With too many prompts waiting nothing is stored, and only who may see the job is told so.
-        with suppress(TooManyWaiting):
-            result = await follow_up(context, request)
-            if result is not None and result.accepted and result.same is None:
-                return Answer()
-    unknown = _refused(say.no_such_job(named), invocation, _text_after_name(invocation))
+    unknown = _refused(say.no_job_yet(NAME), invocation, invocation.text)
     return await for_reader(
-        context, invocation.origin, job, unknown, lambda found: _send_or_open_form(context, invocation, found)
+        context,
+        invocation.allowed,
+        latest,
+        unknown,
+        lambda known: _send(context, invocation, known, invocation.text, guessed=True),
     )
 
 
-async def _send_or_open_form(context: Context, invocation: Invocation, job: TrackedJob) -> Answer:
+async def _send_to_named(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+    """Send a follow-up to the job that the person named."""
+    unknown = _refused(say.no_such_job(found[1]), invocation, _text_after_name(invocation))
+    return await _send_to(context, invocation, await find_job(context, found[1]), unknown)
+
+
+async def _send_to(
+    context: Context, invocation: Invocation, job: TrackedJob | None, unknown: Answer
+) -> Answer:
+    """Send the text after a job's name, or open a form if there is none."""
     text = _text_after_name(invocation)
-    return await _send(context, invocation, job, text, guessed=False) if text else _form_for(job, invocation)
+
+    async def send(known: Readable) -> Answer:
+        if not text:
+            return _form_for(known.job, invocation)
+        return await _send(context, invocation, known, text, guessed=False)
+
+    return await for_reader(context, invocation.allowed, job, unknown, send)
 
 
 def _text_after_name(invocation: Invocation) -> str:
@@ -94,7 +85,7 @@ def _text_after_name(invocation: Invocation) -> str:
 
 
 def _form_for(job: TrackedJob, request: Invocation | Press) -> Answer:
-    private = FormState.at(request.origin, job.number, seen_by=request.origin.user).dumps()
+    private = FormState.at(request.origin, job.number).dumps()
     return Answer(modal=Modal(general.follow_up_form([job], private=private, chosen=job.number)))
 
 
@@ -109,64 +100,50 @@ async def _form(context: Context, invocation: Invocation, _found: re.Match[str])
 
 
 async def _send(
-    context: Context, invocation: Invocation, job: TrackedJob, raw: str, *, guessed: bool
+    context: Context, invocation: Invocation, known: Readable, raw: str, *, guessed: bool
 ) -> Answer:
-    if (answer := unsent(invocation, raw, job=job.number)) is not None:
+    if (answer := unsent(invocation, raw, job=known.job.number)) is not None:
         return answer
-    result = await follow_up(context, FollowUpRequest(invocation.origin, job.number, raw))
+    result = await follow_up(context, known, PromptRequest(raw))
     if result is None:
-        return _refused(say.no_such_job(str(job.number)), invocation, raw)
+        return _refused(say.no_such_job(str(known.job.number)), invocation, raw)
     if not result.accepted:
         return _refused(say.cannot_follow_up(result.job), invocation, raw)
     if result.same is not None:
         return Answer(message=say.same_follow_up(result.job.number, result.same))
-    taken = say.follow_up_taken(result.job, guessed=guessed)
-    return Answer(message=taken) if result.repeated else await confirmed(context, invocation.origin, taken)
+    return Answer(message=say.follow_up_taken(result.job, guessed=guessed))
 
 
 def _refused(message: Message, invocation: Invocation, raw: str) -> Answer:
-    """Return a refusal with the text to copy, unless it followed a mention, which people still see.
-
-    ``work/access/denied.py`` gives the same text back, so that nobody learns which jobs exist.
-    """
+    """Return a refusal with the text to copy, unless it followed a mention, which people still see."""
     text = slack_text.to_plain(raw, {}, {}) if invocation.command else ""
     return Answer(message=say.with_prompt(message, text))
 
 
 async def _button(context: Context, press: Press) -> Answer:
-    async def open_form(job: TrackedJob) -> Answer:
+    async def open_form(known: Readable) -> Answer:
+        job = known.job
         return _form_for(job, press) if takes_follow_ups(job) else Answer(message=say.cannot_follow_up(job))
 
     job, unknown = await find_job(context, press.value), Answer(message=say.no_such_job(press.value))
-    return await for_reader(context, press.origin, job, unknown, open_form)
+    return await for_reader(context, press.allowed, job, unknown, open_form)
 
 
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:
     if slack_text.is_blank(submission.fields.get("prompt") or ""):
         return FormErrors({"prompt": say.EMPTY_FORM})
-    job = await _job_of_form(context, submission)
-    known = job is not None and await known_to_see(context, submission.origin, job)
-    # Slack cannot be called before a form is answered. Access was checked when it was opened for this person.
-    if job is None or not (
-        known or (submission.form.job and submission.form.seen_by == submission.origin.user)
-    ):
+    chosen = submission.fields.get("job")
+    number = submission.form.job or JobNumber(int(chosen) if chosen and chosen.isdecimal() else 0)
+    job = await context.store.read(lambda tx: tx.jobs.get(number))
+    known = await readable(context, submission.allowed, job)
+    if known is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
-    raw, named = (
-        slack_text.from_plain(submission.fields.get("prompt") or ""),
-        None if known else str(job.number),
-    )
-    result = await follow_up(context, FollowUpRequest(submission.origin, job.number, raw, named=named))
+    raw = slack_text.from_plain(submission.fields.get("prompt") or "")
+    result = await follow_up(context, known, PromptRequest(raw))
     if result and result.same is not None:
         return FormErrors({"prompt": say.SAME_ANEW})
-    return None if result and result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(job))})
-
-
-async def _job_of_form(context: Context, submission: Submission) -> TrackedJob | None:
-    chosen = submission.fields.get("job")
-    number = submission.form.job or (JobNumber(int(chosen)) if chosen and chosen.isdecimal() else None)
-    if not number:
-        return None
-    return await context.store.read(lambda tx: tx.jobs.get(number))
+    is_taken = result is not None and result.accepted
+    return None if is_taken else FormErrors({"prompt": bare(say.cannot_follow_up(known.job))})
 
 
 COMMAND = Command(

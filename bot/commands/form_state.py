@@ -7,31 +7,27 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from bot.model.ids import ChannelId, JobNumber, UserId
+from bot.model.ids import ChannelId, JobNumber
 from bot.model.origin import Origin
 
 
 @dataclass(frozen=True, slots=True)
 class FormState:
-    """Where a form was opened, and for which job if it is for one.
-
-    ``seen_by``: the person for whom it was opened, who may see this job; None if that was not checked.
-    """
+    """Where a form was opened, and for which job if it is for one."""
 
     channel: ChannelId | None = None
     response_url: SecretStr | None = None
     job: JobNumber | None = None
-    seen_by: UserId | None = None
 
     @classmethod
-    def at(cls, origin: Origin, job: JobNumber | None = None, *, seen_by: UserId | None = None) -> FormState:
+    def at(cls, origin: Origin, job: JobNumber | None = None) -> FormState:
         """Return the state of a form that is opened in reply to a request with this origin."""
-        return cls(origin.channel, origin.response_url, job, seen_by)
+        return cls(origin.channel, origin.response_url, job)
 
     def dumps(self) -> str:
         """Return the state as JSON."""
         url = self.response_url.get_secret_value() if self.response_url else None
-        kept = {"channel": self.channel, "response_url": url, "job": self.job, "seen_by": self.seen_by}
+        kept = {"channel": self.channel, "response_url": url, "job": self.job}
         return json.dumps(kept)
 
     @classmethod
@@ -51,5 +47,4 @@ class FormState:
             channel=ChannelId(values["channel"]) if values.get("channel") else None,
             response_url=SecretStr(url) if url else None,
             job=JobNumber(job) if isinstance(job, int) else None,
-            seen_by=UserId(values["seen_by"]) if isinstance(values.get("seen_by"), str) else None,
         )

@@ -6,12 +6,11 @@ import re
 from dataclasses import replace
 
 from bot.commands.command import Answer, Invocation, Press, Word
-from bot.commands.guard import refusal
 from bot.messages import job_answers as say
 from bot.model.ids import ChannelId
 from bot.model.jobs import TrackedJob
 from bot.model.origin import Origin
-from bot.work.access.check import AskSlack, decide, reads_channel
+from bot.work.access.admit import Allowed, reads_channel
 from bot.work.context import Context
 
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
@@ -28,7 +27,7 @@ async def _list(context: Context, invocation: Invocation, _found: re.Match[str])
     if len(named) > 1 or not all(named):
         return Answer(message=say.no_such_channel())
     channel = ChannelId(named[0][1]) if named and named[0] else None if mine else origin.channel
-    return await _show(context, origin, say.JobListing(channel, mine, is_open))
+    return await _show(context, invocation.allowed, say.JobListing(channel, mine, is_open))
 
 
 JOBS = Word(
@@ -49,34 +48,15 @@ async def turn_page(context: Context, press: Press) -> Answer:
         return Answer(message=say.no_such_channel())
     channel = ChannelId(found[4]) if found[4] else None
     wanted = say.JobListing(channel, bool(found[2]), bool(found[3]), int(found[1]))
-    return _replacing(await _show(context, press.origin, wanted))
+    return replace(await _show(context, press.allowed, wanted), replaces=True)
 
 
-def _replacing(answer: Answer) -> Answer:
-    later = answer.later
-    if later is None:
-        return replace(answer, replaces=True)
-
-    async def decided() -> Answer:
-        return _replacing(await later())
-
-    return replace(answer, later=decided)
-
-
-async def _show(context: Context, origin: Origin, wanted: say.JobListing) -> Answer:
+async def _show(context: Context, allowed: Allowed, wanted: say.JobListing) -> Answer:
     """Show a page. Slack is asked whether the person can read a channel in which they are not now."""
-    if wanted.channel in (None, origin.channel):
-        return await _page(context, origin, wanted)
-
-    async def later() -> Answer:
-        decision = await decide(context, origin.user, ask=AskSlack.FINAL)
-        if decision.access is None or decision.denied is not None:
-            return await refusal(context, origin, decision)
-        if not await reads_channel(context, wanted.channel or origin.channel, origin.user, decision.access):
-            return Answer(message=say.no_such_channel())
-        return await _page(context, origin, wanted)
-
-    return Answer(later=later)
+    is_here = wanted.channel in (None, allowed.origin.channel)
+    if wanted.channel and not is_here and not await reads_channel(context, allowed, wanted.channel):
+        return Answer(message=say.no_such_channel())
+    return await _page(context, allowed.origin, wanted)
 
 
 async def _page(context: Context, origin: Origin, wanted: say.JobListing) -> Answer:

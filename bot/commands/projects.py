@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from bot.commands.command import Answer, Invocation, Word
-from bot.commands.guard import once_allowed
 from bot.messages import general as say
 from bot.model.ids import ChannelId, is_direct_message
 from bot.model.projects import Project, UnknownProject
@@ -43,11 +42,8 @@ async def _choose(context: Context, invocation: Invocation, found: re.Match[str]
         tx.channels.choose_project(origin.channel, project.id)
         tx.audit.chose_project(origin.user, project.id, origin.channel, context.clock())
 
-    async def act() -> Answer:
-        await context.store.write(choose)
-        return Answer(message=say.chosen(project))
-
-    return await once_allowed(context, origin, act)
+    await context.store.write(choose)
+    return Answer(message=say.chosen(project))
 
 
 PROJECT = Word(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 
 from bot import slack_text
 from bot.commands.catalogue import COMMANDS, meant_by
@@ -13,6 +12,7 @@ from bot.model.ids import is_direct_message
 from bot.model.origin import Origin
 from bot.model.projects import UnknownProject
 from bot.store import Transaction
+from bot.work.access.admit import admit
 from bot.work.context import Context
 from bot.work.jobs.thread_events import (
     answer_in_private,
@@ -20,6 +20,7 @@ from bot.work.jobs.thread_events import (
     heard_reply,
     is_answered,
     named_job,
+    telling_refusals,
 )
 from bot.work.ports import Mention, ThreadReply
 
@@ -27,7 +28,7 @@ from bot.work.ports import Mention, ThreadReply
 async def heard(context: Context, message: ThreadReply | Mention) -> None:
     """Run the command that a message means, or handle it as a prompt for the agent.
 
-    Raises TooEarly, as ``heard_reply`` does.
+    Raises TooEarly and Untold, as ``heard_reply`` does.
     """
     # The answers to commands are private, and apps cannot read any.
     is_by_app = message.origin.user in context.access_policy.bots
@@ -56,11 +57,12 @@ async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool
         return False
     if was_answered:
         return True
-    # The message belongs to the person's conversation, which may not be that of the job that they name.
-    invocation = Invocation(replace(origin, message_ts=None), "", text)
-    answer = await (await command.run(context, invocation)).decided()
-    if answer.message is not None:
-        await answer_in_private(context, origin, answer.message)
+    async with telling_refusals(context, origin):
+        allowed = await admit(context, origin, channel=origin.channel)
+        # The message belongs to the person's conversation, which may not be that of the job that they name.
+        answer = await command.run(context, Invocation(allowed.but(message_ts=None), "", text))
+        if answer.message is not None:
+            await answer_in_private(context, allowed, answer.message)
     return True
 
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot import slack_text
 from bot.commands.command import Answer, Invocation, Press
 from bot.commands.guard import for_reader
 from bot.commands.reflexes import taken_for
 from bot.messages import job_answers as say
-from bot.messages.general import unknown_project
 from bot.messages.job_answers import Reflex, not_sent
 from bot.model.ids import JobNumber, MessageTs, RequestKey
-from bot.model.jobs import TrackedJob
-from bot.model.origin import Origin, message_key
-from bot.model.projects import UnknownProject
+from bot.model.origin import message_key
+from bot.model.prompts import PromptRequest
+from bot.work.access.admit import Allowed, Readable
 from bot.work.context import Context
-from bot.work.jobs.ask import AskRequest, ask
-from bot.work.jobs.follow_up import FollowUpRequest, follow_up
+from bot.work.jobs.ask import ask
+from bot.work.jobs.follow_up import follow_up
 from bot.work.jobs.thanks import is_thanks
 from bot.work.jobs.thread_events import heard_mention, heard_reply
 from bot.work.ports import Mention, ThreadReply
@@ -69,14 +68,13 @@ class _Unsent:
         number = JobNumber(int(job)) if job else None
         return cls(RequestKey(key), MessageTs(thread) if thread else None, number, raw)
 
-    def origin(self, pressed: Origin) -> Origin:
-        """Return the origin of the request that was not sent: its message, if that stands in this channel."""
-        here = message_key(pressed.channel)
+    def allowed(self, pressed: Allowed) -> Allowed:
+        """Return the request that was not sent: its message, if that stands in this channel."""
+        here = message_key(pressed.origin.channel)
         if not self.key.startswith(here):
-            return replace(pressed, key=self.key, thread=None, message_ts=None)
-        return replace(
-            pressed, key=self.key, thread=self.thread, message_ts=MessageTs(self.key.removeprefix(here))
-        )
+            return pressed.but(key=self.key, thread=None, message_ts=None)
+        ts = MessageTs(self.key.removeprefix(here))
+        return pressed.but(key=self.key, thread=self.thread, message_ts=ts)
 
 
 async def send_anyway(context: Context, press: Press) -> Answer:
@@ -84,15 +82,16 @@ async def send_anyway(context: Context, press: Press) -> Answer:
     kept, unknown = _Unsent.loads(press.value), Answer(message=say.no_such_job(press.value))
     if kept is None:
         return unknown
-    origin = kept.origin(press.origin)
+    allowed = kept.allowed(press.allowed)
     if kept.job is not None:
-        number = kept.job
+        number, sent = kept.job, allowed.but(thread=None, message_ts=None)
         job = await context.store.read(lambda tx: tx.jobs.get(number))
         return await for_reader(
-            context, press.origin, job, unknown, lambda found: _follow_up(context, origin, found, kept.raw)
+            context, sent, job, unknown, lambda known: _follow_up(context, known, kept.raw)
         )
+    origin = allowed.origin
     if origin.message_ts is None:
-        return await _ask(context, origin, kept.raw)
+        return await _ask(context, allowed, kept.raw)
     if origin.thread is None:
         await heard_mention(context, Mention(origin, kept.raw))
     else:
@@ -100,21 +99,15 @@ async def send_anyway(context: Context, press: Press) -> Answer:
     return Answer()
 
 
-async def _follow_up(context: Context, origin: Origin, job: TrackedJob, raw: str) -> Answer:
-    sent = replace(origin, thread=None, message_ts=None)
-    result = await follow_up(context, FollowUpRequest(sent, job.number, raw, allow_duplicate=True))
+async def _follow_up(context: Context, known: Readable, raw: str) -> Answer:
+    result = await follow_up(context, known, PromptRequest(raw, allow_duplicate=True))
     if result is None or not result.accepted:
-        return Answer(message=say.cannot_follow_up(job))
+        return Answer(message=say.cannot_follow_up(known.job))
     return Answer(message=say.too_late()) if result.repeated else Answer()
 
 
-async def _ask(context: Context, origin: Origin, raw: str) -> Answer:
-    try:
-        text, project = context.projects.take(raw)
-    except UnknownProject as unknown:
-        prompt = slack_text.to_plain(unknown.text, {}, {})
-        return Answer(message=unknown_project(unknown.name, context.projects, prompt))
-    asked = await ask(
-        context, AskRequest(origin, text, allow_duplicate=True, project=project.id if project else None)
-    )
+async def _ask(context: Context, allowed: Allowed, raw: str) -> Answer:
+    text, project = context.projects.take(raw)
+    request = PromptRequest(text, allow_duplicate=True, project=project.id if project else None)
+    asked = await ask(context, allowed, request)
     return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer()

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from bot import slack_text
 from bot.commands.command import Answer, Command, Invocation, Modal, Press, Word
 from bot.commands.form_state import FormState
-from bot.commands.guard import confirmed, once_allowed
 from bot.commands.parsing.visitors_options import Misunderstood, parse_query, parse_section, parse_weekly
 from bot.commands.projects import projects_to_choose
 from bot.messages import general, visitors_answers
 from bot.messages.general import unknown_choice, unknown_in_options
 from bot.model.ids import PageKey, ProjectId, QuestionId
-from bot.model.message import Message
-from bot.model.origin import Origin
 from bot.model.projects import Project, UnknownProject
 from bot.work.context import Context
 from bot.work.visitors.buttons import more, send_csv, share
@@ -60,23 +56,21 @@ def _chosen(invocation: Invocation) -> ProjectId | None:
 
 async def _ask(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
     query = parse_query(found[1], context.clock(), context.analytics.zone)
-    await ask_visitors(context, invocation.origin, query, _chosen(invocation))
+    await ask_visitors(context, invocation.allowed, query, _chosen(invocation))
     return Answer()
 
 
 async def _subscribe(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
     weekly = parse_weekly(found[1])
     request = SubscribeRequest(
-        invocation.origin, weekly.weekday, weekly.at, weekly.zone, weekly.section, _chosen(invocation)
+        invocation.allowed, weekly.weekday, weekly.at, weekly.zone, weekly.section, _chosen(invocation)
     )
-    return await _once_allowed(context, invocation.origin, lambda: subscribe(context, request))
+    return Answer(message=await subscribe(context, request))
 
 
 async def _unsubscribe(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
-    origin, section = invocation.origin, parse_section(found[1])
-    return await _once_allowed(
-        context, origin, lambda: unsubscribe(context, origin, section, _chosen(invocation))
-    )
+    section = parse_section(found[1])
+    return Answer(message=await unsubscribe(context, invocation.allowed, section, _chosen(invocation)))
 
 
 async def _subscriptions(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
@@ -86,8 +80,7 @@ async def _subscriptions(context: Context, invocation: Invocation, _found: re.Ma
 async def _digest(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
     """Run ``digest now [path /api]``."""
     section = parse_section(" ".join(word for word in found[1].split() if word.lower() != "now"))
-    message, is_stored = await digest_now(context, invocation.origin, section, _chosen(invocation))
-    return await confirmed(context, invocation.origin, message, is_stored=is_stored)
+    return Answer(message=await digest_now(context, invocation.allowed, section, _chosen(invocation)))
 
 
 async def _digest_again(context: Context, press: Press) -> Answer:
@@ -101,29 +94,16 @@ async def _digest_again(context: Context, press: Press) -> Answer:
         project = context.projects.named(name).id if name else None
     except UnknownProject as unknown:
         return Answer(message=unknown_choice(unknown.name, context.projects), replaces=True)
-    message, is_stored = await digest_now(context, press.origin, section or None, project, again=True)
-    return replace(await confirmed(context, press.origin, message, is_stored=is_stored), replaces=True)
-
-
-async def _once_allowed(
-    context: Context, origin: Origin, act: Callable[[], Awaitable[Message | None]]
-) -> Answer:
-    """Act after access is confirmed, and return the message. For actions that no worker checks later."""
-
-    async def do() -> Answer:
-        return Answer(message=await act())
-
-    return await once_allowed(context, origin, do)
+    message = await digest_now(context, press.allowed, section or None, project, again=True)
+    return Answer(message=message, replaces=True)
 
 
 async def _share(context: Context, press: Press) -> Answer:
-    question, user = await _question(context, press), press.origin.user
-    return await _once_allowed(context, press.origin, lambda: share(context, question, user))
+    return Answer(message=await share(context, press.allowed, await _question(context, press)))
 
 
 async def _csv_file(context: Context, press: Press) -> Answer:
-    question = await _question(context, press)
-    return await _once_allowed(context, press.origin, lambda: send_csv(context, question))
+    return Answer(message=await send_csv(context, await _question(context, press)))
 
 
 async def _more(context: Context, press: Press) -> Answer:

@@ -230,9 +230,6 @@ _WORDS = {
     WaitWhy.WORKER: "{what} is due: I'm about to take it up",
     WaitWhy.PROCESS: "{what} is in hand: I'm at it right now",
     WaitWhy.BEFORE: "{what} waits for what goes before it in the thread",
-    WaitWhy.ASKER: (
-        "{what} waits: Slack couldn't tell me who asked or what a name means. I'll try again {soon}"
-    ),
     WaitWhy.FACE: "{what} waits for the first message of its thread, which Slack doesn't have yet",
     WaitWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
     WaitWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",

@@ -147,7 +147,7 @@ _WHY: Mapping[Access, str] = {
     Access.GONE: "Slack says this account isn't active. Ask a teammate to send this for you.",
     Access.NOT_LISTED: "This bot is set up for some people only. Ask one of them to send this for you.",
     Access.CHANNEL: "This bot isn't set up for this channel. Ask in another one, or ask whoever runs it.",
-    Access.UNTOLD: "Slack couldn't tell me who you are, so I did nothing. Try again in a minute.",
+    Access.UNTOLD: "Slack didn't tell me who you are, so I did nothing. Send or press it again in a minute.",
 }
 
 

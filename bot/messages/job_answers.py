@@ -280,20 +280,12 @@ def too_many_waiting(limit: int, prompt_text: str) -> Message:
 
     The prompt is quoted, so that the person can copy it and send it later.
     """
+    waiting = counted(limit, "prompt of yours waits", "prompts of yours wait")
     said = (
-        f":no_entry: {_already_waiting(limit)}, so I haven't taken this one. "
+        f":no_entry: {waiting} already, so I haven't taken this one. "
         "Send it again when one of them has started."
     )
     return with_prompt(b.words(said), prompt_text)
-
-
-def too_many_waiting_for_form(limit: int) -> str:
-    """Return the same for a form, which keeps the prompt."""
-    return f"{_already_waiting(limit)}. Send this again when one of them has started."
-
-
-def _already_waiting(limit: int) -> str:
-    return f"{counted(limit, 'prompt of yours waits', 'prompts of yours wait')} already"
 
 
 def key_refused(

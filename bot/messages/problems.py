@@ -49,7 +49,6 @@ _TITLES = {
     JobProblem.JOB_UNKNOWN: "the docs service no longer knows the job",
     JobProblem.NOT_STARTED: "the job didn't start",
     JobProblem.SLACK_REFUSED: "Slack didn't let me post",
-    JobProblem.NOT_ALLOWED: "whoever asked can't use the bot",
     JobProblem.DISMISSED: "nobody knew whether it had started, and somebody dismissed it",
 }
 

@@ -92,8 +92,6 @@ class JobProblem(StrEnum):
     """A follow-up for a job that never started."""
     SLACK_REFUSED = "slack_refused"
     """Slack did not let the bot post."""
-    NOT_ALLOWED = "not_allowed"
-    """The requester has no access. Stored with the ``Access`` value: ``not_allowed:guest``."""
     DISMISSED = "dismissed"
     """The first prompt was unconfirmed and somebody dismissed it. Stored with who: ``dismissed:U0ANA``."""
 
@@ -283,8 +281,3 @@ class TrackedJob:
     def awaits_review(self) -> bool:
         """Whether nobody has said yet what became of the pull request."""
         return self.state is JobState.PULL_REQUEST and self.review is None
-
-    @property
-    def is_denied(self) -> bool:
-        """Whether only the requester may know of the job, because they may not use the bot."""
-        return (self.problem or "").partition(":")[0] == JobProblem.NOT_ALLOWED

@@ -8,10 +8,9 @@ The diagram in docs/jobs.md shows the steps of a job; a test compares the two.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
-from bot.model.access import Access
 from bot.model.along import TakeThread
 from bot.model.ids import MessageTs, ServiceJobId, UserId
 from bot.model.jobs import JobProblem, JobState, JobStepFields, TrackedJob
@@ -219,13 +218,6 @@ def refused(job: TrackedJob, problem: str, at: datetime) -> JobStep:
     return _job_step(job, J.REFUSED, {"problem": problem, "ended_at": at}, leaves_queue=True)
 
 
-def denied(job: TrackedJob, access: Access, at: datetime) -> JobStep:
-    """Return the step for a job whose requester may not start it. Nothing of them and their words is kept."""
-    problem = f"{JobProblem.NOT_ALLOWED}:{access}"
-    fields: JobStepFields = {"problem": problem, "ended_at": at, "requester": UserId(""), "text": ""}
-    return _job_step(job, J.REFUSED, fields, leaves_queue=True)
-
-
 def withdrawn(job: TrackedJob, at: datetime) -> JobStep:
     """Return the step for a job withdrawn before it started."""
     return _job_step(job, J.WITHDRAWN, {"ended_at": at}, leaves_queue=True)
@@ -287,20 +279,6 @@ def prompt_unconfirmed(prompt: Prompt) -> PromptStep:
 def prompt_refused(prompt: Prompt) -> PromptStep:
     """Return the step for a prompt that the docs service refused, or that will never be sent."""
     return _prompt_step(prompt, P.REFUSED, {"sent_at": None, "response_url": None, "in_queue": False})
-
-
-def prompt_denied(prompt: Prompt) -> PromptStep:
-    """Return the step for a prompt whose sender may not send it. Nothing of them and their words is kept."""
-    refused = prompt_refused(prompt)
-    fields: PromptStepFields = {
-        **refused.fields,
-        "asked_by": UserId(""),
-        "raw": "",
-        "along": None,
-        "files": None,
-        "named": None,
-    }
-    return replace(refused, fields=fields)
 
 
 def prompt_resent(prompt: Prompt, at: datetime) -> PromptStep:

@@ -51,7 +51,6 @@ class PromptStepFields(PromptFields, total=False):
     along: str | None
     take_thread: TakeThread | None
     files: None
-    named: None
     sent_at: datetime | None
     attempts: int
     response_url: None
@@ -64,8 +63,6 @@ class Prompt:
     A forgotten prompt has no ``asked_by``.
     ``raw`` is the text as Slack sent it, with entities and ids; ``text`` is the text for the agent, set once
     names are resolved. ``message_ts`` is the Slack message that contained the prompt, if any.
-    ``named``: how the requester named the job, while it is unknown whether they may see that job. Access is
-    checked (``bot/work/access/jobs.py``) before the prompt has an effect. None if it was checked before.
     ``take_thread``: when earlier messages go along; None for never. ``files``: the files of the message.
     ``along``: what goes to the agent after the text, set together with it. Until then it holds the messages
     that were given in a form.
@@ -84,7 +81,6 @@ class Prompt:
     channel: ChannelId | None = None
     message_ts: MessageTs | None = None
     attempts: int = 0
-    named: str | None = None
     take_thread: TakeThread | None = None
     files: tuple[SharedFile, ...] = ()
     along: str | None = None
@@ -93,19 +89,35 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptRequest:
+    """A text that somebody wants to be sent to the agent, for a new job or an old one.
+
+    ``raw`` is Slack's wire text and is not blank. ``allow_duplicate``: the person has confirmed that they
+    want an equal text to be sent again. ``heard``: it was received in a conversation that is read again.
+    ``take_thread`` and ``files``: see ``Prompt``. ``given``: the thread's messages as a form had them.
+    ``again_of``: the job whose prompt a new job runs again. ``project``: None for that of the channel.
+    """
+
+    raw: str
+    allow_duplicate: bool = False
+    heard: bool = False
+    take_thread: TakeThread | None = None
+    files: tuple[SharedFile, ...] = ()
+    given: str | None = None
+    again_of: JobNumber | None = None
+    project: ProjectId | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class NewPrompt:
-    """A prompt to store, once for the key of its ``origin``. See ``Prompt``."""
+    """A prompt to store, once for the key of its ``origin``."""
 
     origin: Origin
+    request: PromptRequest
     job: JobNumber
     project: ProjectId
     kind: PromptKind
-    raw: str
     asked_at: datetime
-    named: str | None = None
-    take_thread: TakeThread | None = None
-    files: tuple[SharedFile, ...] = ()
-    along: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

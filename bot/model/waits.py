@@ -35,8 +35,6 @@ class WaitWhy(StrEnum):
     """A process works on it, or was killed meanwhile: then another one takes it when its lease ends."""
     BEFORE = "before"
     """Something that goes first: an earlier prompt of the job, or an earlier message of the thread."""
-    ASKER = "asker"
-    """Slack could not say who asked, or what a name in the prompt means."""
     FACE = "face"
     """The first message of its thread."""
     PERSON = "person"
@@ -137,8 +135,6 @@ class WaitingPrompt:
             return None
         if self.lease.is_held(now):
             return _held(self.lease, now)
-        if self.due_at > now:
-            return WaitWhy.ASKER, self.due_at, None
         return (WaitWhy.FACE if self.face_is_open else WaitWhy.WORKER), None, None
 
     def _sending(self, now: datetime) -> _Why:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import structlog
 from pydantic import SecretStr
@@ -21,14 +21,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.commands.command import (
     Answer,
+    Arrived,
     Command,
     FormErrors,
-    Invocation,
     Modal,
-    Press,
-    ShortcutUse,
-    Submission,
+    Request,
 )
+from bot.commands.guard import run_if_allowed
 from bot.commands.spoken import heard
 from bot.logs import about_request
 from bot.messages import problems
@@ -42,7 +41,8 @@ from bot.slack.background import Background
 from bot.slack.errors import translated
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
-from bot.store.deadline import Deadline, OutcomeUnknown, current
+from bot.store.deadline import OutcomeUnknown, current
+from bot.work.access.admit import Untold
 from bot.work.context import Context
 from bot.work.jobs.corrections import heard_change
 from bot.work.jobs.missed import Gap
@@ -51,7 +51,6 @@ from bot.work.ports import SlackError
 
 log = structlog.get_logger(__name__)
 Body = dict[str, Any]
-Request = TypeVar("Request", Invocation, Press, Submission, ShortcutUse)
 _LIMITED_SECONDS = 60.0
 _OFFERED = frozenset({"block_actions", "view_submission", "shortcut", "message_action"})
 _TAKEN_EVERYWHERE = frozenset({"section", "context", "actions", "rich_text"})
@@ -155,22 +154,22 @@ class _Listeners:
         self,
         kind: str,
         name: str,
-        read: Callable[[Body], Request],
+        read: Callable[[Body], Arrived[Request]],
         run: Callable[[Context, Request], Awaitable[Answer | FormErrors | None]],
     ) -> Callable[..., Awaitable[None]]:
         """Return a listener that acknowledges with the answer, or shows it right after."""
 
         async def listener(ack: AsyncAck, body: Body) -> None:
-            request = read(body)
+            arrived = read(body)
             self._count("requests", kind)
-            with about_request(request.origin.key):
+            with about_request(arrived.origin.key):
                 log.info("request", kind=kind, what=name)
                 try:
-                    answer = await run(self._context, request)
+                    answer = await run_if_allowed(self._context, arrived, run)
                 except Exception as error:
                     # The person is told here and the operator in the log, under one reference.
                     broken = _broke("request_failed", error, kind=kind, what=name)
-                    answer = _answer(_to_copy(broken, body), body)
+                    answer = _answer(with_prompt(broken, arrived.typed), body)
                 await ack(**self._acknowledgement(answer, body))
 
         return listener
@@ -194,8 +193,8 @@ class _Listeners:
         """
         if isinstance(error, BoltUnhandledRequestError):
             return BoltResponse(status=200, body=self._unknown(body))
-        if isinstance(error, TooEarly):
-            log.info("event_too_early", event_id=body.get("event_id"))
+        if isinstance(error, TooEarly | Untold):
+            log.info("event_left_to_slack", event_id=body.get("event_id"), reason=type(error).__name__)
         else:
             log.error("event_not_stored", event_id=body.get("event_id"), exc_info=error)
         return None
@@ -213,27 +212,8 @@ class _Listeners:
         return self._acknowledgement(_answer(problems.unknown_command(), body), body)
 
     def _show(self, answer: Answer, body: Body) -> None:
-        if answer.later is not None:
-            self._show_when_decided(answer, body)
-            return
         self._say_later(answer.message, body, replaces=answer.replaces)
         self._open_later(answer, body)
-
-    def _show_when_decided(self, answer: Answer, body: Body) -> None:
-        """Decide the answer in the background, because calls to Slack must not delay the acknowledgement."""
-
-        request = current()
-
-        async def decide() -> None:
-            try:
-                shown = await answer.decided()
-            except Exception as error:
-                # The person is told privately and the operator in the log, under one reference.
-                self._say_later(_to_copy(_broke("access_check_failed", error, request), body), body)
-                return
-            self._show(shown, body)
-
-        self._background.start("who may", decide())
 
     def _say_later(self, message: Message | None, body: Body, *, replaces: bool = False) -> None:
         if message is None:
@@ -272,21 +252,16 @@ def _private(message: Message) -> Body:
     return given | {"blocks": list(message.blocks)} if message.blocks else given
 
 
-def _broke(event: str, error: Exception, request: Deadline | None = None, **about: object) -> Message:
+def _broke(event: str, error: Exception, **about: object) -> Message:
     """Log the exception under the request's reference, and return a message that quotes it.
 
-    ``request``: None for the current one. The message says so if something of it may have been stored.
+    The message says so if something of the request may have been stored.
     """
     reference = structlog.contextvars.get_contextvars().get("request") or secrets.token_hex(4)
     log.error(event, reference=reference, exc_info=error, **about)
-    request = request or current()
+    request = current()
     is_stored = isinstance(error, OutcomeUnknown) or (request is not None and request.has_written)
     return problems.something_broke(reference, may_be_stored=is_stored)
-
-
-def _to_copy(broken: Message, body: Body) -> Message:
-    """Return the message with the command that somebody typed, which Slack does not show any more."""
-    return with_prompt(broken, payloads.invocation(body).typed) if "command" in body else broken
 
 
 def _answer(message: Message, body: Body) -> Answer | FormErrors:

@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot import slack_text
-from bot.commands.command import Invocation, Press, ShortcutUse, Submission
+from bot.commands.command import Arrived, Invocation, Press, ShortcutUse, Submission
 from bot.commands.form_state import FormState
 from bot.messages.plain_text import clip
-from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId
+from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
 from bot.model.origin import Origin, message_key
 from bot.slack.written import MOST_CHARACTERS, files_of, text_of
 from bot.work.ports import Changed, Mention, Said, ThreadReply
@@ -50,26 +50,31 @@ def asker(body: Payload, kind: str = "private") -> Origin:
     )
 
 
-def invocation(body: Payload) -> Invocation:
+def invocation(body: Payload) -> Arrived[Invocation]:
     """Return a slash command.
 
     https://docs.slack.dev/interactivity/implementing-slash-commands
     """
+    origin, command = asker(body, "command"), body["command"]
     text = clip(body.get("text") or "", MOST_CHARACTERS)
-    return Invocation(asker(body, "command"), body["command"], text)
+    typed = f"{command} {slack_text.to_plain(text, {}, {})}".strip()
+    return Arrived(origin, lambda allowed: Invocation(allowed, command, text), origin.channel, typed)
 
 
-def press(body: Payload) -> Press:
+def press(body: Payload) -> Arrived[Press]:
     """Return a press of a button or a choice in a menu.
 
     https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
     """
     action = body["actions"][0]
     value = action.get("value") or (action.get("selected_option") or {}).get("value") or ""
-    return Press(asker(body, "press"), action["action_id"], str(value))
+    origin, action_id = asker(body, "press"), action["action_id"]
+    # A button in a direct message may be about another channel.
+    where = None if is_direct_message(origin.channel) else origin.channel
+    return Arrived(origin, lambda allowed: Press(allowed, action_id, str(value)), where)
 
 
-def submission(body: Payload) -> Submission:
+def submission(body: Payload) -> Arrived[Submission]:
     """Return the submission of a form.
 
     https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
@@ -80,7 +85,8 @@ def submission(body: Payload) -> Submission:
     form = FormState.loads(view.get("private_metadata") or "")
     key, user = RequestKey(f"view:{view['id']}"), UserId(body["user"]["id"])
     origin = Origin(key, user, form.channel or ChannelId(""), response_url=form.response_url)
-    return Submission(origin, view["callback_id"], fields, form)
+    callback = view["callback_id"]
+    return Arrived(origin, lambda allowed: Submission(allowed, callback, fields, form), is_form=True)
 
 
 def _field(given: Payload) -> str | None:
@@ -95,14 +101,15 @@ def _field(given: Payload) -> str | None:
     return None
 
 
-def shortcut_use(body: Payload) -> ShortcutUse:
+def shortcut_use(body: Payload) -> Arrived[ShortcutUse]:
     """Return the use of a message shortcut. The message that begins a thread belongs to it, too.
 
     https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
     """
     message = body["message"]
     origin = replace(asker(body, "shortcut"), thread=_ts(message.get("thread_ts")))
-    return ShortcutUse(origin, body["callback_id"], text_of(message))
+    callback, text = body["callback_id"], text_of(message)
+    return Arrived(origin, lambda allowed: ShortcutUse(allowed, callback, text), origin.channel)
 
 
 def spoken(

@@ -10,10 +10,12 @@ from typing import Any
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot import slack_text
 from bot.model.ids import ChannelId, MessageTs, UserId
 from bot.model.origin import time_of, ts_at
 from bot.slack import payloads
 from bot.slack.errors import translated
+from bot.slack.written import text_of
 from bot.work.ports import Changed, Mention, Said, SlackUnclear, ThreadReply
 
 log = structlog.get_logger(__name__)
@@ -46,6 +48,10 @@ async def said_since(
     about = {"type": "message", "channel": channel, "channel_type": None if thread else "im"}
     # Slack returns the first message of a thread whatever its age.
     all_of_it = [found[ts] | about for ts in sorted(found) if _TS.fullmatch(ts)]
+    # A mention that could not be taken is read as the beginning of the thread under it.
+    for each in all_of_it:
+        if each["ts"] == thread and slack_text.mentions(text_of(each), bot):
+            each["type"] = "app_mention"
     said = (payloads.spoken(each, bot) for each in all_of_it if each["ts"] > since)
     changed = (payloads.changed_after(since, each) for each in all_of_it)
     return [each for each in (*said, *changed) if each is not None]

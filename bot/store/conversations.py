@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select, tuple_
+from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select, tuple_, update
 
 from bot.model.ids import ChannelId, MessageTs, is_direct_message
 from bot.model.origin import Origin, Unread, time_of, ts_at
@@ -93,6 +93,24 @@ class ConversationRepository(Repository):
         """Make a thread due to be read from its beginning: replies to it could not be taken until now."""
         new = {"channel": channel, "thread": root, "newest_ts": root, "missed_since": root, "due_at": now}
         insert_unless_there(self.connection, conversations, new)
+
+    def read_later(self, origin: Origin, due_at: datetime) -> None:
+        """Make a conversation due to be read from this message on, because it could not be taken now.
+
+        A mention outside of threads is read as the thread under it.
+        """
+        if origin.message_ts is None:
+            return
+        thread = origin.thread_for_job or _TIMELINE
+        before = ts_at(time_of(origin.message_ts) - timedelta(microseconds=1))
+        new: dict[str, object] = {"channel": origin.channel, "thread": thread}
+        new |= {"newest_ts": before, "missed_since": before, "due_at": due_at}
+        if insert_unless_there(self.connection, conversations, new):
+            return
+        here = and_(_c.channel == origin.channel, _c.thread == thread)
+        since = case((_c.missed_since < before, _c.missed_since), else_=before)
+        soon = func.coalesce(_c.due_at, due_at)
+        self.connection.execute(update(conversations).where(here).values(missed_since=since, due_at=soon))
 
     def _threads(self, now: datetime) -> tuple[Sequence[tuple[ChannelId, MessageTs]], int]:
         """Return the newest threads to be read, and how many more there are. Each has a row afterwards."""

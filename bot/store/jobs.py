@@ -6,13 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Unpack
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, not_, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, not_, or_, select, true
 
 from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.model.jobs import (
     JobFields,
     JobFilter,
-    JobProblem,
     JobState,
     QueueWhy,
     ThreadRef,
@@ -25,10 +24,8 @@ from bot.store.audit import note_job_end
 from bot.store.columns import reader
 from bot.store.leases import FREE, HOLDER, LIMIT, NOW, Claimer, Rows, claiming, held
 from bot.store.queues import POLLS
-from bot.store.schema import back_offs, jobs, prompts
+from bot.store.schema import back_offs, jobs
 
-_LET_IN = or_(jobs.c.problem.is_(None), not_(jobs.c.problem.startswith(JobProblem.NOT_ALLOWED)))
-"""The condition that a job's requester was not denied access."""
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 _OPEN = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
 _OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c.root_ts.is_not(None))
@@ -150,17 +147,14 @@ class JobRepository(Rows[TrackedJob]):
         is_open: bool = False,
         skipped: int = 0,
     ) -> Sequence[TrackedJob]:
-        """Return a channel's jobs, newest first, without forgotten ones and those hidden from this user.
+        """Return a channel's jobs, newest first, without forgotten ones.
 
         ``mine``: only those that the user asked for. ``is_open``: only those that have no end yet. Without a
         channel, return those of all channels, which only ``mine`` may ask for.
         """
         if channel is None and not mine:
             raise ValueError("somebody else's jobs are listed by their channel")
-        # Only a prompt that has passed the access check has a text.
-        let_in = exists().where(prompts.c.job == jobs.c.number, prompts.c.text.is_not(None))
-        undecided = and_(jobs.c.state == JobState.WAITING, not_(let_in), jobs.c.requester != user)
-        shown = and_(jobs.c.requester != "", not_(undecided), _LET_IN)
+        shown = jobs.c.requester != ""
         wanted = [shown] if channel is None else [shown, jobs.c.channel == channel]
         if mine:
             wanted.append(jobs.c.requester == user)
@@ -169,12 +163,9 @@ class JobRepository(Rows[TrackedJob]):
         return self._many(and_(*wanted), limit, skipped)
 
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
-        """Return the newest jobs of all channels that have these values; None lets all through.
-
-        Requests of people without access are left out.
-        """
+        """Return the newest jobs of all channels that have these values; None lets all through."""
         wanted = [jobs.c[name] == value for name, value in only.items() if value is not None]
-        return self._many(and_(_LET_IN, *wanted), limit)
+        return self._many(and_(true(), *wanted), limit)
 
     def update(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
         """Write columns of one job without touching its lease."""
@@ -224,11 +215,8 @@ class JobRepository(Rows[TrackedJob]):
     def asked_between(
         self, project: ProjectId, since: datetime, until: datetime, limit: int
     ) -> Sequence[TrackedJob]:
-        """Return the jobs asked for from ``since`` until before ``until``, newest first.
-
-        Requests of people without access are left out.
-        """
-        asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until, _LET_IN)
+        """Return the jobs asked for from ``since`` until before ``until``, newest first."""
+        asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until)
         return self._many(asked, limit)
 
     def without_trouble(

@@ -117,15 +117,14 @@ def _values(new: NewPrompt) -> dict[str, object]:
         "kind": new.kind,
         "state": PromptState.NEW,
         "asked_by": origin.user,
-        "raw": new.raw,
+        "raw": new.request.raw,
         "asked_at": new.asked_at,
         "channel": origin.channel,
         "message_ts": origin.message_ts,
         "response_url": origin.response_url,
-        "named": new.named,
-        "take_thread": new.take_thread,
-        "files": new.files or None,
-        "along": new.along,
+        "take_thread": new.request.take_thread,
+        "files": new.request.files or None,
+        "along": new.request.given,
         "due_at": new.asked_at,
     }
 
@@ -203,10 +202,8 @@ class PromptRepository(Rows[Prompt]):
         return newest.id if newest else None
 
     def has_asked(self, user: UserId, job: JobNumber) -> bool:
-        """Return whether a prompt of this user for this job has passed the access check."""
-        # Only such a prompt has a text.
-        let_in = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.text.is_not(None))
-        return self._has(let_in)
+        """Return whether this user has sent a prompt for this job."""
+        return self._has(and_(prompts.c.job == job, prompts.c.asked_by == user))
 
     def update(self, prompt: PromptId, *, was: PromptState, **fields: Unpack[PromptFields]) -> None:
         """Write columns of a prompt. Raises LeaseLost unless it is still in state ``was``."""
@@ -244,7 +241,7 @@ class PromptRepository(Rows[Prompt]):
             raise LeaseLost(f"prompt {prompt}")
 
     def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
-        """Claim new prompts, whose access check and preparation are still to be done.
+        """Claim new prompts, which are still to be prepared.
 
         Somebody's next job in a channel is left until the face of their one before it has been posted. So the
         faces of several people's jobs go out in turn.

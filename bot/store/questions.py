@@ -15,7 +15,7 @@ from bot.model.origin import Origin
 from bot.model.questions import Question, QuestionKind, QuestionState, VisitorsQuery
 from bot.model.visitors import Snapshot
 from bot.model.weekly_time import Weekday, WeeklyTime
-from bot.store.columns import forgotten, insert_unless_there, reader
+from bot.store.columns import insert_unless_there, reader
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, readable
 from bot.store.queues import QUESTIONS
 from bot.store.schema import questions, subscriptions
@@ -102,14 +102,6 @@ class QuestionRepository(Rows[Question]):
         """Write that the question is over and free its lease. Raises LeaseLost unless ``owner`` holds it."""
         values = {"state": state, "response_url": None, **FREE}
         self._write(question, owner, values)
-
-    def refused(self, question: QuestionId, owner: str) -> None:
-        """Write that a question is over, keep nothing of its person and their words, and free its lease.
-
-        Raises LeaseLost unless ``owner`` holds the lease.
-        """
-        self.settle(question, owner, QuestionState.MISSED)
-        self._write(question, None, forgotten(questions))
 
     def check_now(self, project: ProjectId, now: datetime) -> None:
         """Make a project's waiting questions due at ``now``, because numbers for one of them were read."""

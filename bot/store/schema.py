@@ -121,7 +121,6 @@ prompts = Table(
     Column("channel", Channel(40)),
     Column("message_ts", Id(40)),
     Column("response_url", Secret),
-    Column("named", UserText),
     Column("take_thread", Choice(TakeThread)),
     Column("along", UserText),
     Column("files", UserJson(tuple[SharedFile, ...])),

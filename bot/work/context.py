@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from bot.docs_api import DocsClient
 from bot.model.access import AccessPolicy, MemberCache
-from bot.model.ids import ChannelId, MessageTs, ProjectId, PromptId, UserId
+from bot.model.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.model.jobs import ThreadRef
 from bot.model.polling import PollPace
 from bot.model.projects import Project, Projects
@@ -137,7 +137,6 @@ class WorkerContext(Context):
     ``keep``: for how long texts and people are kept after the end of a job; None means for ever.
     ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
     what happened, and with which outcome. ``answered`` has the times of the last polls that were answered.
-    ``undecided``: since when this process has asked Slack in vain about the sender of a prompt.
     """
 
     docs: DocsClient
@@ -149,7 +148,6 @@ class WorkerContext(Context):
     keep: timedelta | None = None
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
-    undecided: dict[PromptId, datetime] = field(default_factory=dict)
 
     def claimer(self) -> Claimer:
         """Return the claimer for a lease that this process takes now."""

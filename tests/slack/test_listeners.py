@@ -15,14 +15,12 @@ from bot.commands.command import Answer, Invocation
 from bot.commands.visitors import COMMAND as VISITORS
 from bot.logs import reference
 from bot.messages.face import Action
-from bot.model.ids import ChannelId
 from bot.model.jobs import JobState
 from bot.model.message import Message
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.work.context import Context
 from tests.builders import (
     ANA,
-    BEN,
     CHANNEL,
     NOW,
     add_job,
@@ -173,17 +171,6 @@ async def test_what_a_job_cannot_take_is_given_back_with_the_acknowledgement(int
     assert await intake.stored() == 1
 
 
-@pytest.mark.parametrize("number", [1, 7], ids=["of another channel", "of nothing"])
-@pytest.mark.parametrize("text", ["status {}", "{}", "{} Delete everything"])
-async def test_an_acknowledgement_does_not_tell_which_numbers_are_jobs(
-    intake: Intake, text: str, number: int
-) -> None:
-    await add_job(intake.store, channel=ChannelId("D0BEN"), requester=BEN)
-    name = "/docs-agent" if text.startswith("status") else "/docs-followup"
-    answer = await intake.command(text.format(number), name)
-    assert (answer.status, answer.body) == (200, "")
-
-
 @pytest.mark.parametrize(
     "text", ["help people install it", "jobs page is out of date", "status codes are missing: add"]
 )
@@ -196,10 +183,9 @@ async def test_what_breaks_while_slack_is_asked_who_may_is_told_under_a_referenc
     await execute(intake.store, text("DELETE FROM members"))
     intake.everybody.broken.append(RuntimeError("the database is away"))
     with structlog.testing.capture_logs() as logs:
-        assert (await intake.command("")).body == ""
-        await intake.background.drain(2)
+        assert "the reference" in (await intake.command("")).body
     told = [(line["event"], "reference" in line) for line in logs]
-    assert told == [("request", False), ("access_check_failed", True)]
+    assert told == [("request", False), ("request_failed", True)]
 
 
 async def test_a_reply_that_comes_too_early_is_no_error(intake: Intake) -> None:

@@ -13,7 +13,7 @@ from bot.model.ids import MessageTs, RequestKey, UserId
 from bot.model.origin import Origin
 from bot.slack import payloads
 from bot.work.ports import Changed, Mention, Said, ThreadReply
-from tests.builders import ANA, BEN, CHANNEL
+from tests.builders import ANA, BEN, CHANNEL, let_in
 
 URL = SecretStr("https://hooks.slack.com/1")
 BOT = UserId("U0BOT")
@@ -25,7 +25,8 @@ def test_a_command_comes_from_the_channel_in_which_it_was_typed() -> None:
     body = {"command": "/docs-agent", "channel_id": CHANNEL, "user_id": ANA, "trigger_id": "9"}
     said = payloads.invocation({**body, "text": "jobs", "response_url": URL.get_secret_value()})
     assert said.origin == Origin(RequestKey("command:9"), ANA, CHANNEL, response_url=URL)
-    assert (said.command, said.text) == ("/docs-agent", "jobs")
+    command = said.request_of(let_in(said.origin))
+    assert (command.command, command.text, said.typed) == ("/docs-agent", "jobs", "/docs-agent jobs")
 
 
 @pytest.mark.parametrize("where", [{"channel": {"id": CHANNEL}}, {}], ids=["with a channel", "without"])
@@ -33,7 +34,8 @@ def test_a_press_comes_from_the_message_of_its_button(where: dict[str, Any]) -> 
     body = {**BY_ANA, **where, "container": {"message_ts": FIRST, "channel_id": CHANNEL}}
     press = payloads.press({**body, "actions": [{"action_id": "withdraw", "value": "1"}]})
     assert press.origin == Origin(RequestKey("press:9"), ANA, CHANNEL, message_ts=FIRST, response_url=URL)
-    assert (press.action_id, press.value) == ("withdraw", "1")
+    pressed = press.request_of(let_in(press.origin))
+    assert (pressed.action_id, pressed.value) == ("withdraw", "1")
 
 
 def test_a_form_comes_from_where_it_was_opened() -> None:

@@ -11,7 +11,7 @@ from functools import partial
 import httpx
 import pytest
 
-from bot.model.ids import ChannelId, JobNumber, PromptId, UserId
+from bot.model.ids import ChannelId, JobNumber, UserId
 from bot.model.jobs import JobState
 from bot.model.prompts import Prompt, PromptState
 from bot.slack.errors import refused
@@ -69,7 +69,7 @@ async def test_all_who_wait_can_withdraw_while_places_are_given(office: Office) 
     office.clock.pass_seconds(3600)
     office.limit(0)
     done = await asyncio.gather(
-        *(withdraw(office.context, PromptId(number), ANA) for number in waiting),
+        *[withdraw(office.context, await office.steers(number)) for number in waiting],
         submit_prompts(office.context),
         submit_prompts(replace(office.context, owner="two")),
     )
@@ -98,7 +98,7 @@ async def test_a_face_that_slack_refuses_and_its_job_that_is_withdrawn_get_along
     for _ in numbers:
         await prepare_prompts(office.context)
     office.slack.trouble("post", *[refused("thread_not_found")] * len(numbers))
-    withdrawing = [withdraw(office.context, PromptId(number), ANA) for number in numbers]
+    withdrawing = [withdraw(office.context, await office.steers(number)) for number in numbers]
     _, *withdrawn = await asyncio.gather(deliver_due(office.context), *withdrawing)
     for number, is_withdrawn in zip(numbers, withdrawn, strict=True):
         job = await office.job(number)

@@ -17,7 +17,7 @@ from bot.store.database import Database
 from bot.store.schema import deliveries, jobs, limits, prompts
 from bot.work.jobs.decisions import stop_watching
 from bot.work.ports import SlackRefused
-from tests.builders import ANA, BEN, PROJECT
+from tests.builders import BEN, PROJECT
 from tests.store.conftest import MigratedDatabases
 from tests.work.office import Office
 
@@ -89,7 +89,7 @@ async def _changes(office: Office) -> None:
     await office.started()
     await office.ask("Write the second page")
     await office.settle()
-    await stop_watching(office.context, JobNumber(1), ANA)
+    await stop_watching(office.context, await office.steers())
     await office.run_again(1)
     await office.settle()
 

@@ -19,7 +19,8 @@ Json = dict[str, Any]
 _PATIENCE_SECONDS = 4.0
 """How long a user waits for a thread or a form to appear."""
 _AT_ONCE_SECONDS = 0.05
-_BROKEN, _MAYBE = "Something went wrong on my side, and nothing was started", "I may have taken this"
+_BROKEN = ("Something went wrong on my side, and nothing was started", "Slack didn't tell me who you are")
+_MAYBE = ("I may have taken this",)
 _CALLED = re.compile(r"<@(U\w+)>")
 _NUMBER = re.compile(r"· Job (\d+)")
 
@@ -83,8 +84,8 @@ class Acting:
         done.acknowledged = bool(answer["ok"]) and not self._was_told(act, _MAYBE)
         done.broken = self._was_told(act, _BROKEN)
 
-    def _was_told(self, act: Act, words: str) -> bool:
-        """Return whether the user has just received a private message with these words."""
+    def _was_told(self, act: Act, words: tuple[str, ...]) -> bool:
+        """Return whether the user has just received a private message with some of these words."""
         for note in reversed(list(self._state.ephemerals.values())):
             if self._clocks.now().timestamp() - float(note["ts"]) > _AT_ONCE_SECONDS:
                 return False
@@ -114,8 +115,8 @@ class Acting:
         values = {"prompt": {"prompt": {"type": "plain_text_input", "value": act.words}}}
         answer = await self._people.submit_view(act.who, view["id"], values)
         told = " ".join(map(str, (answer.get("errors") or {}).values()))
-        done.broken = _BROKEN in told
-        done.acknowledged = (bool(answer["ok"]) or done.broken) and _MAYBE not in told
+        done.broken = any(words in told for words in _BROKEN)
+        done.acknowledged = (bool(answer["ok"]) or done.broken) and _MAYBE[0] not in told
 
     def _view(self, user: str, callback_id: str, about: str) -> Json | None:
         mine = (view for view in self._state.views.values() if view["user"] == user)

@@ -12,24 +12,27 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.commands import COMMANDS
-from bot.commands.command import Answer, FormErrors, Invocation, Press, Submission
+from bot.commands.command import Answer, Arrived, FormErrors, Press, Request, Submission
 from bot.commands.form_state import FormState
+from bot.commands.guard import run_if_allowed
 from bot.commands.spoken import heard
-from bot.commands.visitors import COMMAND
 from bot.model.access import AccessPolicy
 from bot.model.along import SharedFile
-from bot.model.ids import ChannelId, JobNumber, MessageTs, RequestKey, UserId
+from bot.model.ids import ChannelId, JobNumber, MessageTs, PromptId, RequestKey, UserId, is_direct_message
 from bot.model.jobs import TrackedJob
 from bot.model.message import Message
 from bot.model.origin import Origin, message_key, ts_at
 from bot.model.polling import PollPace
 from bot.model.projects import Projects
+from bot.model.prompts import PromptRequest
 from bot.model.visitors import Analytics
+from bot.slack import payloads
 from bot.store import Store
 from bot.store.queues import Queue
+from bot.work.access.admit import _MAKER, Readable, Steerable, admit
 from bot.work.clock import beat, follow_clock
-from bot.work.context import Timeouts, WorkerContext
-from bot.work.jobs.ask import Asked, AskRequest, ask
+from bot.work.context import Context, Timeouts, WorkerContext
+from bot.work.jobs.ask import Asked, ask
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.service_health import show_trouble
@@ -39,7 +42,7 @@ from bot.work.ports import Mention, ThreadReply
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions
 from bot.work.visitors.subscriptions import plan_digests
-from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, origin
+from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, let_in, origin
 from tests.fakes import FakeDocs, FakeSlack
 
 _COMMANDS_BY_NAME = {command.name: command for command in COMMANDS}
@@ -124,7 +127,17 @@ class Office:
         self.keys += 1
         typed = origin(key or f"command:{self.keys}", user, channel, RESPONSE_URL)
         async with self.wakes_somebody():
-            return await ask(self.context, AskRequest(typed, text))
+            return await ask(self.context, await admit(self.context, typed), PromptRequest(text))
+
+    async def reads(self, number: int = 1, user: UserId = ANA, key: str = "press") -> Readable:
+        """Return a job of which somebody was found to be allowed to see it."""
+        return Readable(let_in(origin(key, user)), await self.job(number), maker=_MAKER)
+
+    async def steers(self, prompt: int = 1, user: UserId = ANA) -> Steerable:
+        """Return a prompt of which somebody was found to be allowed to decide about it."""
+        found = await self.store.read(lambda tx: tx.prompts.get(PromptId(prompt)))
+        assert found is not None
+        return Steerable(let_in(origin("press", user)), found, maker=_MAKER)
 
     async def started(self, text: str = "Add a quickstart", **options: Any) -> Asked:
         """Ask for a job and run the workers, so that the service works on it unless something fails."""
@@ -190,26 +203,33 @@ class Office:
     async def visitors(self, text: str = "", *, user: UserId = ANA, key: str | None = None) -> Message:
         """Type ``/docs-visitors`` and return its immediate answer, empty if nothing is said at once."""
         self.keys += 1
-        typed = origin(key or f"command:{self.keys}", user, url=RESPONSE_URL)
-        said = Invocation(typed, "/docs-visitors", text)
-        async with self.wakes_somebody():
-            answer = await (await COMMAND.run(self.context, said)).decided()
+        answer = await self.types("/docs-visitors", text, user=user, key=key)
         return answer.message or Message("")
 
     async def types(
-        self, command: str, text: str = "", *, user: UserId = ANA, channel: ChannelId = CHANNEL
+        self,
+        command: str,
+        text: str = "",
+        *,
+        user: UserId = ANA,
+        channel: ChannelId = CHANNEL,
+        key: str | None = None,
     ) -> Answer:
-        """Somebody types a slash command; returns what they see once it is decided who they are."""
-        return await (await self.acknowledged(command, text, user=user, channel=channel)).decided()
-
-    async def acknowledged(
-        self, command: str, text: str = "", *, user: UserId = ANA, channel: ChannelId = CHANNEL
-    ) -> Answer:
-        """Somebody types a slash command; returns the answer as it is when Slack is answered."""
+        """Somebody types a slash command; returns what the acknowledgement shows."""
         self.keys += 1
-        said = Invocation(origin(f"command:{self.keys}", user, channel, RESPONSE_URL), command, text)
+        typed = {"command": command, "text": text, "user_id": user, "channel_id": channel}
+        typed |= {"trigger_id": key or f"{self.keys}", "response_url": RESPONSE_URL.get_secret_value()}
+        answer = await self._sends(payloads.invocation(typed), _COMMANDS_BY_NAME[command].run)
+        assert isinstance(answer, Answer)
+        return answer
+
+    async def _sends(
+        self,
+        arrived: Arrived[Request],
+        run: Callable[[Context, Request], Awaitable[Answer | FormErrors | None]],
+    ) -> Answer | FormErrors | None:
         async with self.wakes_somebody():
-            return await _COMMANDS_BY_NAME[command].run(self.context, said)
+            return await run_if_allowed(self.context, arrived, run)
 
     async def press(
         self,
@@ -226,9 +246,14 @@ class Office:
         pressed = replace(
             origin(f"press:{self.keys}", user, channel, BUTTON_URL), message_ts=ts, thread=thread
         )
-        press = Press(pressed, action_id, value)
-        async with self.wakes_somebody():
-            return await (await _BUTTONS[action_id](self.context, press)).decided()
+        arrived = Arrived(
+            pressed,
+            lambda allowed: Press(allowed, action_id, value),
+            None if is_direct_message(channel) else channel,
+        )
+        answer = await self._sends(arrived, _BUTTONS[action_id])
+        assert isinstance(answer, Answer)
+        return answer
 
     async def submits(
         self, callback_id: str, form: FormState, *, user: UserId = ANA, **fields: str
@@ -236,8 +261,10 @@ class Office:
         """Submit a form that was opened with this state."""
         self.keys += 1
         typed = origin(f"view:{self.keys}", user, form.channel or CHANNEL)
-        async with self.wakes_somebody():
-            return await _FORMS[callback_id](self.context, Submission(typed, callback_id, fields, form))
+        arrived = Arrived(typed, lambda allowed: Submission(allowed, callback_id, fields, form), is_form=True)
+        answer = await self._sends(arrived, _FORMS[callback_id])
+        assert not isinstance(answer, Answer)
+        return answer
 
     async def run_again(
         self, number: int = 1, *, user: UserId = ANA, prompt: str | None = None, channel: ChannelId = CHANNEL

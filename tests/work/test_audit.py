@@ -76,7 +76,8 @@ async def test_a_prompt_that_was_edited_before_it_was_sent_is_one_request(office
 async def test_whoever_has_no_access_is_not_in_it(office: Office) -> None:
     gus = UserId("U0GUS")
     office.slack.profiles[gus] = Profile(True, False, False, False)
-    await office.started(user=gus)
+    await office.types("/docs-agent", "Add a page", user=gus)
+    await office.settle()
     assert await told(office) == []
 
 
@@ -105,7 +106,7 @@ async def test_a_decision_about_an_unconfirmed_request_names_who_took_it(
 ) -> None:
     office.docs.answer_instead("create", httpx.Response(502, text="<html>"))
     await office.started()
-    assert await decide(office.context, PromptId(1), BEN)
+    assert await decide(office.context, await office.steers(1, BEN))
     await office.settle()
     office.docs.finish()
     await office.settle()
@@ -113,8 +114,8 @@ async def test_a_decision_about_an_unconfirmed_request_names_who_took_it(
 
 
 async def test_whoever_stops_watching_a_job_is_named(office: Office) -> None:
-    asked = await office.started()
-    assert await stop_watching(office.context, asked.job, BEN)
+    await office.started()
+    assert await stop_watching(office.context, await office.steers(1, BEN))
     assert await acts(office) == [("asked", ANA, "unwatched"), ("stopped", BEN, None)]
 
 

@@ -31,7 +31,7 @@ async def test_a_forgotten_job_says_so_wherever_it_is_named(office: Office) -> N
     answers = [
         await office.types("/docs-agent", "status 1"),
         await office.types("/docs-followup", "1 go on"),
-        await office.press("run_again", "1:1"),
+        await office.press("run_again", "1"),
         await office.press("follow_up", "1"),
     ]
     assert [NOT_KEPT in answer.message.text for answer in answers if answer.message] == [True] * 4

@@ -47,7 +47,7 @@ async def _type(office: Office, shown: str) -> str | None:
     told = answer.message.text if answer.message else ""
     if told.startswith(_SORRY) or "so nothing was sent to the agent" in told:
         return told
-    is_sent = (name == "/docs-agent" and not answer.shows) or told.startswith("Sent to ")
+    is_sent = (name == "/docs-agent" and not told and answer.modal is None) or told.startswith("Sent to ")
     prompt = text.removeprefix("42 ")
     return "it would be sent as a prompt" if is_sent and prompt not in PROMPTS else None
 

@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from bot.model.along import SharedFile
-from bot.model.ids import PromptId
 from bot.model.jobs import JobState
 from bot.slack.errors import refused
 from bot.work.jobs.decisions import dismiss, run_again, send_again, withdraw
@@ -18,7 +17,7 @@ from bot.work.jobs.submit import submit_prompts
 from bot.work.jobs.thread_events import TooEarly
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled, SlackUnclear, SlackUnreachable
-from tests.builders import ANA, BEN, CHANNEL, origin
+from tests.builders import ANA, BEN, CHANNEL
 from tests.work.office import RESPONSE_URL, Office
 
 
@@ -45,8 +44,8 @@ async def test_a_lost_answer_is_never_sent_again_by_itself(office: Office) -> No
 async def test_a_prompt_in_doubt_goes_out_once_more_when_a_person_says_so(office: Office) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.started()
-    assert await send_again(office.context, PromptId(1), ANA)
-    assert not await send_again(office.context, PromptId(1), ANA)
+    assert await send_again(office.context, await office.steers(1, ANA))
+    assert not await send_again(office.context, await office.steers(1, ANA))
     await office.settle()
     assert len(office.docs.prompts) == 2
     assert (await office.job()).state is JobState.WORKING
@@ -55,8 +54,8 @@ async def test_a_prompt_in_doubt_goes_out_once_more_when_a_person_says_so(office
 async def test_a_prompt_in_doubt_can_be_forgotten(office: Office) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.started()
-    assert await dismiss(office.context, PromptId(1), ANA)
-    assert not await send_again(office.context, PromptId(1), ANA)
+    assert await dismiss(office.context, await office.steers(1, ANA))
+    assert not await send_again(office.context, await office.steers(1, ANA))
     await office.settle()
     assert (await office.job()).state is JobState.WITHDRAWN
     assert len(office.docs.prompts) == 1
@@ -83,7 +82,7 @@ async def test_a_second_doubt_is_told_as_the_first_was(office: Office) -> None:
         await office.settle()
     office.restart()
     await office.pass_time(100)
-    assert await send_again(office.context, PromptId(1), ANA)
+    assert await send_again(office.context, await office.steers(1, ANA))
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.settle()
     assert (await office.job()).state is JobState.UNCONFIRMED
@@ -167,23 +166,22 @@ async def test_a_waiting_job_can_be_withdrawn(office: Office) -> None:
     await office.started("First")
     asked = await office.ask("Second")
     await office.settle()
-    assert await withdraw(office.context, PromptId(asked.job), ANA)
+    assert await withdraw(office.context, await office.steers(asked.job))
     await office.pass_time(4000)
     assert len(office.docs.prompts) == 1
     assert (await office.job(2)).state is JobState.WITHDRAWN
 
 
 async def test_a_job_that_has_been_sent_cannot_be_withdrawn(office: Office) -> None:
-    asked = await office.ask("First")
-    await office.settle()
-    assert not await withdraw(office.context, PromptId(asked.job), ANA)
+    await office.started("First")
+    assert not await withdraw(office.context, await office.steers())
 
 
 async def test_run_again_starts_one_new_job_for_each_end(office: Office) -> None:
-    asked = await office.ask("First")
+    await office.ask("First")
     await office.settle()
-    first = await run_again(office.context, origin("press:1"), asked.job, "1")
-    second = await run_again(office.context, origin("press:2"), asked.job, "1")
+    first = await run_again(office.context, await office.reads(), "1")
+    second = await run_again(office.context, await office.reads(), "1")
     await office.settle()
     assert first is not None
     assert second is not None
@@ -366,3 +364,12 @@ async def test_every_prompt_that_becomes_unconfirmed_is_counted_as_such(office: 
     await office.settle(120)
     assert counted.count(("prompts", "unconfirmed")) == 4
     assert ("prompts", "unavailable") not in counted
+
+
+async def test_an_end_whose_channel_is_gone_is_told_alone(office: Office) -> None:
+    await office.started()
+    office.slack.trouble("post", *[refused("channel_not_found")] * 9)
+    office.docs.finish()
+    await office.settle(60)
+    [told] = [message.text for _, message, _ in office.slack.direct]
+    assert "Job 1" in told

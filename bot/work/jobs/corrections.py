@@ -8,7 +8,6 @@ from bot import slack_text
 from bot.messages import job_answers as say
 from bot.messages.general import unknown_choice
 from bot.model import lifecycle
-from bot.model.access import Access
 from bot.model.ids import MessageTs, is_direct_message
 from bot.model.message import Message
 from bot.model.origin import Origin, time_of
@@ -17,7 +16,7 @@ from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import LeaseLost, Transaction
 from bot.store.conversations import RETRIED_FOR
-from bot.work.access.denied import tell_denied
+from bot.work.access.admit import Allowed, admit
 from bot.work.context import Context
 from bot.work.jobs.along import asked_to_take
 from bot.work.jobs.ask import storable
@@ -28,7 +27,7 @@ from bot.work.jobs.thread_events import (
     TooEarly,
     is_meant_for_us,
     look,
-    why_denied,
+    telling_refusals,
     words_for_job,
 )
 from bot.work.ports import Changed, ThreadReply
@@ -48,52 +47,48 @@ async def heard_change(context: Context, changed: Changed) -> None:
     Raises TooEarly if the change arrives before the message itself, which Slack delivers again after a
     failure: the message would count as it was.
     """
-    if changed.text is not None and await _is_refused(context, changed):
-        return
-    for attempt in range(1, _TRIES + 1):
-        try:
-            has_written = await context.store.write(lambda tx: _carry_out_or_tell(context, tx, changed))
-        except LeaseLost:
-            # A worker has taken the prompt on meanwhile. What the change means now depends on that.
-            if attempt == _TRIES:
-                raise
-        else:
-            if has_written:
-                context.wake()
-            return
+    async with telling_refusals(context, changed.origin):
+        allowed = await _admit_author(context, changed)
+        for attempt in range(1, _TRIES + 1):
+            try:
+                has_written = await context.store.write(
+                    lambda tx: _carry_out_or_tell(context, tx, changed, allowed)
+                )
+            except LeaseLost:
+                # A worker has taken the prompt on meanwhile. What the change means now depends on that.
+                if attempt == _TRIES:
+                    raise
+            else:
+                if has_written:
+                    context.wake()
+                return
 
 
-async def _is_refused(context: Context, changed: Changed) -> bool:
-    """Return whether the author of an edited prompt may not use the bot any more, and tell them.
+async def _admit_author(context: Context, changed: Changed) -> Allowed | None:
+    """Return the author of an edited prompt; None of another message, and of one that was deleted.
 
-    While Slack does not say, the edit goes on: who may is decided again before its text has an effect.
+    Raises NotAllowed. Everybody may take back what they asked for.
     """
+    if changed.text is None:
+        return None
     origin = changed.origin
-
-    def is_by_asker(tx: Transaction) -> bool:
-        prompt = tx.prompts.with_key(origin.key)
-        return prompt is not None and prompt.asked_by == origin.user
-
-    is_asked = await context.store.read(is_by_asker)
-    denied = await why_denied(context, origin) if is_asked else None
-    if denied is None or denied is Access.UNTOLD:
-        return False
-    await context.store.write(lambda tx: tell_denied(context, tx, origin, denied))
-    context.wake()
-    return True
+    prompt = await context.store.read(lambda tx: tx.prompts.with_key(origin.key))
+    if prompt is None or prompt.asked_by != origin.user:
+        return None
+    return await admit(context, origin, channel=origin.channel)
 
 
-def _carry_out_or_tell(context: Context, tx: Transaction, changed: Changed) -> bool:
+def _carry_out_or_tell(context: Context, tx: Transaction, changed: Changed, allowed: Allowed | None) -> bool:
     """Carry out the change, or tell its author that there is no such project. Return whether it wrote."""
     try:
-        return _carry_out(context, tx, changed)
+        return _carry_out(context, tx, changed, allowed)
     except UnknownProject as unknown:
         origin, message = changed.origin, unknown_choice(unknown.name, context.projects)
         _whisper(context, tx, origin, changed.at, message, origin.thread)
         return True
 
 
-def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
+def _carry_out(context: Context, tx: Transaction, changed: Changed, allowed: Allowed | None) -> bool:
     """Return whether anything was written."""
     origin = changed.origin
     prompt = tx.prompts.with_key(origin.key)
@@ -106,6 +101,8 @@ def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
         return prompt.state in _UNSENT and _withdraw(context, tx, prompt)
     if not is_by_asker:
         return False
+    if allowed is None:  # the message was stored a moment ago, by another delivery of it
+        raise TooEarly(origin.key)
     raw, prompt, project = _prompt_with(context, tx, origin, prompt, changed.text)
     moves = project is not None and project.id != tx.jobs.known(prompt.job).project
     if raw == prompt.raw and not (moves and prompt.state in _UNSENT):

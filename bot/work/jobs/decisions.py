@@ -3,75 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
 from bot.messages import jobs as messages
 from bot.model import lifecycle
 from bot.model.audit import Act
-from bot.model.ids import JobNumber, PromptId, RequestKey, UserId
+from bot.model.ids import JobNumber, RequestKey, UserId
 from bot.model.jobs import JobState, Review, TrackedJob
 from bot.model.lifecycle import JobStep
-from bot.model.origin import Origin
-from bot.model.prompts import Prompt, PromptKind, PromptState
+from bot.model.prompts import Prompt, PromptKind, PromptRequest, PromptState
 from bot.store import Transaction
+from bot.work.access.admit import Readable, Steerable
 from bot.work.context import Context
-from bot.work.jobs.ask import Asked, AskRequest, ask
-from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up
+from bot.work.jobs.ask import Asked, ask
+from bot.work.jobs.follow_up import FollowedUp, follow_up
 from bot.work.jobs.settle_prompt import drop_follow_ups, show_decision
 from bot.work.jobs.thread import redraw_face, say, show_review
 from bot.work.retry import unless_taken_over
 
 
 async def run_again(
-    context: Context, origin: Origin, number: JobNumber, occasion: str, raw: str | None = None
+    context: Context, readable: Readable, occasion: str, raw: str | None = None
 ) -> Asked | None:
-    """Start a new job in the channel of an old one; None if the old one is unknown.
+    """Start a new job in the channel of an old one; None if the old one is forgotten.
 
     ``raw``: the new prompt; None for that of the old job. ``occasion`` identifies the button or the form, so
     that a second use of it returns the job of the first.
     """
-    prompt, job = await context.store.read(lambda tx: (tx.prompts.starting(number), tx.jobs.get(number)))
-    if prompt is None or job is None or job.is_forgotten:
+    job = readable.job
+    prompt = await context.store.read(lambda tx: tx.prompts.starting(job.number))
+    if prompt is None or job.is_forgotten:
         return None
-    key = RequestKey(f"again:{number}:{occasion}")
-    again = AskRequest(
-        _origin_for(origin, key, job),
+    again = PromptRequest(
         prompt.raw if raw is None else raw,
         allow_duplicate=True,
         take_thread=prompt.take_thread,
         files=prompt.files,
-        again_of=number,
+        again_of=job.number,
         project=None if context.projects.serves_former else job.project,
     )
-    return await ask(context, again)
+    return await ask(context, _sent_by_button(readable, f"again:{job.number}:{occasion}").allowed, again)
 
 
 async def follow_up_anyway(
-    context: Context, origin: Origin, number: PromptId, occasion: str
+    context: Context, readable: Readable, prompt: Prompt, occasion: str
 ) -> FollowedUp | None:
-    """Send an equal follow-up again, as the person has confirmed. Return None if the prompt is unknown."""
-
-    def read(tx: Transaction) -> tuple[Prompt, TrackedJob] | None:
-        prompt = tx.prompts.get(number)
-        return (prompt, tx.jobs.known(prompt.job)) if prompt and prompt.asked_by else None
-
-    found = await context.store.read(read)
-    if found is None:
-        return None
-    prompt, job = found
-    key = RequestKey(f"anyway:follow_up:{number}:{occasion}")
-    request = FollowUpRequest(_origin_for(origin, key, job), job.number, prompt.raw, allow_duplicate=True)
-    return await follow_up(context, request)
+    """Send an equal follow-up again, as the person has confirmed. Return None if the job is unknown."""
+    sent = _sent_by_button(readable, f"anyway:follow_up:{prompt.id}:{occasion}")
+    return await follow_up(context, sent, PromptRequest(prompt.raw, allow_duplicate=True))
 
 
-def _origin_for(origin: Origin, key: RequestKey, job: TrackedJob) -> Origin:
-    """Return the origin of a prompt that a button sends. It has no message: the person pressed the bot's.
+def _sent_by_button(readable: Readable, key: str) -> Readable:
+    """Return the request of a prompt that a button sends. It has no message: the person pressed the bot's.
 
     A new job goes into the thread in which people asked for the old one.
     """
-    return replace(origin, key=key, channel=job.channel, thread=job.thread_ts, message_ts=None)
+    job = readable.job
+    return readable.but(key=RequestKey(key), channel=job.channel, thread=job.thread_ts, message_ts=None)
 
 
 async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt | None:
@@ -85,10 +74,10 @@ async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt 
     return waiting[0] if waiting else None
 
 
-async def send_again(context: Context, number: PromptId, by: UserId) -> bool:
+async def send_again(context: Context, steerable: Steerable) -> bool:
     """Send an unconfirmed prompt again. Return False if it is not unconfirmed any more."""
 
-    def resend(tx: Transaction, prompt: Prompt, job: TrackedJob, now: datetime) -> None:
+    def resend(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
         tx.prompts.apply(prompt.id, lifecycle.prompt_resent(prompt, now))
         tx.audit.decided(Act.SENT_AGAIN, by, job, now, prompt.id)
         if prompt.kind is PromptKind.START:
@@ -96,59 +85,54 @@ async def send_again(context: Context, number: PromptId, by: UserId) -> bool:
             redraw_face(tx, job.number, now)
         show_decision(tx, job, prompt, messages.SEND_AGAIN, by, now)
 
-    return await _decide(context, number, PromptState.UNCONFIRMED, resend)
+    return await _decide(context, steerable, PromptState.UNCONFIRMED, resend)
 
 
-async def dismiss(context: Context, number: PromptId, by: UserId) -> bool:
+async def dismiss(context: Context, steerable: Steerable) -> bool:
     """Dismiss an unconfirmed prompt. Return False if it is not unconfirmed any more."""
 
-    def give_up(tx: Transaction, prompt: Prompt, job: TrackedJob, now: datetime) -> None:
+    def give_up(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
         _take_back(tx, prompt, job, now, partial(lifecycle.dismissed, by=by))
         tx.audit.decided(Act.DISMISSED, by, job, now)
         show_decision(tx, job, prompt, messages.DISMISS, by, now)
 
-    return await _decide(context, number, PromptState.UNCONFIRMED, give_up)
+    return await _decide(context, steerable, PromptState.UNCONFIRMED, give_up)
 
 
-async def withdraw(context: Context, number: PromptId, by: UserId) -> bool:
+async def withdraw(context: Context, steerable: Steerable) -> bool:
     """Take back a prompt that has not been sent. Return False if it is too late."""
-    return await _decide(
-        context,
-        number,
-        PromptState.WAITING,
-        lambda tx, prompt, job, now: take_back_waiting(tx, prompt, job, by, now),
-    )
+    return await _decide(context, steerable, PromptState.WAITING, take_back_waiting)
 
 
 async def _decide(
     context: Context,
-    number: PromptId,
+    steerable: Steerable,
     was: PromptState,
-    change: Callable[[Transaction, Prompt, TrackedJob, datetime], None],
+    change: Callable[[Transaction, Prompt, TrackedJob, UserId, datetime], None],
 ) -> bool:
     """Change a prompt that is in this state. Return False if it is not any more."""
 
     def decide(tx: Transaction) -> bool:
-        prompt = tx.prompts.get(number)
+        prompt = tx.prompts.get(steerable.prompt.id)
         if prompt is None or prompt.state is not was:
             return False
         job = tx.jobs.known(prompt.job)
         # Locked before any prompt, in the same order as in the worker that sets the times of the queue.
         tx.quota.lock(job.project)
-        change(tx, prompt, job, context.clock())
+        change(tx, prompt, job, steerable.allowed.user, context.clock())
         return True
 
     done = False
-    with unless_taken_over("prompt", number):
+    with unless_taken_over("prompt", steerable.prompt.id):
         done = await context.store.write(decide)
     if done:
         context.wake()
     return done
 
 
-async def stop_watching(context: Context, number: JobNumber, by: UserId) -> bool:
+async def stop_watching(context: Context, steerable: Steerable) -> bool:
     """Poll a running job no more, and say so in its thread. Return False if it is not running."""
-    now = context.clock()
+    now, number, by = context.clock(), steerable.prompt.job, steerable.allowed.user
 
     def stop(tx: Transaction) -> bool:
         job = tx.jobs.get_locked(number)
@@ -167,16 +151,17 @@ async def stop_watching(context: Context, number: JobNumber, by: UserId) -> bool
     return stopped
 
 
-async def review(context: Context, number: JobNumber, said: Review, by: UserId) -> bool:
+async def review(context: Context, readable: Readable, said: Review) -> bool:
     """Keep what became of a job's pull request. Return False if it is known, or if the job goes on."""
-    is_new = await context.store.write(lambda tx: keep_review(tx, number, said, by, context.clock()))
+    is_new = await context.store.write(lambda tx: keep_review(tx, readable, said, context.clock()))
     if is_new:
         context.wake()
     return is_new
 
 
-def keep_review(tx: Transaction, number: JobNumber, said: Review, by: UserId, now: datetime) -> bool:
+def keep_review(tx: Transaction, readable: Readable, said: Review, now: datetime) -> bool:
     """Do what ``review`` does, within a transaction."""
+    number, by = readable.job.number, readable.allowed.user
     job = tx.jobs.get_locked(number)
     if job is None or job.is_forgotten or not job.awaits_review:
         return False

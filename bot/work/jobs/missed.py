@@ -13,6 +13,7 @@ import structlog
 from bot.model.origin import Unread, time_of
 from bot.model.polling import back_off_seconds
 from bot.store import Transaction
+from bot.work.access.admit import Untold
 from bot.work.batching import Batches
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs.corrections import heard_change
@@ -97,11 +98,14 @@ async def catch_up(context: WorkerContext, take: Take) -> int:
 async def _read(context: WorkerContext, unread: Unread, take: Take) -> None:
     try:
         said = await context.messenger.said_since(unread.channel, thread=unread.thread, since=unread.since)
+        for heard in said:
+            await retry_on_db_error(partial(_take, context, heard, take))
     except SlackError as error:
         await _settle_error(context, unread, error)
         return
-    for heard in said:
-        await retry_on_db_error(partial(_take, context, heard, take))
+    except Untold:
+        await _settle_error(context, unread, SlackUnclear("who somebody is"))
+        return
     if said:
         log.info("missed_messages", channel=unread.channel, messages=len(said))
     await context.settle(lambda tx: tx.conversations.settle(unread, context.owner))

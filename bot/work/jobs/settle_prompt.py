@@ -151,16 +151,11 @@ def refused(
 def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told: bool = True) -> None:
     """Refuse the follow-ups that wait for a job that will never start, and tell their senders in the thread.
 
-    ``is_told`` is false for a job without a thread, of whose follow-ups nothing is kept either.
-
-    Skip follow-ups whose sender's access to the job is undecided, because the thread must not show them:
-    ``prepare.py`` decides about these.
+    ``is_told`` is false for a job without a thread.
     """
     for waiting in tx.prompts.unsettled_of(job.number):
-        undecided = waiting.state is PromptState.NEW and waiting.named is not None
-        if waiting.kind is PromptKind.FOLLOW_UP and not undecided:
-            step = lifecycle.prompt_refused(waiting) if is_told else lifecycle.prompt_denied(waiting)
-            tx.prompts.apply(waiting.id, step)
+        if waiting.kind is PromptKind.FOLLOW_UP:
+            tx.prompts.apply(waiting.id, lifecycle.prompt_refused(waiting))
             message = messages.follow_up_refused(waiting.asked_by, problems.job_not_started())
             if is_told:
                 say(tx, job, f"refused:{waiting.id}", message, now)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import structlog
@@ -12,7 +12,6 @@ import structlog
 from bot import slack_text
 from bot.messages import job_answers as say
 from bot.messages.general import unknown_project
-from bot.model.access import Access
 from bot.model.along import SharedFile, TakeThread
 from bot.model.ids import JobNumber, is_direct_message
 from bot.model.jobs import JobState, Review, TrackedJob
@@ -20,21 +19,20 @@ from bot.model.message import Message
 from bot.model.origin import Origin, message_key
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.projects import Project, Projects, UnknownProject
+from bot.model.prompts import PromptRequest
 from bot.store import Transaction
-from bot.work.access.check import AskSlack, decide
-from bot.work.access.denied import tell_denied
+from bot.store.conversations import RETRIED_FOR
+from bot.work.access.admit import Allowed, NotAllowed, Readable, Untold, admit, readable, tell_not_allowed
 from bot.work.context import Context, FollowUps
 from bot.work.jobs import thanks
 from bot.work.jobs.along import asked_to_take
-from bot.work.jobs.ask import AskRequest, TooManyWaiting, ask
+from bot.work.jobs.ask import TooManyWaiting, ask
 from bot.work.jobs.decisions import keep_review
-from bot.work.jobs.follow_up import FollowUpRequest, follow_up
+from bot.work.jobs.follow_up import follow_up
 from bot.work.jobs.thread import say as say_in_thread
 from bot.work.ports import Mention, ThreadReply
 
 log = structlog.get_logger(__name__)
-_ASK_SLACK_SECONDS = 1.5
-"""Less than the 3 s in which Slack expects an event's acknowledgement."""
 _NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
 _OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED})
 """States after which a mention in the job's thread starts a new job there."""
@@ -59,35 +57,61 @@ class SpokenThread:
     being_posted: bool = False
 
 
+@asynccontextmanager
+async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[None]:
+    """Tell the author of a message in private why it has no effect, if the block raises that.
+
+    While Slack does not say who they are, Untold leaves the event to Slack, which delivers it again. After
+    that the conversation is read once more, which names nobody.
+    """
+    try:
+        yield
+    except Untold:
+        later = context.clock() + RETRIED_FOR
+        await context.store.write(lambda tx: tx.conversations.read_later(origin, later))
+        raise
+    except NotAllowed as why:
+        refusal = why
+        await _tell(context, origin, lambda tx: tell_not_allowed(context, tx, origin, refusal))
+    except TooManyWaiting as full:
+        plain = slack_text.to_plain(full.raw, {}, {})
+        await _tell_in_private(context, origin, "too_many", say.too_many_waiting(full.limit, plain))
+    except UnknownProject as unknown:
+        prompt = slack_text.to_plain(unknown.text, {}, {})
+        message = unknown_project(unknown.name, context.projects, prompt)
+        await _tell_in_private(context, origin, "project", message)
+
+
 async def heard_reply(context: Context, heard: ThreadReply) -> None:
     """Store a reply in a thread as a follow-up of a job there, or ask for a job, if the bot is meant.
 
-    Raises TooEarly if the reply arrives after a face was posted and before its timestamp is stored.
+    Raises TooEarly if the reply arrives after a face was posted and before its timestamp is stored, and
+    Untold while Slack does not say who its author is.
     """
+    origin = heard.origin
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
-    thread = await context.store.read(lambda tx: look(tx, heard.origin, text))
+    thread = await context.store.read(lambda tx: look(tx, origin, text))
     if thread.being_posted and heard.parent == context.bot_user:
-        raise TooEarly(heard.origin.key)
+        raise TooEarly(origin.key)
     if not is_meant_for_us(context, heard, thread):
         if thread.job is not None:
-            await _note(context, heard.origin)
+            await _note(context, origin)
         return
-    if await _was_told_same(context, heard.origin):
+    if await _was_told_same(context, origin):
         return
-    said = slack_text.to_plain(thread.text, {}, {})
-    if thanks.is_thanks(said):
-        await _thank(context, heard.origin, thread.job if thanks.says_reviewed(said) else None)
-        return
-    is_mention, job = slack_text.mentions(heard.text, context.bot_user), thread.job
-    try:
+    async with telling_refusals(context, origin):
+        plain = slack_text.to_plain(thread.text, {}, {})
+        if thanks.is_thanks(plain):
+            await _thank(context, origin, thread.job if thanks.says_reviewed(plain) else None)
+            return
+        allowed = await admit(context, origin, channel=origin.channel)
+        is_mention = slack_text.mentions(heard.text, context.bot_user)
         text, project = context.projects.take(thread.text) if is_mention else (thread.text, None)
-    except UnknownProject as unknown:
-        await _tell_unknown(context, heard.origin, unknown)
-        return
-    if job is None or (is_mention and _is_over(job)) or (project and project.id != job.project):
-        await _ask(context, heard.origin, thread.text, heard.files)
-    else:
-        await _steer(context, job, heard, text, is_among_people=not thread.for_bot)
+        job = await readable(context, allowed, thread.job)
+        if job is None or (is_mention and _is_over(job.job)) or (project and project.id != job.job.project):
+            await _ask(context, allowed, thread.text, heard.files)
+        else:
+            await _steer(context, job, text, heard.files, is_among_people=not thread.for_bot)
 
 
 def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
@@ -137,75 +161,66 @@ def _is_over(job: TrackedJob) -> bool:
 
 
 async def _steer(
-    context: Context, job: TrackedJob, heard: ThreadReply, text: str, *, is_among_people: bool
+    context: Context, readable: Readable, text: str, files: tuple[SharedFile, ...], *, is_among_people: bool
 ) -> None:
     """Store a follow-up. ``is_among_people``: not everything that was said in the thread was for the bot."""
-    text, take = asked_to_take(text, heard.origin) if is_among_people else (text, None)
+    job, origin = readable.job, readable.allowed.origin
+    text, take = asked_to_take(text, origin) if is_among_people else (text, None)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
-        await _tell_not_sent(context, job, heard, empty=True)
+        await _tell_not_sent(context, readable, say.nothing_to_send([each.name for each in files]))
         return
-    request = FollowUpRequest(heard.origin, job.number, text, heard=True, take_thread=take, files=heard.files)
-    try:
-        result = await follow_up(context, request)
-    except TooManyWaiting as full:
-        await _tell_too_many(context, heard.origin, full)
-        return
-    if result and not result.accepted:
-        await _tell_not_sent(context, job, heard, empty=False)
-    elif result and result.same is not None:
-        await _tell_in_private(context, heard.origin, "same", say.same_follow_up(job.number, result.same))
-
-
-async def _tell_not_sent(context: Context, job: TrackedJob, heard: ThreadReply, *, empty: bool) -> None:
-    """Tell the thread why a reply was not sent to the agent, once for each reply."""
-    now, message = (
-        context.clock(),
-        say.nothing_to_send([each.name for each in heard.files]) if empty else say.cannot_follow_up(job),
+    result = await follow_up(
+        context, readable, PromptRequest(text, heard=True, take_thread=take, files=files)
     )
-    occasion = f"unsent:{heard.origin.message_ts}"
-    await _tell(context, heard.origin, lambda tx: say_in_thread(tx, job, occasion, message, now))
+    if result and not result.accepted:
+        await _tell_not_sent(context, readable, say.cannot_follow_up(job))
+    elif result and result.same is not None:
+        await _tell_in_private(context, origin, "same", say.same_follow_up(job.number, result.same))
+
+
+async def _tell_not_sent(context: Context, readable: Readable, message: Message) -> None:
+    """Tell the thread why a reply was not sent to the agent, once for each reply."""
+    origin, now = readable.allowed.origin, context.clock()
+    occasion = f"unsent:{origin.message_ts}"
+    await _tell(context, origin, lambda tx: say_in_thread(tx, readable.job, occasion, message, now))
 
 
 async def heard_mention(context: Context, heard: Mention) -> None:
-    """Ask for a job with the text of a mention or a direct message. Without text, send the greeting."""
+    """Ask for a job with the text of a mention or a direct message. Without text, send the greeting.
+
+    Raises Untold while Slack does not say who its author is.
+    """
+    origin = heard.origin
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
     if slack_text.is_aside(text):
-        await _note(context, heard.origin)
+        await _note(context, origin)
         return
-    origin = heard.origin
     if await _was_told_same(context, origin):
         return
-    if thanks.is_thanks(slack_text.to_plain(text, {}, {})):
-        await _thank(context, origin)
-        return
-    await _ask(context, origin, text, heard.files)
+    async with telling_refusals(context, origin):
+        if thanks.is_thanks(slack_text.to_plain(text, {}, {})):
+            await _thank(context, origin)
+            return
+        await _ask(context, await admit(context, origin, channel=origin.channel), text, heard.files)
 
 
-async def _ask(context: Context, origin: Origin, text: str, files: tuple[SharedFile, ...]) -> None:
+async def _ask(context: Context, allowed: Allowed, text: str, files: tuple[SharedFile, ...]) -> None:
     """Ask for a job, whose face will be in the thread of the message. Without text, send the greeting."""
-    try:
-        text, take, project = words_for_job(context.projects, text, origin)
-    except UnknownProject as unknown:
-        await _tell_unknown(context, origin, unknown)
-        return
+    origin = allowed.origin
+    text, take, project = words_for_job(context.projects, text, origin)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         names = [each.name for each in files]
         hint = say.nothing_to_send(names) if names else say.greeting(context.bot_name)
         await _tell_in_private(context, origin, "greeting", hint)
         return
-    request = AskRequest(
-        origin,
+    request = PromptRequest(
         text,
         heard=_is_noted(origin),
         take_thread=take,
         files=files,
         project=project.id if project else None,
     )
-    try:
-        asked = await ask(context, request)
-    except TooManyWaiting as full:
-        await _tell_too_many(context, origin, full)
-        return
+    asked = await ask(context, allowed, request)
     if asked.same:
         await _tell_in_private(context, origin, "same", say.same_job(asked.job))
 
@@ -224,45 +239,34 @@ def words_for_job(
     return text, take, project
 
 
-async def _tell_unknown(context: Context, origin: Origin, unknown: UnknownProject) -> None:
-    prompt = slack_text.to_plain(unknown.text, {}, {})
-    await _tell_in_private(
-        context, origin, "project", unknown_project(unknown.name, context.projects, prompt)
-    )
-
-
 async def _thank(context: Context, origin: Origin, reviewed: TrackedJob | None = None) -> None:
     """React to a message that only thanks or agrees, unless its author may not use the bot.
 
     ``reviewed``: the job of which it says that its pull request is reviewed or merged.
     """
-    denied = await why_denied(context, origin)
-    key = f"{origin.key}:thanks"
+    try:
+        allowed = await admit(context, origin, channel=origin.channel)
+    except Untold:
+        raise
+    except NotAllowed:
+        await _note(context, origin)
+        return
+    job, key = await readable(context, allowed, reviewed), f"{origin.key}:thanks"
     kind, ts = DeliveryKind.REACTION, origin.message_ts
     reaction = NewDelivery(key, kind, origin.channel, message_ts=ts, reaction=thanks.REACTION)
 
     def react(tx: Transaction) -> None:
-        if denied is None:
-            # When its event comes again, the job may have another pull request.
-            if reviewed and tx.outbox.state_of(key) is None:
-                keep_review(tx, reviewed.number, Review.REVIEWED, origin.user, context.clock())
-            tx.outbox.add(reaction, context.clock())
-        _note_heard(tx, origin)
+        # When its event comes again, the job may have another pull request.
+        if job and tx.outbox.state_of(key) is None:
+            keep_review(tx, job, Review.REVIEWED, context.clock())
+        tx.outbox.add(reaction, context.clock())
 
-    await context.store.write(react)
-    context.wake()
+    await _tell(context, origin, react)
 
 
-async def answer_in_private(context: Context, origin: Origin, message: Message) -> None:
-    """Tell only the author of a message its answer, where they wrote. Their access has been checked."""
-    note = _private(origin, "answer", message)
-
-    def answer(tx: Transaction) -> None:
-        tx.outbox.add(note, context.clock())
-        _note_heard(tx, origin)
-
-    await context.store.write(answer)
-    context.wake()
+async def answer_in_private(context: Context, allowed: Allowed, message: Message) -> None:
+    """Tell only the author of a message the answer to the command in it, where they wrote."""
+    await _tell_in_private(context, allowed.origin, "answer", message)
 
 
 def is_answered(tx: Transaction, origin: Origin) -> bool:
@@ -279,46 +283,20 @@ async def _tell_in_private(context: Context, origin: Origin, occasion: str, mess
         log.info("app_not_told", user=origin.user, occasion=occasion)
         await _note(context, origin)
         return
-    note = _private(origin, occasion, message)
+    key = f"{origin.key}:{occasion}"
+    note = NewDelivery.whisper(key, origin.channel, origin.user, message, thread=origin.thread)
     await _tell(context, origin, lambda tx: tx.outbox.add(note, context.clock()))
 
 
-def _private(origin: Origin, occasion: str, message: Message) -> NewDelivery:
-    key = f"{origin.key}:{occasion}"
-    return NewDelivery.whisper(key, origin.channel, origin.user, message, thread=origin.thread)
-
-
-async def _tell_too_many(context: Context, origin: Origin, full: TooManyWaiting) -> None:
-    message = say.too_many_waiting(full.limit, slack_text.to_plain(full.raw, {}, {}))
-    await _tell_in_private(context, origin, "too_many", message)
-
-
 async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], None]) -> None:
-    """Answer a message that asks the agent for nothing, unless its author may not use the bot."""
-    denied = await why_denied(context, origin)
+    """Answer a message that asks the agent for nothing."""
 
     def answer(tx: Transaction) -> None:
-        if denied is None:
-            tell(tx)
-        else:
-            tell_denied(context, tx, origin, denied)
+        tell(tx)
         _note_heard(tx, origin)
 
     await context.store.write(answer)
     context.wake()
-
-
-async def why_denied(context: Context, origin: Origin) -> Access | None:
-    """Return why the author of a message may not use the bot; None if they may.
-
-    Slack is called before the event is acknowledged, because no worker decides later. So it gets 1.5 s.
-    """
-    try:
-        async with asyncio.timeout(_ASK_SLACK_SECONDS):
-            decision = await decide(context, origin.user, channel=origin.channel, ask=AskSlack.FINAL)
-    except TimeoutError:
-        return Access.UNTOLD
-    return decision.denied
 
 
 async def _was_told_same(context: Context, origin: Origin) -> bool:

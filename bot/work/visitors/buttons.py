@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from bot.messages import visitors
 from bot.messages import visitors_answers as say
-from bot.model.ids import QuestionId, UserId
+from bot.model.ids import QuestionId
 from bot.model.message import Message
 from bot.model.outbox import DeliveryState, NewDelivery
 from bot.model.questions import FileTo, Numbers, Question, QuestionState
 from bot.store import Transaction
+from bot.work.access.admit import Allowed
 from bot.work.context import Context
 from bot.work.visitors.question import file_key, numbers_of, send_file
 from bot.work.visitors.report import build_report
@@ -43,8 +44,9 @@ def _free_key(tx: Transaction, what: str) -> str | None:
     return None
 
 
-async def share(context: Context, number: QuestionId, user: UserId) -> Message | None:
+async def share(context: Context, allowed: Allowed, number: QuestionId) -> Message | None:
     """Post an answer into the channel of its question. Return None, or a message why it is not posted."""
+    user = allowed.user
 
     def post(tx: Transaction) -> Message | None:
         found = _answered(context, tx, number)

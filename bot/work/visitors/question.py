@@ -23,8 +23,7 @@ from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
 from bot.model.questions import FileTo, Numbers, Question, QuestionKind, QuestionState, VisitorsQuery
 from bot.model.visitors import ReadingProblem, Snapshot, SnapshotState
 from bot.store import Transaction
-from bot.work.access.check import AskSlack, decide
-from bot.work.access.denied import refuse_question
+from bot.work.access.admit import Allowed
 from bot.work.context import Context, WorkerContext
 from bot.work.retry import retry_on_db_error, unless_taken_over
 from bot.work.tasks import run_all
@@ -48,7 +47,7 @@ WANTED = timedelta(minutes=1)
 
 
 async def ask_visitors(
-    context: Context, origin: Origin, query: VisitorsQuery, project: ProjectId | None = None
+    context: Context, allowed: Allowed, query: VisitorsQuery, project: ProjectId | None = None
 ) -> None:
     """Store a question. A worker answers it; after three seconds without an answer it says so first.
 
@@ -56,11 +55,11 @@ async def ask_visitors(
     """
 
     def add(tx: Transaction) -> bool:
-        about = project or context.project_of(tx, origin.channel).id
-        return ask(context, tx, origin, query, about, QuestionKind.VISITORS)
+        about = project or context.project_of(tx, allowed.origin.channel).id
+        return ask(context, tx, allowed.origin, query, about, QuestionKind.VISITORS)
 
     if not await context.store.write(add):
-        log.info("question_repeated", user=origin.user)
+        log.info("question_repeated", user=allowed.user)
     context.wake()
 
 
@@ -129,11 +128,7 @@ async def answer_questions(context: WorkerContext) -> int:
 
 async def _advance(context: WorkerContext, question: Question) -> None:
     with unless_taken_over("question", question.id):
-        denied = (await decide(context, question.user, ask=AskSlack.FINAL)).denied if question.user else None
-        if denied is not None:
-            await context.settle(lambda tx: refuse_question(context, tx, question, denied))
-        else:
-            await context.settle(lambda tx: _settle(context, tx, question))
+        await context.settle(lambda tx: _settle(context, tx, question))
         context.wake()
         context.wake_after(context.timeouts.reading_seconds * 1.1)
 

@@ -21,8 +21,7 @@ from bot.model.refusal import Refusal
 from bot.model.visitors import ReadingProblem
 from bot.model.weekly_time import Weekday
 from bot.store import Transaction
-from bot.work.access.check import AskSlack, decide
-from bot.work.access.denied import refuse_subscription
+from bot.work.access.admit import Allowed
 from bot.work.context import Context, WorkerContext
 from bot.work.ports import SlackError
 from bot.work.visitors.question import LATEST, WANTED, ask
@@ -42,7 +41,7 @@ class SubscribeRequest:
     ``zone`` is None for the time zone of the requester, ``project`` for the project of the channel.
     """
 
-    origin: Origin
+    allowed: Allowed
     weekday: Weekday
     at: time
     zone: str | None
@@ -69,13 +68,13 @@ def _put(
     context: Context, tx: Transaction, request: SubscribeRequest
 ) -> tuple[ProjectId, Subscription | None]:
     """Write the subscription unless it is the same. Return its project, and the one that there was."""
-    project = request.project or context.project_of(tx, request.origin.channel).id
-    in_channel = tx.subscriptions.in_channel(request.origin.channel)
+    project = request.project or context.project_of(tx, request.allowed.origin.channel).id
+    in_channel = tx.subscriptions.in_channel(request.allowed.origin.channel)
     same = [each for each in in_channel if each.section == request.section and each.project == project]
     known = same[0] if same else None
     if known is None or not _is_same(known, request):
         number = tx.subscriptions.put(
-            request.origin,
+            request.allowed.origin,
             project=project,
             section=request.section,
             weekday=request.weekday,
@@ -83,7 +82,7 @@ def _put(
             zone=request.zone,
             now=context.clock(),
         )
-        tx.audit.subscribed(Act.SUBSCRIBED, request.origin, number, project, context.clock())
+        tx.audit.subscribed(Act.SUBSCRIBED, request.allowed.origin, number, project, context.clock())
     return project, known
 
 
@@ -92,16 +91,18 @@ def _is_same(known: Subscription, request: SubscribeRequest) -> bool:
 
     A request without a zone means that of its requester, which the owner's subscription may have.
     """
-    weekly, is_owner = known.weekly, known.owner == request.origin.user
+    weekly, is_owner = known.weekly, known.owner == request.allowed.origin.user
     same_time = (weekly.weekday, weekly.at) == (request.weekday, request.at)
     same_zone = weekly.zone == request.zone if request.zone else is_owner
     return same_time and same_zone and known.state is not SubscriptionState.PAUSED
 
 
 async def unsubscribe(
-    context: Context, origin: Origin, section: str | None, project: ProjectId | None = None
+    context: Context, allowed: Allowed, section: str | None, project: ProjectId | None = None
 ) -> Message:
     """End a channel's subscriptions: those to a section, of a project, or all of them if both are None."""
+
+    origin = allowed.origin
 
     def end(tx: Transaction) -> tuple[int, int]:
         known = tx.subscriptions.in_channel(origin.channel)
@@ -126,17 +127,19 @@ async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
 
 async def digest_now(
     context: Context,
-    origin: Origin,
+    allowed: Allowed,
     section: str | None,
     named: ProjectId | None = None,
     *,
     again: bool = False,
-) -> tuple[Message, bool]:
+) -> Message:
     """Request a digest of the last full week for this channel, besides the weekly ones.
 
-    Return the message for the person, and whether a digest was stored: the same one within a minute is only
-    if they confirm it (``again``). ``named``: the project that they named; None for that of the channel.
+    The same one within a minute is stored only if the person confirms it (``again``). ``named``: the project
+    that they named; None for that of the channel.
     """
+
+    origin = allowed.origin
 
     def add(tx: Transaction) -> tuple[ProjectId, bool]:
         project, now = named or context.project_of(tx, origin.channel).id, context.clock()
@@ -151,9 +154,9 @@ async def digest_now(
     project, is_added = await context.store.write(add)
     shown = context.projects.shown(project)
     if not is_added:
-        return say.digest_again(section, shown), False
+        return say.digest_again(section, shown)
     context.wake()
-    return say.digest_coming(section, shown), True
+    return say.digest_coming(section, shown)
 
 
 def _ask_digest(
@@ -184,10 +187,6 @@ async def plan_digests(context: WorkerContext) -> int:
 
 async def _post_first(context: WorkerContext, subscription: Subscription) -> None:
     """Post into the channel once. The subscription becomes active only when this post has arrived."""
-    denied = (await decide(context, subscription.owner, ask=AskSlack.FINAL)).denied
-    if denied is not None:
-        await context.store.write(lambda tx: refuse_subscription(context, tx, subscription, denied))
-        return
     zone = subscription.weekly.zone if subscription.has_zone else await _zone_of(context, subscription)
 
     def post_first(tx: Transaction) -> None:

@@ -64,7 +64,6 @@ def _about(scene: Scene) -> Body:
 _JOB_OF = {"send_again": 2, "dismiss": 2, "withdraw": 3}
 """For which of the owner's jobs, prompts or questions a button does something; others are for the first."""
 _VALUES: dict[str, Callable[[Scene, int], str]] = {
-    "run_again": lambda _, number: f"{number}:7",
     "jobs_older": lambda scene, _: f"0 {scene.here}",
     "jobs_newer": lambda scene, _: f"0 {scene.here}",
     "digest_again": lambda *_: "section:",
@@ -108,11 +107,9 @@ def _forms() -> Iterator[Act]:
 
 def _form(callback: str) -> Callable[[Scene, int], Body]:
     def body(scene: Scene, number: int) -> Body:
-        # Opened when the person could see the job, if they ever could.
-        seen_by = scene.user if scene.owner == scene.user or scene.once_saw else None
         job = None if callback == "ask" else JobNumber(number)
-        state = FormState(scene.here, None, job, seen_by=seen_by)
-        view = {"id": "V1", "callback_id": callback, "private_metadata": state.dumps()}
+        state = FormState(scene.here, None, job)
+        view = {"type": "modal", "id": "V1", "callback_id": callback, "private_metadata": state.dumps()}
         view |= {"state": {"values": {"prompt": {"prompt": {"value": WORDS}}}}}  # type: ignore[dict-item]
         return {"type": "view_submission", "user": {"id": scene.user}, "trigger_id": "1.2", "view": view}
 

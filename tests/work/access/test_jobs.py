@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import replace
 
 import pytest
 
 from bot.commands import COMMANDS
-from bot.commands.command import Answer, Invocation
+from bot.commands.command import Answer
 from bot.commands.form_state import FormState
 from bot.messages import job_answers as say
-from bot.model.access import Access, Profile
+from bot.model.access import Profile
 from bot.model.ids import ChannelId, JobNumber, UserId
 from bot.model.jobs import JobState
 from bot.model.message import Message
-from bot.model.prompts import PromptKind
-from bot.slack import payloads
 from bot.slack.errors import refused
-from bot.work.access.check import AskSlack, sees_job
-from bot.work.ports import SlackUnreachable
-from tests.builders import ANA, BEN, CHANNEL, add_prompt, origin, set_job
+from bot.work.ports import SlackError, SlackUnreachable
+from tests.builders import ANA, BEN, CHANNEL, set_job
 from tests.work.office import BOT, RESPONSE_URL, Office
 
 PRIVATE, DIRECT, PUBLIC = ChannelId("G0PRIVATE"), ChannelId("D0ANA"), ChannelId("C0PUBLIC")
@@ -33,7 +29,7 @@ _BUTTONS = sorted(
     {name for each in ("/docs-agent", "/docs-followup") for name in _COMMANDS[each].buttons} - _LISTS
 )
 """The buttons about one job, or about one of its prompts."""
-_VALUES = {"run_again": "{}:1", "job_menu": "run_again:{}"}
+_VALUES = {"job_menu": "run_again:{}"}
 
 
 @pytest.fixture(autouse=True)
@@ -118,24 +114,6 @@ async def test_a_hidden_service_id_does_not_keep_a_follow_up_from_ones_own_job(o
     assert office.docs.prompts[-1] == ("job-2", "job-1 is my example")
 
 
-@pytest.mark.parametrize("access", [None, Access.MEMBER])
-@pytest.mark.parametrize(
-    ("command", "text"),
-    [("/docs-agent", "status {}"), ("/docs-followup", "{}"), ("/docs-followup", "{} Delete everything")],
-)
-async def test_nothing_is_shown_before_it_is_decided(
-    office: Office, access: Access | None, command: str, text: str
-) -> None:
-    await started(office, PRIVATE)
-    if access:
-        rule, now = office.context.access_policy.rule, office.clock()
-        await office.store.write(lambda tx: tx.members.note(BEN, access, rule, now))
-    for number in (1, 99):
-        said = Invocation(origin(f"{number}", BEN, url=RESPONSE_URL), command, text.format(number))
-        first = await _COMMANDS[command].run(office.context, said)
-        assert (first.message, first.modal) == (None, None)
-
-
 @HIDDEN
 @pytest.mark.parametrize("action", _BUTTONS)
 async def test_no_button_reaches_a_job_of_another_channel(
@@ -151,15 +129,9 @@ async def test_no_button_reaches_a_job_of_another_channel(
     assert len(await office.store.read(lambda tx: tx.jobs.newest(10))) == 1
 
 
-async def sent(office: Office, user: UserId, carried: FormState, chosen: str | None = None) -> object:
+async def sent(office: Office, user: UserId, carried: FormState, **fields: str) -> object:
     """What a person reads in the form after sending it; None when it closes."""
-    fields = {"prompt": "Delete everything", "job": chosen}
-    body = {
-        "user": {"id": user},
-        "view": {"id": "V1", "callback_id": "follow_up", "private_metadata": carried.dumps()},
-    }
-    submission = replace(payloads.submission(body), fields=fields)
-    errors = await _COMMANDS["/docs-followup"].forms["follow_up"](office.context, submission)
+    errors = await office.submits("follow_up", carried, user=user, prompt="Delete everything", **fields)
     await office.settle()
     return errors.errors if errors else None
 
@@ -174,11 +146,10 @@ async def test_a_form_for_a_hidden_job_is_answered_as_for_an_unknown_one(
         job = JobNumber(number)
         for carried in (
             FormState(CHANNEL, RESPONSE_URL, job),
-            FormState(CHANNEL, RESPONSE_URL, job, seen_by=ANA),
             FormState(None, RESPONSE_URL, job),
         ):
             assert await sent(office, BEN, carried) == {"prompt": say.FORM_WITHOUT_JOB}
-        chosen = await sent(office, BEN, FormState(CHANNEL, RESPONSE_URL), str(number))
+        chosen = await sent(office, BEN, FormState(CHANNEL, RESPONSE_URL), job=str(number))
         assert chosen == {"prompt": say.FORM_WITHOUT_JOB}
     assert traces(office) == before
 
@@ -255,22 +226,6 @@ async def test_who_asked_one_of_its_prompts_sees_a_job_also_after_leaving(office
     assert PROMPT in said.text
 
 
-async def test_a_follow_up_that_was_not_let_in_opens_no_door(office: Office) -> None:
-    await started(office, PRIVATE)
-    for _ in range(2):
-        said = await told(office, office.types("/docs-followup", "1 Delete everything", user=BEN))
-        assert said == [say.with_prompt(say.no_such_job("1"), "Delete everything")]
-    assert await told(office, office.types("/docs-agent", "status 1", user=BEN)) == [say.no_such_job("1")]
-
-
-async def test_the_same_typed_twice_at_once_tells_somebody_outside_nothing(office: Office) -> None:
-    await started(office, PRIVATE)
-    first = await office.types("/docs-followup", "1 Delete everything", user=BEN)
-    assert first.message is None
-    said = await told(office, office.types("/docs-followup", "1 Delete everything", user=BEN))
-    assert said == [say.with_prompt(say.no_such_job("1"), "Delete everything")] * 2
-
-
 async def test_a_mention_tells_somebody_outside_no_hidden_job_from_none(office: Office) -> None:
     await started(office, PRIVATE)
     for number in (1, 99):
@@ -298,64 +253,17 @@ async def test_a_guest_sees_no_job_of_a_public_channel_elsewhere(office: Office)
     said += await told(office, office.types("/docs-followup", "1 Delete everything", user=GUS))
     assert ["Guests can't start jobs" in message.text for message in said] == [True, True]
     assert traces(office) == before
-    job, ask = await office.job(), AskSlack.FINAL
-    assert await sees_job(office.context, job, GUS, Access.GUEST, here=CHANNEL, ask=ask) is False
 
 
-@pytest.mark.parametrize("code", ["channel_not_found", "not_in_channel", "missing_scope"])
-async def test_what_slack_refuses_to_tell_is_a_no(office: Office, code: str) -> None:
+@pytest.mark.parametrize(
+    "trouble", [refused("channel_not_found"), refused("missing_scope"), SlackUnreachable("down")]
+)
+async def test_what_slack_does_not_say_is_a_no(office: Office, trouble: SlackError) -> None:
     await started(office, PRIVATE)
-    for text in ("status 1", "status 1"):
-        office.slack.trouble("is_public", refused(code))
-        assert await told(office, office.types("/docs-agent", text, user=CHIKA)) == [say.no_such_job("1")]
-    office.slack.trouble("is_public", refused(code))
+    office.slack.trouble("is_public", trouble, trouble)
+    assert await told(office, office.types("/docs-agent", "status 1", user=CHIKA)) == [say.no_such_job("1")]
     said = await told(office, office.types("/docs-followup", "1 Mention Python 3.11", user=CHIKA))
     assert said == [say.with_prompt(say.no_such_job("1"), "Mention Python 3.11")]
-
-
-async def test_what_slack_cannot_tell_now_is_a_no_for_who_waits(office: Office) -> None:
-    await started(office, PRIVATE)
-    office.slack.trouble("is_public", SlackUnreachable("down"))
-    assert await told(office, office.types("/docs-agent", "status 1", user=CHIKA)) == [say.no_such_job("1")]
-
-
-async def test_a_follow_up_waits_until_slack_can_tell(office: Office) -> None:
-    await started(office, PRIVATE)
-    office.slack.trouble("is_public", *[SlackUnreachable("down")] * 3)
-    await office.types("/docs-followup", "1 Mention Python 3.11", user=CHIKA)
-    await office.settle(20)
-    assert office.docs.prompts[-1] == ("job-1", "Mention Python 3.11")
-
-
-async def test_a_follow_up_of_which_slack_never_tells_is_refused(office: Office) -> None:
-    await started(office, PRIVATE)
-    office.slack.trouble("is_public", *[SlackUnreachable("down")] * 500)
-    await office.types("/docs-followup", "1 Mention Python 3.11", user=CHIKA)
-    await office.settle()
-    assert office.answers() == []
-    await office.pass_time(660)
-    given_back = say.with_prompt(say.no_such_job("1"), "Mention Python 3.11")
-    assert [message for _, message in office.slack.private] == [given_back]
-    assert len(office.docs.prompts) == 1
-
-
-async def test_a_job_given_up_meanwhile_shows_nothing_of_who_may_not_see_it(office: Office) -> None:
-    office.limit(0)
-    await office.ask(PROMPT, channel=PRIVATE)
-    await office.settle()
-    office.slack.trouble("is_public", *[SlackUnreachable("down")] * 2)
-    await office.types("/docs-followup", "1 Delete everything", user=BEN)
-    await office.types("/docs-followup", "1 Mention Python 3.11", user=CHIKA)
-    await office.rounds()
-    await office.press("withdraw", "1", channel=PRIVATE)
-    await office.settle(12)
-    assert (await office.job()).state is JobState.WITHDRAWN
-    assert not [said for said in office.said() if BEN in said or "Delete everything" in said]
-    assert [message for _, message in office.slack.private] == [
-        say.with_prompt(say.no_such_job("1"), "Delete everything"),
-        say.with_prompt(say.cannot_follow_up(await office.job()), "Mention Python 3.11"),
-    ]
-    assert await office.store.read(lambda tx: tx.prompts.unsettled_of(JobNumber(1))) == []
 
 
 async def test_a_form_opened_before_somebody_left_sends_nothing(office: Office) -> None:
@@ -364,25 +272,6 @@ async def test_a_form_opened_before_somebody_left_sends_nothing(office: Office) 
     assert typed.modal is not None
     office.slack.private_rooms[PRIVATE] = frozenset({ANA, BOT})
     before = traces(office)
-    assert await sent(office, CHIKA, FormState.loads(typed.modal.view["private_metadata"])) is None
+    form = FormState.loads(typed.modal.view["private_metadata"])
+    assert await sent(office, CHIKA, form) == {"prompt": say.FORM_WITHOUT_JOB}
     assert traces(office) == before
-    given_back = say.with_prompt(say.no_such_job("1"), "Delete everything")
-    assert [message for _, message in office.slack.private] == [given_back]
-
-
-async def test_what_was_stored_and_not_decided_is_decided_after_a_crash(office: Office) -> None:
-    await started(office, PRIVATE)
-    for user in (BEN, CHIKA):
-        await office.types("/docs-followup", "1 Mention Python 3.11", user=user)
-    office.restart()
-    await office.settle(12)
-    assert office.docs.prompts == [("job-1", PROMPT), ("job-1", "Mention Python 3.11")]
-    assert [message.text for _, message in office.slack.private if "I don't know the job" in message.text]
-
-
-async def test_a_prompt_stored_by_an_older_version_goes_on(office: Office) -> None:
-    await started(office, PRIVATE)
-    await add_prompt(office.store, JobNumber(1), kind=PromptKind.FOLLOW_UP, asked_by=BEN, raw="More")
-    await office.settle()
-    assert await office.store.read(lambda tx: tx.prompts.has_asked(BEN, JobNumber(1)))
-    assert office.docs.prompts[-1] == ("job-1", "More")

@@ -10,17 +10,11 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from bot.model.access import Profile
 from bot.model.digests import SubscriptionState
 from bot.model.jobs import JobState
-from bot.model.period import last_full_week
-from bot.model.questions import VisitorsQuery
 from bot.slack.errors import refused
 from bot.store.schema import snapshots
-from bot.work.visitors.fetch import fetch_snapshots
-from bot.work.visitors.question import answer_questions, ask_visitors
-from bot.work.visitors.subscriptions import plan_digests
-from tests.builders import ANA, BEN, PROJECT, add_job, origin, rows_of
+from tests.builders import ANA, BEN, PROJECT, add_job, rows_of
 from tests.work.office import RESPONSE_URL, Office
 from tests.work.weekly import DAY, MONDAY, WEEK, digests, of_channel, subscribed, until
 
@@ -282,22 +276,3 @@ async def test_the_suggested_page_is_one_that_nobody_has_worked_on_lately(office
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     line = next(line for line in digests(office)[0].splitlines() if "Worth improving" in line)
     assert "`/install`" in line
-
-
-async def test_a_digest_reads_on_when_somebody_else_who_asked_the_same_gives_up(office: Office) -> None:
-    """A guest's question rests the windows that it shares with the digest."""
-    for page in range(6):
-        office.docs.site.read(f"/p{page}", WEEK, MONDAY - DAY, people=page + 1)
-    office.budget(100, page_size=2)
-    await office.visitors("digest now")
-    await plan_digests(office.context)
-    await fetch_snapshots(office.context)
-    office.slack.profiles[BEN] = Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)
-    query = VisitorsQuery(last_full_week(office.clock(), office.context.analytics.zone), None)
-    await ask_visitors(office.context, origin("two", BEN), query)
-    office.clock.pass_seconds(1)
-    await answer_questions(office.context)
-    await office.reading(30)
-    [digest] = digests(office)
-    [post] = [each for each in office.slack.posts if each.message.text == digest]
-    assert "/p5" in str(post.message.blocks)

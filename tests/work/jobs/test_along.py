@@ -13,13 +13,14 @@ from bot.model.access import Profile
 from bot.model.along import Earlier, NotTaken, SharedFile, TakeThread
 from bot.model.ids import ChannelId, MessageTs, UserId
 from bot.model.jobs import ThreadRef
+from bot.model.prompts import PromptRequest
 from bot.slack.errors import refused
 from bot.work.context import Timeouts
 from bot.work.jobs.along import OfferedThread, offer_thread
-from bot.work.jobs.ask import AskRequest, ask
+from bot.work.jobs.ask import ask
 from bot.work.ports import Said, SlackUnclear
 from bot.work.retention import forget_old, forget_person
-from tests.builders import ANA, BEN, CHANNEL, origin
+from tests.builders import ANA, BEN, CHANNEL, let_in, origin
 from tests.work.office import BOT, Office
 
 AT_BOT = f"<@{BOT}>"
@@ -280,10 +281,9 @@ async def test_a_form_is_offered_what_members_said_in_the_thread_but_for_its_mes
 
 
 async def test_what_a_form_gives_goes_along_as_the_person_left_it(office: Office) -> None:
-    given = AskRequest(
-        origin("view:1"), "Fix the page", take_thread=TakeThread.GIVEN, given="Ben: The page\n\nAna: Yes"
-    )
-    await ask(office.context, given)
+    given = "Ben: The page\n\nAna: Yes"
+    request = PromptRequest("Fix the page", take_thread=TakeThread.GIVEN, given=given)
+    await ask(office.context, let_in(origin("view:1")), request)
     await office.settle()
     [(_, got)] = office.docs.prompts
     assert got.startswith("Fix the page\n\nEarlier")

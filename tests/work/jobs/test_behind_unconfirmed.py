@@ -7,14 +7,16 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from bot.model.ids import JobNumber, UserId
+from bot.model.ids import UserId
 from bot.model.jobs import JobState
+from bot.model.prompts import PromptRequest
 from bot.store.queues import Queue
-from bot.work.jobs.follow_up import FollowUpRequest, follow_up
+from bot.work.access.admit import readable
+from bot.work.jobs.follow_up import follow_up
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
-from tests.builders import ANA, BEN, CHANNEL, origin
+from tests.builders import ANA, BEN, CHANNEL, let_in, origin
 from tests.work.office import Office
 
 CHIKA = UserId("U0CHIKA")
@@ -23,8 +25,10 @@ CHIKA = UserId("U0CHIKA")
 async def follow_up_by(office: Office, *people: UserId) -> None:
     """Follow up on the first job by command, before it has been sent."""
     for number, user in enumerate(people):
-        request = FollowUpRequest(origin(f"more:{number}", user, CHANNEL), JobNumber(1), f"more {number}")
-        result = await follow_up(office.context, request)
+        allowed = let_in(origin(f"more:{number}", user, CHANNEL))
+        known = await readable(office.context, allowed, await office.job())
+        assert known is not None
+        result = await follow_up(office.context, known, PromptRequest(f"more {number}"))
         assert result is not None
         assert result.accepted
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from bot.commands.form_state import FormState
-from bot.model.ids import JobNumber, PromptId
+from bot.model.ids import ChannelId, JobNumber
 from bot.model.jobs import JobState
 from bot.model.message import Message
 from bot.slack.errors import refused
@@ -16,7 +16,7 @@ from bot.work.jobs.decisions import dismiss, send_again, stop_watching
 from bot.work.ports import SlackUnclear, SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL
 from tests.fakes import PULL_REQUEST
-from tests.work.office import Office
+from tests.work.office import BOT, Office
 
 
 def has_buttons(message: Message) -> bool:
@@ -105,7 +105,7 @@ async def test_edits_of_several_messages_do_not_replace_each_other(office: Offic
 async def test_a_decided_question_loses_its_buttons(office: Office, decide: object, words: str) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.started()
-    assert await decide(office.context, PromptId(1), BEN)  # type: ignore[operator]
+    assert await decide(office.context, await office.steers(1, BEN))  # type: ignore[operator]
     await office.settle()
     question = shown(office)[0]
     assert not has_buttons(question)
@@ -115,7 +115,7 @@ async def test_a_decided_question_loses_its_buttons(office: Office, decide: obje
 async def test_a_dismissed_job_says_who_dismissed_it_and_a_withdrawn_one_does_not(office: Office) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.started()
-    await dismiss(office.context, PromptId(1), BEN)
+    await dismiss(office.context, await office.steers(1, BEN))
     await office.settle()
     assert office.root_text().startswith(f":grey_question: *Outcome unknown*, dismissed by <@{BEN}>")
 
@@ -143,7 +143,7 @@ async def test_a_running_job_shows_its_minutes_in_few_edits(office: Office) -> N
 async def test_run_again_opens_the_prompt_and_the_old_thread_links_to_the_new_job(office: Office) -> None:
     office.context = replace(office.context, workspace_url="https://acme.slack.example/")
     await office.finished()
-    form = await office.press("run_again", "1:1", user=BEN)
+    form = await office.press("run_again", "1", user=BEN)
     assert form.modal is not None
     assert "Add a quickstart" in str(form.modal.view["blocks"])
     await office.run_again(user=BEN, prompt="Shorter")
@@ -153,10 +153,11 @@ async def test_run_again_opens_the_prompt_and_the_old_thread_links_to_the_new_jo
     assert office.said()[-1].startswith(f"<@{BEN}> ran this again as <https://")
 
 
-async def test_a_form_that_was_opened_for_somebody_else_runs_nothing(office: Office) -> None:
+async def test_a_form_for_a_job_that_somebody_cannot_see_runs_nothing(office: Office) -> None:
+    office.slack.private_rooms[CHANNEL] = frozenset({ANA, BOT})
     await office.finished()
     errors = await office.submits(
-        "run_again", FormState(CHANNEL, None, JobNumber(1), ANA), user=BEN, prompt="x"
+        "run_again", FormState(ChannelId("C0OTHER"), None, JobNumber(1)), user=BEN, prompt="x"
     )
     assert errors is not None
     assert len(office.docs.prompts) == 1
@@ -164,8 +165,8 @@ async def test_a_form_that_was_opened_for_somebody_else_runs_nothing(office: Off
 
 async def test_a_job_that_is_watched_no_more_is_polled_no_more_until_a_reply_wakes_it(office: Office) -> None:
     await office.started()
-    assert await stop_watching(office.context, JobNumber(1), ANA)
-    assert not await stop_watching(office.context, JobNumber(1), ANA)
+    assert await stop_watching(office.context, await office.steers())
+    assert not await stop_watching(office.context, await office.steers())
     polls = office.docs.polls
     await office.pass_time(600)
     assert (await office.job()).state is JobState.UNWATCHED

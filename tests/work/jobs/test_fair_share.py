@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.commands import COMMANDS
-from bot.commands.command import FormErrors, Submission
 from bot.commands.form_state import FormState
 from bot.model.ids import MessageTs, UserId
 from bot.slack.errors import refused
+from bot.work.access.admit import admit
 from bot.work.jobs.ask import TooManyWaiting
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_events import heard_mention
@@ -88,10 +87,8 @@ async def test_a_mention_is_answered_in_private(office: Office) -> None:
 
 async def test_a_form_keeps_the_prompt_and_says_why(office: Office) -> None:
     await ten_waiting(office)
-    [submit] = [each.forms["ask"] for each in COMMANDS if "ask" in each.forms]
-    state = FormState(CHANNEL, RESPONSE_URL)
-    errors = await submit(office.context, Submission(origin("form"), "ask", {"prompt": "Add a page"}, state))
-    assert isinstance(errors, FormErrors)
+    errors = await office.submits("ask", FormState(CHANNEL, RESPONSE_URL), prompt="Add a page")
+    assert errors is not None
     assert errors.errors["prompt"].startswith(TOO_MANY)
 
 
@@ -125,8 +122,9 @@ async def prepared(office: Office, text: str) -> None:
 
 @pytest.mark.parametrize("when", ["together", "later"])
 async def test_a_slow_look_up_delays_nobody_else(office: Office, when: str) -> None:
+    await admit(office.context, origin())
     office.slack.silent.add(ANA)
-    await office.ask("Never looked up")
+    await office.ask(f"Never looked up <@{ANA}>")
     if when == "together":
         await office.ask("Mine", user=BEN)
     preparing = asyncio.create_task(prepare_prompts(office.context))

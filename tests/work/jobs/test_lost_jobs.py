@@ -7,7 +7,6 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.model.ids import PromptId
 from bot.model.jobs import JobState
 from bot.work.jobs.decisions import dismiss
 from bot.work.jobs.poll import poll_jobs
@@ -159,7 +158,7 @@ async def test_a_dismissed_follow_up_that_is_carried_out_ends_for_who_sent_it(of
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.reply("more", user=BEN)
     await office.settle(1)
-    await dismiss(office.context, PromptId(2), BEN)
+    await dismiss(office.context, await office.steers(2, BEN))
     await office.settle()
     assert (await office.job()).state is JobState.WORKING
     office.docs.finish()

@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import replace
 
 import httpx
-from pydantic import SecretStr
 
 from bot.model.ids import ChannelId, MessageTs
-from bot.work.jobs.ask import AskRequest, ask
+from bot.model.prompts import PromptRequest
+from bot.work.jobs.ask import ask
 from bot.work.jobs.thread_events import heard_mention
 from bot.work.ports import Mention
-from tests.builders import ANA, BEN, CHANNEL, origin
+from tests.builders import ANA, BEN, CHANNEL, let_in, origin
 from tests.work.office import Office
 
 QUESTION = MessageTs("1700000900.000001")
@@ -120,24 +120,26 @@ async def test_what_is_asked_in_a_direct_message_goes_on_in_its_channel(office: 
 async def test_what_many_ask_at_the_same_moment_is_stored_together_and_each_once(office: Office) -> None:
     """Of each the same text twice: one way with the same key, as Slack delivers again, one way without."""
     requests = [
-        AskRequest(origin(f"k{number}", user), f"p{number % 4}") for number, user in enumerate([ANA, BEN] * 8)
+        (let_in(origin(f"k{number}", user)), PromptRequest(f"p{number % 4}"))
+        for number, user in enumerate([ANA, BEN] * 8)
     ]
-    asked = await asyncio.gather(*(ask(office.context, each) for each in (*requests, *requests)))
+    asked = await asyncio.gather(*(ask(office.context, *each) for each in (*requests, *requests)))
     stored = {each.job for each in asked if not (each.repeated or each.same)}
     assert len(stored) == 4
     assert [each.job for each in asked[16:]] == [each.job for each in asked[:16]]
     jobs = await office.store.read(lambda tx: tx.jobs.newest(100))
     assert {job.number for job in jobs} == stored
     assert sorted((job.requester, job.text) for job in jobs) == sorted(
-        {(each.origin.user, each.raw) for each in requests}
+        {(allowed.user, request.raw) for allowed, request in requests}
     )
 
 
 async def test_one_that_cannot_be_stored_keeps_no_other_from_it(office: Office) -> None:
-    bad = AskRequest(origin("bad", url=SecretStr("https://x")), "bad")
-    object.__setattr__(bad.origin, "response_url", object())  # something that no database takes
-    good = [AskRequest(origin(f"k{number}"), f"p{number}") for number in range(3)]
-    told = await asyncio.gather(*(ask(office.context, each) for each in (*good, bad)), return_exceptions=True)
+    bad = origin("bad")
+    object.__setattr__(bad, "message_ts", object())  # something that no database takes
+    origins = [*(origin(f"k{number}") for number in range(3)), bad]
+    asked = (ask(office.context, let_in(each), PromptRequest(each.key)) for each in origins)
+    told = await asyncio.gather(*asked, return_exceptions=True)
     assert [isinstance(each, Exception) for each in told] == [False, False, False, True]
     assert len(await office.store.read(lambda tx: tx.jobs.newest(100))) == 3
 

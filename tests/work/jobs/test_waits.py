@@ -20,7 +20,7 @@ from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
-from bot.work.ports import SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.work.ports import SlackThrottled, SlackUnclear
 from tests.builders import BEN, CHANNEL, NOW, execute
 from tests.work.office import Office
 
@@ -45,12 +45,6 @@ async def asked(office: Office) -> None:
 async def prepared_elsewhere(office: Office) -> None:
     await office.ask("Add a page")
     await office.store.write(lambda tx: len(tx.prompts.claim_new(other(office), 1)))
-
-
-async def asker_unknown(office: Office) -> None:
-    office.slack.trouble("profile", SlackUnreachable("down"))
-    await office.ask("Add a page")
-    await prepare_prompts(office.context)
 
 
 async def face_put_off(office: Office) -> None:
@@ -131,7 +125,6 @@ class Case(NamedTuple):
 CASES = [
     Case(asked, 1, WaitWhy.WORKER, None, "It is due", "prompt waits for the next free worker"),
     Case(prepared_elsewhere, 1, WaitWhy.PROCESS, 60, "It is in hand", f"{OTHER}, which has its lease"),
-    Case(asker_unknown, 1, WaitWhy.ASKER, 3, "couldn't tell me who asked", "could not tell who asked"),
     Case(face_put_off, 1, WaitWhy.FACE, None, "the first message of its thread", "the first message of its"),
     Case(answer_lost, 1, WaitWhy.PERSON, None, "*Send again* or *Dismiss*", "a person's decision"),
     Case(

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import httpx
 from sqlalchemy import select
 
 from bot.commands.command import Answer
-from bot.model.access import Profile
-from bot.model.ids import MessageTs
-from bot.model.period import Period
-from bot.model.questions import VisitorsQuery
 from bot.store.schema import questions
 from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.fetch import fetch_snapshots
-from bot.work.visitors.question import answer_questions, ask_visitors
-from tests.builders import ANA, BEN, NOW, PROJECT, origin, rows_of
+from bot.work.visitors.question import answer_questions
+from tests.builders import BEN, NOW, PROJECT, rows_of
 from tests.site import Visit
 from tests.work.asking import DAY, FIRST, LAST, START
-from tests.work.office import BUTTON_URL, Office
+from tests.work.office import Office
 
 
 async def test_a_question_is_answered_privately_with_totals_changes_and_pages(office: Office) -> None:
@@ -238,27 +232,6 @@ async def test_a_process_that_dies_while_reading_is_continued_by_another(office:
     office.clock.pass_seconds(100)
     await office.reading(20)
     assert "Top 5 of 30 pages" in office.answers()[-1]
-
-
-async def test_somebody_elses_question_that_is_turned_away_ends_nobodys_reading(office: Office) -> None:
-    for page in range(6):
-        office.docs.site.read(f"/p{page}", FIRST, LAST, people=page + 1)
-    office.budget(100, page_size=2)
-    query = VisitorsQuery(Period(FIRST, LAST + DAY), None)
-    await ask_visitors(office.context, origin("one"), query)
-    await fetch_snapshots(office.context)
-    await answer_questions(office.context)
-    office.slack.profiles[BEN] = Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)
-    in_thread = replace(origin("two", BEN, url=BUTTON_URL), thread=MessageTs("1700000000.000100"))
-    await ask_visitors(office.context, in_thread, query)
-    office.clock.pass_seconds(1)
-    await answer_questions(office.context)
-    await office.reading()
-    (_, thread, turned_away, refusal), *_, (_, _, asked_by, answer) = office.slack.whispers
-    assert (thread, turned_away, asked_by) == (in_thread.thread, BEN, ANA)
-    assert "Guests can't" in refusal.text
-    assert "/p1" in str(answer.blocks)
-    assert "Only the first" not in str(answer.blocks)
 
 
 async def test_a_day_asked_for_while_the_chart_reads_it_is_answered_with_its_pages(office: Office) -> None:
