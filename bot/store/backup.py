@@ -61,7 +61,12 @@ def restore(source: Path, file: Path, now: datetime) -> Path | None:
             "This is the SQLite file itself: move the backup elsewhere, and name it there."
         )
     if not file.exists() or not file.stat().st_size:
-        _restore_new(source, file)
+        with closing(_opened_copy(source)) as copy:
+            for each in beside(file):
+                each.unlink(missing_ok=True)  # the log of a file that is gone would be applied to the new one
+            make_file(file)
+            with closing(_opened(file)) as live:
+                _replace(copy, live)
         return None
     kept = file.with_name(f"{file.name}.{now:%Y%m%dT%H%M%S}")
     try:
@@ -91,15 +96,6 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
             raise UnusableDatabase(_STOP)
 
     source.backup(target, progress=check)
-
-
-def _restore_new(source: Path, file: Path) -> None:
-    with closing(_opened_copy(source)) as copy:
-        for each in beside(file):
-            each.unlink(missing_ok=True)  # the log of a file that is gone would be applied to the new one
-        make_file(file)
-        with closing(_opened(file)) as live:
-            _replace(copy, live)
 
 
 def _replace(copy: sqlite3.Connection, live: sqlite3.Connection) -> None:

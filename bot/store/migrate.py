@@ -56,28 +56,24 @@ async def migrate(database: Database) -> None:
     except UnusableDatabase as error:
         log.error("database_unusable", advice=str(error))
         raise
-    _keep_private(database)
-    if not _lacks(found):
-        return
-    await database.write(_migrate)
-
-
-def _keep_private(database: Database) -> None:
-    """Take the rights of other users from a SQLite file that a person has made."""
-    if database.file is None:
-        return
-    try:
-        if files := make_private(database.file):
+    try:  # a person may have made the SQLite file
+        if database.file and (files := make_private(database.file)):
             log.warning("database_made_private", files=[each.name for each in files])
     except PermissionError:
         log.warning("database_not_private", advice="docs-bot doctor says what to do")
+    if _lacks(found):
+        await database.write(_migrate)
 
 
 def _migrate(connection: Connection) -> None:
-    _lock(connection)
+    # On SQLite the transaction itself already excludes other writers.
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     # Another process, perhaps of a newer version, may have migrated while we waited.
     if _lacks(revision_of(connection)):
-        _upgrade(connection)
+        from alembic import command
+
+        command.upgrade(alembic_config(connection), HEAD)
 
 
 def _lacks(found: str | None) -> bool:
@@ -85,18 +81,6 @@ def _lacks(found: str | None) -> bool:
     if found is not None and found > HEAD:
         log.warning("database_is_newer", at=found, known=HEAD)
     return found is None or found < HEAD
-
-
-def _lock(connection: Connection) -> None:
-    """Take the migration lock. On SQLite the transaction itself already excludes other writers."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-
-
-def _upgrade(connection: Connection) -> None:
-    from alembic import command
-
-    command.upgrade(alembic_config(connection), HEAD)
 
 
 def alembic_config(connection: Connection | None = None) -> Config:

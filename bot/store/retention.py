@@ -17,11 +17,11 @@ from sqlalchemy import Column, ColumnElement, String, and_, cast, exists, func, 
 from bot.model.digests import SubscriptionState
 from bot.model.ids import JobNumber, UserId
 from bot.model.jobs import JobProblem, JobState
-from bot.model.outbox import DeliveryState
 from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
 from bot.store.audit import IS_OVER
 from bot.store.columns import AnyTable, Owner, People, Person, Repository, forgotten, nothing
+from bot.store.outbox_claims import OPEN
 from bot.store.schema import audit, deliveries, jobs, members, prompts, questions, subscriptions
 
 RowCounts = Counter[str]
@@ -30,7 +30,6 @@ NAMES = "names in others' jobs"
 """Mentions of a person in others' jobs: who follows one, reviewed it, or dismissed its prompt."""
 _UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED)
 _OPEN_JOBS = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
-_OPEN_DELIVERIES = (DeliveryState.PENDING, DeliveryState.SENDING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +164,7 @@ class RetentionRepository(Repository):
 
 def _delivers(belongs_to: ColumnElement[int], key: ColumnElement[int]) -> ColumnElement[bool]:
     """Return the condition that a delivery is under way that belongs to the row with this key."""
-    return exists().where(belongs_to == key, deliveries.c.state.in_(_OPEN_DELIVERIES))
+    return exists().where(belongs_to == key, deliveries.c.state.in_(OPEN))
 
 
 _JOB_IS_OVER = and_(
@@ -197,7 +196,7 @@ SUBSCRIPTIONS = Kept(
 DELIVERIES = Kept(
     "messages",
     deliveries,
-    deliveries.c.state.not_in(_OPEN_DELIVERIES),
+    deliveries.c.state.not_in(OPEN),
     deliveries.c.settled_at,
     goes=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
 )

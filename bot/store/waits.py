@@ -15,7 +15,7 @@ from bot.model.prompts import PromptKind, PromptState
 from bot.model.questions import QuestionState
 from bot.model.quota import BackOff
 from bot.model.waits import Lease, Wait, WaitingDelivery, WaitingPoll, WaitingPrompt, WaitWhy
-from bot.store.columns import AnyTable, Repository, UtcDateTime
+from bot.store.columns import AnyTable, Repository, UtcDateTime, reader
 from bot.store.leases import one_of, readable
 from bot.store.outbox_claims import OPEN, waits_in_thread
 from bot.store.prompts import face_before
@@ -107,21 +107,16 @@ def _back_off(row: RowMapping) -> BackOff | None:
     return None if until is None else BackOff(row["reason"], row["failing_since"], until)
 
 
-def _prompt(row: RowMapping) -> WaitingPrompt:
-    return WaitingPrompt(
-        job=row["job"],
-        kind=PromptKind(row["kind"]),
-        state=PromptState(row["state"]),
-        job_state=JobState(row["job_state"]),
-        asked_at=row["asked_at"],
-        due_at=row["due_at"],
-        in_queue=row["in_queue"],
-        queue_why=QueueWhy(row["queue_why"]) if row["queue_why"] else None,
-        lease=_lease(row),
-        back_off=_back_off(row),
-        is_behind=bool(row["is_behind"]),
-        face_is_open=bool(row["own_face"] or row["face_before"]),
-    )
+_prompt = reader(
+    WaitingPrompt,
+    prompts,
+    job_state=lambda row: JobState(row["job_state"]),
+    queue_why=lambda row: QueueWhy(row["queue_why"]) if row["queue_why"] else None,
+    lease=_lease,
+    back_off=_back_off,
+    is_behind=lambda row: bool(row["is_behind"]),
+    face_is_open=lambda row: bool(row["own_face"] or row["face_before"]),
+)
 
 
 def _poll(row: RowMapping) -> WaitingPoll:
@@ -144,20 +139,16 @@ def _delivery(row: RowMapping, free_at: Mapping[str, datetime]) -> WaitingDelive
     )
 
 
-_UNSETTLED_PROMPTS = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
-_UNSETTLED_DELIVERIES = (DeliveryState.PENDING, DeliveryState.SENDING)
-
-
 def find_backlog(connection: Connection, now: datetime) -> dict[str, float]:
     """Return the unsettled work of all processes, by the name of its gauge: numbers of rows, and ages.
 
     An age is that of the oldest unsettled request, whatever its next attempt is; 0 if there is none. Edits
     and reactions tell nobody anything new, so they are no deliveries here. A poll ages from when it was due.
     """
-    unsettled, is_edit = deliveries.c.state.in_(_UNSETTLED_DELIVERIES), deliveries.c.kind.in_(QUIET)
+    unsettled, is_edit = deliveries.c.state.in_(OPEN), deliveries.c.kind.in_(QUIET)
     dead = deliveries.c.state == DeliveryState.DEAD
     ages: dict[str, ScalarSelect[datetime]] = {
-        "oldest_prompt_seconds": _oldest(prompts.c.asked_at, prompts.c.state.in_(_UNSETTLED_PROMPTS)),
+        "oldest_prompt_seconds": _oldest(prompts.c.asked_at, prompts.c.state.in_(UNSETTLED)),
         "oldest_delivery_seconds": _oldest(deliveries.c.created_at, and_(unsettled, ~is_edit)),
         "oldest_edit_seconds": _oldest(deliveries.c.created_at, and_(unsettled, is_edit)),
         "oldest_question_seconds": _oldest(questions.c.asked_at, questions.c.state == QuestionState.WAITING),
