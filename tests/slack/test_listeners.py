@@ -197,3 +197,14 @@ async def test_a_reply_that_comes_too_early_is_no_error(intake: Intake) -> None:
         answer = await intake.event(**event, parent_user_id="U0BOT")
     assert answer.status == 500
     assert [line["log_level"] for line in logs] == ["info"]
+
+
+async def test_bolt_takes_no_token_and_no_client_id_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With these it would ask Slack, or look for an installation, before it lets a listener run."""
+    for name in ("SLACK_BOT_TOKEN", "SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"):
+        monkeypatch.setenv(name, "xoxb-another")
+    async with open_intake(COMMANDS) as intake:
+        assert (await intake.command("Add a page")).status == 200
+        assert await intake.stored() == 1
