@@ -317,7 +317,7 @@ async def _take_in(
             app,
             settings.slack_signing_secret or SecretStr(""),
             workspace=clients.identity.team_id,
-            on_signature=signatures.note,
+            on_signature=signatures.record,
             intake_seconds=timeouts.intake_seconds,
         )
         at = (settings.host, settings.port)

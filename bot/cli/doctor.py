@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from bot.cli.doctor_database import look_at_database
-from bot.cli.doctor_slack import look_at_slack
+from bot.cli.doctor_database import check_database
+from bot.cli.doctor_slack import check_slack
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
 from bot.ops.checks import Checks, Finding, network_trouble, run_checks
 from bot.settings import DatabaseSettings, DocsProject, DocsSettings, SettingNames, Settings, SettingsError
@@ -41,18 +41,18 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
 
     async def database_and_slack() -> list[Finding]:
         connections = settings.database_connections
-        found, channels = await look_at_database(settings.sqlalchemy_url, connections, call_seconds)
-        return [*found, *await look_at_slack(settings, channels, call_seconds)]
+        found, channels = await check_database(settings.sqlalchemy_url, connections, call_seconds)
+        return [*found, *await check_slack(settings, channels, call_seconds)]
 
     warnings = [Finding("settings", False, line, _SETTINGS) for line in settings.warnings()]
     checks: Checks = {
         "database and slack": database_and_slack,
-        "docs service": partial(look_at_docs, settings, call_seconds),
-        "ports": partial(look_at_ports, settings, call_seconds),
+        "docs service": partial(check_docs, settings, call_seconds),
+        "ports": partial(check_ports, settings, call_seconds),
     }
     return [
         *(warnings or [Finding("settings", True, "complete")]),
-        *look_at_files(settings.sqlalchemy_url),
+        *check_files(settings.sqlalchemy_url),
         *await run_checks(checks, _LIMIT_SECONDS, is_logged=False),
     ]
 
@@ -64,21 +64,21 @@ async def diagnose_broken(error: SettingsError, call_seconds: float = _CALL_SECO
     # Problems of these are among the settings' own.
     with suppress(SettingsError):
         url = DatabaseSettings.load().sqlalchemy_url
-        found += look_at_files(url)
+        found += check_files(url)
 
         async def database() -> Sequence[Finding]:
-            return (await look_at_database(url, CONNECTIONS, call_seconds))[0]
+            return (await check_database(url, CONNECTIONS, call_seconds))[0]
 
         checks["database"] = database
     with suppress(SettingsError):
-        checks["docs service"] = partial(look_at_docs, DocsSettings.load(), call_seconds)
+        checks["docs service"] = partial(check_docs, DocsSettings.load(), call_seconds)
     return [*found, *await run_checks(checks, _LIMIT_SECONDS, is_logged=False)]
 
 
-async def look_at_docs(settings: DocsSettings, seconds: float) -> list[Finding]:
+async def check_docs(settings: DocsSettings, seconds: float) -> list[Finding]:
     """Check that the docs service lets the key of each project read it."""
     projects = settings.projects
-    found = await asyncio.gather(*(_look_at_project(settings, each, seconds) for each in projects))
+    found = await asyncio.gather(*(_check_project(settings, each, seconds) for each in projects))
     if len(projects) == 1:
         return list(found)
     return [
@@ -87,7 +87,7 @@ async def look_at_docs(settings: DocsSettings, seconds: float) -> list[Finding]:
     ]
 
 
-async def _look_at_project(settings: DocsSettings, project: DocsProject, seconds: float) -> Finding:
+async def _check_project(settings: DocsSettings, project: DocsProject, seconds: float) -> Finding:
     if (wrong := _wrong_key(project)) is not None:
         return wrong
     url, key = project.address, project.key
@@ -148,7 +148,7 @@ _MOST_SOCKETS = 10
 """https://docs.slack.dev/apis/events-api/using-socket-mode"""
 
 
-def look_at_files(sqlalchemy_url: str) -> list[Finding]:
+def check_files(sqlalchemy_url: str) -> list[Finding]:
     """Check that other users of this machine cannot read the database and the settings."""
     found = [_open_to_others(_ENV_FILE)] if is_exposed(_ENV_FILE) else []
     file = sqlite_file(sqlalchemy_url)
@@ -163,7 +163,7 @@ def _open_to_others(file: Path) -> Finding:
     return Finding("files", False, f"other users can read {file}", f"Run: chmod 600 {shlex.quote(str(file))}")
 
 
-async def look_at_ports(settings: Settings, seconds: float) -> list[Finding]:
+async def check_ports(settings: Settings, seconds: float) -> list[Finding]:
     """Check that the ports are free, or that a bot has them; say what a bot that runs here says of itself."""
     host = f"[{settings.health_host}]" if ":" in settings.health_host else settings.health_host
     running = await _running_bot(f"http://{host}:{settings.health_port}", seconds)

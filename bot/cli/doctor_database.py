@@ -1,4 +1,4 @@
-"""The doctor's look at the database. It writes nothing and makes no file."""
+"""The doctor's checks of the database. It writes nothing and makes no file."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ _RIGHTS = text("""
 """)
 
 
-LookedAt = tuple[Sequence[Finding], Sequence[str]]
+DatabaseFindings = tuple[Sequence[Finding], Sequence[str]]
 """What was found, and the channels of the subscriptions in the database, which Slack is asked about."""
 
 
-async def look_at_database(url: str, connections: int, seconds: float) -> LookedAt:
-    """Look at the database at a SQLAlchemy URL, of which a process opens ``connections`` at most."""
+async def check_database(url: str, connections: int, seconds: float) -> DatabaseFindings:
+    """Check the database at a SQLAlchemy URL, of which a process opens ``connections`` at most."""
     if make_url(url).get_backend_name() != "sqlite":
         return await _postgres(url, connections, seconds)
     file = sqlite_file(url)
@@ -78,7 +78,7 @@ async def look_at_database(url: str, connections: int, seconds: float) -> Looked
     return await asyncio.to_thread(_sqlite, file)
 
 
-def _sqlite(file: Path) -> LookedAt:
+def _sqlite(file: Path) -> DatabaseFindings:
     trouble = place_trouble(file)
     if trouble is not None:
         return [trouble], []
@@ -132,7 +132,7 @@ def _opened(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(str(file))}?{options}", uri=True, timeout=1.0)
 
 
-def _of_rows(connection: Connection, revision: str | None) -> LookedAt:
+def _of_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
     """Return what is set aside, and what waits; nothing where the tables are those of an older version."""
     if (revision or "") < HEAD:
         return [], []
@@ -177,20 +177,20 @@ def _at_revision(kind: str, revision: str | None) -> Finding:
     return Finding("database", True, f"{seen}; a start brings it up to date")
 
 
-async def _postgres(url: str, connections: int, seconds: float) -> LookedAt:
+async def _postgres(url: str, connections: int, seconds: float) -> DatabaseFindings:
     # libpq takes whole seconds, two at least.
     limit = str(max(2, round(seconds)))
     limited = make_url(url).update_query_dict({"connect_timeout": limit})
     database = Database.open(limited.render_as_string(hide_password=False), 1)
     try:
-        return await database.read(partial(_look, connections=connections))
+        return await database.read(partial(_check_postgres, connections=connections))
     except SQLAlchemyError as error:
         return [_unusable(error)], []
     finally:
         await database.close()
 
 
-def _look(connection: Connection, connections: int) -> LookedAt:
+def _check_postgres(connection: Connection, connections: int) -> DatabaseFindings:
     revision = revision_of(connection)
     row = connection.execute(_RIGHTS, {"tables": list(metadata.tables)}).one()
     found = _at_revision("postgresql", revision)

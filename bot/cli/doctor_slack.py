@@ -1,4 +1,4 @@
-"""The doctor's look at Slack, through the client that the bot uses."""
+"""The doctor's checks of Slack, through the client that the bot uses."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _MOST_SKEW_SECONDS = 60.0
 _Value = TypeVar("_Value")
 
 
-async def look_at_slack(settings: Settings, channels: Sequence[str], seconds: float) -> list[Finding]:
-    """Look at the tokens, the scopes, the clock, the lists of ids, and the channels of subscriptions.
+async def check_slack(settings: Settings, channels: Sequence[str], seconds: float) -> list[Finding]:
+    """Check the tokens, the scopes, the clock, the lists of ids, and the channels of subscriptions.
 
     A call may take ``seconds``. Nothing is said about people and channels when the token is bad.
     """

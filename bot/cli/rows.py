@@ -36,19 +36,19 @@ async def listed(store: Store, limit: int, **only: Unpack[JobFilter]) -> str:
     Dead letters are left out where jobs are picked by something else than their channel.
     """
 
-    def look(tx: Transaction) -> list[str]:
+    def query(tx: Transaction) -> list[str]:
         lines = [_line(job) for job in tx.jobs.newest(limit, **only)] or ["No jobs."]
         if any(value for name, value in only.items() if name != "channel"):
             return lines
         return lines + _dead(tx.outbox.dead_letters(limit, channel=only.get("channel")))
 
-    return "\n".join(await store.read(look))
+    return "\n".join(await store.read(query))
 
 
 async def shown(store: Store, number: JobNumber, now: datetime) -> str:
     """Return one job, what it waits for, and what people did to it. Raises ValueError if there is none."""
 
-    def look(tx: Transaction) -> list[str]:
+    def query(tx: Transaction) -> list[str]:
         job = tx.jobs.get(number)
         if job is None:
             raise ValueError(f"there is no job {number}")
@@ -57,7 +57,7 @@ async def shown(store: Store, number: JobNumber, now: datetime) -> str:
         waiting = [f"  {wait_words(each)}" for each in tx.waits.of_job(number, now)]
         return [_line(job), *waiting, *_details(job), *map(_act, acts), *_dead(letters)]
 
-    return "\n".join(await store.read(look))
+    return "\n".join(await store.read(query))
 
 
 async def retried(store: Store, letter: int, now: datetime) -> str:

@@ -202,8 +202,8 @@ class SignatureCheck:
         self._clock = clock
         self._refused_at: list[float] = []
 
-    def note(self, accepted: bool) -> None:
-        """Note whether the signature of a request that names the workspace was right."""
+    def record(self, accepted: bool) -> None:
+        """Record whether the signature of a request that names the workspace was right."""
         self._count("signatures", "accepted" if accepted else "refused")
         self._refused_at = [] if accepted else [*self._refused_at[1 - _MOST_REFUSED :], self._clock()]
 

@@ -114,7 +114,7 @@ async def listening(
     silent: set[asyncio.BaseProtocol] = set()
 
     @web.middleware
-    async def heard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def requested(request: web.Request, handler: Handler) -> web.StreamResponse:
         silent.discard(request.protocol)
         return await handler(request)
 
@@ -132,7 +132,7 @@ async def listening(
         loop.call_later(head_seconds, end_silence, protocol)
         return protocol
 
-    server.middlewares.append(heard)
+    server.middlewares.append(requested)
     runner = web.AppRunner(
         server,
         access_log=None,

@@ -143,24 +143,24 @@ async def test_refused_signatures_are_noted_until_one_is_accepted_or_they_are_ol
     metrics, now = Metrics(), [0.0]
     check = SignatureCheck(metrics.count, clock=lambda: now[0])
     for accepted in (True, False, False, False, False, True, False, False, False, False):
-        check.note(accepted)
+        check.record(accepted)
     assert (await only(check)).ok, "one was accepted among them"
-    check.note(False)
+    check.record(False)
     assert "SLACK_SIGNING_SECRET" in (await only(check)).seen
     assert b'docs_bot_signatures_total{outcome="refused"} 9.0' in metrics.page()[0]
     now[0] = 301.0
     assert (await only(check)).ok, "nothing was refused lately"
     for _ in range(5):
-        check.note(False)
+        check.record(False)
     assert not (await only(check)).ok
-    check.note(True)
+    check.record(True)
     assert (await only(check)).ok, "the secret is right"
 
 
 async def test_requests_that_strangers_forge_leave_a_fresh_process_ready() -> None:
     check = SignatureCheck(Metrics().count, clock=lambda: 0.0)
     for _ in range(6):
-        check.note(False)
+        check.record(False)
     found = await only(check)
     assert (found.ok, found.required) == (False, False)
 
