@@ -1,0 +1,37 @@
+"""The texts of the bot keep the rules of docs/voice.md that a program can see."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import bot.messages
+from tests.papers import DOCS, codes, rows
+
+EMOJI = re.compile(r":[a-z_]+:")
+STIFF = re.compile(r"\b(cannot|could not|did not|do not|does not|is not|are not|was not|will not|has not)\b")
+
+
+def literals() -> list[str]:
+    """Every string of ``bot/messages`` that is no docstring."""
+    trees = [ast.parse(path.read_text()) for path in Path(bot.messages.__path__[0]).glob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    stand_alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    strings = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in stand_alone]
+    return [node.value for node in strings if isinstance(node.value, str)]
+
+
+def test_every_emoji_stands_for_a_state_and_every_state_is_used() -> None:
+    explained = {code for row in rows((DOCS / "voice.md").read_text()) for code in codes(row[0])}
+    shown = {emoji for text in literals() for emoji in EMOJI.findall(text)}
+    assert shown - {":eyes:"} == explained, "the reaction is named in the help"
+
+
+def test_an_emoji_stands_before_the_first_word() -> None:
+    later = [text for text in literals() if re.search(rf"[\w.,] {EMOJI.pattern}", text)]
+    assert [text for text in later if ":eyes:" not in text and "{everybody}" not in text] == []
+
+
+def test_the_bot_speaks_as_people_do() -> None:
+    assert [text for text in literals() if STIFF.search(text)] == []
