@@ -11,7 +11,7 @@ from bot.messages import digests as say
 from bot.messages.blocks import fits
 from bot.model.digests import SubscriptionState
 from bot.model.refusal import Refusal
-from bot.model.weekly_time import Weekday, WeeklyTime
+from bot.model.weekly_time import Weekday
 from tests.builders import ANA, CHANNEL, NOW
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import WEEK, subscription
@@ -49,11 +49,6 @@ def test_what_to_type_about_a_section_names_it_so_that_no_other_is_meant() -> No
     )
 
 
-def test_a_section_cannot_write_markup() -> None:
-    said = say.first_post(subscription(section="/`<!channel>`"), RUN, WEEK).text
-    assert "`/'&lt;!channel&gt;'`" in said
-
-
 @pytest.mark.parametrize(("zone", "said"), [(None, "your time zone"), ("Asia/Kolkata", "Asia/Kolkata")])
 def test_subscribing_says_in_which_zone(zone: str | None, said: str) -> None:
     text = say.subscribing(Weekday.FRIDAY, time(16, 30), zone, None).text
@@ -66,21 +61,6 @@ def test_a_private_channel_gets_the_exact_invitation(meaning: Refusal) -> None:
         ":no_entry: The digest wasn't set up. I'm not in this channel. "
         "Type `/invite @docs-agent` in it, then subscribe again."
     )
-
-
-OTHERS = sorted(set(Refusal) - {Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE, Refusal.BETWEEN_PEOPLE})
-
-
-@pytest.mark.parametrize("meaning", OTHERS)
-def test_another_refusal_is_told_in_the_word_of_slack(meaning: Refusal) -> None:
-    assert "(`slacks_word`)" in say.cannot_subscribe(meaning, "slacks_word", "docs-agent").text
-
-
-def test_the_owner_is_told_that_it_is_paused_and_how_it_goes_on() -> None:
-    said = say.paused(subscription(), "is_archived").text
-    assert f"<#{CHANNEL}> is paused" in said
-    assert "`is_archived`" in said
-    assert "`/docs-visitors subscribe monday 09:00 Europe/Berlin` in the channel to start it again" in said
 
 
 def test_a_week_without_a_digest_is_told_with_its_reason() -> None:
@@ -131,19 +111,6 @@ def test_the_list_shows_the_next_three_runs_in_local_time_and_the_last_result() 
     ]
 
 
-def test_local_times_stay_the_same_over_a_clock_change() -> None:
-    before = datetime(2027, 3, 16, 12, 0, tzinfo=UTC)
-    said = say.listed([subscription()], before).text
-    assert "Next: 2027-03-22 09:00 CET, 2027-03-29 09:00 CEST, 2027-04-05 09:00 CEST" in said
-
-
-def test_a_zone_with_half_an_hour_keeps_it() -> None:
-    told = subscription(weekly=WeeklyTime(Weekday.SUNDAY, time(23, 45), "Asia/Kolkata"))
-    said = say.first_post(told, datetime(2026, 11, 8, 18, 15, tzinfo=UTC), WEEK).text
-    assert "Every Sunday at 23:45 (Asia/Kolkata)" in said
-    assert "The first comes 2026-11-08 23:45 IST, about" in said
-
-
 @pytest.mark.parametrize(
     ("state", "said"),
     [
@@ -175,10 +142,3 @@ def test_a_list_of_long_sections_stays_within_a_message(length: int) -> None:
     shown = message.text.count("Every Monday")
     assert 5 <= shown < 12
     assert message.text.endswith(f"… and {12 - shown} more.")
-
-
-def test_a_long_section_in_a_list_is_named_by_its_beginning() -> None:
-    told = subscription(section="/api/" + "a" * 295, state=SubscriptionState.PAUSED)
-    said = say.listed([told], NOW).text
-    assert "for pages under `/api/aaa" in said
-    assert "a" * 100 not in said
