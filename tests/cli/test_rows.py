@@ -1,4 +1,4 @@
-"""The operator's list of jobs and of what could not be said."""
+"""What operators do with the rows: list jobs and what could not be said, and forget a person."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from bot.__main__ import cli
-from bot.cli.rows import forgotten, listed, retried, shown
+from bot.cli.rows import forget_user, forgotten, listed, retried, shown
 from bot.model import lifecycle
 from bot.model.ids import ChannelId, JobNumber, ProjectId, ServiceJobId
 from bot.model.jobs import JobState
@@ -185,3 +185,26 @@ async def test_the_command_says_what_is_wrong_and_needs_only_the_settings_of_the
 def test_before_the_first_start_it_says_what_makes_the_tables(words: list[str], tmp_path: Path) -> None:
     done = CliRunner(env={"DATABASE_URL": f"sqlite:///{tmp_path / 'bot.db'}"}).invoke(cli, words)
     assert (done.exit_code, "docs-bot migrate" in done.stderr) == (69, True)
+
+
+async def test_it_says_what_is_forgotten_and_what_is_under_way(store: Store) -> None:
+    for count in range(60):
+        job = await add_job(store, state=JobState.FAILED, ended_at=NOW, iteration_requester="U0ANA")
+        await add_prompt(store, job, key=f"k{count}", state="sent")
+    await add_job(store, state=JobState.WORKING, poll_at=NOW)
+    assert await forget_user(store, "U0ANA") == (
+        "Forgotten of U0ANA: jobs 60, prompts 60.\n"
+        "Under way and therefore kept: jobs 1. Run this again when that is over."
+    )
+
+
+async def test_a_reviewer_of_others_jobs_hears_that_the_name_is_gone(store: Store) -> None:
+    await add_job(store, state=JobState.PULL_REQUEST, ended_at=NOW, reviewed_by="U0BEN")
+    assert await forget_user(store, "U0BEN") == "Forgotten of U0BEN: names in others' jobs 1."
+    assert await forget_user(store, "U0BEN") == "Nothing of U0BEN was kept."
+
+
+@pytest.mark.parametrize("user", ["ana", "@ana", "C0DOCS", "U0ANA; DROP", "U", ""])
+async def test_only_an_id_is_taken(store: Store, user: str) -> None:
+    with pytest.raises(ValueError, match="begins with U or W"):
+        await forget_user(store, user)
