@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
@@ -88,7 +89,7 @@ class Door:
         answer = await app.async_dispatch(AsyncBoltRequest(body=body, mode="socket_mode"))
         assert answer.status == 200, body
         if answer.body:
-            self.acknowledged.append(answer.body)
+            self.acknowledged.append(json.dumps(json.loads(answer.body), ensure_ascii=False))
         await background.drain(5)
         await self._settle()
 
