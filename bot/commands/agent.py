@@ -26,11 +26,11 @@ from bot.commands.job_lists import JOBS, thread_link, turn_page
 from bot.commands.limits import LIMITS
 from bot.commands.projects import CHOOSE_PROJECT, PROJECT, projects_to_choose
 from bot.commands.unsent import send_anyway, unsent
-from bot.messages import along, general
+from bot.messages import attachments, general
 from bot.messages import job_answers as say
 from bot.messages.general import NOT_SERVED
 from bot.messages.job_answers import SEND_ANYWAY
-from bot.model.along import TakeThread
+from bot.model.attachments import TakeThread
 from bot.model.ids import ChannelId, JobNumber, PromptId
 from bot.model.jobs import Review
 from bot.model.origin import Origin
@@ -38,8 +38,8 @@ from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Prompt, PromptRequest
 from bot.work.access.admit import Readable, readable, steerable
 from bot.work.context import Context
-from bot.work.jobs.along import offer_thread
 from bot.work.jobs.ask import ask
+from bot.work.jobs.attachments import offer_thread
 from bot.work.jobs.decisions import (
     dismiss,
     follow_up_anyway,
@@ -251,9 +251,9 @@ def _told_if_late(is_done: bool) -> Answer:
 
 
 @_on_job
-async def _show_along(context: Context, _press: Press, known: Readable) -> Answer:
+async def _show_attachments(context: Context, _press: Press, known: Readable) -> Answer:
     texts = await context.store.read(lambda tx: tx.prompts.attachments(known.job.number))
-    return Answer(message=along.shown(known.job, texts))
+    return Answer(message=attachments.shown(known.job, texts))
 
 
 COMMAND = Command(
@@ -294,7 +294,7 @@ COMMAND = Command(
         "send_again": _send_again,
         "dismiss": _dismiss,
         "withdraw": _withdraw,
-        "show_along": _show_along,
+        "show_attachments": _show_attachments,
         "ask_anyway": _ask_anyway,
         "follow_up_anyway": _follow_up_anyway,
         SEND_ANYWAY: send_anyway,

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from bot.messages import along
+from bot.messages import attachments
 from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
@@ -58,7 +58,7 @@ class Action(StrEnum):
     REVIEWED = "reviewed"
     NOT_NEEDED = "not_needed"
     WITHDRAW = "withdraw"
-    SHOW_ALONG = "show_along"
+    SHOW_ATTACHMENTS = "show_attachments"
 
 
 def name(number: JobNumber) -> str:
@@ -124,7 +124,7 @@ def _details(job: TrackedJob) -> str:
     """Return the small line: for which docs, who asked, how long it took, and where."""
     parts = [b.label(job.project_label)] if job.project_label else []
     parts.append(f"asked by {b.mention(job.requester)} {b.moment(job.asked_at)}")
-    if job.earlier and (words := along.taken_words(job.earlier)):
+    if job.earlier and (words := attachments.taken_words(job.earlier)):
         parts.append(words)
     if job.iteration > 1:
         parts.append(f"round {job.iteration}")
@@ -180,7 +180,7 @@ def _buttons(job: TrackedJob) -> list[Block]:
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
         buttons.append(b.button(label, Action.WITHDRAW, str(job.number)))
     if job.earlier and job.earlier.taken:
-        buttons.append(b.button("Show earlier messages", Action.SHOW_ALONG, str(job.number)))
+        buttons.append(b.button("Show earlier messages", Action.SHOW_ATTACHMENTS, str(job.number)))
     return [*buttons, *more(job)]
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.messages import blocks as b
-from bot.messages.along import file_names
+from bot.messages.attachments import file_names
 from bot.messages.face import name, open_words, state_words, wait_lines
 from bot.messages.numbers import counted, number
 from bot.messages.plain_text import one_line, visible

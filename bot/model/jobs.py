@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
-from bot.model.along import Earlier
+from bot.model.attachments import Earlier
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.model.along import TakeThread
+from bot.model.attachments import TakeThread
 from bot.model.ids import MessageTs, ServiceJobId, UserId
 from bot.model.jobs import JobProblem, JobState, JobStepFields, TrackedJob
 from bot.model.outbox import REPEATABLE, DeliveryState, DeliveryStepFields, NewDelivery
@@ -239,9 +239,9 @@ def resent(job: TrackedJob) -> JobStep:
     return _job_step(job, J.WAITING, {"ended_at": None}, leaves_queue=True)
 
 
-def prompt_prepared(prompt: Prompt, text: str, along: str = "") -> PromptStep:
+def prompt_prepared(prompt: Prompt, text: str, attachments: str = "") -> PromptStep:
     """Return the step to *waiting*: names are resolved and access is confirmed."""
-    return _prompt_step(prompt, P.WAITING, {"text": text, "along": along})
+    return _prompt_step(prompt, P.WAITING, {"text": text, "attachments": attachments})
 
 
 def prompt_edited(prompt: Prompt, raw: str, take_thread: TakeThread | None, at: datetime) -> PromptStep:
@@ -325,9 +325,9 @@ def delivery_postponed(due_at: datetime, *, plain: bool) -> DeliveryStep:
     return DeliveryStep(DeliveryState.PENDING, {"due_at": due_at, "plain": plain})
 
 
-def delivery_unconfirmed(check_at: datetime, along_from: datetime) -> DeliveryStep:
+def delivery_unconfirmed(check_at: datetime, with_others_at: datetime) -> DeliveryStep:
     """Return the step for a delivery that may have succeeded: *sending* until it is checked.
 
-    ``along_from``: when it may be checked with others of its conversation; sooner it may not be there yet.
+    ``with_others_at``: when it may be checked with others of its conversation.
     """
-    return DeliveryStep(DeliveryState.SENDING, {"due_at": along_from}, lease_until=check_at)
+    return DeliveryStep(DeliveryState.SENDING, {"due_at": with_others_at}, lease_until=check_at)

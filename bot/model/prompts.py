@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypedDict
 
-from bot.model.along import SharedFile, TakeThread
+from bot.model.attachments import SharedFile, TakeThread
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, UserId
 from bot.model.origin import Origin
 
@@ -48,7 +48,7 @@ class PromptStepFields(PromptFields, total=False):
     asked_by: UserId
     raw: str
     text: str
-    along: str | None
+    attachments: str | None
     take_thread: TakeThread | None
     files: None
     sent_at: datetime | None
@@ -64,8 +64,8 @@ class Prompt:
     ``raw`` is the text as Slack sent it, with entities and ids; ``text`` is the text for the agent, set once
     names are resolved. ``message_ts`` is the Slack message that contained the prompt, if any.
     ``take_thread``: when earlier messages go along; None for never. ``files``: the files of the message.
-    ``along``: what goes to the agent after the text, set together with it. Until then it holds the messages
-    that were given in a form.
+    ``attachments``: what goes to the agent after the text, set together with it. Until then it holds the
+    messages that were given in a form.
     ``key`` is that of the request. ``sent_at``: when it was sent; of a prompt that waits: when it was sent
     and the service refused it as it refuses a bad key (401 or 403).
     """
@@ -83,7 +83,7 @@ class Prompt:
     attempts: int = 0
     take_thread: TakeThread | None = None
     files: tuple[SharedFile, ...] = ()
-    along: str | None = None
+    attachments: str | None = None
     key: str = ""
     sent_at: datetime | None = None
 

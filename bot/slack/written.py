@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bot.messages.plain_text import clip
-from bot.model.along import SharedFile
+from bot.model.attachments import SharedFile
 
 _TEXT_TYPES = frozenset(
     {"application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml"}

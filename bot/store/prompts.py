@@ -124,7 +124,7 @@ def _values(new: NewPrompt) -> dict[str, object]:
         "response_url": origin.response_url,
         "take_thread": new.request.take_thread,
         "files": new.request.files or None,
-        "along": new.request.given,
+        "attachments": new.request.given,
         "due_at": new.asked_at,
     }
 
@@ -347,6 +347,6 @@ class PromptRepository(Rows[Prompt]):
 
     def attachments(self, job: JobNumber) -> Sequence[str]:
         """Return what went along with a job's prompts, oldest first."""
-        with_some = and_(prompts.c.job == job, prompts.c.along != "")
-        rows = self.connection.execute(select(prompts.c.along).where(with_some).order_by(prompts.c.id))
+        with_some = and_(prompts.c.job == job, prompts.c.attachments != "")
+        rows = self.connection.execute(select(prompts.c.attachments).where(with_some).order_by(prompts.c.id))
         return list(rows.scalars())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Boolean, Column, Date, ForeignKey, Index, Integer, MetaData, Table, text
 
 from bot.model.access import Access
-from bot.model.along import Earlier, SharedFile, TakeThread
+from bot.model.attachments import Earlier, SharedFile, TakeThread
 from bot.model.audit import Act
 from bot.model.digests import SubscriptionState
 from bot.model.ids import SnapshotId
@@ -122,7 +122,7 @@ prompts = Table(
     Column("message_ts", Id(40)),
     Column("response_url", Secret),
     Column("take_thread", Choice(TakeThread)),
-    Column("along", UserText),
+    Column("attachments", UserText),
     Column("files", UserJson(tuple[SharedFile, ...])),
     Column("due_at", Due, nullable=False),
     Column("sent_at", UtcDateTime),

@@ -11,7 +11,7 @@ from typing import Protocol
 from pydantic import SecretStr
 
 from bot.model.access import Profile
-from bot.model.along import SharedFile
+from bot.model.attachments import SharedFile
 from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
 from bot.model.message import Message
 from bot.model.origin import Origin

@@ -38,7 +38,7 @@ async def test_a_mention_takes_the_threads_earlier_messages_along(story: Story) 
     story.reply(root, f"@docs-agent {PROMPT}", ANA)
     face, *_ = await story.replies(root, 2)
     assert "with 2 earlier messages (1 left out)" in face["text"]
-    await story.press(face, "show_along", BEN)
+    await story.press(face, "show_attachments", BEN)
     shown = await story.answer("This went to the agent", BEN)
     assert "Asked by ana in #docs." in shown["text"]
     assert "&gt; ben: The quickstart forgets pip\n&gt; ana: And the version" in shown["text"]

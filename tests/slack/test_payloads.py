@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.commands.form_state import FormState
-from bot.model.along import SharedFile
+from bot.model.attachments import SharedFile
 from bot.model.ids import MessageTs, RequestKey, UserId
 from bot.model.origin import Origin
 from bot.slack import payloads

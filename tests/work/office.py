@@ -17,7 +17,7 @@ from bot.commands.form_state import FormState
 from bot.commands.guard import run_if_allowed
 from bot.commands.spoken import heard
 from bot.model.access import AccessPolicy
-from bot.model.along import SharedFile
+from bot.model.attachments import SharedFile
 from bot.model.ids import ChannelId, JobNumber, MessageTs, PromptId, RequestKey, UserId, is_direct_message
 from bot.model.jobs import TrackedJob
 from bot.model.message import Message

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.model.along import SharedFile
+from bot.model.attachments import SharedFile
 from bot.model.jobs import JobState
 from bot.slack.errors import refused
 from bot.work.jobs.decisions import dismiss, run_again, send_again, withdraw

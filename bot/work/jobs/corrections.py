@@ -18,8 +18,8 @@ from bot.store import LeaseLost, Transaction
 from bot.store.conversations import RETRIED_FOR
 from bot.work.access.admit import Allowed, admit
 from bot.work.context import Context
-from bot.work.jobs.along import asked_to_take
 from bot.work.jobs.ask import storable
+from bot.work.jobs.attachments import asked_to_take
 from bot.work.jobs.decisions import take_back_waiting
 from bot.work.jobs.settle_prompt import drop_follow_ups
 from bot.work.jobs.thanks import is_thanks

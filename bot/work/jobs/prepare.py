@@ -16,7 +16,7 @@ from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.prompts import Prompt, PromptKind
 from bot.store import Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.along import Along, what_goes_along
+from bot.work.jobs.attachments import Attachments, attachments_of
 from bot.work.jobs.names import plain_text
 from bot.work.jobs.service_health import FIRST_SECONDS
 from bot.work.jobs.settle_prompt import tell_behind_unconfirmed
@@ -52,34 +52,36 @@ async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
 
 async def _prepare_known(context: WorkerContext, prompt: Prompt) -> None:
     text = await plain_text(context, prompt.raw, prompt.channel)
-    along = await what_goes_along(context, prompt)
+    attachments = await attachments_of(context, prompt)
     with unless_taken_over("prompt", prompt.id):
-        await context.settle(lambda tx: _write(context, tx, prompt, text, along))
+        await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))
         context.wake()
 
 
-def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str, along: Along) -> None:
+def _write(
+    context: WorkerContext, tx: Transaction, prompt: Prompt, text: str, attachments: Attachments
+) -> None:
     # Though others are refused: perhaps this one is not.
     tx.back_offs.hasten(prompt.job, context.after(FIRST_SECONDS))
-    step = lifecycle.prompt_prepared(prompt, text, along.text)
+    step = lifecycle.prompt_prepared(prompt, text, attachments.text)
     tx.prompts.apply(prompt.id, step, owner=context.owner)
     if prompt.text is None:  # otherwise its message was edited
         tx.audit.asked(prompt, tx.jobs.known(prompt.job))
     now = context.clock()
     if prompt.kind is PromptKind.START:
         tx.jobs.update(prompt.job, text=text)
-    if along.earlier is not None:
-        tx.jobs.update(prompt.job, earlier=along.earlier)
+    if attachments.earlier is not None:
+        tx.jobs.update(prompt.job, earlier=attachments.earlier)
     job = tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
         open_thread(tx, job, now)
     else:
         _show_follow_up(tx, job, prompt, text, now)
         tell_behind_unconfirmed(tx, job, prompt, now)
-        if along.earlier is not None:
+        if attachments.earlier is not None:
             redraw_face(tx, job.number, now)
-    if along.not_sent is not None:
-        say(tx, job, f"files:{prompt.id}", along.not_sent, now)
+    if attachments.not_sent is not None:
+        say(tx, job, f"files:{prompt.id}", attachments.not_sent, now)
 
 
 def _show_follow_up(tx: Transaction, job: TrackedJob, prompt: Prompt, text: str, now: datetime) -> None:

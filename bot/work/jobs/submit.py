@@ -170,7 +170,7 @@ async def _mark_sending(context: WorkerContext, prompt: Prompt) -> tuple[Tracked
 
 
 async def _call(context: WorkerContext, prompt: Prompt, project: ProjectId, service_id: str | None) -> None:
-    text = "\n\n".join(part for part in (prompt.text, prompt.along) if part)
+    text = "\n\n".join(part for part in (prompt.text, prompt.attachments) if part)
     try:
         if prompt.kind is PromptKind.START:
             answer = await context.docs.create_job(project, text)

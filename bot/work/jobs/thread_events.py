@@ -12,7 +12,7 @@ import structlog
 from bot import slack_text
 from bot.messages import job_answers as say
 from bot.messages.general import unknown_project
-from bot.model.along import SharedFile, TakeThread
+from bot.model.attachments import SharedFile, TakeThread
 from bot.model.ids import JobNumber, is_direct_message
 from bot.model.jobs import JobState, Review, TrackedJob
 from bot.model.message import Message
@@ -25,8 +25,8 @@ from bot.store.conversations import RETRIED_FOR
 from bot.work.access.admit import Allowed, NotAllowed, Readable, Untold, admit, readable, tell_not_allowed
 from bot.work.context import Context, FollowUps
 from bot.work.jobs import thanks
-from bot.work.jobs.along import asked_to_take
 from bot.work.jobs.ask import TooManyWaiting, ask
+from bot.work.jobs.attachments import asked_to_take
 from bot.work.jobs.decisions import keep_review
 from bot.work.jobs.follow_up import follow_up
 from bot.work.jobs.thread import say as say_in_thread

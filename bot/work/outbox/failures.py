@@ -129,8 +129,8 @@ async def _search_later(
     def keep(tx: Transaction) -> None:
         _hold(context, tx, delivery, throttled)
         check_at = context.after(max(wait_seconds, asked_seconds))
-        along_from = context.after(max(doubt_seconds, asked_seconds))
-        step = lifecycle.delivery_unconfirmed(check_at, along_from)
+        with_others_at = context.after(max(doubt_seconds, asked_seconds))
+        step = lifecycle.delivery_unconfirmed(check_at, with_others_at)
         tx.outbox.settle(delivery, step, owner=context.owner)
 
     await context.store.write(keep)

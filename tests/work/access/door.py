@@ -190,7 +190,7 @@ def _fill(tx: Transaction, room: ChannelId, owner: UserId) -> None:
         asked: dict[str, Any] = {"job": number, "project": PROJECT, "kind": PromptKind.START}
         asked |= {"key": f"message:{room}:{said_at}", "state": prompt, "asked_by": owner, "raw": text}
         asked |= {"text": text, "asked_at": NOW, "due_at": LATER, "channel": room, "message_ts": said_at}
-        run(s.prompts.insert().values(along="", sent_at=NOW, **asked))
+        run(s.prompts.insert().values(attachments="", sent_at=NOW, **asked))
     _fill_visitors(tx, room, owner)
 
 

@@ -15,7 +15,7 @@ import bot
 from bot.commands.form_state import FormState
 from bot.commands.spoken import heard
 from bot.model.access import Access, Profile
-from bot.model.along import SharedFile
+from bot.model.attachments import SharedFile
 from bot.model.ids import ChannelId, UserId
 from bot.model.jobs import JobState, Review
 from bot.model.origin import ts_at

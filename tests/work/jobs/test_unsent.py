@@ -8,7 +8,7 @@ import pytest
 
 from bot.commands.command import Answer
 from bot.model.access import Profile
-from bot.model.along import SharedFile
+from bot.model.attachments import SharedFile
 from bot.model.ids import ChannelId
 from bot.model.jobs import JobState
 from bot.model.message import Message

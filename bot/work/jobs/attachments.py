@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import structlog
 
 from bot import slack_text
-from bot.messages import along as say
-from bot.model.along import Earlier, NotTaken, SharedFile, TakeThread
+from bot.messages import attachments as say
+from bot.model.attachments import Earlier, NotTaken, SharedFile, TakeThread
 from bot.model.ids import ChannelId, MessageTs, UserId
 from bot.model.jobs import ThreadRef
 from bot.model.message import Message
@@ -64,7 +64,7 @@ def _goes_on(sign: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Along:
+class Attachments:
     """What goes to the agent after the text of a prompt, how much of the thread is in it, and what is not.
 
     ``not_sent``: what the thread is told about files that do not go along; None if all do.
@@ -75,14 +75,14 @@ class Along:
     not_sent: Message | None = None
 
 
-async def what_goes_along(context: WorkerContext, prompt: Prompt) -> Along:
+async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     """Return what goes along with a prompt. Nothing that Slack does not return in time stops the prompt."""
     conversation, earlier = await _conversation(context, prompt)
     signed = await _signature(context, prompt) if context.signs_prompts else ""
     files, unread = await _read_files(context, prompt)
     other = [each.name for each in prompt.files if each not in _readable(prompt)]
     not_sent = say.files_not_sent(other, unread) if other or unread else None
-    return Along(say.along(signed, conversation, files), earlier, not_sent)
+    return Attachments(say.attachments(signed, conversation, files), earlier, not_sent)
 
 
 def _readable(prompt: Prompt) -> list[SharedFile]:
@@ -123,7 +123,7 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
     if prompt.take_thread is None:
         return "", None
     if prompt.take_thread is TakeThread.GIVEN:
-        given = prompt.along or ""
+        given = prompt.attachments or ""
         return given, Earlier(sum(not line.isspace() for line in given.splitlines() if line))
     if not context.takes_threads:
         was_asked = prompt.take_thread is TakeThread.ASKED

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
-from bot.model.along import Earlier, NotTaken
+from bot.model.attachments import Earlier, NotTaken
 from bot.model.jobs import TrackedJob
 from bot.model.message import Message
 
@@ -52,7 +52,7 @@ def _said(name: str, text: str) -> str:
     return "\n".join([f"{one_line(name, _NAME_LENGTH)}: {lines[0] if lines else ''}", *lines[1:]])
 
 
-def along(signed: str, conversation: str, files: Sequence[tuple[str, str]] = ()) -> str:
+def attachments(signed: str, conversation: str, files: Sequence[tuple[str, str]] = ()) -> str:
     """Return what goes to the agent after the text of a prompt; "" for nothing.
 
     Each line of the conversation and of the files, each a name and a text, is quoted. So none can pretend to

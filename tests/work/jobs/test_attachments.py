@@ -8,16 +8,16 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from bot.messages.along import MOST_CHARACTERS
+from bot.messages.attachments import MOST_CHARACTERS
 from bot.model.access import Profile
-from bot.model.along import Earlier, NotTaken, SharedFile, TakeThread
+from bot.model.attachments import Earlier, NotTaken, SharedFile, TakeThread
 from bot.model.ids import ChannelId, MessageTs, UserId
 from bot.model.jobs import ThreadRef
 from bot.model.prompts import PromptRequest
 from bot.slack.errors import refused
 from bot.work.context import Timeouts
-from bot.work.jobs.along import OfferedThread, offer_thread
 from bot.work.jobs.ask import ask
+from bot.work.jobs.attachments import OfferedThread, offer_thread
 from bot.work.ports import Said, SlackUnclear
 from bot.work.retention import forget_old, forget_person
 from tests.builders import ANA, BEN, CHANNEL, let_in, origin
@@ -176,10 +176,10 @@ async def test_whoever_may_see_the_job_is_shown_what_went_along(office: Office) 
     office.slack.private_rooms[PRIVATE] = frozenset({ANA, BEN})
     talk(office, line(0, "Between <us>"), channel=PRIVATE)
     await asked(office, "Fix the page with thread", PRIVATE)
-    shown = (await office.press("show_along", "1", user=BEN, channel=PRIVATE)).message
+    shown = (await office.press("show_attachments", "1", user=BEN, channel=PRIVATE)).message
     assert shown is not None
     assert "&gt; Ben: Between &lt;us&gt;" in shown.text
-    hidden = (await office.press("show_along", "1", user=UserId("U0EVE"), channel=CHANNEL)).message
+    hidden = (await office.press("show_attachments", "1", user=UserId("U0EVE"), channel=CHANNEL)).message
     assert hidden is not None
     assert "I don't know the job" in hidden.text
 

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.messages.along import (
+from bot.messages.attachments import (
     MOST_CHARACTERS,
     MOST_MESSAGES,
-    along,
+    attachments,
     newest_that_fit,
     shown,
     signature,
     taken_words,
 )
 from bot.messages.plain_text import visible
-from bot.model.along import Earlier, NotTaken
+from bot.model.attachments import Earlier, NotTaken
 from tests.messages.samples import job
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.test_any_text import ANY_TEXT
@@ -27,7 +27,7 @@ def test_no_message_stands_outside_of_the_quoted_conversation(said: list[tuple[s
     lines = newest_that_fit(said)
     assert len(lines) <= MOST_MESSAGES
     assert len("\n".join(lines)) <= MOST_CHARACTERS
-    got = along("Asked by Ana.", "\n".join(lines))
+    got = attachments("Asked by Ana.", "\n".join(lines))
     signed, _, rest = got.partition("\n\n")
     assert signed == "Asked by Ana."
     assert all(line.startswith("> ") for line in rest.splitlines()[1:])
@@ -45,7 +45,7 @@ def test_what_went_along_can_be_shown(texts: list[str]) -> None:
 
 
 def test_nothing_goes_along_where_nothing_is_known() -> None:
-    assert along(signature(None, None), "") == ""
+    assert attachments(signature(None, None), "") == ""
     assert signature(None, "docs") == "Asked in #docs."
 
 
