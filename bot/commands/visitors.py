@@ -15,8 +15,7 @@ from bot.messages.general import unknown_choice, unknown_in_options
 from bot.model.ids import PageKey, ProjectId, QuestionId
 from bot.model.projects import Project, UnknownProject
 from bot.work.context import Context
-from bot.work.visitors.buttons import more, send_csv, share
-from bot.work.visitors.question import ask_visitors
+from bot.work.visitors.question import ask_visitors, more, send_csv, share
 from bot.work.visitors.subscriptions import (
     SubscribeRequest,
     digest_now,

@@ -26,11 +26,6 @@ MOMENTS = st.integers(0, 38 * 366 * 86_400).map(
 ZONES = st.sampled_from(sorted(available_timezones())).map(ZoneInfo)
 
 
-def test_the_last_day_belongs_to_a_period_and_the_end_does_not() -> None:
-    assert OCTOBER.last == date(2026, 10, 31)
-    assert OCTOBER.days == 31
-
-
 @pytest.mark.parametrize("end", [date(2026, 10, 1), date(2026, 9, 30)])
 def test_a_period_is_never_empty(end: date) -> None:
     with pytest.raises(ValueError, match="at least one day"):
@@ -108,11 +103,6 @@ def test_a_day_begins_where_the_day_before_ends(day: date, zone: ZoneInfo) -> No
     begun = day_start(day, zone)
     assert today(begun, zone) == day
     assert today(begun - timedelta(microseconds=1), zone) == day - timedelta(days=1)
-
-
-def test_which_day_it_is_depends_on_the_zone() -> None:
-    assert today(LATE, ZoneInfo("UTC")) == date(2026, 11, 21)
-    assert today(LATE, ZoneInfo("Asia/Tokyo")) == date(2026, 11, 22)
 
 
 @given(DAYS)

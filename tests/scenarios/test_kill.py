@@ -180,7 +180,7 @@ class AskedForNumbers(Tale):
 
     watched = (
         *("visitors/question", "visitors/fetch", "outbox/csv_upload"),
-        *("visitors/digest", "visitors/subscriptions"),
+        *("visitors/report", "visitors/subscriptions"),
     )
 
     def options(self, folder: Path) -> WorldOptions:

@@ -16,7 +16,7 @@ from bot.model.period import Period
 from bot.model.questions import QuestionKind, VisitorsQuery
 from bot.model.visitors import Counts, PageCounts, Snapshot, SnapshotState, SortBy, in_section
 from bot.model.weekly_time import Weekday
-from bot.store import Claimer, LeaseLost, Store, Transaction
+from bot.store import Claimer, Store, Transaction
 from bot.store.snapshots import ReadPage
 from tests.builders import CHANNEL, NOW, PROJECT, claimer, origin
 
@@ -120,24 +120,6 @@ async def test_what_people_want_is_claimed_first_then_what_is_wanted_soonest_and
     at = [claimer(at=NOW + timedelta(seconds=each)) for each in (1, 2)]
     assert [each.id for who in at for each in await claim(store, who)] == [sooner.id, later.id]
     assert await claim(store, claimer(at=NOW + timedelta(days=1)), 5) == []
-
-
-async def test_whoever_lost_the_lease_writes_nothing(store: Store) -> None:
-    await want(store)
-    [held] = await claim(store, claimer("one"))
-    assert len(await claim(store, claimer("two", NOW + timedelta(seconds=100)))) == 1
-    with pytest.raises(LeaseLost):
-        await store_page(store, held, [("/", SITE)], next_offset=3, is_last=True)
-    assert await store.read(lambda tx: tx.pages.count(held.id, None)) == 0
-
-
-async def test_totals_alone_can_be_followed_by_the_pages(store: Store) -> None:
-    wanted = await want(store, with_pages=False)
-    [held] = await claim(store, claimer())
-    await store_page(store, held, [("/", SITE)], next_offset=0, is_last=True)
-    assert (await want(store, with_pages=False)).state is SnapshotState.DONE
-    again = await want(store)
-    assert (again.id, again.state, again.next_offset) == (wanted.id, SnapshotState.REQUESTED, 0)
 
 
 def take_three(tx: Transaction) -> int:
