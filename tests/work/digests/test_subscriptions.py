@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime
 
-from bot.model.access import Profile
 from bot.model.digests import SubscriptionState
 from bot.model.ids import UserId
 from bot.model.weekly_time import Weekday
 from bot.slack.errors import refused
-from bot.store import Transaction
-from tests.builders import ANA, BEN, PROJECT, origin
+from tests.builders import ANA
 from tests.fakes import FakeSlack
 from tests.work.office import RESPONSE_URL, Office
 from tests.work.weekly import digests, of_channel, subscribed, until
@@ -117,17 +115,10 @@ class SlowSlack(FakeSlack):
     meanwhile: Callable[[], Awaitable[object]] | None = None
 
     async def user_zone(self, user: UserId) -> str | None:
-        await self._pass()
-        return await super().user_zone(user)
-
-    async def profile(self, user: UserId) -> Profile:
-        await self._pass()
-        return await super().profile(user)
-
-    async def _pass(self) -> None:
         meanwhile, self.meanwhile = self.meanwhile, None
         if meanwhile:
             await meanwhile()
+        return await super().user_zone(user)
 
 
 async def test_a_subscription_changed_while_its_zone_is_asked_for_keeps_the_zone_it_was_given(
@@ -143,30 +134,3 @@ async def test_a_subscription_changed_while_its_zone_is_asked_for_keeps_the_zone
     assert [post.message.text.split(" this channel")[0] for post in slack.posts] == [
         "Every Tuesday at 10:00 (America/New_York)"
     ]
-
-
-async def test_a_guest_s_refusal_does_not_end_what_somebody_else_has_subscribed_to_meanwhile(
-    office: Office,
-) -> None:
-    slack = SlowSlack(
-        profiles={ANA: Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)}
-    )
-    office.context = replace(office.context, messenger=slack)
-    await office.store.write(lambda tx: subscribe_unseen(office, tx))
-    slack.meanwhile = lambda: office.visitors("subscribe tuesday 10:00 UTC", user=BEN)
-    await office.reading(10)
-    subscription = await of_channel(office)
-    assert (subscription.owner, subscription.state) == (BEN, SubscriptionState.ACTIVE)
-
-
-def subscribe_unseen(office: Office, tx: Transaction) -> None:
-    """Subscribe as a guest whom the bot has not looked up."""
-    tx.subscriptions.put(
-        origin(),
-        project=PROJECT,
-        section=None,
-        weekday=Weekday.MONDAY,
-        at=time(9),
-        zone="UTC",
-        now=office.clock(),
-    )
