@@ -42,7 +42,7 @@ class TtlCache(Generic[Key, Cached]):
 
 
 class SlackRooms:
-    """Implements ``bot.work.ports.Rooms``."""
+    """The membership of channels, a part of ``bot.work.ports.Messenger``."""
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client

@@ -65,19 +65,7 @@ class Said:
     by_bot: bool = False
 
 
-class Rooms(Protocol):
-    """Membership of channels and direct messages. Both methods may raise a SlackError."""
-
-    async def is_public(self, channel: ChannelId) -> bool:
-        """Return whether every full member of the workspace can read the channel."""
-        ...
-
-    async def is_member(self, channel: ChannelId, user: UserId) -> bool:
-        """Return whether a user is in a channel or a direct message."""
-        ...
-
-
-class Messenger(Rooms, Protocol):
+class Messenger(Protocol):
     """The Slack operations that use cases call. Methods raise only the subclasses of SlackError below."""
 
     async def post(
@@ -178,6 +166,14 @@ class Messenger(Rooms, Protocol):
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
         """Add an emoji to somebody's message. Succeeds if it is already there."""
+        ...
+
+    async def is_public(self, channel: ChannelId) -> bool:
+        """Return whether every full member of the workspace can read the channel."""
+        ...
+
+    async def is_member(self, channel: ChannelId, user: UserId) -> bool:
+        """Return whether a user is in a channel or a direct message."""
         ...
 
     async def join(self, channel: ChannelId) -> None:
