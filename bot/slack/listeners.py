@@ -168,7 +168,7 @@ class _Listeners:
                     answer = await run_if_allowed(self._context, arrived, run)
                 except Exception as error:
                     # The person is told here and the operator in the log, under one reference.
-                    broken = _broke("request_failed", error, kind=kind, what=name)
+                    broken = _broke(error, kind=kind, what=name)
                     answer = _answer(with_prompt(broken, arrived.typed), body)
                 await ack(**self._acknowledgement(answer, body))
 
@@ -252,13 +252,13 @@ def _private(message: Message) -> Body:
     return given | {"blocks": list(message.blocks)} if message.blocks else given
 
 
-def _broke(event: str, error: Exception, **about: object) -> Message:
+def _broke(error: Exception, **about: object) -> Message:
     """Log the exception under the request's reference, and return a message that quotes it.
 
     The message says so if something of the request may have been stored.
     """
     reference = structlog.contextvars.get_contextvars().get("request") or secrets.token_hex(4)
-    log.error(event, reference=reference, exc_info=error, **about)
+    log.error("request_failed", reference=reference, exc_info=error, **about)
     request = current()
     is_stored = isinstance(error, OutcomeUnknown) or (request is not None and request.has_written)
     return problems.something_broke(reference, may_be_stored=is_stored)

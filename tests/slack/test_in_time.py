@@ -7,16 +7,9 @@ import json
 from collections.abc import AsyncIterator
 
 import pytest
-from sqlalchemy import event, select, text
+from sqlalchemy import event
 
-from bot.model.jobs import JobState
-from bot.store import schema
 from bot.store.deadline import Deadline, within
-from tests.builders import (
-    add_job,
-    execute,
-    rows_of,
-)
 from tests.pause import Pause
 from tests.slack.intake import MENTION, Intake
 
@@ -84,28 +77,3 @@ async def test_an_event_that_is_not_stored_in_time_is_left_for_slack_to_deliver_
     assert await intake.stored() == 0
     assert (await intake.event(**MENTION)).status == 200
     assert await intake.stored() == 1
-
-
-async def test_what_goes_on_after_the_acknowledgement_has_time(intake: Intake) -> None:
-    await execute(intake.store, text("DELETE FROM members"))
-    with within(Deadline.after(0.2)):
-        assert (await intake.command("jobs")).body == ""
-        await asyncio.sleep(0.3)
-        await intake.background.drain(2)
-    [(_, told)] = intake.everybody.private
-    assert "No jobs" in told.text
-
-
-async def test_a_follow_up_that_is_stored_is_not_said_to_be_nothing(intake: Intake) -> None:
-    """Whether the person may see the job is looked up later, which fails; the worker looks up again."""
-    number = await add_job(intake.store, state=JobState.WORKING)
-    await execute(intake.store, text("DELETE FROM members"))
-    intake.everybody.broken.append(RuntimeError("Slack is away"))
-    assert (await intake.command(f"{number} Delete it", "/docs-followup")).body == ""
-    await intake.background.drain(2)
-    [row] = await rows_of(intake.store, select(schema.prompts))
-    assert row["raw"] == "Delete it"
-    [(_, told)] = intake.everybody.private
-    assert "nothing was started" not in told.text
-    assert "I may have taken this" in told.text
-    assert f"/docs-followup {number} Delete it" in told.text
