@@ -71,17 +71,6 @@ async def test_a_person_asks_who_reads_the_docs_sees_a_chart_and_a_table_and_sha
     )
 
 
-async def test_a_digest_and_a_file_are_drawn(page: Page) -> None:
-    messages = page.get_by_role("log", name="Messages")
-    await type_in(page, "Message #docs", "/docs-visitors digest now")
-    digest = messages.get_by_role("article").filter(has_text="The docs in the week")
-    await expect(digest.locator("svg").first).to_be_visible()
-    await expect(digest.get_by_role("button", name="Improve this page")).to_be_visible()
-    await type_in(page, "Message #docs", "/docs-visitors last week csv here")
-    file = messages.get_by_role("article").filter(has_text="docs-visitors-")
-    await expect(file.get_by_role("link")).to_be_visible()
-
-
 async def test_files_are_attached_and_those_that_do_not_go_along_are_named(page: Page) -> None:
     notes = FilePayload(name="notes.txt", mimeType="text/plain", buffer=b"Use uv")
     screen = FilePayload(name="screen.png", mimeType="image/png", buffer=b"pixels")
@@ -136,18 +125,6 @@ async def test_the_page_works_on_a_phones_width_and_by_keyboard(page: Page) -> N
     assert not wide
 
 
-async def test_a_mention_where_the_bot_is_not_offers_to_invite_it(page: Page) -> None:
-    await page.get_by_role("button", name="docs-secret").click()
-    await type_in(page, "Message #docs-secret", "@docs-agent Explain rate limits ")
-    question = page.get_by_role("dialog", name="Invite @docs-agent?")
-    await expect(question).to_contain_text("did not hear you")
-    await question.get_by_role("button", name="Invite").click()
-    messages = page.get_by_role("log", name="Messages")
-    await expect(messages).to_contain_text("@docs-agent was added by")
-    await expect(question).to_be_hidden()
-    await expect(page.locator("#channel-about")).to_contain_text("the bot is in here")
-
-
 async def test_the_link_of_a_job_leads_to_its_thread(page: Page, story: Story) -> None:
     await story.finished("Add a quickstart for the Python SDK")
     await type_in(page, "Message #docs", "/docs-agent status 1")
@@ -167,19 +144,6 @@ async def test_a_pull_request_shows_its_changed_files_under_its_newest_link(page
     await expect(
         page.get_by_role("log", name="Replies").get_by_role("group", name="Changed files")
     ).to_have_count(1)
-
-
-async def test_a_form_opens_only_in_the_tab_where_it_was_asked_for(
-    browser: Browser, page: Page, story: Story
-) -> None:
-    other = await browser.new_page()
-    await other.goto(story.world.workspace_url)
-    await expect(other.get_by_role("heading", name="#docs")).to_be_visible()
-    await type_in(page, "Message #docs", "/docs-agent ")
-    await expect(page.get_by_role("dialog", name="Ask the docs agent")).to_be_visible()
-    story.people.say("U02BEN", "C01DOCS", "Good morning")
-    await expect(other.get_by_text("Good morning", exact=True)).to_be_visible()
-    await expect(other.get_by_role("dialog")).to_have_count(0)
 
 
 async def test_a_threads_whole_story_from_talk_to_merged(page: Page, story: Story) -> None:

@@ -92,13 +92,6 @@ def test_the_misspellings_of_a_page_are_corrected_and_nothing_else() -> None:
     ]
 
 
-def test_an_example_is_in_the_language_that_the_prompt_names() -> None:
-    text = page_of(change("Document rate limits with an example in Go"))
-    assert text.startswith(SITE["docs/rate-limits.md"].strip())
-    assert "## Example in Go\n" in text
-    assert "```go\nclient := acme.NewClient()" in text
-
-
 def test_follow_ups_go_on_with_the_page_of_the_job() -> None:
     files, page = dict(SITE), ""
     for prompt in (
@@ -161,11 +154,6 @@ def test_small_talk_changes_nothing(prompt: str) -> None:
 )
 def test_other_ends_need_their_phrase(prompt: str, end: End | None) -> None:
     assert asked_end(prompt) is end
-
-
-def test_a_slow_job_needs_its_phrase() -> None:
-    assert is_slow("Explain errors. TAKE YOUR TIME")
-    assert not is_slow("Explain how long it takes")
 
 
 def test_template_signs_in_a_prompt_are_only_text() -> None:

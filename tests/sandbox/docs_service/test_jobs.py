@@ -13,25 +13,6 @@ from sandbox.docs_service import DocsService, DocsServiceOptions
 from tests.sandbox.docs_service.caller import Caller, HeldClock
 
 
-async def test_a_new_job_is_active_and_has_no_pull_request(caller: Caller) -> None:
-    reply = await caller.ask("Add a quickstart for the Python SDK")
-    assert reply.status == 201
-    assert reply.json["status"] == "active"
-    assert reply.json["prLink"] is None
-    assert reply.json["archivedAt"] is None
-    assert reply.json["createdAt"] == "2026-10-14T09:30:00.000Z"
-    assert reply.json["source"]["repository"] == f"{caller.base_url}/acme-docs/tree"
-    assert (await caller.request("GET", "/acme-docs/tree")).headers["Location"] == "/#projects"
-
-
-async def test_a_job_names_the_branch_on_which_its_agent_works(caller: Caller, clock: HeldClock) -> None:
-    job_id = (await caller.ask("Add a quickstart for the Python SDK")).json["id"]
-    clock.forward(6.1)
-    job = (await caller.job(job_id)).json
-    assert job["source"]["ref"] != "main"
-    assert job["source"]["ref"] in (await caller.request("GET", "/acme-docs/pull/1")).text
-
-
 async def test_a_job_ends_with_a_pull_request_when_its_time_has_come(
     caller: Caller, clock: HeldClock
 ) -> None:

@@ -62,19 +62,3 @@ async def test_schemathesis_finds_nothing_in_any_phase(options: DocsServiceOptio
         ("visitors", 400),
         (None, 405),
     }
-
-
-async def test_the_document_names_every_operation_and_the_service_itself(caller: Caller) -> None:
-    found = (await caller.with_key(None).request("GET", "/openapi.json")).json
-    assert found["openapi"] == "3.1.0"
-    assert found["servers"] == [{"url": caller.base_url}]
-    assert sorted((path, method) for path in found["paths"] for method in found["paths"][path]) == [
-        ("/v1/analytics/{projectId}/visitors", "get"),
-        ("/v1/analytics/{projectId}/visitors", "parameters"),
-        ("/v2/agent/{projectId}/job", "parameters"),
-        ("/v2/agent/{projectId}/job", "post"),
-        ("/v2/agent/{projectId}/job/{id}", "get"),
-        ("/v2/agent/{projectId}/job/{id}", "parameters"),
-        ("/v2/agent/{projectId}/job/{id}/message", "parameters"),
-        ("/v2/agent/{projectId}/job/{id}/message", "post"),
-    ]

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import UTC, datetime
 
 import aiohttp
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.docs_service import DocsService, DocsServiceOptions, visits
 from sandbox.docs_service.visits import VisitorCounter
 from sandbox.docs_service.wire import Visitors, VisitorsQuery
-from tests.properties import SLOW_MACHINE
 from tests.sandbox.docs_service.caller import Caller, HeldClock
 
 NOW = datetime(2026, 10, 14, 9, 30, tzinfo=UTC)
@@ -112,16 +109,6 @@ def rank(row: dict[str, object]) -> tuple[int, str]:
     return (-int(str(row["total"])), str(row["path"]))
 
 
-async def test_all_pages_together_are_the_whole_list(caller: Caller, options: DocsServiceOptions) -> None:
-    rows: list[dict[str, object]] = []
-    offset, more = 0, True
-    while more:
-        answer = (await caller.visitors(f"?limit=5&offset={offset}")).json
-        rows, offset, more = rows + answer["visitors"], offset + 5, answer["hasMore"]
-    assert len(rows) == options.pages
-    assert rows == (await caller.visitors("?limit=250")).json["visitors"]
-
-
 async def test_the_end_of_a_window_is_not_in_it(caller: Caller) -> None:
     first = (await caller.visitors("?dateFrom=2026-10-12&dateTo=2026-10-13")).json["totals"]
     second = (await caller.visitors("?dateFrom=2026-10-13&dateTo=2026-10-14")).json["totals"]
@@ -151,58 +138,6 @@ async def test_visits_come_with_time_and_none_from_the_future(caller: Caller, cl
 
 
 # The same over HTTP, with the visits that the service generated.
-
-
-@pytest.fixture
-async def busy(options: DocsServiceOptions, clock: HeldClock) -> AsyncIterator[Caller]:
-    """A caller of a service with a high limit for analytics calls."""
-    service = DocsService(replace(options, pages=120, analytics_calls_an_hour=1_000_000), clock)
-    base_url = await service.start()
-    async with aiohttp.ClientSession() as session:
-        yield Caller(session, base_url)
-    await service.stop()
-
-
-def stored_visits(folder: Path) -> list[tuple[int, str, str, int]]:
-    (path,) = folder.glob("visits-*.db")
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute(
-            "SELECT visitor, kind, path, at FROM visits JOIN pages ON pages.id = page"
-            " WHERE project = 'acme-docs'"
-        ).fetchall()
-
-
-async def all_pages(caller: Caller, window: str, limit: int) -> tuple[Row, list[Row]]:
-    """Return the totals and every row of a period."""
-    rows: list[Row] = []
-    while True:
-        reply = await caller.visitors(f"?{window}&limit={limit}&offset={len(rows)}")
-        rows += reply.json["visitors"]
-        if not reply.json["hasMore"]:
-            return reply.json["totals"], rows
-        assert len(reply.json["visitors"]) == limit
-
-
-minutes = st.integers(0, 10 * 24 * 60)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, *SLOW_MACHINE])
-@given(begin=minutes, length=minutes, limit=st.integers(7, 250), whole_days=st.booleans())
-async def test_answers_are_those_of_a_plain_count_of_the_stored_visits(
-    busy: Caller, options: DocsServiceOptions, begin: int, length: int, limit: int, whole_days: bool
-) -> None:
-    first = datetime(2026, 10, 5, tzinfo=UTC) + timedelta(minutes=begin)
-    last = first + timedelta(minutes=length + 1)
-    if whole_days:
-        first, last = (one.replace(hour=0, minute=0) for one in (first, last + timedelta(days=1)))
-        window = f"dateFrom={first:%Y-%m-%d}&dateTo={last:%Y-%m-%d}"
-    else:
-        window = f"dateFrom={first:%Y-%m-%dT%H:%M}Z&dateTo={last:%Y-%m-%dT%H:%M}Z"
-    end = min(last.replace(hour=0, minute=0), NOW).timestamp()
-    seen = [one for one in stored_visits(options.folder) if first.timestamp() <= one[3] < end]
-    totals, rows = await all_pages(busy, window, limit)
-    assert totals == plain([(visitor, kind) for visitor, kind, _, _ in seen])
-    assert rows == counted_by_page(seen)
 
 
 async def test_another_size_or_seed_is_another_site_in_the_same_folder(

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from tests.sandbox.workspace.conftest import Served
-from tests.sandbox.workspace.small_bot import ANA, ANAS_DM, BOT, BUTTON, DOCS, PRODUCT, Json, until
+from tests.sandbox.workspace.small_bot import ANA, ANAS_DM, BOT, DOCS, PRODUCT, Json, until
 
 
 def _private(served: Served) -> list[Json]:
     return list(served.state.ephemerals.values())
-
-
-async def test_a_command_is_answered_with_its_acknowledgement(served: Served) -> None:
-    assert (await served.people.command(ANA, DOCS, "/docs-agent", "hi"))["ok"]
-    assert [note["text"] for note in _private(served)] == ["Hello"]
 
 
 async def test_blocks_that_slack_refuses_vanish_from_an_acknowledgement(served: Served) -> None:
@@ -43,18 +38,6 @@ async def test_a_dialogue_stays_with_its_errors_and_closes_when_it_is_right(serv
     assert (await served.people.submit_view(ANA, view["id"], values("good")))["ok"]
     assert not served.state.views
     assert served.heard.interactions[-1]["view"]["callback_id"] == "form"
-
-
-async def test_a_pressed_button_can_replace_its_message(served: Served) -> None:
-    posted = await served.client.chat_postMessage(channel=DOCS, text="Go?", blocks=[BUTTON])
-    ts = str(posted["ts"])
-    container = {"type": "message", "channel": DOCS, "ts": ts}
-    action = {"type": "button", "action_id": "go", "block_id": "doings", "value": "7"}
-    assert (await served.people.press(ANA, container, action))["ok"]
-    await until(lambda: (served.state.message(DOCS, ts) or {})["text"] == "Gone" or None)
-    heard = served.heard.interactions[0]
-    assert heard["container"]["message_ts"] == heard["message"]["ts"] == ts
-    assert heard["actions"][0]["action_ts"]
 
 
 async def test_a_mention_comes_twice_with_two_ids(served: Served) -> None:

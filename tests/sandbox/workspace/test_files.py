@@ -63,22 +63,6 @@ async def test_a_file_stands_in_the_history_with_its_name(
         assert NAME in answer.headers["Content-Disposition"]
 
 
-async def test_the_address_for_the_bytes_is_whole_and_takes_a_form_too(
-    client: AsyncWebClient, session: aiohttp.ClientSession
-) -> None:
-    got = await client.files_getUploadURLExternal(filename="täglich.csv", length=3)
-    assert str(got["upload_url"]).startswith("http://127.0.0.1:")
-    form = aiohttp.FormData()
-    form.add_field("file", b"a,b", filename="x")
-    async with session.post(str(got["upload_url"]), data=form) as answer:
-        assert await answer.text() == "OK - 3"
-    await client.files_completeUploadExternal(files=[{"id": str(got["file_id"])}], channel_id=DOCS)
-    (file,) = await files_in(client, DOCS)
-    assert (file["name"], file["size"]) == ("täglich.csv", 3)
-    async with session.get(file["permalink"]) as answer:
-        assert await answer.read() == b"a,b"
-
-
 async def test_slacks_own_client_uploads_in_one_go(client: AsyncWebClient) -> None:
     made = await client.files_upload_v2(channel=DOCS, filename=NAME, content=CSV, title="All pages")
     (file,) = await files_in(client, DOCS)
@@ -108,17 +92,6 @@ async def test_a_file_is_completed_once_and_only_with_its_bytes(
     assert len(await files_in(client, DOCS)) == 1
 
 
-async def test_a_file_in_a_thread_stands_there_alone(
-    client: AsyncWebClient, session: aiohttp.ClientSession
-) -> None:
-    root = str((await client.chat_postMessage(channel=DOCS, text="Visitors"))["ts"])
-    file_id = await uploaded(client, session)
-    await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS, thread_ts=root)
-    assert await files_in(client, DOCS) == []
-    thread = await client.conversations_replies(channel=DOCS, ts=root)
-    assert [file["name"] for file in thread["messages"][1]["files"]] == [NAME]
-
-
 async def test_a_file_counts_as_a_post_and_can_be_sent_again_later(
     open_workspace: Opener, clock: HeldClock, session: aiohttp.ClientSession
 ) -> None:
@@ -146,17 +119,6 @@ async def test_the_bot_hears_of_its_own_file(
     assert [file["name"] for file in heard["files"]] == [NAME]
 
 
-async def test_a_file_can_arrive_while_its_answer_is_lost(
-    workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
-) -> None:
-    client.retry_handlers = []
-    workspace.faults.order([{"method": "files.completeUploadExternal", "fault": "lost_answer"}])
-    file_id = await uploaded(client, session)
-    with pytest.raises(aiohttp.ClientError):
-        await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)
-    assert [file["name"] for file in await files_in(client, DOCS)] == [NAME]
-
-
 async def test_the_bytes_and_a_response_url_can_go_wrong_too(
     workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
 ) -> None:
@@ -172,8 +134,3 @@ async def test_the_bytes_and_a_response_url_can_go_wrong_too(
     with pytest.raises(aiohttp.ClientError):
         await session.post(url, json={"text": "shown all the same"})
     assert [note["text"] for note in workspace.state.ephemerals.values()] == ["shown all the same"]
-
-
-async def test_a_slow_answer_is_the_whole_answer(workspace: Workspace, client: AsyncWebClient) -> None:
-    workspace.faults.order([{"method": "auth.test", "fault": "slow", "seconds": 0.01}])
-    assert (await client.auth_test())["user_id"] == "U0DOCSBOT"

@@ -269,11 +269,6 @@ async def test_on_a_tablet_a_thread_takes_the_place_of_its_channel(
     await expect(messages).to_be_visible()
 
 
-async def test_direct_messages_of_every_kind_are_named_by_who_is_in_them(page: Page) -> None:
-    direct = page.locator("#dms").get_by_role("button")
-    await expect(direct).to_have_text(["Ben Okafor, docs-agent", "Ben Okafor", "docs-agent"])
-
-
 async def test_a_menu_behind_dots_opens_by_keyboard_and_tells_the_bot_what_was_taken(
     page: Page, client: AsyncWebClient, pressed: list[Json]
 ) -> None:

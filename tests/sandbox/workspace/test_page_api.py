@@ -37,15 +37,6 @@ async def page(workspace: Workspace) -> AsyncIterator[Page]:
         yield Page(session)
 
 
-async def test_a_reload_shows_what_was_said(page: Page) -> None:
-    said = await page.post("message", user=ANA, channel=DOCS, text="see @ben & https://example.com/a.")
-    state = await page.state(BEN)
-    (message,) = state["messages"][DOCS]
-    assert message["ts"] == said["ts"]
-    assert message["text"] == "see <@U02BEN> &amp; <https://example.com/a>."
-    assert state["me"] == BEN
-
-
 async def test_nobody_sees_what_is_not_theirs(page: Page, workspace: Workspace) -> None:
     workspace.state.add_ephemeral(DOCS, ANA, text="only Ana")
     workspace.people.show_view(ANA, dict(FORM))
@@ -87,13 +78,6 @@ async def test_somebody_elses_message_is_not_changed(page: Page, workspace: Work
     said = workspace.people.say(ANA, DOCS, "mine")
     refused = await page.post("edit", user=BEN, channel=DOCS, ts=said["ts"], text="yours")
     assert (refused["ok"], refused["error"]) == (False, "cant_update_message")
-
-
-async def test_inviting_the_bot_brings_it_in(page: Page, workspace: Workspace) -> None:
-    assert (await page.post("invite", user=ANA, channel=SECRET, invitee="@docs-agent"))["ok"]
-    state = await page.state(ANA)
-    assert next(one for one in state["channels"] if one["id"] == SECRET)["bot_is_member"]
-    assert (await page.post("invite", user=GUS, channel=SECRET, invitee="@gus"))["error"] == "not_in_channel"
 
 
 async def test_a_page_from_elsewhere_can_neither_listen_nor_act(page: Page) -> None:

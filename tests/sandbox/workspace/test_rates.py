@@ -56,20 +56,6 @@ async def test_a_method_is_refused_above_its_limit_a_minute_and_no_other_one_is(
     assert (await client.api_call(method, json=asked))["ok"]
 
 
-async def test_the_workspace_takes_a_few_hundred_messages_a_minute_over_all_channels(
-    open_workspace: Opener, clock: HeldClock
-) -> None:
-    workspace = await open_workspace(enforce_rates=True, special_calls_a_minute=3)
-    client = client_of(workspace)
-    for channel in (DOCS, "D01ANA", "D02BEN"):
-        await client.chat_postMessage(channel=channel, text="x")
-    with pytest.raises(SlackApiError) as caught:
-        await client.chat_postMessage(channel="D03CHIKA", text="x")
-    assert caught.value.response.headers["Retry-After"] == "60"
-    clock.forward(60)
-    assert (await client.chat_postMessage(channel="D03CHIKA", text="x"))["ok"]
-
-
 def test_any_minute_counts_and_refused_calls_do_not(tmp_path: Path, clock: HeldClock) -> None:
     rates = RateLimits(WorkspaceOptions(tmp_path), clock)
     for _ in range(20):
@@ -85,13 +71,3 @@ def test_any_minute_counts_and_refused_calls_do_not(tmp_path: Path, clock: HeldC
     with pytest.raises(Throttled) as caught:
         rates.count_call("users.list", 2)
     assert caught.value.seconds == pytest.approx(2)
-
-
-def test_a_shorter_minute_with_fewer_calls_can_be_chosen(tmp_path: Path, clock: HeldClock) -> None:
-    rates = RateLimits(WorkspaceOptions(tmp_path, tier_calls_a_minute=(1, 1, 1), minute_seconds=2.0), clock)
-    rates.count_call("chat.update", 3)
-    with pytest.raises(Throttled) as caught:
-        rates.count_call("chat.update", 3)
-    assert caught.value.seconds == pytest.approx(2)
-    clock.forward(2)
-    rates.count_call("chat.update", 3)
