@@ -61,7 +61,7 @@ def digest(number: int, **values: Any) -> Row:
 def book(number: int, message_number: int, act: Act, outcome: str) -> Row:
     """Return the docs service's row about one prompt."""
     row = {"job_id": f"job_{number}", "number": message_number, "prompt": act.words, "outcome": outcome}
-    return row | {"sent_at": AT, "ended_at": AT}
+    return row | {"sent_at": AT}
 
 
 def record() -> Record:

@@ -68,7 +68,7 @@ class Report:
         self.failures.append(Failure(plan.seed, described(plan), [f"broke off: {trace}"], folder))
 
     def _count(self, record: Record, checks: Checks) -> None:
-        ended = [each for each in record.service["messages"] if each["ended_at"]]
+        ended = [each for each in record.service["messages"] if each["outcome"]]
         self.counts.update(
             {
                 "runs": 1,

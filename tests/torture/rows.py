@@ -16,8 +16,8 @@ from psycopg.rows import dict_row
 
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
-_LATER = ("back_offs.until", "limits.prompts_until", "limits.calls_until", "jobs.poll_at", "prompts.due_at")
-_LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "conversations.due_at")
+_LATER = ("back_offs.until", "quotas.until", "analytics_budgets.until", "jobs.poll_at", "prompts.due_at")
+_LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "heard.due_at")
 """Columns with the time at which something is due."""
 PLANNED = ("next_run_at", "remind_at")
 """Columns with times days ahead."""
@@ -27,7 +27,7 @@ TABLES = (
     "deliveries",
     "back_offs",
     "paces",
-    "limits",
+    "analytics_budgets",
     "snapshots",
     "questions",
     "subscriptions",
@@ -124,7 +124,7 @@ def _bring_forward_postgres(url: str, names: list[list[str]], now: datetime) -> 
 
 
 def read_service(folder: Path) -> Rows:
-    """Return the docs service's jobs and the prompts sent to them."""
+    """Return the docs service's jobs and the prompts sent to them; an outcome of None is still to come."""
     path = quote(str(folder / "service.db"))
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)) as connection:
         jobs = [json.loads(body) for (body,) in connection.execute("SELECT body FROM jobs ORDER BY number")]
@@ -134,8 +134,7 @@ def read_service(folder: Path) -> Rows:
             "number": message["number"],
             "prompt": message["prompt"],
             "sent_at": datetime.fromisoformat(message["sent_at"]),
-            "ended_at": datetime.fromisoformat(message["due_at"]) if message["done"] else None,
-            "outcome": message["done"] and message["done"]["outcome"],
+            "outcome": (message["done"] or {}).get("outcome"),
         }
         for job in jobs
         for message in job["messages"]
