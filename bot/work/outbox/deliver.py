@@ -24,8 +24,7 @@ from bot.work.jobs.thread import link_from_earlier
 from bot.work.outbox.csv_upload import share_file
 from bot.work.outbox.dead_letter import bury_broken
 from bot.work.outbox.failures import MOST_TRIES, settle_error
-from bot.work.outbox.safe_calls import as_member, check_lease
-from bot.work.outbox.search import Absent, Searches
+from bot.work.outbox.safe_calls import Absent, Searches, as_member, check_lease
 from bot.work.ports import SlackError, SlackRefused
 from bot.work.retry import retry_on_db_error, unless_taken_over
 from bot.work.tasks import run_as_claimed

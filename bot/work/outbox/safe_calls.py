@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import TypeVar
 
 import structlog
 
-from bot.model.ids import ChannelId
-from bot.model.outbox import Delivery
+from bot.model.ids import ChannelId, DeliveryId, MessageTs
+from bot.model.outbox import Delivery, Place
 from bot.model.refusal import Refusal
 from bot.store import LeaseLost
+from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext
 from bot.work.ports import SlackRefused, SlackUnclear
 
@@ -19,6 +22,9 @@ log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
 _CALL_SHARE = 1 / 3
 """The share of a lease that the slowest call to Slack may take."""
+_MOST_SOUGHT = 1_000
+"""As many as are claimed at once."""
+_Readers = defaultdict[Place, BatchWriter[Delivery, MessageTs | None]]
 _JOINABLE = frozenset({Refusal.NOT_A_MEMBER})
 
 
@@ -69,3 +75,37 @@ async def find_earlier(search: Awaitable[Result]) -> Result:
         if refusal.meaning is Refusal.BLOCKS:
             raise SlackUnclear(f"the look was refused: {refusal.code}") from None
         raise
+
+
+class Absent(Exception):
+    """A post of unclear outcome is not there."""
+
+
+class Searches:
+    """The searches of one run. A reading that has begun says nothing about what is claimed after it."""
+
+    def __init__(self, context: WorkerContext) -> None:
+        self._context = context
+        self._readers = _Readers(partial(BatchWriter, _MOST_SOUGHT))
+
+    async def find(self, delivery: Delivery, place: Place) -> MessageTs | None:
+        """Return the timestamp of the message of an earlier attempt; None if there is none."""
+        return await self._readers[place].put(delivery, partial(self._read, place))
+
+    async def _read(self, place: Place, some: Sequence[Delivery]) -> Sequence[MessageTs | None]:
+        found = await find_earlier(self._found(place, some))
+        return [found.get(each.id) for each in some]
+
+    async def _found(self, place: Place, some: Sequence[Delivery]) -> Mapping[DeliveryId, MessageTs]:
+        messenger = self._context.messenger
+        channel = await messenger.conversation_with(place.user) if place.user else place.channel
+        search = partial(
+            messenger.find_posted,
+            channel,
+            deliveries=[each.id for each in some],
+            thread=place.thread,
+            since=min(each.created_at for each in some),
+        )
+        if not any(each.joins for each in some):
+            return await search()
+        return await as_member(self._context, channel, search)
