@@ -90,7 +90,7 @@ class Acting:
             if self._clocks.now().timestamp() - float(note["ts"]) > _AT_ONCE_SECONDS:
                 return False
             mine = note["user"] == act.who and note["channel"] == act.where
-            if mine and words in note["text"] and note["id"] not in self._known_notes:
+            if mine and any(each in note["text"] for each in words) and note["id"] not in self._known_notes:
                 self._known_notes.add(note["id"])
                 return True
         return False

@@ -38,7 +38,6 @@ class Seen:
         self.prompts_of: dict[int, list[Row]] = defaultdict(list)
         for row in record.of("prompts"):
             self.prompts_of[row["job"]].append(row)
-        self._name_denied()
         self.said_as: dict[str, list[Json]] = defaultdict(list)
         for message in record.messages:
             if (delivery := delivery_of(message)) is not None:
@@ -51,34 +50,6 @@ class Seen:
         self.presses = Counter(
             (done.act.about, done.act.words) for done in record.done if done.act.what == "press" and done.made
         )
-
-    def _name_denied(self) -> None:
-        """Give rows of refused requests, which name nobody and have no words, what people remember of them.
-
-        The refusal's delivery tells whom it was told; a request of theirs that no other row has is the row's.
-        """
-        told = {str(row["key"]): row["user"] for row in self.record.of("deliveries")}
-        named = (
-            ("prompts", "prompt", "asked_by"),
-            ("questions", "question", "user"),
-            ("digests", "question", "user"),
-        )
-        for table, name, person in named:
-            for row in self.record.of(table):
-                row[person] = row[person] or told.get(f"{name}:{row['id']}:not_allowed") or row[person]
-        taken = [str(row["raw"]) for row in self.record.of("prompts") if row["raw"]]
-        for row in self.record.of("prompts"):
-            job = self.jobs[row["job"]]
-            if row["state"] != "refused" or row["raw"]:
-                continue
-            for act in (done.act for done in (*self.asks(), *self.follow_ups())):
-                is_mine = row["asked_by"] in ("", act.who) and act.where in (row["channel"], job["channel"])
-                if is_mine and not any(act.marker in text for text in taken):
-                    row["raw"], row["asked_by"] = act.marker, act.who
-                    taken.append(act.marker)
-                    if row["kind"] == "start":
-                        job["text"], job["requester"] = act.marker, act.who
-                    break
 
     def pressed(self, marker: str, *buttons: str) -> int:
         """Return how often these buttons were pressed in the thread of a request."""
