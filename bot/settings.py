@@ -322,15 +322,13 @@ class LoadedSettings(BaseSettings):
             else:
                 warnings.append(f"{found} is no setting: did you mean {name}?")
         if lines:
-            place = {name: place for place, name in enumerate(cls.variables())}
-            lines.sort(key=lambda line: place.get(line.split()[0], len(place)))
+            lines.sort(key=lambda line: [*cls.variables(), line.split()[0]].index(line.split()[0]))
             listed = "".join(f"  - {line}\n" for line in lines)
             about = f"These settings cannot work:\n{listed}See .env.example and docs/settings.md."
             raise SettingsError(about, lines)
         unused = {"slack_client_id", "slack_client_secret"}
         if unused <= source.env_vars.keys() and "slack_bot_token" in given:
-            about = "are not used: this bot has one workspace's token"
-            warnings.append(f"SLACK_CLIENT_ID and SLACK_CLIENT_SECRET {about}")
+            warnings.append("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are not used: the bot has one token")
         settings._warnings = tuple(warnings)
         return settings
 
@@ -494,7 +492,6 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
         yield from super()._misfits(found)
         # A dyno of Heroku loses its disk at each restart: https://devcenter.heroku.com/articles/dynos
         if "dyno" in found and self.sqlalchemy_url.startswith("sqlite"):
-            host = "this host (DYNO is set) forgets its disk at every restart"
-            yield f"DATABASE_URL is a SQLite, and {host}: give a PostgreSQL"
+            yield "DATABASE_URL is a SQLite, and this host (DYNO is set) forgets its disk: give a PostgreSQL"
         if self.poll_min_seconds > self.poll_max_seconds:
             yield "POLL_MIN_SECONDS must not be greater than POLL_MAX_SECONDS"
