@@ -12,7 +12,7 @@ from sqlalchemy.sql import Executable
 
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.model.origin import Origin
-from bot.model.prompts import NewPrompt, Prompt, PromptKind, PromptRequest
+from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptRequest
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import jobs, metadata, prompts
@@ -111,9 +111,8 @@ async def add_job(
     """Store a job. ``values`` are written to its columns without the checks of its lifecycle."""
 
     def add(tx: Transaction) -> JobNumber:
-        number = tx.jobs.add(
-            project=PROJECT, channel=channel, requester=requester, text=text, asked_at=asked_at
-        )
+        wanted = JobRequest(requester, channel, text, PROJECT)
+        number = tx.jobs.add_all([wanted], asked_at)[wanted]
         if root_ts or values:
             set_job(tx, number, root_ts=MessageTs(root_ts) if root_ts else None, **values)
         return number

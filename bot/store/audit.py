@@ -74,7 +74,7 @@ class AuditRepository(Repository):
         return (rows[-1]["id"] if rows else last), [_to_row(row) for row in rows]
 
 
-def note_prompt_end(connection: Connection, prompt: PromptId, state: PromptState) -> None:
+def write_prompt_end(connection: Connection, prompt: PromptId, state: PromptState) -> None:
     """Write the end of a prompt that will never be sent; do nothing for other states."""
     if state in _PROMPT_ENDS:
         job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
@@ -82,7 +82,7 @@ def note_prompt_end(connection: Connection, prompt: PromptId, state: PromptState
         connection.execute(update(audit).where(mine).values(end=state))
 
 
-def note_job_end(connection: Connection, job: JobNumber, state: JobState) -> None:
+def write_job_end(connection: Connection, job: JobNumber, state: JobState) -> None:
     """Write the end of the prompts that the service has accepted; do nothing for other states."""
     if state in _ITERATION_ENDS:
         sent = select(prompts.c.id).where(prompts.c.job == job, prompts.c.state == PromptState.SENT)

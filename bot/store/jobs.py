@@ -20,7 +20,7 @@ from bot.model.jobs import (
 from bot.model.lifecycle import JobStep
 from bot.model.prompts import JobRequest
 from bot.model.quota import MAY_NOT_WRITE
-from bot.store.audit import note_job_end
+from bot.store.audit import write_job_end
 from bot.store.columns import reader
 from bot.store.leases import FREE, HOLDER, LIMIT, NOW, Claimer, Rows, claiming, held
 from bot.store.queues import POLLS
@@ -65,13 +65,6 @@ class JobRepository(Rows[TrackedJob]):
 
     table = jobs
     read = staticmethod(reader(TrackedJob, jobs))
-
-    def add(
-        self, *, project: ProjectId, channel: ChannelId, requester: UserId, text: str, asked_at: datetime
-    ) -> JobNumber:
-        """Add a job in state *waiting* and return its number."""
-        wanted = JobRequest(requester, channel, text, project)
-        return (self.add_all([wanted], asked_at))[wanted]
 
     def add_all(self, wanted: Sequence[JobRequest], asked_at: datetime) -> dict[JobRequest, JobNumber]:
         """Add a job in state *waiting* for each (different) element of ``wanted``; return their numbers."""
@@ -185,15 +178,11 @@ class JobRepository(Rows[TrackedJob]):
         queue = _NOT_QUEUED if step.leaves_queue else {}
         values = {"state": step.state, **step.fields, **queue, **fields, **FREE}
         self._write(number, owner, values)
-        note_job_end(self.connection, number, step.state)
+        write_job_end(self.connection, number, step.state)
 
-    def put_back(self, number: JobNumber, owner: str, **fields: Unpack[JobFields]) -> None:
-        """Write columns of a job and free its lease. Raises LeaseLost unless ``owner`` holds it."""
+    def put_back(self, number: JobNumber, owner: str | None, **fields: Unpack[JobFields]) -> None:
+        """Write columns of a job and free its lease. Raises LeaseLost unless ``owner`` (or None) holds it."""
         self._write(number, owner, {**fields, **FREE})
-
-    def take_back(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
-        """Write columns of a job and free its lease, no matter which owner holds it."""
-        self._write(number, None, {**fields, **FREE})
 
     def claim_due(
         self, claimer: Claimer, limit: int, *, besides: Collection[ProjectId] = ()

@@ -92,7 +92,7 @@ class BackOffRepository(Repository):
         if not insert_unless_there(self.connection, back_offs, {"project": project, **values}):
             self.connection.execute(update(back_offs).where(back_offs.c.project == project).values(**values))
 
-    def hasten(self, job: JobNumber, until: datetime) -> None:
+    def end_by(self, job: JobNumber, until: datetime) -> None:
         """End the back-off of a job's project by then, if only prompts are refused."""
         project = select(jobs.c.project).where(jobs.c.number == job).scalar_subquery()
         longer = and_(back_offs.c.reason == MAY_NOT_WRITE, back_offs.c.until > until)

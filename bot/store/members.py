@@ -25,7 +25,7 @@ class MemberRepository(Repository):
         found = self.connection.execute(statement).scalar_one_or_none()
         return None if found is None else Access(found)
 
-    def note(self, user: UserId, access: Access, rule: str, now: datetime) -> None:
+    def remember(self, user: UserId, access: Access, rule: str, now: datetime) -> None:
         """Store a user's access, replacing an earlier one."""
         values = {"access": access, "rule": rule, "checked_at": now}
         if not insert_unless_there(self.connection, members, {"user": user, **values}):

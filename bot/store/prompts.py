@@ -14,7 +14,7 @@ from bot.model.lifecycle import PromptStep
 from bot.model.projects import Project
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
 from bot.model.quota import QUOTA_PERIOD, Queued, Use
-from bot.store.audit import note_prompt_end
+from bot.store.audit import write_prompt_end
 from bot.store.columns import reader, update_one, update_shrinking
 from bot.store.leases import (
     FREE,
@@ -217,7 +217,7 @@ class PromptRepository(Rows[Prompt]):
         """
         still = {"was": step.was, _AS_READ.key: step.raw, HOLDER.key: owner}
         self._write_if(prompt, still, {"state": step.state, **step.fields, **FREE})
-        note_prompt_end(self.connection, prompt, step.state)
+        write_prompt_end(self.connection, prompt, step.state)
 
     def begin_sending(self, prompt: PromptId, step: PromptStep, claimer: Claimer) -> None:
         """Write that a prompt is about to be sent, and renew its lease, so that the call has a full lease."""

@@ -92,7 +92,7 @@ class Intake:
 @asynccontextmanager
 async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
     store, background, everybody = await new_store(), Background(), Everybody()
-    await store.write(lambda tx: tx.members.note(ANA, Access.MEMBER, AccessPolicy().rule, NOW))
+    await store.write(lambda tx: tx.members.remember(ANA, Access.MEMBER, AccessPolicy().rule, NOW))
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
         context = Context(

@@ -154,7 +154,7 @@ async def _ask_slack(context: Context, user: UserId) -> Access:
     # In the time of the request but not as a part of it: if storing it fails, nothing of it is stored.
     deadline = current()
     with within(deadline and Deadline(deadline.at)):
-        await context.store.write(lambda tx: tx.members.note(user, access, rule, now))
+        await context.store.write(lambda tx: tx.members.remember(user, access, rule, now))
     return access
 
 

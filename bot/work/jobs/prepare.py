@@ -62,7 +62,7 @@ def _write(
     context: WorkerContext, tx: Transaction, prompt: Prompt, text: str, attachments: Attachments
 ) -> None:
     # Though others are refused: perhaps this one is not.
-    tx.back_offs.hasten(prompt.job, context.after(FIRST_SECONDS))
+    tx.back_offs.end_by(prompt.job, context.after(FIRST_SECONDS))
     step = lifecycle.prompt_prepared(prompt, text, attachments.text)
     tx.prompts.apply(prompt.id, step, owner=context.owner)
     if prompt.text is None:  # otherwise its message was edited

@@ -115,7 +115,7 @@ def _poll_for_a_while(context: WorkerContext, tx: Transaction, number: JobNumber
     if not tx.jobs.known(number).state.is_open:
         quiet, soon = context.timeouts.quiet_seconds, context.pace.min_seconds
         # Takes the lease from a poll that runs for an earlier unconfirmed follow-up.
-        tx.jobs.take_back(number, unconfirmed_until=context.after(quiet), poll_at=context.after(soon))
+        tx.jobs.put_back(number, None, unconfirmed_until=context.after(quiet), poll_at=context.after(soon))
 
 
 def refused(

@@ -175,7 +175,7 @@ async def open_door(room: ChannelId, owner: UserId, inside: Iterable[UserId], **
 async def know(door: Door, user: UserId, access: Access) -> None:
     """Let the bot know somebody already."""
     rule, clock = door.office.context.access_policy.rule, door.office.clock
-    await door.office.store.write(lambda tx: tx.members.note(user, access, rule, clock()))
+    await door.office.store.write(lambda tx: tx.members.remember(user, access, rule, clock()))
 
 
 def _fill(tx: Transaction, room: ChannelId, owner: UserId) -> None:

@@ -146,7 +146,7 @@ async def test_slack_is_asked_once_in_six_hours_and_this_process_remembers_for_m
 ) -> None:
     await admit(office.context, origin())
     rule, now = office.context.access_policy.rule, office.clock()
-    await office.store.write(lambda tx: tx.members.note(ANA, Access.GUEST, rule, now))
+    await office.store.write(lambda tx: tx.members.remember(ANA, Access.GUEST, rule, now))
     await admit(office.context, origin())
     office.clock.pass_seconds(301)
     with pytest.raises(NotAllowed):

@@ -12,8 +12,6 @@ from bot.store.schema import metadata
 
 revision = "1000_edited_until_0.2.0"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
