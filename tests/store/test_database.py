@@ -50,8 +50,8 @@ except SQLAlchemyError as error:
 
 
 _ROW = (
-    "INSERT INTO back_offs (project, until, attempts, reason) "
-    "VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')"
+    "INSERT INTO back_offs (project, until, attempts, reason, since) "
+    "VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell', '2026-11-02 08:00:00')"
 )
 
 
