@@ -13,9 +13,8 @@ from typing import Any, cast
 from sqlalchemy import insert
 
 from bot.docs_api import DocsClient
-from bot.model.ids import ChannelId, DeliveryId, MessageTs, ProjectId, UserId
+from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
 from bot.model.jobs import JobState
-from bot.model.message import Message
 from bot.model.projects import Projects
 from bot.store import Store
 from bot.store.schema import jobs as jobs_table

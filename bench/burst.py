@@ -23,8 +23,7 @@ from bench.docs_server import docs_service
 from bench.report import Goal, Report, Row, below
 from bot import logs
 from bot.docs_api import DocsClient
-from bot.model.ids import ChannelId, DeliveryId, MessageTs
-from bot.model.message import Message
+from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs
 from bot.store import Store
 from bot.store.migrate import migrate
 from bot.store.queues import Queue, find_due

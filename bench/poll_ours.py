@@ -16,7 +16,7 @@ from bench.bot_parts import SilentMessenger, add_running_jobs, worker_context
 from bench.processes import READY, answer_counts
 from bot import logs
 from bot.docs_api import DocsClient
-from bot.model.polling import PollPace
+from bot.model.quota import PollPace
 from bot.store import Store
 from bot.store.migrate import migrate
 from bot.store.queues import Queue, find_due

@@ -15,7 +15,9 @@ import click
 from click.exceptions import Exit
 
 from bot import __version__
-from bot.cli.ending import (
+from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId
+from bot.model.jobs import JobFilter, JobState
+from bot.operator.running import (
     CANNOT_START,
     INTERRUPTED,
     TERMINATED,
@@ -24,12 +26,10 @@ from bot.cli.ending import (
     loaded,
     with_store,
 )
-from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId
-from bot.model.jobs import JobFilter, JobState
 from bot.settings import DatabaseSettings, DocsSettings, Settings, SettingsError
 
 if TYPE_CHECKING:
-    from bot.cli.visitors import Wanted
+    from bot.operator.visitors import Wanted
 
 
 _NUMBER = click.IntRange(1, 2**31 - 1)
@@ -59,7 +59,7 @@ class _Commands(click.Group):
 
 
 def _day(given: str) -> date:
-    from bot.cli.visitors import parse_day
+    from bot.operator.visitors import parse_day
 
     return parse_day(given)
 
@@ -68,7 +68,7 @@ def _run(*, intake: bool, workers: bool) -> NoReturn:
     # What is imported stays for good. Looking for garbage meanwhile would take an eighth of the start.
     gc.disable()
     from bot.app import Roles
-    from bot.cli.running import run
+    from bot.operator.running import run
 
     gc.freeze()
     gc.enable()
@@ -128,7 +128,7 @@ def migrate() -> None:
 @click.option("--forget", "over", type=_NUMBER, metavar="JOB", help="Forget the texts and people of a job.")
 def jobs(number: int | None, limit: int, retry: int | None, over: int | None, **only: str | None) -> None:
     """The newest jobs, or one, and what could not be said; needs only DATABASE_URL."""
-    from bot.cli.rows import forgotten, listed, retried, shown
+    from bot.operator.rows import forgotten, listed, retried, shown
 
     if sum(each is not None for each in (number, retry, over)) > 1:
         raise click.UsageError("JOB, --retry and --forget each stand alone")
@@ -158,7 +158,7 @@ def _filter(state: str | None, channel: str | None, user: str | None, project: s
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of CSV.")
 def audit(first: date | None, user: str | None, as_json: bool) -> None:
     """Who asked, steered, withdrew, subscribed, when, and the end of it; needs only DATABASE_URL."""
-    from bot.cli.rows import write_audit
+    from bot.operator.rows import write_audit
 
     since = datetime.combine(first, time(), UTC) if first else None
     theirs = UserId(user) if user else None
@@ -169,7 +169,7 @@ def audit(first: date | None, user: str | None, as_json: bool) -> None:
 @click.argument("user")
 def forget(user: str) -> None:
     """Forget what one person (a Slack user id, U…) wrote, and them; needs only DATABASE_URL."""
-    from bot.cli.rows import forget_user
+    from bot.operator.rows import forget_user
 
     with_store(lambda store: forget_user(store, user), "USER")
 
@@ -178,7 +178,7 @@ def forget(user: str) -> None:
 @click.option("--http", metavar="ADDRESS", help="For HTTP mode at this public address.")
 def manifest(http: str | None) -> None:
     """Print the manifest of the Slack app, ready to paste; needs no settings."""
-    from bot.cli.manifest import manifest as made
+    from bot.operator.running import manifest as made
 
     try:
         echo(made(http).rstrip())
@@ -193,7 +193,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("file", type=_FILE)
 def backup(file: Path) -> None:
     """Copy the SQLite file to a new FILE, also while the bot runs; needs only DATABASE_URL."""
-    from bot.cli.rows import backed_up
+    from bot.operator.rows import backed_up
 
     settings = loaded(DatabaseSettings)
     with database_errors():
@@ -204,7 +204,7 @@ def backup(file: Path) -> None:
 @click.argument("file", type=_FILE)
 def restore(file: Path) -> None:
     """Put a backup back while no bot runs, and keep what was there; needs only DATABASE_URL."""
-    from bot.cli.rows import restored
+    from bot.operator.rows import restored
 
     settings = loaded(DatabaseSettings)
     with database_errors():
@@ -212,7 +212,7 @@ def restore(file: Path) -> None:
 
 
 def _target(given: str) -> Path:
-    from bot.cli.visitors import check_target
+    from bot.operator.visitors import check_target
 
     return check_target(Path(given))
 
@@ -233,7 +233,7 @@ def _target(given: str) -> Path:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
 def visitors(first: date, last: date, path: str, project: str, csv: Path | None, as_json: bool) -> None:
     """Who read the docs between two days, both included, in UTC; needs only the settings DOCS_…."""
-    from bot.cli.visitors import STDOUT, ExportError, Wanted, check_days
+    from bot.operator.visitors import STDOUT, ExportError, Wanted, check_days
 
     now = datetime.now(UTC)
     try:
@@ -255,7 +255,7 @@ def visitors(first: date, last: date, path: str, project: str, csv: Path | None,
 
 
 async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as_json: bool) -> None:
-    from bot.cli.visitors import export
+    from bot.operator.visitors import export
 
     task = asyncio.current_task()
     if task is not None:
@@ -275,7 +275,7 @@ async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
 def doctor(as_json: bool) -> None:
     """Say what is wrong with this installation; exits with 1 when something is."""
-    from bot.cli.doctor import diagnose, diagnose_broken
+    from bot.operator.doctor import diagnose, diagnose_broken
 
     try:
         findings = asyncio.run(diagnose(Settings.load()))

@@ -19,45 +19,45 @@ from pydantic import SecretStr
 
 from bot import __version__, logs
 from bot.commands import COMMANDS
-from bot.commands.spoken import heard
+from bot.commands.catalogue import heard
 from bot.docs_api import DocsClient, DocsClients
-from bot.model.access import AccessPolicy
-from bot.model.ids import ChannelId, ProjectId, UserId
-from bot.model.polling import PollPace
-from bot.model.projects import Project, Projects
-from bot.model.visitors import Analytics
-from bot.ops.checks import (
+from bot.health.checks import (
+    HEAD_SECONDS,
     Checks,
     SignatureCheck,
     SlackCheck,
+    add_health_routes,
     database_check,
+    listening,
     runs_check,
     socket_check,
     workers_check,
 )
-from bot.ops.health import HEAD_SECONDS, add_health_routes, listening
-from bot.ops.metrics import Metrics, metrics_page
-from bot.ops.stopping import Stopping
+from bot.health.metrics import Metrics, metrics_page
+from bot.health.stopping import Stopping
+from bot.model.access import AccessPolicy
+from bot.model.ids import ChannelId, ProjectId, UserId
+from bot.model.projects import Project, Projects
+from bot.model.quota import PollPace
+from bot.model.visitors import Analytics
 from bot.settings import DocsProject, Settings
-from bot.slack.background import Background
 from bot.slack.client import Identity, SlackClient, identify, open_session, until_answered, web_client
 from bot.slack.http import add_slack_routes
+from bot.slack.intake import Background
 from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.store import Store
-from bot.store.announcements import Announcer, Listener
 from bot.store.database import Database, running_alone, sqlite_file
-from bot.store.heartbeats import BEAT_SECONDS
+from bot.store.heartbeats import BEAT_SECONDS, Announcer, Listener
 from bot.store.migrate import migrate
 from bot.store.queues import Queue
 from bot.work.clock import WatchedClock, beat, find_due, follow_clock
 from bot.work.context import FollowUps, Timeouts, WorkerContext
+from bot.work.jobs.decisions import remind
 from bot.work.jobs.missed import Gap, catch_up, forget_conversations
-from bot.work.jobs.poll import poll_jobs
+from bot.work.jobs.poll import poll_jobs, show_trouble
 from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.remind import remind
-from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
 from bot.work.retention import forget_old

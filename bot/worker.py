@@ -18,7 +18,7 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from bot.store.queues import Due
-from bot.work.tasks import cancel, wait_for_ends
+from bot.work.writing import cancel, wait_for_ends
 
 log = structlog.get_logger(__name__)
 _MOST_BACK_OFF_SECONDS = 30.0

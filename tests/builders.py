@@ -10,13 +10,13 @@ from pydantic import SecretStr
 from sqlalchemy import Connection, RowMapping, text, update
 from sqlalchemy.sql import Executable
 
+from bot.model.access import Origin
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
-from bot.model.origin import Origin
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptRequest
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import jobs, metadata, prompts
-from bot.work.access.admit import _MAKER, Allowed
+from bot.work.access import _MAKER, Allowed
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PROJECT = ProjectId("acme-docs")

@@ -16,9 +16,8 @@ from pydantic import SecretStr
 
 from bot.docs_api import DocsClient
 from bot.model.access import Profile
-from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
-from bot.model.message import Message
-from bot.slack.errors import refused
+from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
+from bot.slack.client import refused
 from bot.work.ports import Changed, Mention, Said, SlackError, ThreadReply
 from tests.site import Site
 

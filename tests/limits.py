@@ -6,7 +6,7 @@ longest of these waits takes a few seconds; a machine may be ten times slower an
 
 from __future__ import annotations
 
-from bot.ops.stopping import CUT_SHORT
+from bot.health.stopping import CUT_SHORT
 
 HANG_SECONDS = 120.0
 """For one thing to come about: an answer, a start, an end."""

@@ -21,8 +21,7 @@ from check_jsonschema.cli import main as check_jsonschema
 from click.testing import CliRunner
 
 from bot import __version__
-from bot.ops.checks import Finding
-from bot.ops.health import KEPT_SECONDS, add_health_routes
+from bot.health.checks import KEPT_SECONDS, Finding, add_health_routes
 from bot.settings import DatabaseSettings, Settings
 from tests.limits import HANG_SECONDS
 from tests.papers import DOCS, ROOT

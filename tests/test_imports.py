@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bot.cli.ending import BAD_SETTINGS
+from bot.operator.running import BAD_SETTINGS
 
 ROOT = Path(__file__).parents[1]
 

@@ -12,6 +12,7 @@ from bot.commands.command import (
     Answer,
     Command,
     FormErrors,
+    FormState,
     Invocation,
     Modal,
     Press,
@@ -19,24 +20,29 @@ from bot.commands.command import (
     ShortcutUse,
     Submission,
     Word,
+    for_reader,
+    of_job,
 )
-from bot.commands.form_state import FormState
-from bot.commands.guard import for_reader, of_job
-from bot.commands.job_lists import JOBS, thread_link, turn_page
-from bot.commands.limits import LIMITS
-from bot.commands.projects import CHOOSE_PROJECT, PROJECT, projects_to_choose
-from bot.commands.unsent import send_anyway, unsent
-from bot.messages import attachments, general
+from bot.commands.job_lists import (
+    CHOOSE_PROJECT,
+    JOBS,
+    LIMITS,
+    PROJECT,
+    projects_to_choose,
+    thread_link,
+    turn_page,
+)
+from bot.commands.reflexes import send_anyway, unsent
+from bot.messages import general, jobs
 from bot.messages import job_answers as say
 from bot.messages.general import NOT_SERVED
 from bot.messages.job_answers import SEND_ANYWAY
-from bot.model.attachments import TakeThread
+from bot.model.access import Origin
 from bot.model.ids import ChannelId, JobNumber, PromptId
 from bot.model.jobs import Review
-from bot.model.origin import Origin
 from bot.model.projects import Project, UnknownProject
-from bot.model.prompts import Prompt, PromptRequest
-from bot.work.access.admit import Readable, readable, steerable
+from bot.model.prompts import Prompt, PromptRequest, TakeThread
+from bot.work.access import Readable, readable, steerable
 from bot.work.context import Context
 from bot.work.jobs.ask import ask
 from bot.work.jobs.attachments import offer_thread
@@ -253,7 +259,7 @@ def _told_if_late(is_done: bool) -> Answer:
 @_on_job
 async def _show_attachments(context: Context, _press: Press, known: Readable) -> Answer:
     texts = await context.store.read(lambda tx: tx.prompts.attachments(known.job.number))
-    return Answer(message=attachments.shown(known.job, texts))
+    return Answer(message=jobs.shown(known.job, texts))
 
 
 COMMAND = Command(

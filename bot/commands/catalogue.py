@@ -6,11 +6,26 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 
+from bot import slack_text
 from bot.commands import agent, followup, visitors
 from bot.commands.command import Answer, Command, Invocation, Word
+from bot.commands.reflexes import reflex_of
 from bot.messages.general import CommandHelp, help_message
+from bot.model.access import Origin
+from bot.model.ids import is_direct_message
 from bot.model.projects import UnknownProject
+from bot.store import Transaction
+from bot.work.access import admit
 from bot.work.context import Context
+from bot.work.jobs.thread_events import (
+    answer_in_private,
+    heard_mention,
+    heard_reply,
+    is_answered,
+    named_job,
+    telling_refusals,
+)
+from bot.work.ports import Mention, ThreadReply
 
 
 async def _help(context: Context, _invocation: Invocation, _found: re.Match[str]) -> Answer:
@@ -50,3 +65,60 @@ def meant_by(context: Context, text: str) -> Command | None:
         if said is not None and command.meaning(said, context.projects, after_mention=True):
             return command
     return None
+
+
+async def heard(context: Context, message: ThreadReply | Mention) -> None:
+    """Run the command that a message means, or handle it as a prompt for the agent.
+
+    Raises TooEarly and Untold, as ``heard_reply`` does.
+    """
+    # The answers to commands are private, and apps cannot read any.
+    is_by_app = message.origin.user in context.access_policy.bots
+    if not is_by_app and await _ran_command(context, message):
+        return
+    if isinstance(message, ThreadReply):
+        await heard_reply(context, message)
+    else:
+        await heard_mention(context, message)
+
+
+async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool:
+    """Run the command that a message means, and tell its author the answer. Return False if it means none.
+
+    Slack may deliver the message again before it is answered. Commands recognise a repeat by its key.
+    """
+    text = slack_text.without_leading_mention(message.text, context.bot_user)
+    is_mention = text != message.text or isinstance(message, Mention)
+    is_for_us = is_mention or is_direct_message(message.origin.channel)
+    command = (meant_by(context, text) or _reflex(context, message, text)) if is_for_us else None
+    if command is None:
+        return False
+    origin = message.origin
+    is_here, was_answered = await context.store.read(lambda tx: _look(tx, origin, text))
+    if is_here:
+        return False
+    if was_answered:
+        return True
+    async with telling_refusals(context, origin):
+        allowed = await admit(context, origin, channel=origin.channel)
+        # The message belongs to the person's conversation, which may not be that of the job that they name.
+        answer = await command.run(context, Invocation(allowed.but(message_ts=None), "", text))
+        if answer.message is not None:
+            await answer_in_private(context, allowed, answer.message)
+    return True
+
+
+def _reflex(context: Context, message: ThreadReply | Mention, text: str) -> Command | None:
+    """Return the command that answers words that nobody means as a prompt; files beside them mean more."""
+    with suppress(UnknownProject):
+        said, _ = context.projects.take(text)
+        return COMMANDS[0] if not message.files and reflex_of(said) else None
+    return None
+
+
+def _look(tx: Transaction, origin: Origin, text: str) -> tuple[bool, bool]:
+    """Return whether the text names a job of this thread, and whether the message has been answered."""
+    named = named_job(text)
+    job = tx.jobs.get(named[0]) if named else None
+    is_here = job is not None and job.thread is not None and job.thread == origin.thread_ref
+    return is_here, is_answered(tx, origin)

@@ -2,19 +2,66 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from pydantic import SecretStr
+
 from bot import slack_text
-from bot.commands.form_state import FormState
-from bot.model.ids import ChannelId
-from bot.model.message import Message
-from bot.model.origin import Origin
-from bot.model.projects import Project, Projects
-from bot.work.access.admit import Allowed
+from bot.commands.visitors_options import find_job
+from bot.messages import job_answers
+from bot.messages.blocks import bare
+from bot.messages.general import unknown_project
+from bot.messages.job_answers import forgotten
+from bot.model.access import Origin
+from bot.model.ids import ChannelId, JobNumber, Message
+from bot.model.jobs import TrackedJob
+from bot.model.projects import Project, Projects, UnknownProject
+from bot.work.access import Allowed, NotAllowed, Readable, admit, readable
 from bot.work.context import Context
+from bot.work.jobs.ask import TooManyWaiting
+
+
+@dataclass(frozen=True, slots=True)
+class FormState:
+    """Where a form was opened, and for which job if it is for one."""
+
+    channel: ChannelId | None = None
+    response_url: SecretStr | None = None
+    job: JobNumber | None = None
+
+    @classmethod
+    def at(cls, origin: Origin, job: JobNumber | None = None) -> FormState:
+        """Return the state of a form that is opened in reply to a request with this origin."""
+        return cls(origin.channel, origin.response_url, job)
+
+    def dumps(self) -> str:
+        """Return the state as JSON."""
+        url = self.response_url.get_secret_value() if self.response_url else None
+        kept = {"channel": self.channel, "response_url": url, "job": self.job}
+        return json.dumps(kept)
+
+    @classmethod
+    def loads(cls, text: str) -> FormState:
+        """Return the state from its JSON, or an empty state if it is malformed.
+
+        Slack signs its requests, so the text is the bot's own, but another version may have written it.
+        """
+        try:
+            values = json.loads(text or "{}")
+        except ValueError:
+            return cls()
+        if not isinstance(values, dict):
+            return cls()
+        url, job = values.get("response_url"), values.get("job")
+        return cls(
+            channel=ChannelId(values["channel"]) if values.get("channel") else None,
+            response_url=SecretStr(url) if url else None,
+            job=JobNumber(job) if isinstance(job, int) else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +255,59 @@ class Command:
             raise ValueError(f"a text that no word of {self.name} takes")
         word, found = meaning
         return await word.run(context, invocation, found)
+
+
+async def run_if_allowed(
+    context: Context,
+    arrived: Arrived[Request],
+    run: Callable[[Context, Request], Awaitable[Answer | FormErrors | None]],
+) -> Answer | FormErrors | None:
+    """Run a request if its sender may use the bot. Otherwise return why not, and what they typed to copy."""
+    try:
+        allowed = await admit(context, arrived.origin, channel=arrived.channel)
+        return await run(context, arrived.request_of(allowed))
+    except NotAllowed as why:
+        return _told(arrived, job_answers.with_prompt(why.message, arrived.typed))
+    except UnknownProject as unknown:
+        text = slack_text.to_plain(unknown.text, {}, {})
+        return _told(arrived, unknown_project(unknown.name, context.projects, text))
+    except TooManyWaiting as full:
+        # What was written in a form stays in it.
+        raw = "" if arrived.is_form else slack_text.to_plain(full.raw, {}, {})
+        return _told(arrived, job_answers.too_many_waiting(full.limit, raw))
+
+
+def _told(arrived: Arrived[Request], message: Message) -> Answer | FormErrors:
+    return FormErrors({"prompt": bare(message)}) if arrived.is_form else Answer(message=message)
+
+
+async def for_reader(
+    context: Context,
+    allowed: Allowed,
+    job: TrackedJob | None,
+    unknown: Answer,
+    do: Callable[[Readable], Awaitable[Answer]],
+) -> Answer:
+    """Do something with a job for somebody who may see it; return ``unknown`` to others."""
+    found = await readable(context, allowed, job)
+    if found is None:
+        return unknown
+    return Answer(message=forgotten(found.job)) if found.job.is_forgotten else await do(found)
+
+
+def of_job(
+    do: Callable[[Context, Invocation, Readable, re.Match[str]], Awaitable[Answer]],
+) -> WordRun:
+    """Return what runs a word about the job that the first group of its shape names.
+
+    Whoever may not see the job, and whoever names none, is told that there is no such job.
+    """
+
+    async def run(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+        unknown = Answer(message=job_answers.no_such_job(found[1]))
+        job = await find_job(context, found[1])
+        return await for_reader(
+            context, invocation.allowed, job, unknown, lambda known: do(context, invocation, known, found)
+        )
+
+    return run

@@ -6,21 +6,29 @@ import re
 from dataclasses import replace
 
 from bot import slack_text
-from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal, Press, Submission, Word
-from bot.commands.form_state import FormState
-from bot.commands.guard import for_reader
-from bot.commands.parsing.job_reference import LINK, NUMBER, find_job
-from bot.commands.unsent import unsent
+from bot.commands.command import (
+    Answer,
+    Command,
+    FormErrors,
+    FormState,
+    Invocation,
+    Modal,
+    Press,
+    Submission,
+    Word,
+    for_reader,
+)
+from bot.commands.reflexes import unsent
+from bot.commands.visitors_options import LINK, NUMBER, find_job
 from bot.messages import general
 from bot.messages import job_answers as say
 from bot.messages.blocks import bare
-from bot.model.ids import JobNumber
+from bot.model.ids import JobNumber, Message
 from bot.model.jobs import TrackedJob
-from bot.model.message import Message
 from bot.model.prompts import PromptRequest
-from bot.work.access.admit import Readable, readable
+from bot.work.access import Readable, readable
 from bot.work.context import Context
-from bot.work.jobs.follow_up import follow_up, takes_follow_ups
+from bot.work.jobs.ask import follow_up, takes_follow_ups
 
 NAME = "/docs-followup"
 _OFFERED = 20

@@ -6,12 +6,18 @@ import re
 from dataclasses import replace
 
 from bot.commands.command import Answer, Invocation, Press, Word
+from bot.messages import general as general
+from bot.messages import job_answers
 from bot.messages import job_answers as say
-from bot.model.ids import ChannelId
+from bot.model.access import Origin
+from bot.model.ids import ChannelId, Message, UserId, is_direct_message
 from bot.model.jobs import TrackedJob
-from bot.model.origin import Origin
-from bot.work.access.admit import Allowed, reads_channel
+from bot.model.projects import Project, UnknownProject
+from bot.model.quota import frees_at
+from bot.store import Transaction
+from bot.work.access import Allowed, reads_channel
 from bot.work.context import Context
+from bot.work.jobs.poll import is_refused
 
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
 _VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open )?(\w*)")
@@ -80,3 +86,86 @@ def thread_link(context: Context, job: TrackedJob) -> str | None:
     if job.thread is None or job.root_ts is None or not context.workspace_url:
         return None
     return context.permalink(job.thread, job.root_ts)
+
+
+async def _show_limits(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+    """Return the use of both hourly limits of each project, as the database counts it."""
+
+    def look(tx: Transaction) -> Message:
+        user, known = invocation.origin.user, context.projects.known
+        return job_answers.limits([_limits_of(context, tx, each, user) for each in known])
+
+    return Answer(message=await context.store.read(look))
+
+
+def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId) -> job_answers.Limits:
+    now, which = context.clock(), project.id
+    uses, held_until = tx.prompts.uses(which, now), tx.quota.exhausted_until(which, now)
+    return job_answers.Limits(
+        used=context.uses_an_hour if held_until else len(uses),
+        limit=context.uses_an_hour,
+        frees_at=held_until or frees_at(uses, context.uses_an_hour, 1),
+        waiting=tx.prompts.waiting_for_quota(which),
+        mine=sum(use.asked_by == user for use in uses),
+        analytics=context.budget(tx, which),
+        key_is_refused=is_refused(tx, which),
+        shown=context.projects.shown(which),
+    )
+
+
+LIMITS = Word(
+    usage="limits",
+    shape="limits",
+    tells="Shows how much of the hourly limits is left.",
+    run=_show_limits,
+    hint="limits",
+)
+
+
+async def projects_to_choose(
+    context: Context, channel: ChannelId, chosen: Project | None = None
+) -> tuple[Project, ...]:
+    """Return the projects that a form offers, first the one that it begins with; none where there is one."""
+    if not context.projects.are_several:
+        return ()
+    if chosen is None:
+        chosen = await context.store.read(lambda tx: context.project_of(tx, channel))
+    return (chosen, *(each for each in context.projects.known if each != chosen))
+
+
+async def _show_docs(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+    channel = invocation.origin.channel
+    project = await context.store.read(lambda tx: context.project_of(tx, channel))
+    return Answer(message=general.project_here(project, context.projects))
+
+
+async def _choose(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+    origin, admins = invocation.origin, context.access_policy.admins
+    try:
+        project = context.projects.named(found[1])
+    except UnknownProject as unknown:
+        return Answer(message=general.unknown_choice(unknown.name, context.projects))
+    if admins and origin.user not in admins and not is_direct_message(origin.channel):
+        return Answer(message=general.may_not_choose(project))
+
+    def choose(tx: Transaction) -> None:
+        tx.channels.choose_project(origin.channel, project.id)
+        tx.audit.chose_project(origin.user, project.id, origin.channel, context.clock())
+
+    await context.store.write(choose)
+    return Answer(message=general.chosen(project))
+
+
+PROJECT = Word(
+    usage="project",
+    shape="project",
+    tells="Shows which docs this channel's prompts are for.",
+    run=_show_docs,
+)
+CHOOSE_PROJECT = Word(
+    usage="project acme",
+    shape=r"project\s+`?([^\s`]+)`?",
+    tells="Chooses one of several docs for the channel.",
+    run=_choose,
+    if_several=True,
+)

@@ -15,8 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bot.messages.plain_text import clip, grapheme_boundary, one_line, visible
-from bot.model.ids import UserId
-from bot.model.message import Block, Message
+from bot.model.ids import Block, Message, UserId
 
 SECTION_LENGTH = 3_000
 BUTTON_LENGTH = 75

@@ -35,15 +35,11 @@ from bot.messages.visitors import (
     totals_fields,
     with_fitting_pages,
 )
-from bot.model.digests import Subscription, SubscriptionState
+from bot.model.ids import Block, Message, Refusal
 from bot.model.jobs import JobState
-from bot.model.message import Block, Message
-from bot.model.period import Period
 from bot.model.projects import Project, Projects
-from bot.model.refusal import Refusal
-from bot.model.report import Suggestion, SuggestionReason, WeeklyReport, WorkDone
-from bot.model.visitors import ReadingProblem
-from bot.model.weekly_time import Weekday, WeeklyTime
+from bot.model.questions import Subscription, SubscriptionState, Weekday, WeeklyTime
+from bot.model.visitors import Period, ReadingProblem, Suggestion, SuggestionReason, WeeklyReport, WorkDone
 
 _CURVE_TITLE = "Unique visitors week by week"
 _STATE_NAMES = {

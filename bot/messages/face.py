@@ -8,14 +8,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from bot.messages import attachments
 from bot.messages import blocks as b
+from bot.messages import jobs
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.problems import title
-from bot.model.ids import JobNumber
+from bot.model.ids import Block, JobNumber, Message
 from bot.model.jobs import JobState, QueueWhy, Review, TrackedJob
-from bot.model.message import Block, Message
 from bot.model.waits import Wait, Waiting, WaitWhy
 
 QUOTE_LENGTH = 300
@@ -124,7 +123,7 @@ def _details(job: TrackedJob) -> str:
     """Return the small line: for which docs, who asked, how long it took, and where."""
     parts = [b.label(job.project_label)] if job.project_label else []
     parts.append(f"asked by {b.mention(job.requester)} {b.moment(job.asked_at)}")
-    if job.earlier and (words := attachments.taken_words(job.earlier)):
+    if job.earlier and (words := jobs.taken_words(job.earlier)):
         parts.append(words)
     if job.iteration > 1:
         parts.append(f"round {job.iteration}")

@@ -11,9 +11,8 @@ from bot.messages.face import name
 from bot.messages.job_answers import with_prompt
 from bot.messages.plain_text import clip, one_line, visible
 from bot.model.access import Access
-from bot.model.ids import ChannelId, JobNumber, UserId
+from bot.model.ids import ChannelId, JobNumber, Message, UserId
 from bot.model.jobs import TrackedJob
-from bot.model.message import Message
 from bot.model.projects import Project, Projects
 
 _IN_THREADS = (

@@ -8,16 +8,14 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.messages import blocks as b
-from bot.messages.attachments import file_names
 from bot.messages.face import name, open_words, state_words, wait_lines
+from bot.messages.jobs import file_names
 from bot.messages.numbers import counted, number
 from bot.messages.plain_text import one_line, visible
 from bot.messages.problems import BETWEEN_PEOPLE, Problem, key_setting, title
-from bot.model.ids import ChannelId, JobNumber, ProjectId
+from bot.model.ids import ChannelId, JobNumber, Message, ProjectId, Refusal
 from bot.model.jobs import JobState, TrackedJob
-from bot.model.message import Message
 from bot.model.projects import Project
-from bot.model.refusal import Refusal
 from bot.model.visitors import Budget
 from bot.model.waits import Wait
 

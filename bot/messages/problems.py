@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.messages.blocks import code, quoted, words
+from bot.model.ids import Message, Refusal
 from bot.model.jobs import JobProblem
-from bot.model.message import Message
 from bot.model.projects import Project
-from bot.model.refusal import Refusal
 from bot.model.visitors import ReadingProblem
 
 BETWEEN_PEOPLE = (

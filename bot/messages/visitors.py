@@ -25,12 +25,9 @@ from bot.messages.numbers import (
     visitors_chart,
 )
 from bot.messages.problems import reading_problem
-from bot.model.ids import QuestionId, UserId
-from bot.model.message import Block, Message
-from bot.model.period import Period
+from bot.model.ids import Block, Message, QuestionId, UserId
 from bot.model.questions import VisitorsQuery
-from bot.model.report import Movements, Report
-from bot.model.visitors import Counts, PageCounts, SnapshotState, SortBy
+from bot.model.visitors import Counts, Movements, PageCounts, Period, Report, SnapshotState, SortBy
 
 PAGES_IN_LINE = 3
 """The most pages that a line about movements names."""

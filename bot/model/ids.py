@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NewType
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NewType
 
 ProjectId = NewType("ProjectId", str)
 """The docs service's id of a project."""
@@ -49,3 +51,55 @@ SubscriptionId = NewType("SubscriptionId", int)
 def can_be_id(number: int) -> bool:
     """Return whether a row can have this number: drivers raise errors beyond the range of a column."""
     return 0 < number < 2**31
+
+
+Block = dict[str, Any]
+"""One block of Slack's Block Kit, as plain JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Text and blocks of a message.
+
+    ``text`` is complete by itself, because notifications and screen readers show only the text.
+    ``plain_blocks`` are posted if Slack refuses ``blocks``; if they are empty, the text is posted alone.
+    """
+
+    text: str
+    blocks: tuple[Block, ...] = ()
+    plain_blocks: tuple[Block, ...] = field(default=())
+
+
+class Refusal(StrEnum):
+    """The meaning of a refusal. ``bot/slack/client.py`` maps Slack's error codes to it."""
+
+    BLOCKS = "blocks"
+    """Slack refused the blocks; simpler blocks with the same text may be accepted."""
+    TOKEN = "token"  # noqa: S105
+    """Slack refused the token. All calls fail until an operator replaces it."""
+    SCOPE = "scope"
+    """The token lacks a scope. An operator must grant it; a retry does not help."""
+    NOT_A_MEMBER = "not_a_member"
+    """The bot is not in the channel. It can join a public one."""
+    NOT_VISIBLE = "not_visible"
+    """The bot cannot see the channel: it is private and the bot is not in it, or it does not exist."""
+    ARCHIVED = "archived"
+    """The channel is archived."""
+    RESTRICTED = "restricted"
+    """The workspace does not let the bot post in the channel."""
+    PASSING = "passing"
+    """A temporary state of Slack; a retry may succeed."""
+    PERMANENT = "permanent"
+    """Any other refusal; a retry would be refused again."""
+    BETWEEN_PEOPLE = "between_people"
+    """A direct message between two people, in which no bot can be."""
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether the bot must be invited to the channel."""
+        return self in (Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE)
+
+    @property
+    def needs_operator(self) -> bool:
+        """Whether the bot's token is the cause, so that every channel is affected."""
+        return self in (Refusal.TOKEN, Refusal.SCOPE)

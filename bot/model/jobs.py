@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
-from bot.model.attachments import Earlier
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
+from bot.model.prompts import Earlier
 
 
 class ThreadRef(NamedTuple):

@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.model.attachments import TakeThread
 from bot.model.ids import MessageTs, ServiceJobId, UserId
 from bot.model.jobs import JobProblem, JobState, JobStepFields, TrackedJob
 from bot.model.outbox import REPEATABLE, DeliveryState, DeliveryStepFields, NewDelivery
-from bot.model.prompts import Prompt, PromptState, PromptStepFields
+from bot.model.prompts import Prompt, PromptState, PromptStepFields, TakeThread
 
 J, P = JobState, PromptState
 

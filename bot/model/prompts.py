@@ -5,11 +5,47 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
-from bot.model.attachments import SharedFile, TakeThread
-from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, UserId
-from bot.model.origin import Origin
+from bot.model.access import Origin
+from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, SubscriptionId, UserId
+
+
+class TakeThread(StrEnum):
+    """When the thread's earlier messages go along with a prompt."""
+
+    IF_PUBLIC = "if_public"
+    """In public channels."""
+    ASKED = "asked"
+    """Everywhere, since the person asked for it."""
+    GIVEN = "given"
+    """As the person left them in a form."""
+
+
+class NotTaken(StrEnum):
+    """Why no earlier message went along, although some might have."""
+
+    UNREAD = "unread"
+    """Slack did not return the thread."""
+    OFF = "off"
+    """The bot is set up so, and the person asked for them."""
+
+
+class SharedFile(NamedTuple):
+    """A file in a message. ``url``: where Slack returns its content; None where it does not."""
+
+    name: str
+    size_bytes: int
+    is_text: bool
+    url: str | None = None
+
+
+class Earlier(NamedTuple):
+    """How many earlier messages went along with a job's newest prompt, and how many were left out."""
+
+    taken: int = 0
+    left_out: int = 0
+    not_taken: NotTaken | None = None
 
 
 class PromptKind(StrEnum):
@@ -135,3 +171,40 @@ class JobRequest:
     thread: MessageTs | None = field(default=None, compare=False)
     again_of: JobNumber | None = field(default=None, compare=False)
     project_label: str | None = field(default=None, compare=False)
+
+
+class Act(StrEnum):
+    """What somebody did. Stored in the database."""
+
+    ASKED = "asked"
+    STEERED = "steered"
+    """Sent a follow-up."""
+    WITHDREW = "withdrew"
+    SENT_AGAIN = "sent_again"
+    """Decided to send an unconfirmed prompt again."""
+    DISMISSED = "dismissed"
+    """Decided not to."""
+    STOPPED = "stopped"
+    """Stopped watching a job."""
+    SUBSCRIBED = "subscribed"
+    UNSUBSCRIBED = "unsubscribed"
+    CHOSE_PROJECT = "chose_project"
+    """Chose the project of a channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One act. ``user`` is empty once the person is forgotten.
+
+    ``end``: the state in which the prompt or its iteration ended; None while it is open, and for an act that
+    is no request.
+    """
+
+    at: datetime
+    user: UserId
+    act: Act
+    project: ProjectId
+    channel: ChannelId
+    job: JobNumber | None
+    subscription: SubscriptionId | None
+    end: str | None

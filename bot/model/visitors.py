@@ -2,13 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
-from bot.model.ids import PageKey, ProjectId, SnapshotId
-from bot.model.period import Period
+from bot.model.ids import JobNumber, PageKey, ProjectId, SnapshotId
+from bot.model.jobs import JobState
+from bot.model.questions import Subscription, VisitorsQuery
+
+_CHART_POINTS = 20
+"""The most points that Slack draws.
+
+https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block
+"""
+_MOST_DAILY_POINTS = 14
+"""A longer period is charted by weeks."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Period:
+    """Whole days from ``first`` to the day before ``end``. Raises ValueError if that is no day."""
+
+    first: date
+    end: date
+
+    def __post_init__(self) -> None:
+        if self.first >= self.end:
+            raise ValueError("a period has at least one day")
+
+    @property
+    def last(self) -> date:
+        """The last day of the period."""
+        return self.end - timedelta(days=1)
+
+    @property
+    def days(self) -> int:
+        """The number of days."""
+        return (self.end - self.first).days
+
+    def before(self) -> Period:
+        """Return the period of equal length directly before this one."""
+        return Period(self.first - timedelta(days=self.days), self.first)
+
+    def earlier(self, count: int) -> tuple[Period, ...]:
+        """Return the ``count`` periods of equal length that end with this one, oldest first."""
+        lengths = (number * timedelta(days=self.days) for number in reversed(range(count)))
+        return tuple(Period(self.first - length, self.end - length) for length in lengths)
+
+    def steps(self) -> tuple[Period, ...]:
+        """Split the period into 2 to 20 parts for a chart: days, weeks, or several weeks each.
+
+        Returns nothing for a single day.
+        """
+        if self.days == 1:
+            return ()
+        length = 1 if self.days <= _MOST_DAILY_POINTS else 7
+        while -(-self.days // length) > _CHART_POINTS:
+            length += 7
+        return tuple(self._cut(length))
+
+    def _cut(self, length: int) -> Iterator[Period]:
+        """Split from the end, so that only the oldest part can be shorter."""
+        first = self.first
+        end = self.first + timedelta(days=self.days % length or length)
+        while first < self.end:
+            yield Period(first, end)
+            first, end = end, end + timedelta(days=length)
+
+    def is_over(self, now: datetime, zone: ZoneInfo, settled: timedelta = timedelta()) -> bool:
+        """Return whether the last day ended, in this zone, at least ``settled`` ago."""
+        return now - settled >= day_start(self.end, zone)
+
+
+def day_start(day: date, zone: ZoneInfo) -> datetime:
+    """Return the moment, in UTC, at which a day begins in a zone."""
+    return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+def today(now: datetime, zone: ZoneInfo) -> date:
+    """Return the current date in a zone."""
+    return now.astimezone(zone).date()
+
+
+def week_of(day: date) -> Period:
+    """Return the week, Monday to Sunday, that contains a day."""
+    monday = day - timedelta(days=day.weekday())
+    return Period(monday, monday + timedelta(days=7))
+
+
+def last_full_week(now: datetime, zone: ZoneInfo) -> Period:
+    """Return the last complete week, Monday to Sunday."""
+    return week_of(week_of(today(now, zone)).first - timedelta(days=1))
+
+
+def full_days(count: int, now: datetime, zone: ZoneInfo) -> Period:
+    """Return the last ``count`` whole days, ending yesterday."""
+    end = today(now, zone)
+    return Period(end - timedelta(days=count), end)
+
 
 _SETTLED = timedelta(hours=3)
 """How long after its last day a period's counts are final; the service has added late visits by then."""
@@ -153,3 +246,88 @@ def in_section(path: str, section: str) -> bool:
         return path.startswith(section[:-1])
     bare = section.rstrip("/")
     return path == bare or path.startswith(f"{bare}/")
+
+
+@dataclass(frozen=True, slots=True)
+class Movements:
+    """Pages whose readership changed between two periods, and pages with an unusual share of AI agents."""
+
+    risen: tuple[PageCounts, ...] = ()
+    fallen: tuple[PageCounts, ...] = ()
+    appeared: tuple[PageCounts, ...] = ()
+    vanished: tuple[PageCounts, ...] = ()
+    """With their counts in the earlier period."""
+    hardly_people: tuple[PageCounts, ...] = ()
+    hardly_ai: tuple[PageCounts, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A period compared with another, and its pages.
+
+    ``site`` and ``before`` are the totals of both periods. ``pages`` is the number of pages in the section.
+    ``chart`` has the unique visitors of each part of the period, which do not add up. ``is_open``: the
+    period was not over when its numbers were taken. ``is_fair``: the two periods can be compared; they are
+    equally long, both were over, and pages are known of both. Otherwise no page has earlier counts.
+    ``no_chart``: the reason why there is no chart, if there is one to tell.
+    """
+
+    query: VisitorsQuery
+    now: Snapshot
+    was: Snapshot | None
+    site: Counts
+    before: Counts | None
+    pages: int
+    top: tuple[PageCounts, ...]
+    movements: Movements
+    chart: tuple[tuple[Period, Counts], ...]
+    no_chart: str | None
+    budget: Budget
+    zone: str
+    is_open: bool
+    is_fair: bool
+    taken_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WorkDone:
+    """The jobs requested in a week, counted by their current state.
+
+    ``to_review``: jobs of the digest's channel whose pull requests wait for review, newest first.
+    """
+
+    asked: int
+    by_state: dict[JobState, int]
+    median_time: timedelta | None
+    to_review: tuple[JobNumber, ...] = ()
+
+
+class SuggestionReason(StrEnum):
+    """Why the digest suggests improving a page."""
+
+    FALLING = "falling"
+    ONLY_AI = "only_ai"
+    MOST_READ = "most_read"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A page that the digest suggests improving."""
+
+    page: PageCounts
+    why: SuggestionReason
+
+
+@dataclass(frozen=True, slots=True)
+class WeeklyReport:
+    """The content of a weekly digest.
+
+    ``curve``: the last eight weeks, oldest first, with None for a week that has not been read.
+    ``suggestion``: None if no page qualifies. ``subscription``: None if the digest was requested once.
+    """
+
+    report: Report
+    curve: tuple[tuple[Period, Counts | None], ...]
+    work: WorkDone
+    suggestion: Suggestion | None
+    subscription: Subscription | None

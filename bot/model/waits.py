@@ -9,8 +9,7 @@ from enum import StrEnum
 
 from bot.model.ids import ChannelId, JobNumber
 from bot.model.jobs import JobState, QueueWhy
-from bot.model.outbox import PACED, QUIET, DeliveryKind, DeliveryState, calls_of
-from bot.model.pace import pace_of
+from bot.model.outbox import PACED, QUIET, DeliveryKind, DeliveryState, calls_of, pace_of
 from bot.model.prompts import PromptKind, PromptState
 from bot.model.quota import MAY_NOT_WRITE, BackOff
 

@@ -19,6 +19,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.commands.catalogue import heard
 from bot.commands.command import (
     Answer,
     Arrived,
@@ -26,23 +27,21 @@ from bot.commands.command import (
     FormErrors,
     Modal,
     Request,
+    run_if_allowed,
 )
-from bot.commands.guard import run_if_allowed
-from bot.commands.spoken import heard
 from bot.logs import about_request
 from bot.messages import problems
 from bot.messages.blocks import bare
 from bot.messages.face import Action
 from bot.messages.job_answers import with_prompt
-from bot.model.message import Message
+from bot.model.ids import Message
 from bot.slack import payloads
-from bot.slack.answering import say_privately
-from bot.slack.background import Background
-from bot.slack.errors import translated
+from bot.slack.client import translated
+from bot.slack.intake import Background, say_privately
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
 from bot.store.deadline import OutcomeUnknown, current
-from bot.work.access.admit import Untold
+from bot.work.access import Untold
 from bot.work.context import Context
 from bot.work.jobs.corrections import heard_change
 from bot.work.jobs.missed import Gap

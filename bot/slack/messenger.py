@@ -14,14 +14,11 @@ from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.model.access import Profile
-from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
-from bot.model.message import Message
-from bot.model.weekly_time import is_zone
-from bot.slack.client import Identity
-from bot.slack.download import read_text
-from bot.slack.errors import of_response_url, refused, translated, wait_seconds
+from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
+from bot.model.questions import is_zone
+from bot.slack.client import Identity, of_response_url, refused, translated, wait_seconds
+from bot.slack.intake import said_before, said_since
 from bot.slack.rooms import SlackRooms, TtlCache
-from bot.slack.unread import said_before, said_since
 from bot.work.ports import (
     Changed,
     Mention,
@@ -32,6 +29,37 @@ from bot.work.ports import (
     SlackUnreachable,
     ThreadReply,
 )
+
+
+async def read_text(session: aiohttp.ClientSession, url: str, token: str, most_bytes: int) -> str:
+    """Return the text of a file at one of Slack's addresses, which gets the token. Raises a SlackError.
+
+    Redirects are not followed, so the token goes nowhere else. Without the scope ``files:read`` Slack
+    redirects, or returns a page to sign in. https://docs.slack.dev/messaging/working-with-files
+    """
+    headers = {"Authorization": f"Bearer {token}"}
+    async with translated(), session.get(url, headers=headers, allow_redirects=False) as answer:
+        if answer.status == 429:
+            raise SlackThrottled(wait_seconds(answer.headers.get("Retry-After")))
+        if answer.status != 200 or answer.content_type == "text/html":
+            raise refused("file_not_returned")
+        content = b""
+        async for piece in answer.content.iter_any():
+            content += piece
+            if len(content) > most_bytes:
+                raise refused("file_too_large")
+    return _decoded(content)
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\x00"
+    if "\x00" in text:
+        raise refused("file_is_no_text")
+    return text
+
 
 EVENT_TYPE = "docs_agent_delivery"
 _MARGIN = timedelta(seconds=120)

@@ -9,12 +9,11 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot import slack_text
-from bot.commands.command import Arrived, Invocation, Press, ShortcutUse, Submission
-from bot.commands.form_state import FormState
+from bot.commands.command import Arrived, FormState, Invocation, Press, ShortcutUse, Submission
 from bot.messages.plain_text import clip
+from bot.model.access import Origin, message_key
 from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
-from bot.model.origin import Origin, message_key
-from bot.slack.written import MOST_CHARACTERS, files_of, text_of
+from bot.slack.rooms import MOST_CHARACTERS, files_of, text_of
 from bot.work.ports import Changed, Mention, Said, ThreadReply
 
 Payload = Mapping[str, Any]

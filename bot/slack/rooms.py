@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.messages.plain_text import clip
 from bot.model.ids import ChannelId, UserId
-from bot.slack.errors import translated
+from bot.model.prompts import SharedFile
+from bot.slack.client import translated
 
 log = structlog.get_logger(__name__)
 Key = TypeVar("Key")
@@ -94,3 +97,84 @@ class SlackRooms:
 def _is_public(channel: dict[str, Any]) -> bool:
     """Return whether Slack explicitly says that the channel is public."""
     return channel.get("is_private") is False and not (channel.get("is_im") or channel.get("is_mpim"))
+
+
+_TEXT_TYPES = frozenset(
+    {"application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml"}
+)
+MOST_CHARACTERS = 40_000
+"""Slack's limit for a message, and here that of each text which somebody writes.
+
+https://docs.slack.dev/reference/methods/chat.postMessage
+"""
+_SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """Return a message's wire text with what was forwarded in it, quoted, clipped to `MOST_CHARACTERS`.
+
+    Quotes within a message are a part of its text already. Previews of links are not what people said.
+    https://docs.slack.dev/reference/objects/attachment-object
+    """
+    parts = (part for part in (message.get("text") or "", *_forwarded(message)) if part.strip())
+    return clip("\n\n".join(parts), MOST_CHARACTERS)
+
+
+def _forwarded(message: Mapping[str, Any]) -> Iterator[str]:
+    for each in _objects(message, "attachments"):
+        text = str(each.get("text") or "") or "\n".join(_in_blocks(each))
+        if each.get("is_share") and text.strip():
+            author = str(each.get("author_name") or each.get("author_subname") or "somebody")
+            quoted = "\n".join(f"&gt; {line}" for line in text.splitlines())
+            yield f"Forwarded from {''.join(_SIGNS.get(sign, sign) for sign in author)}:\n{quoted}"
+
+
+def _in_blocks(attachment: Mapping[str, Any]) -> Iterator[str]:
+    """Return the words of the blocks of a forwarded message that has no text of its own."""
+    for each in _objects(attachment, "message_blocks"):
+        message = each.get("message")
+        if isinstance(message, Mapping):
+            yield from (words for block in _objects(message, "blocks") if (words := _words(block)).strip())
+
+
+def _words(part: Mapping[str, Any]) -> str:
+    """Return the words of a rich text block or of a part of one, as wire text.
+
+    https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
+    """
+    match part.get("type"):
+        case "text":
+            return "".join(_SIGNS.get(sign, sign) for sign in str(part.get("text") or ""))
+        case "link":
+            return str(part.get("url") or "")
+        case "user":
+            return f"<@{part.get('user_id')}>"
+        case "channel":
+            return f"<#{part.get('channel_id')}>"
+        case "emoji":
+            return f":{part.get('name')}:"
+    inside = "".join(_words(each) for each in _objects(part, "elements"))
+    return inside if part.get("type") == "rich_text" else f"{inside}\n"
+
+
+def files_of(message: Mapping[str, Any]) -> tuple[SharedFile, ...]:
+    """Return the files of a message. https://docs.slack.dev/reference/objects/file-object"""
+    return tuple(map(_file, _objects(message, "files")))
+
+
+def _file(file: Mapping[str, Any]) -> SharedFile:
+    name = str(file.get("name") or file.get("title") or "a file")
+    kind, size = str(file.get("mimetype") or ""), file.get("size")
+    is_text = kind.startswith("text/") or kind in _TEXT_TYPES or file.get("mode") == "snippet"
+    # Slack keeps the content of others: files elsewhere, of other organisations, deleted or too old.
+    is_here = file.get("mode") in ("hosted", "snippet") and not file.get("is_external")
+    is_here = is_here and file.get("file_access") in (None, "visible")
+    url = file.get("url_private_download") or file.get("url_private")
+    return SharedFile(
+        name, size if isinstance(size, int) else 0, is_text, str(url) if url and is_here else None
+    )
+
+
+def _objects(of: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    found = of.get(name)
+    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []

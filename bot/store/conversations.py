@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select, tuple_, update
 
+from bot.model.access import Origin, Unread, time_of, ts_at
 from bot.model.ids import ChannelId, MessageTs, is_direct_message
-from bot.model.origin import Origin, Unread, time_of, ts_at
 from bot.store.columns import Repository, UtcDateTime, insert_unless_there
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, claiming
 from bot.store.queues import UNREAD

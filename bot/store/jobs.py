@@ -20,9 +20,9 @@ from bot.model.jobs import (
 from bot.model.lifecycle import JobStep
 from bot.model.prompts import JobRequest
 from bot.model.quota import MAY_NOT_WRITE
-from bot.store.audit import write_job_end
 from bot.store.columns import reader
 from bot.store.leases import FREE, HOLDER, LIMIT, NOW, Claimer, Rows, claiming, held
+from bot.store.members import write_job_end
 from bot.store.queues import POLLS
 from bot.store.schema import back_offs, jobs
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import and_, or_, select, update
+from sqlalchemy import ColumnElement, and_, insert, or_, select, true, update
+from sqlalchemy.engine import Connection
 
-from bot.model.access import Access
-from bot.model.ids import ChannelId, ProjectId, UserId
-from bot.store.columns import Repository, insert_unless_there
-from bot.store.schema import channel_projects, members
+from bot.model.access import Access, Origin
+from bot.model.ids import ChannelId, JobNumber, ProjectId, PromptId, SubscriptionId, UserId
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.lifecycle import ENDS
+from bot.model.prompts import Act, AuditRow, Prompt, PromptKind, PromptState
+from bot.store.columns import Repository, insert_unless_there, reader
+from bot.store.schema import audit, channel_projects, members, prompts
 
 _TOLD_AGAIN_AFTER = timedelta(hours=1)
 
@@ -60,3 +64,77 @@ class ChannelRepository(Repository):
         if not insert_unless_there(self.connection, channel_projects, values):
             here = channel_projects.c.channel == channel
             self.connection.execute(update(channel_projects).where(here).values(project=project))
+
+
+_to_row = reader(AuditRow, audit)
+IS_OVER: ColumnElement[bool] = or_(audit.c.prompt.is_(None), audit.c.end.is_not(None))
+"""The condition that nothing more will be written to a row."""
+_ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
+_PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
+
+
+class AuditRepository(Repository):
+    """The audit, within the transaction that does what it tells."""
+
+    def asked(self, prompt: Prompt, job: TrackedJob) -> None:
+        """Add a prompt whose sender has access, at the time when they sent it."""
+        act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
+        self.decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id)
+
+    def decided(
+        self, act: Act, user: UserId, job: TrackedJob, at: datetime, prompt: PromptId | None = None
+    ) -> None:
+        """Add what somebody did to a job. ``prompt``: the one whose end the row will tell."""
+        values = {"project": job.project, "channel": job.channel, "job": job.number, "prompt": prompt}
+        self._add(act, user, at, values)
+
+    def subscribed(
+        self, act: Act, origin: Origin, subscription: SubscriptionId, project: ProjectId, at: datetime
+    ) -> None:
+        """Add what somebody did to a subscription of their channel."""
+        place = {"project": project, "channel": origin.channel}
+        self._add(act, origin.user, at, {**place, "subscription": subscription})
+
+    def chose_project(self, user: UserId, project: ProjectId, channel: ChannelId, at: datetime) -> None:
+        """Add that somebody chose the project of a channel."""
+        self._add(Act.CHOSE_PROJECT, user, at, {"project": project, "channel": channel})
+
+    def _add(self, act: Act, user: UserId, at: datetime, values: dict[str, object]) -> None:
+        self.connection.execute(insert(audit), {"at": at, "user": user, "act": act, **values})
+
+    def after(
+        self,
+        last: int,
+        limit: int,
+        *,
+        since: datetime | None = None,
+        user: UserId | None = None,
+        job: JobNumber | None = None,
+    ) -> tuple[int, list[AuditRow]]:
+        """Return the next rows in the order of writing, and the id of the last of them.
+
+        ``last``: the id of the row before; 0 for the first rows.
+        """
+        from_then = audit.c.at >= since if since else true()
+        theirs = audit.c.user == user if user else true()
+        about_it = audit.c.job == job if job else true()
+        wanted = and_(audit.c.id > last, from_then, theirs, about_it)
+        page = select(audit).where(wanted).order_by(audit.c.id).limit(limit)
+        rows = self.connection.execute(page).mappings().all()
+        return (rows[-1]["id"] if rows else last), [_to_row(row) for row in rows]
+
+
+def write_prompt_end(connection: Connection, prompt: PromptId, state: PromptState) -> None:
+    """Write the end of a prompt that will never be sent; do nothing for other states."""
+    if state in _PROMPT_ENDS:
+        job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
+        mine = and_(audit.c.job == job, audit.c.prompt == prompt)
+        connection.execute(update(audit).where(mine).values(end=state))
+
+
+def write_job_end(connection: Connection, job: JobNumber, state: JobState) -> None:
+    """Write the end of the prompts that the service has accepted; do nothing for other states."""
+    if state in _ITERATION_ENDS:
+        sent = select(prompts.c.id).where(prompts.c.job == job, prompts.c.state == PromptState.SENT)
+        mine = and_(audit.c.job == job, audit.c.prompt.in_(sent), audit.c.end.is_(None))
+        connection.execute(update(audit).where(mine).values(end=state))

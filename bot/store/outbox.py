@@ -11,9 +11,9 @@ from functools import partial
 from sqlalchemy import ColumnElement, Integer, String, and_, bindparam, exists, or_, select, true
 from sqlalchemy.engine import RowMapping
 
+from bot.model.access import Origin
 from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs, can_be_id
 from bot.model.lifecycle import DeliveryStep
-from bot.model.origin import Origin
 from bot.model.outbox import PACED, REPEATABLE, DeadLetter, Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptKind
 from bot.store.columns import Repository, insert_unless_there, reader, update_one, update_shrinking

@@ -26,8 +26,7 @@ from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model.ids import ChannelId
 from bot.model.jobs import JobState
-from bot.model.outbox import PACED, DeliveryKind, DeliveryState, Place, calls_of, place_of
-from bot.model.pace import Method, pace_of
+from bot.model.outbox import PACED, DeliveryKind, DeliveryState, Method, Place, calls_of, pace_of, place_of
 from bot.store.columns import AnyTable, Repository, UtcDateTime, insert_unless_there
 from bot.store.leases import NOW, Claimer, ClaimStatement, claim, claiming, one_of, unclaimed
 from bot.store.queues import DELIVERIES

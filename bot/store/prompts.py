@@ -14,7 +14,6 @@ from bot.model.lifecycle import PromptStep
 from bot.model.projects import Project
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
 from bot.model.quota import QUOTA_PERIOD, Queued, Use
-from bot.store.audit import write_prompt_end
 from bot.store.columns import reader, update_one, update_shrinking
 from bot.store.leases import (
     FREE,
@@ -28,6 +27,7 @@ from bot.store.leases import (
     one_of,
     unclaimed,
 )
+from bot.store.members import write_prompt_end
 from bot.store.queues import ABANDONED_PROMPTS, NEW_PROMPTS, UNSETTLED, WAITING_PROMPTS
 from bot.store.schema import audit, jobs, prompts
 

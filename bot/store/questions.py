@@ -9,12 +9,19 @@ from typing import TypedDict, Unpack
 from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.engine import RowMapping
 
-from bot.model.digests import Subscription, SubscriptionState
+from bot.model.access import Origin
 from bot.model.ids import ChannelId, ProjectId, QuestionId, SubscriptionId, can_be_id
-from bot.model.origin import Origin
-from bot.model.questions import Question, QuestionKind, QuestionState, VisitorsQuery
+from bot.model.questions import (
+    Question,
+    QuestionKind,
+    QuestionState,
+    Subscription,
+    SubscriptionState,
+    VisitorsQuery,
+    Weekday,
+    WeeklyTime,
+)
 from bot.model.visitors import Snapshot
-from bot.model.weekly_time import Weekday, WeeklyTime
 from bot.store.columns import insert_unless_there, reader
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, readable
 from bot.store.queues import QUESTIONS

@@ -9,10 +9,9 @@ from enum import StrEnum
 from sqlalchemy import ColumnElement, ScalarSelect, and_, exists, func, or_, select, true
 from sqlalchemy.engine import Connection
 
-from bot.model.digests import SubscriptionState
 from bot.model.outbox import DeliveryState
 from bot.model.prompts import PromptKind, PromptState
-from bot.model.questions import QuestionState
+from bot.model.questions import QuestionState, SubscriptionState
 from bot.model.visitors import SnapshotState
 from bot.store.columns import AnyTable, UtcDateTime
 from bot.store.heartbeats import TOLERATED, TOO_LATE, is_ahead

@@ -14,13 +14,12 @@ from datetime import datetime
 
 from sqlalchemy import Column, ColumnElement, String, and_, cast, exists, func, literal, or_, select, true
 
-from bot.model.digests import SubscriptionState
 from bot.model.ids import JobNumber, UserId
 from bot.model.jobs import JobProblem, JobState
 from bot.model.prompts import PromptState
-from bot.model.questions import QuestionState
-from bot.store.audit import IS_OVER
+from bot.model.questions import QuestionState, SubscriptionState
 from bot.store.columns import AnyTable, Owner, People, Person, Repository, forgotten, nothing
+from bot.store.members import IS_OVER
 from bot.store.outbox_claims import OPEN
 from bot.store.schema import audit, deliveries, jobs, members, prompts, questions, subscriptions
 

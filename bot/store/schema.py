@@ -5,15 +5,11 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Boolean, Column, Date, ForeignKey, Index, Integer, MetaData, Table, text
 
 from bot.model.access import Access
-from bot.model.attachments import Earlier, SharedFile, TakeThread
-from bot.model.audit import Act
-from bot.model.digests import SubscriptionState
-from bot.model.ids import SnapshotId
+from bot.model.ids import Message, SnapshotId
 from bot.model.jobs import JobState, QueueWhy, Review
-from bot.model.message import Message
 from bot.model.outbox import DeliveryKind, DeliveryState
-from bot.model.prompts import PromptKind, PromptState
-from bot.model.questions import QuestionKind, QuestionState, VisitorsQuery
+from bot.model.prompts import Act, Earlier, PromptKind, PromptState, SharedFile, TakeThread
+from bot.model.questions import QuestionKind, QuestionState, SubscriptionState, VisitorsQuery
 from bot.model.visitors import SnapshotState
 from bot.store.columns import (
     Channel,

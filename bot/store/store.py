@@ -16,23 +16,21 @@ import structlog
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from bot.store.audit import AuditRepository
 from bot.store.conversations import ConversationRepository
 from bot.store.database import CONNECTIONS, Database
 from bot.store.heartbeats import HeartbeatRepository, move_back
 from bot.store.jobs import JobRepository
 from bot.store.leases import release
 from bot.store.limits import BackOffRepository, BudgetRepository, QuotaRepository
-from bot.store.members import ChannelRepository, MemberRepository
+from bot.store.members import AuditRepository, ChannelRepository, MemberRepository
 from bot.store.outbox import OutboxRepository
 from bot.store.outbox_claims import PaceRepository
-from bot.store.pages import PageRepository
 from bot.store.prompts import PromptRepository
 from bot.store.questions import QuestionRepository, SubscriptionRepository
 from bot.store.queues import Due, find_due
 from bot.store.retention import RetentionRepository
 from bot.store.schema import deliveries, metadata
-from bot.store.snapshots import SnapshotRepository
+from bot.store.snapshots import PageRepository, SnapshotRepository
 from bot.store.waits import WaitRepository, find_backlog
 
 log = structlog.get_logger(__name__)

@@ -12,13 +12,12 @@ from bot.docs_api import DocsClient
 from bot.model.access import AccessPolicy, MemberCache
 from bot.model.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.model.jobs import ThreadRef
-from bot.model.polling import PollPace
 from bot.model.projects import Project, Projects
+from bot.model.quota import PollPace
 from bot.model.visitors import Analytics, Budget
 from bot.store import Claimer, Store, Transaction
-from bot.work.batching import Batches
 from bot.work.ports import Clock, Messenger
-from bot.work.retry import retry_on_db_error
+from bot.work.writing import Batches, retry_on_db_error
 
 Result = TypeVar("Result")
 

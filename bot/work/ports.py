@@ -10,13 +10,10 @@ from typing import Protocol
 
 from pydantic import SecretStr
 
-from bot.model.access import Profile
-from bot.model.attachments import SharedFile
-from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
-from bot.model.message import Message
-from bot.model.origin import Origin
-from bot.model.pace import Method
-from bot.model.refusal import Refusal
+from bot.model.access import Origin, Profile
+from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
+from bot.model.outbox import Method
+from bot.model.prompts import SharedFile
 
 Clock = Callable[[], datetime]
 """Returns the current time as an aware datetime in UTC. Tests pass one that they control."""

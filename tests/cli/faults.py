@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from bot.model.digests import SubscriptionState
-from bot.ops.checks import Finding
+from bot.health.checks import Finding
+from bot.model.questions import SubscriptionState
 from bot.store.database import Database
 from bot.store.migrate import migrate
 from tests.builders import NOW, PROJECT

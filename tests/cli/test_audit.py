@@ -16,9 +16,9 @@ import pytest
 from click.testing import CliRunner
 
 from bot.__main__ import cli
-from bot.cli.rows import COLUMNS, write_audit
-from bot.model.audit import Act
 from bot.model.ids import JobNumber, UserId
+from bot.model.prompts import Act
+from bot.operator.rows import COLUMNS, write_audit
 from bot.store import Store, Transaction
 from bot.store.migrate import migrate
 from tests.builders import ANA, BEN, NOW, add_job

@@ -19,9 +19,9 @@ from aiohttp.test_utils import TestServer
 from click.testing import CliRunner
 
 from bot.__main__ import cli
-from bot.cli.doctor import diagnose
-from bot.cli.manifest import manifest
-from bot.ops.checks import Finding
+from bot.health.checks import Finding
+from bot.operator.doctor import diagnose
+from bot.operator.running import manifest
 from bot.settings import Settings
 from bot.store.database import Database
 from bot.store.migrate import migrate

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, text
 
-from bot.cli.doctor_database import place_trouble
+from bot.operator.doctor_database import place_trouble
 from bot.store import Store
 from bot.store.database import Database
 from bot.store.leases import UNREADABLE

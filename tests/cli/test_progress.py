@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from bot.cli.visitors import counted_pages
+from bot.operator.visitors import counted_pages
 
 
 def test_the_line_tells_the_sum_and_the_time_and_is_cleared_in_the_end() -> None:

@@ -12,13 +12,12 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from bot.__main__ import cli
-from bot.cli.rows import forget_user, forgotten, listed, retried, shown
 from bot.model import lifecycle
-from bot.model.ids import ChannelId, JobNumber, ProjectId, ServiceJobId
+from bot.model.ids import ChannelId, JobNumber, Message, ProjectId, ServiceJobId
 from bot.model.jobs import JobState
-from bot.model.message import Message
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.prompts import PromptKind
+from bot.operator.rows import forget_user, forgotten, listed, retried, shown
 from bot.store import Store, Transaction
 from bot.store.database import Database
 from bot.store.migrate import migrate

@@ -21,7 +21,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.cli.visitors import MOST_ROWS_SHOWN, STDOUT, ExportError, Wanted, export
+from bot.operator.visitors import MOST_ROWS_SHOWN, STDOUT, ExportError, Wanted, export
 from bot.settings import DocsSettings
 from sandbox.docs_service import DocsService, DocsServiceOptions
 from tests.limits import HANG_SECONDS

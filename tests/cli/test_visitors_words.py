@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.visitors import (
+from bot.docs_api import DocsApiError, PageVisitors, Visitors
+from bot.operator.visitors import (
     MOST_ROWS_SHOWN,
     Read,
     check_days,
@@ -21,7 +22,6 @@ from bot.cli.visitors import (
     table,
     write_whole,
 )
-from bot.docs_api import DocsApiError, PageVisitors, Visitors
 from tests.cli.test_visitors import FIRST, NOW, wanted
 
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from bot.commands.command import FormState
 from bot.commands.followup import COMMAND as FOLLOW_UP
-from bot.commands.form_state import FormState
-from bot.commands.parsing.job_reference import as_thread, find_job
+from bot.commands.visitors_options import as_thread, find_job
 from bot.model.ids import ChannelId, JobNumber
 from bot.model.jobs import ThreadRef
 from bot.model.projects import Projects

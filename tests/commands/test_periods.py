@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.commands.parsing.periods import MOST_DAYS, BadPeriod, UnknownPeriod, default_period, parse_period
-from bot.model.period import Period, today
+from bot.commands.periods import MOST_DAYS, BadPeriod, UnknownPeriod, default_period, parse_period
+from bot.model.visitors import Period, today
 
 NOW = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
 """Saturday evening in London, Sunday morning in Tokyo."""

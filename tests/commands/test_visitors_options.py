@@ -13,11 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.commands.parsing.visitors_options import Misunderstood, WeeklyWords, parse_query, parse_weekly
-from bot.model.period import Period
-from bot.model.questions import MOST_TOP, FileTo, VisitorsQuery
-from bot.model.visitors import SortBy
-from bot.model.weekly_time import Weekday
+from bot.commands.visitors_options import Misunderstood, WeeklyWords, parse_query, parse_weekly
+from bot.model.questions import MOST_TOP, FileTo, VisitorsQuery, Weekday
+from bot.model.visitors import Period, SortBy
 
 NOW = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
 """Saturday evening in Berlin is Sunday already."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from bot.model.ids import JobNumber
+from bot.model.ids import JobNumber, Message
 from bot.model.jobs import JobState, TrackedJob
-from bot.model.message import Message
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 PULL_REQUEST = "https://code.example/acme/docs/pull/7"

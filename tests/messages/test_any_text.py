@@ -10,16 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import slack_text
-from bot.commands.form_state import FormState
+from bot.commands.command import FormState
 from bot.messages import face, general, job_answers, jobs, problems
 from bot.messages.general import CommandHelp, help_message
 from bot.messages.plain_text import visible
-from bot.model.ids import ChannelId, JobNumber, ProjectId, PromptId, ServiceJobId
+from bot.model.ids import ChannelId, JobNumber, Message, ProjectId, PromptId, Refusal, ServiceJobId
 from bot.model.jobs import JobState, QueueWhy, Review, TrackedJob
-from bot.model.message import Message
 from bot.model.projects import Project, Projects
 from bot.model.prompts import Prompt, PromptKind, PromptState
-from bot.model.refusal import Refusal
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of
 

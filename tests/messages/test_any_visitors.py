@@ -11,18 +11,22 @@ from datetime import UTC, datetime, time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.messages import digests, general, visitors, visitors_answers
+from bot.messages import digests, general, numbers, visitors
 from bot.messages.digests import digest
 from bot.messages.numbers import number, page_table, point_label, shown_path, visitors_chart
-from bot.model.digests import Subscription
-from bot.model.message import Message
-from bot.model.period import Period
+from bot.model.ids import Message, Refusal
 from bot.model.projects import Project, Projects
-from bot.model.questions import Question, VisitorsQuery
-from bot.model.refusal import Refusal
-from bot.model.report import Movements, Report, WeeklyReport
-from bot.model.visitors import Budget, Counts, PageCounts, ReadingProblem
-from bot.model.weekly_time import Weekday
+from bot.model.questions import Question, Subscription, VisitorsQuery, Weekday
+from bot.model.visitors import (
+    Budget,
+    Counts,
+    Movements,
+    PageCounts,
+    Period,
+    ReadingProblem,
+    Report,
+    WeeklyReport,
+)
 from tests.builders import ANA, BEN, NOW
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of, rendered
 from tests.messages.visitor_samples import (
@@ -99,17 +103,17 @@ def test_what_is_said_while_reading_is_valid_and_harmless(
     query: VisitorsQuery, budget: Budget, text: str
 ) -> None:
     for message in (
-        visitors_answers.reading(query),
-        visitors_answers.not_readable(query, text),
-        visitors_answers.budget_used_up(query, budget),
-        *(visitors_answers.undelivered(each, text, text, is_file=True) for each in Refusal),
+        numbers.reading(query),
+        numbers.not_readable(query, text),
+        numbers.budget_used_up(query, budget),
+        *(numbers.undelivered(each, text, text, is_file=True) for each in Refusal),
     ):
         assert problems_of(message, NOBODY) == []
 
 
 @given(QUESTIONS, st.integers(0, 10**12), st.booleans())
 def test_the_words_beside_a_file_are_harmless(question: Question, rows: int, complete: bool) -> None:
-    said = visitors_answers.file_words(question, rows, complete=complete)
+    said = numbers.file_words(question, rows, complete=complete)
     assert problems_of(Message(said), Allowed({ANA})) == []
 
 
@@ -138,7 +142,7 @@ def test_what_is_said_about_subscriptions_is_valid_and_harmless(
 
 @given(PAGES, PERIODS)
 def test_the_form_about_a_page_is_valid(page: PageCounts, period: Period) -> None:
-    text = visitors_answers.improve_prompt(page, period)
+    text = numbers.improve_prompt(page, period)
     assert modal_problems(general.ask_form(channel=None, private="{}", text=text)) == []
 
 

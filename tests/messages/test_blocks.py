@@ -14,8 +14,7 @@ from bot.messages import blocks as b
 from bot.messages.numbers import page_table, visitors_chart
 from bot.messages.plain_text import clip, one_line, visible
 from bot.model.ids import UserId
-from bot.model.period import Period
-from bot.model.visitors import Counts
+from bot.model.visitors import Counts, Period
 from bot.slack_text import is_blank
 from tests.messages.slack_limits import is_hiding
 from tests.messages.visitor_samples import page

@@ -9,9 +9,7 @@ import pytest
 
 from bot.messages.digests import digest, suggested, work_done
 from bot.model.ids import JobNumber
-from bot.model.period import Period
-from bot.model.report import Movements, Suggestion, SuggestionReason, WeeklyReport, WorkDone
-from bot.model.visitors import Counts
+from bot.model.visitors import Counts, Movements, Period, Suggestion, SuggestionReason, WeeklyReport, WorkDone
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import (
     chart,

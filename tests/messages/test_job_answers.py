@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from bot.messages import job_answers, problems
 from bot.messages.general import CommandHelp, help_message
-from bot.model.ids import JobNumber
+from bot.model.ids import JobNumber, Refusal
 from bot.model.jobs import JobState
 from bot.model.projects import Projects
-from bot.model.refusal import Refusal
 from tests.builders import ANA, PROJECT
 from tests.messages.samples import PULL_REQUEST, buttons, job
 from tests.messages.slack_limits import Allowed, problems_of

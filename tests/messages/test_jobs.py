@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from bot.messages import face, jobs, problems
+from bot.model.ids import Block
 from bot.model.jobs import JobState, minutes_to_show
-from bot.model.message import Block
 from bot.model.projects import Project
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, PULL_REQUEST, actions, buttons, job, quoted

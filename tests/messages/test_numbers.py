@@ -19,8 +19,7 @@ from bot.messages.numbers import (
     share_change,
     signed,
 )
-from bot.model.period import Period
-from bot.model.visitors import Counts
+from bot.model.visitors import Counts, Period
 from tests.messages.visitor_samples import page
 
 

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.messages import face, job_answers
-from bot.model.ids import ProjectId
+from bot.model.ids import Message, ProjectId
 from bot.model.jobs import JobState, QueueWhy
-from bot.model.message import Message
 from bot.model.projects import Project
 from bot.model.visitors import Budget
 from tests.builders import ANA, NOW, PROJECT

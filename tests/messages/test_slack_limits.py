@@ -10,7 +10,7 @@ import pytest
 
 from bot.messages import blocks as b
 from bot.messages.numbers import page_table
-from bot.model.message import Message
+from bot.model.ids import Message
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import page
 

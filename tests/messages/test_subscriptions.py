@@ -6,12 +6,11 @@ from datetime import UTC, datetime, time
 
 import pytest
 
-from bot.commands.parsing.visitors_options import WeeklyWords, parse_weekly
+from bot.commands.visitors_options import WeeklyWords, parse_weekly
 from bot.messages import digests as say
 from bot.messages.blocks import fits
-from bot.model.digests import SubscriptionState
-from bot.model.refusal import Refusal
-from bot.model.weekly_time import Weekday
+from bot.model.ids import Refusal
+from bot.model.questions import SubscriptionState, Weekday
 from tests.builders import ANA, CHANNEL, NOW
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import WEEK, subscription

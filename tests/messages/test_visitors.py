@@ -9,9 +9,7 @@ import pytest
 
 from bot.messages.visitors import more
 from bot.messages.visitors import report as answer_of
-from bot.model.period import Period
-from bot.model.report import Movements, Report
-from bot.model.visitors import Budget, Counts, SnapshotState, SortBy
+from bot.model.visitors import Budget, Counts, Movements, Period, Report, SnapshotState, SortBy
 from tests.builders import NOW
 from tests.messages.visitor_samples import (
     QUESTION,

@@ -10,14 +10,33 @@ from typing import Any
 from hypothesis import strategies as st
 
 from bot.messages.visitors import NO_CHART_BUDGET, NO_CHART_READ
-from bot.model.digests import Subscription, SubscriptionState
 from bot.model.ids import PageKey, QuestionId, SnapshotId, SubscriptionId
 from bot.model.jobs import JobState
-from bot.model.period import Period
-from bot.model.questions import MOST_TOP, Question, QuestionKind, QuestionState, VisitorsQuery
-from bot.model.report import Movements, Report, Suggestion, SuggestionReason, WeeklyReport, WorkDone
-from bot.model.visitors import Budget, Counts, PageCounts, Snapshot, SnapshotState
-from bot.model.weekly_time import Weekday, WeeklyTime
+from bot.model.questions import (
+    MOST_TOP,
+    Question,
+    QuestionKind,
+    QuestionState,
+    Subscription,
+    SubscriptionState,
+    VisitorsQuery,
+    Weekday,
+    WeeklyTime,
+)
+from bot.model.visitors import (
+    Budget,
+    Counts,
+    Movements,
+    PageCounts,
+    Period,
+    Report,
+    Snapshot,
+    SnapshotState,
+    Suggestion,
+    SuggestionReason,
+    WeeklyReport,
+    WorkDone,
+)
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model.ids import ChannelId, MessageTs, UserId
-from bot.model.outbox import DeliveryKind, Place, calls_of, place_of
-from bot.model.pace import Method, Pace, pace_of
+from bot.model.outbox import DeliveryKind, Method, Pace, Place, calls_of, pace_of, place_of
 from tests.builders import NOW
 
 MINUTE = timedelta(minutes=1)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
-from bot.model.visitors import in_section
+from bot.model.visitors import Period, day_start, full_days, in_section, last_full_week, today, week_of
 
 OCTOBER = Period(date(2026, 10, 1), date(2026, 11, 1))
 LATE = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)

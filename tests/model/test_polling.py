@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model.polling import PollPace
+from bot.model.quota import PollPace
 
 EVEN = 0.5
 """The random number that leaves a wait as it is."""

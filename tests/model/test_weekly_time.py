@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model.weekly_time import Weekday, WeeklyTime
+from bot.model.questions import Weekday, WeeklyTime
 
 _MINUTE = timedelta(minutes=1)
 _WEEK = timedelta(days=7)

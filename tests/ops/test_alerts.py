@@ -14,7 +14,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from bot.ops.metrics import Figures, Metrics
+from bot.health.metrics import Figures, Metrics
 from tests.papers import section
 
 ROOT = Path(__file__).parents[2]

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 import httpx
 import pytest
 
-from bot.ops.checks import Finding, run_checks
-from bot.ops.metrics import Metrics, read_figures
-from bot.slack.errors import refused
+from bot.health.checks import Finding, run_checks
+from bot.health.metrics import Metrics, read_figures
+from bot.slack.client import refused
 from bot.work.ports import SlackThrottled
 from tests.ops.test_alerts import fired, samples, well
 from tests.work.conftest import office

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from bot.ops.checks import (
+from bot.health.checks import (
     Finding,
     SignatureCheck,
     SlackCheck,
@@ -21,8 +21,8 @@ from bot.ops.checks import (
     run_checks,
     workers_check,
 )
-from bot.ops.metrics import Metrics
-from bot.slack.errors import refused
+from bot.health.metrics import Metrics
+from bot.slack.client import refused
 from bot.store import Store
 from bot.work.ports import SlackError, SlackThrottled, SlackUnreachable
 from tests.builders import HeldClock, execute, new_store

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from bot.ops.checks import LIMIT_SECONDS, Checks, Finding, run_checks
-from bot.ops.health import KEPT_SECONDS, add_health_routes
-from bot.ops.metrics import Metrics
+from bot.health.checks import KEPT_SECONDS, LIMIT_SECONDS, Checks, Finding, add_health_routes, run_checks
+from bot.health.metrics import Metrics
 
 
 def saying(name: str, ok: bool, seen: str, *, required: bool = True) -> Checks:

@@ -12,8 +12,8 @@ from contextlib import AsyncExitStack
 import pytest
 from aiohttp import web
 
+from bot.health.checks import allow_open_files, listening
 from bot.logs import configure
-from bot.ops.health import allow_open_files, listening
 from tests.limits import HANG_SECONDS
 
 REQUEST = b"GET /now HTTP/1.1\r\nHost: bot\r\n\r\n"

@@ -11,10 +11,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import update
 
+from bot.health.metrics import GAUGES, OF_PROJECTS, Figures, Metrics, read_figures
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptState
 from bot.model.quota import BackOff
-from bot.ops.metrics import GAUGES, OF_PROJECTS, Figures, Metrics, read_figures
 from bot.store.schema import deliveries, jobs, prompts
 from tests.builders import CHANNEL, NOW, PROJECT, execute
 from tests.work.conftest import office

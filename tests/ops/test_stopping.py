@@ -11,14 +11,14 @@ from collections.abc import Sequence
 import pytest
 from structlog.testing import capture_logs
 
-from bot.ops.stopping import CUT_SHORT, END_SECONDS, TELLING_SECONDS, WORK_SECONDS, Stopping
+from bot.health.stopping import CUT_SHORT, END_SECONDS, TELLING_SECONDS, WORK_SECONDS, Stopping
 from tests.limits import HANG_SECONDS
 
 PROMISED_SECONDS = 9.0
 STUCK = """
 import asyncio, sys, time
 from bot import logs
-from bot.ops.stopping import Stopping
+from bot.health.stopping import Stopping
 
 async def stuck():
     stopping = Stopping(end_seconds=0.1, telling_seconds=float(sys.argv[1]))

@@ -7,7 +7,7 @@ from mmap import ACCESS_READ, mmap
 from struct import unpack
 from zoneinfo import ZoneInfo
 
-from bot.model.weekly_time import working_time
+from bot.model.questions import working_time
 
 _ZONE = "Europe/Berlin"
 """Of the person who asks in stories."""

@@ -23,7 +23,7 @@ from tests.scenarios.story import Story, environment
 FAILING = """
 import sys
 from click.exceptions import Exit
-from bot.cli.running import run
+from bot.operator.running import run
 
 try:
     run(None)

@@ -22,7 +22,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.app import running_bot, utc_now
-from bot.ops.stopping import CUT_SHORT, WORK_SECONDS, Stopping
+from bot.health.stopping import CUT_SHORT, WORK_SECONDS, Stopping
 from bot.settings import Settings
 from sandbox.world import World
 from tests.bots import wait_for

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from bot.model.digests import SubscriptionState
+from bot.model.questions import SubscriptionState
 from bot.store import Store
 from bot.store.schema import subscriptions
 from sandbox.world import World

@@ -19,8 +19,8 @@ from bot.commands.command import Command
 from bot.model.access import Access, AccessPolicy, Profile
 from bot.model.ids import UserId
 from bot.model.projects import Projects
-from bot.slack.background import Background
 from bot.slack.client import open_session, web_client
+from bot.slack.intake import Background
 from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Store

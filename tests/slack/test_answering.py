@@ -6,10 +6,9 @@ import pytest
 import structlog
 from pydantic import SecretStr
 
-from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId
-from bot.model.message import Message
-from bot.model.origin import Origin
-from bot.slack.answering import say_privately
+from bot.model.access import Origin
+from bot.model.ids import ChannelId, Message, MessageTs, RequestKey, UserId
+from bot.slack.intake import say_privately
 from bot.slack.messenger import SlackMessenger
 from sandbox.workspace import Workspace
 

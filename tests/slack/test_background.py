@@ -6,7 +6,7 @@ import asyncio
 
 from structlog.testing import capture_logs
 
-from bot.slack.background import Background
+from bot.slack.intake import Background
 from tests.limits import HANG_SECONDS
 
 

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.model.ids import ChannelId, DeliveryId
-from bot.model.message import Message
-from bot.model.refusal import Refusal
-from bot.slack.errors import MEANINGS, refused
+from bot.model.ids import ChannelId, DeliveryId, Message, Refusal
+from bot.slack.client import MEANINGS, refused
 from bot.slack.messenger import SlackMessenger
 from bot.work.ports import SlackRefused
 from sandbox.workspace import Workspace
@@ -72,5 +70,5 @@ def test_no_other_room_knows_a_code_of_slack() -> None:
         if isinstance(node, ast.Constant) and node.value in codes and not path.is_relative_to(BOT / "slack")
     }
     # A field of a channel has the name of a code.
-    found.discard(("cli/doctor_slack.py", "is_archived"))
+    found.discard(("operator/doctor_slack.py", "is_archived"))
     assert found == set()

@@ -15,8 +15,8 @@ from bot.commands.command import Answer, Invocation
 from bot.commands.visitors import COMMAND as VISITORS
 from bot.logs import reference
 from bot.messages.face import Action
+from bot.model.ids import Message
 from bot.model.jobs import JobState
-from bot.model.message import Message
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.work.context import Context
 from tests.builders import (

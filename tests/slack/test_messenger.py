@@ -10,11 +10,8 @@ import aiohttp
 import pytest
 from pydantic import SecretStr
 
-from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
-from bot.model.message import Message
-from bot.model.refusal import Refusal
-from bot.slack.client import identify, open_session, web_client
-from bot.slack.errors import wait_seconds
+from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
+from bot.slack.client import identify, open_session, wait_seconds, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.work.ports import Changed, Mention, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from sandbox.workspace import Workspace

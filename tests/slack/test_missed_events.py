@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from bot.model.origin import ts_at
+from bot.model.access import ts_at
 from bot.store import schema
 from tests.builders import (
     ANA,

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.commands.form_state import FormState
-from bot.model.attachments import SharedFile
+from bot.commands.command import FormState
+from bot.model.access import Origin
 from bot.model.ids import MessageTs, RequestKey, UserId
-from bot.model.origin import Origin
+from bot.model.prompts import SharedFile
 from bot.slack import payloads
 from bot.work.ports import Changed, Mention, Said, ThreadReply
 from tests.builders import ANA, BEN, CHANNEL, let_in

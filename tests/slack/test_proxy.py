@@ -16,9 +16,9 @@ from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.app import running_bot
-from bot.cli.doctor import diagnose
 from bot.docs_api import DocsClient, Unavailable
-from bot.model.message import Message
+from bot.model.ids import Message
+from bot.operator.doctor import diagnose
 from bot.settings import Settings
 from bot.slack.client import identify, open_session, web_client
 from bot.slack.messenger import SlackMessenger

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model.attachments import SharedFile
-from bot.slack.written import MOST_CHARACTERS, files_of, text_of
+from bot.model.prompts import SharedFile
+from bot.slack.rooms import MOST_CHARACTERS, files_of, text_of
 
 SHARED = {"is_share": True, "author_name": "Ben <b>", "text": "The page\nis wrong"}
 HOSTED = {"name": "a.txt", "mimetype": "text/plain", "size": 10, "mode": "hosted"}

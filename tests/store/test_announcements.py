@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import text
 
 from bot.store import Store
-from bot.store.announcements import Announcer, Listener
 from bot.store.database import Database
+from bot.store.heartbeats import Announcer, Listener
 from bot.store.migrate import migrate
 from tests.builders import add_job
 from tests.databases import PostgresServer

@@ -14,7 +14,7 @@ import pytest
 from bot.model.ids import ChannelId, JobNumber, UserId
 from bot.model.jobs import JobState
 from bot.model.prompts import Prompt, PromptState
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from bot.store import Store, Transaction
 from bot.work.jobs.decisions import withdraw
 from bot.work.jobs.prepare import prepare_prompts

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
+from bot.model.access import Origin, Unread, ts_at
 from bot.model.ids import ChannelId, MessageTs, RequestKey
 from bot.model.jobs import JobState
-from bot.model.origin import Origin, Unread, ts_at
 from bot.store import Claimer, Store
 from bot.store import schema as s
 from bot.store.conversations import MISSED_FOR, MOST_READ, RETRIED_FOR

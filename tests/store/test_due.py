@@ -9,8 +9,8 @@ from sqlalchemy import select, update
 
 from bot.model.outbox import DeliveryState
 from bot.model.prompts import PromptState
+from bot.model.questions import Weekday
 from bot.model.quota import BackOff
-from bot.model.weekly_time import Weekday
 from bot.store import Store
 from bot.store import schema as s
 from bot.store.database import Database

@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Connection
 
-from bot.model.ids import JobNumber
-from bot.model.refusal import Refusal
+from bot.model.ids import JobNumber, Refusal
 from bot.store import Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import deliveries, jobs, limits, prompts

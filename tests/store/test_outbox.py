@@ -9,8 +9,7 @@ import pytest
 from sqlalchemy import Connection, Engine, event, select
 
 from bot.model import lifecycle
-from bot.model.ids import ChannelId, JobNumber
-from bot.model.message import Message
+from bot.model.ids import ChannelId, JobNumber, Message
 from bot.model.outbox import Delivery, DeliveryKind, NewDelivery
 from bot.store import LeaseLost, Store
 from bot.store.schema import deliveries

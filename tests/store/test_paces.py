@@ -11,10 +11,8 @@ import pytest
 from pydantic import SecretStr
 
 from bot.model import lifecycle
-from bot.model.ids import ChannelId, JobNumber, MessageTs
-from bot.model.message import Message
-from bot.model.outbox import Delivery, DeliveryKind, NewDelivery
-from bot.model.pace import Method
+from bot.model.ids import ChannelId, JobNumber, Message, MessageTs
+from bot.model.outbox import Delivery, DeliveryKind, Method, NewDelivery
 from bot.store import Store, Transaction
 from tests.builders import ANA, CHANNEL, NOW, add_job, claimer
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy import event, insert, select, update
 
-from bot.model.ids import ChannelId, JobNumber
+from bot.model.ids import ChannelId, JobNumber, Message
 from bot.model.jobs import JobState
-from bot.model.message import Message
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptKind, PromptState
 from bot.store import Store

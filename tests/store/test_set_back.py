@@ -9,11 +9,10 @@ import pytest
 from sqlalchemy import Table, select, update
 
 from bot.model import lifecycle
-from bot.model.digests import SubscriptionState
 from bot.model.ids import MessageTs
 from bot.model.outbox import DeliveryState
+from bot.model.questions import SubscriptionState, Weekday
 from bot.model.quota import BackOff
-from bot.model.weekly_time import Weekday
 from bot.store import Store
 from bot.store import schema as s
 from bot.store.columns import UtcDateTime

@@ -10,12 +10,9 @@ from functools import partial
 
 import pytest
 
-from bot.model.digests import SubscriptionState
 from bot.model.ids import PageKey, SnapshotId, UserId
-from bot.model.period import Period
-from bot.model.questions import QuestionKind, VisitorsQuery
-from bot.model.visitors import Counts, PageCounts, Snapshot, SnapshotState, SortBy, in_section
-from bot.model.weekly_time import Weekday
+from bot.model.questions import QuestionKind, SubscriptionState, VisitorsQuery, Weekday
+from bot.model.visitors import Counts, PageCounts, Period, Snapshot, SnapshotState, SortBy, in_section
 from bot.store import Claimer, Store, Transaction
 from bot.store.snapshots import ReadPage
 from tests.builders import CHANNEL, NOW, PROJECT, claimer, origin

@@ -12,30 +12,42 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.commands import COMMANDS
-from bot.commands.command import Answer, Arrived, FormErrors, Press, Request, Submission
-from bot.commands.form_state import FormState
-from bot.commands.guard import run_if_allowed
-from bot.commands.spoken import heard
-from bot.model.access import AccessPolicy
-from bot.model.attachments import SharedFile
-from bot.model.ids import ChannelId, JobNumber, MessageTs, PromptId, RequestKey, UserId, is_direct_message
+from bot.commands.catalogue import heard
+from bot.commands.command import (
+    Answer,
+    Arrived,
+    FormErrors,
+    FormState,
+    Press,
+    Request,
+    Submission,
+    run_if_allowed,
+)
+from bot.model.access import AccessPolicy, Origin, message_key, ts_at
+from bot.model.ids import (
+    ChannelId,
+    JobNumber,
+    Message,
+    MessageTs,
+    PromptId,
+    RequestKey,
+    UserId,
+    is_direct_message,
+)
 from bot.model.jobs import TrackedJob
-from bot.model.message import Message
-from bot.model.origin import Origin, message_key, ts_at
-from bot.model.polling import PollPace
 from bot.model.projects import Projects
-from bot.model.prompts import PromptRequest
+from bot.model.prompts import PromptRequest, SharedFile
+from bot.model.quota import PollPace
 from bot.model.visitors import Analytics
 from bot.slack import payloads
 from bot.store import Store
 from bot.store.queues import Queue
-from bot.work.access.admit import _MAKER, Readable, Steerable, admit
+from bot.work.access import _MAKER, Readable, Steerable, admit
 from bot.work.clock import beat, follow_clock
 from bot.work.context import Context, Timeouts, WorkerContext
 from bot.work.jobs.ask import Asked, ask
-from bot.work.jobs.poll import poll_jobs
+from bot.work.jobs.poll import poll_jobs, show_trouble
 from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import Mention, ThreadReply

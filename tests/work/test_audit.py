@@ -12,9 +12,8 @@ from sqlalchemy import select, text
 
 from bot.model import lifecycle
 from bot.model.access import Profile
-from bot.model.audit import Act, AuditRow
 from bot.model.ids import PromptId, UserId
-from bot.model.prompts import PromptState
+from bot.model.prompts import Act, AuditRow, PromptState
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.schema import audit, deliveries, prompts
 from bot.work.jobs.decisions import dismiss, send_again, stop_watching

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.work.batching import BatchWriter
+from bot.work.writing import BatchWriter
 
 
 class Paper:

@@ -14,10 +14,9 @@ from sqlalchemy import Engine, select
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError
 
-from bot.commands import spoken
-from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
+from bot.commands import catalogue
+from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.model.jobs import JobState
-from bot.model.message import Message
 from bot.store.database import Database
 from bot.store.schema import metadata
 from bot.work.context import WorkerContext
@@ -272,7 +271,7 @@ async def missed_something(office: Office) -> None:
 
 
 async def catch_up_once(context: WorkerContext) -> int:
-    return await catch_up(context, spoken.heard)
+    return await catch_up(context, catalogue.heard)
 
 
 @pytest.mark.parametrize(

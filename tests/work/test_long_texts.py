@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from bot.commands.form_state import FormState
+from bot.commands.command import FormState
+from bot.model.access import ts_at
 from bot.model.ids import ChannelId, MessageTs, ProjectId
-from bot.model.origin import ts_at
 from bot.model.projects import Project, Projects
 from bot.work.jobs.corrections import heard_change
 from bot.work.ports import Changed

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from bot.commands.spoken import heard
-from bot.model.access import MemberCache
+from bot.commands.catalogue import heard
+from bot.model.access import MemberCache, ts_at
 from bot.model.ids import MessageTs
-from bot.model.origin import ts_at
 from bot.store.queues import Queue
 from bot.store.schema import jobs
 from bot.work.clock import WatchedClock, find_due, follow_clock

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.model.attachments import SharedFile
 from bot.model.jobs import JobState
-from bot.slack.errors import refused
+from bot.model.prompts import SharedFile
+from bot.slack.client import refused
 from bot.work.jobs.decisions import dismiss, run_again, send_again, withdraw
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-from bot.model.digests import Subscription
+from bot.model.questions import Subscription
 from tests.builders import CHANNEL
 from tests.work.office import Office
 

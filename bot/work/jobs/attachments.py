@@ -10,16 +10,14 @@ from dataclasses import dataclass
 import structlog
 
 from bot import slack_text
-from bot.messages import attachments as say
-from bot.model.attachments import Earlier, NotTaken, SharedFile, TakeThread
-from bot.model.ids import ChannelId, MessageTs, UserId
+from bot.messages import jobs as say
+from bot.model.access import Origin
+from bot.model.ids import ChannelId, Message, MessageTs, UserId
 from bot.model.jobs import ThreadRef
-from bot.model.message import Message
-from bot.model.origin import Origin
-from bot.model.prompts import Prompt, PromptKind
+from bot.model.prompts import Earlier, NotTaken, Prompt, PromptKind, SharedFile, TakeThread
 from bot.store import Transaction
 from bot.work.context import Context, WorkerContext
-from bot.work.jobs.names import names_in
+from bot.work.jobs.prepare import names_in
 from bot.work.ports import Said, SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)

@@ -8,24 +8,23 @@ from bot import slack_text
 from bot.messages import job_answers as say
 from bot.messages.general import unknown_choice
 from bot.model import lifecycle
-from bot.model.ids import MessageTs, is_direct_message
-from bot.model.message import Message
-from bot.model.origin import Origin, time_of
+from bot.model.access import Origin, time_of
+from bot.model.ids import Message, MessageTs, is_direct_message
 from bot.model.outbox import NewDelivery
 from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import LeaseLost, Transaction
 from bot.store.conversations import RETRIED_FOR
-from bot.work.access.admit import Allowed, admit
+from bot.work.access import Allowed, admit
 from bot.work.context import Context
 from bot.work.jobs.ask import storable
 from bot.work.jobs.attachments import asked_to_take
 from bot.work.jobs.decisions import take_back_waiting
 from bot.work.jobs.settle_prompt import drop_follow_ups
-from bot.work.jobs.thanks import is_thanks
 from bot.work.jobs.thread_events import (
     TooEarly,
     is_meant_for_us,
+    is_thanks,
     look,
     telling_refusals,
     words_for_job,

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
+
+import structlog
 
 from bot.messages import jobs as messages
 from bot.model import lifecycle
-from bot.model.audit import Act
 from bot.model.ids import JobNumber, RequestKey, UserId
 from bot.model.jobs import JobState, Review, TrackedJob
 from bot.model.lifecycle import JobStep
-from bot.model.prompts import Prompt, PromptKind, PromptRequest, PromptState
+from bot.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptState
+from bot.model.questions import working_time
 from bot.store import Transaction
-from bot.work.access.admit import Readable, Steerable
-from bot.work.context import Context
-from bot.work.jobs.ask import Asked, ask
-from bot.work.jobs.follow_up import FollowedUp, follow_up
+from bot.work.access import Readable, Steerable
+from bot.work.context import Context, WorkerContext
+from bot.work.jobs import thread
+from bot.work.jobs.ask import Asked, FollowedUp, ask, follow_up
 from bot.work.jobs.settle_prompt import drop_follow_ups, show_decision
 from bot.work.jobs.thread import redraw_face, say, show_review
-from bot.work.retry import unless_taken_over
+from bot.work.ports import SlackError
+from bot.work.writing import unless_taken_over
 
 
 async def run_again(
@@ -194,3 +197,42 @@ def take_back_waiting(tx: Transaction, prompt: Prompt, job: TrackedJob, by: User
         tx.jobs.leave_queue(job.number)
         job = redraw_face(tx, job.number, now)
         say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, by), now)
+
+
+log = structlog.get_logger(__name__)
+_AT_ONCE = 20
+_AGAIN = timedelta(minutes=10)
+"""When to ask Slack again for a time zone that it did not tell."""
+
+
+async def remind(context: WorkerContext) -> int:
+    """Remind the threads whose time has come, in the working hours of the person who waits for the end.
+
+    Return how many jobs were looked at.
+    """
+    due = await context.store.read(lambda tx: tx.jobs.to_remind(context.clock(), _AT_ONCE))
+    for job in due:
+        zone = await _zone(context, job.recipient)
+        await context.store.write(partial(_remind, context, job, zone))
+    if due:
+        context.wake()
+    return len(due)
+
+
+async def _zone(context: WorkerContext, user: UserId) -> str | None:
+    """Return somebody's time zone, UTC if they have none; None if Slack does not tell at this moment."""
+    try:
+        return await context.messenger.user_zone(user) or "UTC"
+    except SlackError as error:
+        log.warning("zone_not_told", user=user, reason=str(error))
+        return None
+
+
+def _remind(context: WorkerContext, seen: TrackedJob, zone: str | None, tx: Transaction) -> None:
+    now, job = context.clock(), tx.jobs.get_locked(seen.number)
+    if job is None or job.remind_at != seen.remind_at or not job.awaits_review:
+        return  # another process was faster, or the job has gone on
+    at = working_time(now, zone) if zone else now + _AGAIN
+    tx.jobs.update(job.number, remind_at=at if at > now else None)
+    if at <= now:
+        thread.remind(tx, job, now)

@@ -10,11 +10,10 @@ from functools import partial
 
 import structlog
 
-from bot.model.origin import Unread, time_of
-from bot.model.polling import back_off_seconds
+from bot.model.access import Unread, time_of
+from bot.model.quota import back_off_seconds
 from bot.store import Transaction
-from bot.work.access.admit import Untold
-from bot.work.batching import Batches
+from bot.work.access import Untold
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs.corrections import heard_change
 from bot.work.ports import (
@@ -27,10 +26,10 @@ from bot.work.ports import (
     SlackUnreachable,
     ThreadReply,
 )
-from bot.work.retry import retry_on_db_error, unless_taken_over
+from bot.work.writing import Batches, retry_on_db_error, unless_taken_over
 
 Take = Callable[[Context, ThreadReply | Mention], Awaitable[None]]
-"""Handles a message; see ``bot/commands/spoken.py``."""
+"""Handles a message; see ``bot/commands/catalogue.py``."""
 log = structlog.get_logger(__name__)
 _MOST_ATTEMPTS = 10
 _OPERATOR_SECONDS = 600.0

@@ -15,12 +15,12 @@ from bot.docs_api import Job, JobStatus, NotConfigured, NotFound
 from bot.messages import jobs as messages
 from bot.messages.blocks import linkable, web_address
 from bot.model import lifecycle
+from bot.model.ids import Message
 from bot.model.jobs import JobDetails, JobFields, JobState, TrackedJob, minutes_to_show
 from bot.model.lifecycle import JobStep
-from bot.model.message import Message
 from bot.store import Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.service_health import (
+from bot.work.jobs.poll import (
     is_about_service,
     is_key_problem,
     key_refused,

@@ -25,11 +25,11 @@ from bot.messages import problems
 from bot.model import lifecycle
 from bot.model.ids import ProjectId
 from bot.model.jobs import QueueWhy, TrackedJob
-from bot.model.polling import back_off_seconds
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.model.quota import (
     UNKNOWN_WAIT,
     Turn,
+    back_off_seconds,
     fair_order,
     frees_at,
     in_turn,
@@ -39,7 +39,7 @@ from bot.model.quota import (
 )
 from bot.store import Claimer, DatabaseTrouble, Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.service_health import (
+from bot.work.jobs.poll import (
     is_about_service,
     is_refused,
     key_refused,
@@ -48,8 +48,7 @@ from bot.work.jobs.service_health import (
 )
 from bot.work.jobs.settle_prompt import accepted, back_to_waiting, refused, unconfirmed
 from bot.work.jobs.thread import redraw_face
-from bot.work.retry import unless_taken_over
-from bot.work.tasks import run_all
+from bot.work.writing import run_all, unless_taken_over
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 10

@@ -10,9 +10,8 @@ from datetime import datetime
 
 from bot.messages import face as faces
 from bot.messages import jobs as messages
-from bot.model.ids import JobNumber
+from bot.model.ids import JobNumber, Message
 from bot.model.jobs import JobState, TrackedJob
-from bot.model.message import Message
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.quota import frees_at
 from bot.store import Transaction

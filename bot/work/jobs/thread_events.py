@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,25 +13,81 @@ import structlog
 from bot import slack_text
 from bot.messages import job_answers as say
 from bot.messages.general import unknown_project
-from bot.model.attachments import SharedFile, TakeThread
-from bot.model.ids import JobNumber, is_direct_message
+from bot.model.access import Origin, message_key
+from bot.model.ids import JobNumber, Message, is_direct_message
 from bot.model.jobs import JobState, Review, TrackedJob
-from bot.model.message import Message
-from bot.model.origin import Origin, message_key
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.projects import Project, Projects, UnknownProject
-from bot.model.prompts import PromptRequest
+from bot.model.prompts import PromptRequest, SharedFile, TakeThread
 from bot.store import Transaction
 from bot.store.conversations import RETRIED_FOR
-from bot.work.access.admit import Allowed, NotAllowed, Readable, Untold, admit, readable, tell_not_allowed
+from bot.work.access import Allowed, NotAllowed, Readable, Untold, admit, readable, tell_not_allowed
 from bot.work.context import Context, FollowUps
-from bot.work.jobs import thanks
-from bot.work.jobs.ask import TooManyWaiting, ask
+from bot.work.jobs.ask import TooManyWaiting, ask, follow_up
 from bot.work.jobs.attachments import asked_to_take
 from bot.work.jobs.decisions import keep_review
-from bot.work.jobs.follow_up import follow_up
 from bot.work.jobs.thread import say as say_in_thread
 from bot.work.ports import Mention, ThreadReply
+
+REACTION = "+1"
+_EMOJI_NAME = re.compile(r":[a-z0-9_+'-]+:(?::skin-tone-[2-6]:)?", re.IGNORECASE)
+
+
+def _phrases(joined: str) -> frozenset[str]:
+    return frozenset(joined.split("|"))
+
+
+_THANKS = _phrases(
+    "+1|thanks|thanks a lot|thanks so much|thanks a bunch|many thanks|thank you|"
+    "thank you so much|thank you very much|thx|thnx|tnx|ty|tysm|cheers|much appreciated|"
+    "appreciated|ok|okay|lgtm|looks good|looks good to me|looks great|sounds good|great|awesome|"
+    "nice|cool|perfect|excellent|amazing|brilliant|love it|well done|good job|great job|"
+    "great work|nice work|good work|nice one|got it|ok thanks|great thanks|perfect thanks|"
+    "cool thanks|nice thanks|done|all done|done thanks|thanks done"
+)
+"""Whole messages, without marks at the end and in lower case."""
+_REVIEWED = _phrases(
+    "merged|merged it|i merged it|i've merged it|we merged it|it's merged|its merged|pr merged|"
+    "the pr is merged|just merged|merged now|merging|merging now|ok merged|ok merging|ok merging now|"
+    "lgtm merged|lgtm merging|thanks merged|merged thanks|merged thank you|approved|approved thanks|"
+    "approved and merged|reviewed|reviewed it|i reviewed it|reviewed and merged|reviewed or merged|"
+    "lgtm approved"
+)
+
+
+def is_thanks(text: str) -> bool:
+    """Return whether a whole message only thanks or agrees in English, or is only emoji.
+
+    ``text`` is plain text. Marks at the end and emoji beside the words do not count.
+    """
+    said, emoji = _said(text)
+    return said in _THANKS or said in _REVIEWED or (not said and emoji)
+
+
+def says_reviewed(text: str) -> bool:
+    """Return whether a whole message says that a pull request is reviewed or merged. All these are thanks."""
+    return _said(text)[0] in _REVIEWED
+
+
+def _said(text: str) -> tuple[str, bool]:
+    """Return the words without marks and emoji, in lower case, and whether there was an emoji."""
+    words, emoji = _without_emoji(text)
+    return " ".join(re.sub(r"[,.!…~]+", " ", words).replace("’", "'").casefold().split()), emoji
+
+
+def _without_emoji(text: str) -> tuple[str, bool]:
+    """Return the text without emoji, and whether it had any."""
+    words, names = _EMOJI_NAME.subn(" ", text)
+    kept = "".join(" " if _is_emoji(character) else character for character in words)
+    return kept, names > 0 or kept != words
+
+
+def _is_emoji(character: str) -> bool:
+    """Return whether a character is an emoji, or joins or colours one."""
+    return (
+        unicodedata.category(character) in ("So", "Sk") and ord(character) > 0x2000
+    ) or character in "\ufe0f\u200d"
+
 
 log = structlog.get_logger(__name__)
 _NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
@@ -101,8 +158,8 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
         return
     async with telling_refusals(context, origin):
         plain = slack_text.to_plain(thread.text, {}, {})
-        if thanks.is_thanks(plain):
-            await _thank(context, origin, thread.job if thanks.says_reviewed(plain) else None)
+        if is_thanks(plain):
+            await _thank(context, origin, thread.job if says_reviewed(plain) else None)
             return
         allowed = await admit(context, origin, channel=origin.channel)
         is_mention = slack_text.mentions(heard.text, context.bot_user)
@@ -198,7 +255,7 @@ async def heard_mention(context: Context, heard: Mention) -> None:
     if await _was_told_same(context, origin):
         return
     async with telling_refusals(context, origin):
-        if thanks.is_thanks(slack_text.to_plain(text, {}, {})):
+        if is_thanks(slack_text.to_plain(text, {}, {})):
             await _thank(context, origin)
             return
         await _ask(context, await admit(context, origin, channel=origin.channel), text, heard.files)
@@ -253,7 +310,7 @@ async def _thank(context: Context, origin: Origin, reviewed: TrackedJob | None =
         return
     job, key = await readable(context, allowed, reviewed), f"{origin.key}:thanks"
     kind, ts = DeliveryKind.REACTION, origin.message_ts
-    reaction = NewDelivery(key, kind, origin.channel, message_ts=ts, reaction=thanks.REACTION)
+    reaction = NewDelivery(key, kind, origin.channel, message_ts=ts, reaction=REACTION)
 
     def react(tx: Transaction) -> None:
         # When its event comes again, the job may have another pull request.

@@ -12,23 +12,16 @@ import structlog
 
 from bot.logs import about_request
 from bot.model import lifecycle
-from bot.model.ids import ChannelId, MessageTs
-from bot.model.message import Message
-from bot.model.outbox import PACED, Delivery, DeliveryKind, Place
-from bot.model.pace import pace_of
-from bot.model.refusal import Refusal
+from bot.model.ids import ChannelId, Message, MessageTs, Refusal
+from bot.model.outbox import PACED, Delivery, DeliveryKind, Place, pace_of
 from bot.store import Claimer, DatabaseTrouble, LeaseLost, Transaction
-from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread import link_from_earlier
-from bot.work.outbox.csv_upload import share_file
-from bot.work.outbox.dead_letter import bury_broken
-from bot.work.outbox.failures import MOST_TRIES, settle_error
-from bot.work.outbox.safe_calls import Absent, Searches, as_member, check_lease
+from bot.work.outbox.failures import MOST_TRIES, bury_broken, settle_error
+from bot.work.outbox.safe_calls import Absent, Searches, as_member, check_lease, share_file
 from bot.work.ports import SlackError, SlackRefused
-from bot.work.retry import retry_on_db_error, unless_taken_over
-from bot.work.tasks import run_as_claimed
 from bot.work.visitors.subscriptions import posted
+from bot.work.writing import BatchWriter, retry_on_db_error, run_as_claimed, unless_taken_over
 
 log = structlog.get_logger(__name__)
 

@@ -13,21 +13,26 @@ from functools import partial
 
 import structlog
 
+from bot.messages import numbers as say
 from bot.messages import visitors
-from bot.messages import visitors_answers as say
-from bot.model.digests import SubscriptionState
-from bot.model.ids import ProjectId, QuestionId, SubscriptionId
-from bot.model.message import Message
-from bot.model.origin import Origin
+from bot.model.access import Origin
+from bot.model.ids import Message, ProjectId, QuestionId, SubscriptionId
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
-from bot.model.questions import FileTo, Numbers, Question, QuestionKind, QuestionState, VisitorsQuery
+from bot.model.questions import (
+    FileTo,
+    Numbers,
+    Question,
+    QuestionKind,
+    QuestionState,
+    SubscriptionState,
+    VisitorsQuery,
+)
 from bot.model.visitors import ReadingProblem, Snapshot, SnapshotState
 from bot.store import Transaction
-from bot.work.access.admit import Allowed
+from bot.work.access import Allowed
 from bot.work.context import Context, WorkerContext
-from bot.work.retry import retry_on_db_error, unless_taken_over
-from bot.work.tasks import run_all
 from bot.work.visitors.report import CURVE_WEEKS, build_report, tell_digest
+from bot.work.writing import retry_on_db_error, run_all, unless_taken_over
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20

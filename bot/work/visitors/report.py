@@ -17,12 +17,23 @@ import structlog
 from bot.messages import digests as say
 from bot.messages.digests import digest as digest_message
 from bot.messages.visitors import NO_CHART_BUDGET, NO_CHART_READ
-from bot.model.digests import Subscription, SubscriptionState
 from bot.model.outbox import NewDelivery
-from bot.model.period import Period, day_start
-from bot.model.questions import Numbers, Question, VisitorsQuery
-from bot.model.report import Movements, Report, Suggestion, SuggestionReason, WeeklyReport, WorkDone
-from bot.model.visitors import Analytics, Counts, ReadingProblem, Snapshot, SnapshotState
+from bot.model.questions import Numbers, Question, Subscription, SubscriptionState, VisitorsQuery
+from bot.model.visitors import (
+    Analytics,
+    Counts,
+    Movements,
+    Period,
+    ReadingProblem,
+    Report,
+    Snapshot,
+    SnapshotState,
+    Suggestion,
+    SuggestionReason,
+    WeeklyReport,
+    WorkDone,
+    day_start,
+)
 from bot.store import Transaction
 from bot.work.context import Context, WorkerContext
 

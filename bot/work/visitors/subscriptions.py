@@ -9,19 +9,14 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from bot.messages import digests as say
-from bot.model.audit import Act
-from bot.model.digests import Subscription, SubscriptionState
-from bot.model.ids import ChannelId, ProjectId, RequestKey, SubscriptionId
-from bot.model.message import Message
-from bot.model.origin import Origin
+from bot.model.access import Origin
+from bot.model.ids import ChannelId, Message, ProjectId, Refusal, RequestKey, SubscriptionId
 from bot.model.outbox import Delivery, NewDelivery
-from bot.model.period import Period, day_start, last_full_week
-from bot.model.questions import NOBODY, QuestionKind, VisitorsQuery
-from bot.model.refusal import Refusal
-from bot.model.visitors import ReadingProblem
-from bot.model.weekly_time import Weekday
+from bot.model.prompts import Act
+from bot.model.questions import NOBODY, QuestionKind, Subscription, SubscriptionState, VisitorsQuery, Weekday
+from bot.model.visitors import Period, ReadingProblem, day_start, last_full_week
 from bot.store import Transaction
-from bot.work.access.admit import Allowed
+from bot.work.access import Allowed
 from bot.work.context import Context, WorkerContext
 from bot.work.ports import SlackError
 from bot.work.visitors.question import LATEST, WANTED, ask

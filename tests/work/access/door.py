@@ -15,16 +15,13 @@ from sqlalchemy.sql.selectable import FromClause
 
 from bot.commands import COMMANDS
 from bot.model.access import Access
-from bot.model.digests import SubscriptionState
-from bot.model.ids import ChannelId, ProjectId, UserId
+from bot.model.ids import ChannelId, Message, ProjectId, UserId
 from bot.model.jobs import JobState
-from bot.model.message import Message
-from bot.model.period import Period
 from bot.model.projects import Project, Projects
 from bot.model.prompts import PromptKind, PromptState
-from bot.model.questions import QuestionKind, QuestionState, VisitorsQuery
-from bot.model.visitors import SnapshotState
-from bot.slack.background import Background
+from bot.model.questions import QuestionKind, QuestionState, SubscriptionState, VisitorsQuery
+from bot.model.visitors import Period, SnapshotState
+from bot.slack.intake import Background
 from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Transaction

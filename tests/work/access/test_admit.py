@@ -12,16 +12,15 @@ from pathlib import Path
 import pytest
 
 import bot
-from bot.commands.form_state import FormState
-from bot.commands.spoken import heard
-from bot.model.access import Access, Profile
-from bot.model.attachments import SharedFile
+from bot.commands.catalogue import heard
+from bot.commands.command import FormState
+from bot.model.access import Access, Profile, ts_at
 from bot.model.ids import ChannelId, UserId
 from bot.model.jobs import JobState, Review
-from bot.model.origin import ts_at
-from bot.slack.errors import refused
+from bot.model.prompts import SharedFile
+from bot.slack.client import refused
 from bot.store.deadline import Deadline, within
-from bot.work.access.admit import NotAllowed, Untold, admit
+from bot.work.access import NotAllowed, Untold, admit
 from bot.work.jobs.missed import catch_up
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.ports import Mention, SlackError, SlackUnreachable, ThreadReply

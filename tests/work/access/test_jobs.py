@@ -7,14 +7,12 @@ from collections.abc import Awaitable
 import pytest
 
 from bot.commands import COMMANDS
-from bot.commands.command import Answer
-from bot.commands.form_state import FormState
+from bot.commands.command import Answer, FormState
 from bot.messages import job_answers as say
 from bot.model.access import Profile
-from bot.model.ids import ChannelId, JobNumber, UserId
+from bot.model.ids import ChannelId, JobNumber, Message, UserId
 from bot.model.jobs import JobState
-from bot.model.message import Message
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from bot.work.ports import SlackError, SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL, set_job
 from tests.work.office import BOT, RESPONSE_URL, Office

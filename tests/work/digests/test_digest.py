@@ -10,9 +10,9 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from bot.model.digests import SubscriptionState
 from bot.model.jobs import JobState
-from bot.slack.errors import refused
+from bot.model.questions import SubscriptionState
+from bot.slack.client import refused
 from bot.store.schema import snapshots
 from tests.builders import ANA, BEN, PROJECT, add_job, rows_of
 from tests.work.office import RESPONSE_URL, Office

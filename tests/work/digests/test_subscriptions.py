@@ -6,10 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from bot.model.digests import SubscriptionState
 from bot.model.ids import UserId
-from bot.model.weekly_time import Weekday
-from bot.slack.errors import refused
+from bot.model.questions import SubscriptionState, Weekday
+from bot.slack.client import refused
 from tests.builders import ANA
 from tests.fakes import FakeSlack
 from tests.work.office import RESPONSE_URL, Office

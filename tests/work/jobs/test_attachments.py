@@ -8,13 +8,12 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from bot.messages.attachments import MOST_CHARACTERS
+from bot.messages.jobs import MOST_CHARACTERS
 from bot.model.access import Profile
-from bot.model.attachments import Earlier, NotTaken, SharedFile, TakeThread
 from bot.model.ids import ChannelId, MessageTs, UserId
 from bot.model.jobs import ThreadRef
-from bot.model.prompts import PromptRequest
-from bot.slack.errors import refused
+from bot.model.prompts import Earlier, NotTaken, PromptRequest, SharedFile, TakeThread
+from bot.slack.client import refused
 from bot.work.context import Timeouts
 from bot.work.jobs.ask import ask
 from bot.work.jobs.attachments import OfferedThread, offer_thread

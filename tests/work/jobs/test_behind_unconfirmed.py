@@ -11,8 +11,8 @@ from bot.model.ids import UserId
 from bot.model.jobs import JobState
 from bot.model.prompts import PromptRequest
 from bot.store.queues import Queue
-from bot.work.access.admit import readable
-from bot.work.jobs.follow_up import follow_up
+from bot.work.access import readable
+from bot.work.jobs.ask import follow_up
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due

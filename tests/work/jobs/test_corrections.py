@@ -10,9 +10,9 @@ from typing import TypeVar
 import pytest
 
 from bot.model import lifecycle
+from bot.model.access import Origin, message_key, ts_at
 from bot.model.ids import ChannelId, MessageTs, PromptId, UserId
 from bot.model.jobs import JobState
-from bot.model.origin import Origin, message_key, ts_at
 from bot.model.prompts import PromptState
 from bot.store import LeaseLost, Store, Transaction
 from bot.work.jobs.corrections import heard_change

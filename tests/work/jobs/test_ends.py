@@ -7,11 +7,10 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from bot.commands.form_state import FormState
-from bot.model.ids import ChannelId, JobNumber
+from bot.commands.command import FormState
+from bot.model.ids import ChannelId, JobNumber, Message
 from bot.model.jobs import JobState
-from bot.model.message import Message
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from bot.work.jobs.decisions import dismiss, send_again, stop_watching
 from bot.work.ports import SlackUnclear, SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 
 from bot.model.ids import UserId
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from tests.builders import ANA, BEN
 from tests.work.office import Office
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.commands.form_state import FormState
+from bot.commands.command import FormState
 from bot.model.ids import MessageTs, UserId
-from bot.slack.errors import refused
-from bot.work.access.admit import admit
+from bot.slack.client import refused
+from bot.work.access import admit
 from bot.work.jobs.ask import TooManyWaiting
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_events import heard_mention

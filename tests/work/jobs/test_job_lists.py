@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from bot.model.ids import ChannelId
+from bot.model.ids import ChannelId, Message
 from bot.model.jobs import JobState
-from bot.model.message import Message
 from bot.work.ports import SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL, add_job
 from tests.work.office import Office

@@ -7,12 +7,11 @@ from datetime import date
 
 import pytest
 
-from bot.commands.spoken import heard
+from bot.commands.catalogue import heard
 from bot.messages import blocks as b
-from bot.model.access import Profile
+from bot.model.access import Origin, Profile, message_key, ts_at
 from bot.model.ids import ChannelId, MessageTs, PromptId, UserId
 from bot.model.jobs import JobState
-from bot.model.origin import Origin, message_key, ts_at
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.work.context import FollowUps
 from bot.work.jobs.missed import Gap, catch_up

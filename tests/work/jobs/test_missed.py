@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select, text
 
-from bot.commands import spoken
+from bot.commands import catalogue
+from bot.model.access import Origin, message_key, time_of, ts_at
 from bot.model.ids import MessageTs
-from bot.model.origin import Origin, message_key, time_of, ts_at
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from bot.store import DatabaseTrouble
 from bot.store import schema as s
 from bot.work.context import FollowUps
@@ -41,13 +41,13 @@ async def catch_up_all(office: Office, runs: int = 10) -> None:
 
 async def read_on(office: Office, runs: int = 10) -> None:
     for _ in range(runs):
-        await office.works(lambda context: catch_up(context, spoken.heard))
+        await office.works(lambda context: catch_up(context, catalogue.heard))
         office.clock.pass_seconds(office.context.timeouts.unread_pace_seconds)
 
 
 async def again(office: Office, heard: ThreadReply | Mention) -> None:
     """The event comes after all."""
-    await spoken.heard(office.context, heard)
+    await catalogue.heard(office.context, heard)
 
 
 async def prompts(office: Office) -> list[str]:
@@ -273,7 +273,7 @@ async def test_a_gap_stays_while_the_database_is_away(office: Office) -> None:
     await read_on(office)
     assert await prompts(office) == ["Add a quickstart", "Mention retries"]
     await gap.end()
-    assert await office.works(lambda context: catch_up(context, spoken.heard)) == 0
+    assert await office.works(lambda context: catch_up(context, catalogue.heard)) == 0
 
 
 async def test_threads_in_which_nothing_is_said_are_forgotten_after_a_day(office: Office) -> None:

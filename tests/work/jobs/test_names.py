@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.model.ids import ChannelId, MessageTs
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from bot.work.ports import Said, SlackUnreachable
 from tests.builders import ANA, CHANNEL
 from tests.work.office import BOT, Office

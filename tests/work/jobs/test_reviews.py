@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.model.access import Profile
+from bot.model.ids import Message
 from bot.model.jobs import JobState, Review
-from bot.model.message import Message
-from bot.model.weekly_time import working_time
-from bot.work.jobs.remind import remind
+from bot.model.questions import working_time
+from bot.work.jobs.decisions import remind
 from bot.work.ports import SlackUnreachable
 from tests.builders import ANA, BEN
 from tests.work.office import Office

@@ -7,12 +7,11 @@ import asyncio
 import httpx
 import pytest
 
-from bot.commands.form_state import FormState
-from bot.model.audit import Act
+from bot.commands.command import FormState
+from bot.model.access import Origin, message_key
 from bot.model.ids import ChannelId, JobNumber, MessageTs, UserId
 from bot.model.jobs import JobState
-from bot.model.origin import Origin, message_key
-from bot.model.prompts import PromptState
+from bot.model.prompts import Act, PromptState
 from bot.work.jobs.corrections import heard_change
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts

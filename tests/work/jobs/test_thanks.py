@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.work.jobs.thanks import is_thanks, says_reviewed
+from bot.work.jobs.thread_events import is_thanks, says_reviewed
 
 
 @pytest.mark.parametrize(

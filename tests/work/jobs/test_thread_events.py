@@ -8,8 +8,8 @@ from typing import Any, Self, TypeVar
 
 import pytest
 
+from bot.model.access import Origin
 from bot.model.ids import ChannelId, MessageTs, RequestKey
-from bot.model.origin import Origin
 from bot.work.jobs.thread_events import TooEarly, heard_reply
 from bot.work.ports import ThreadReply
 from tests.builders import ANA, CHANNEL

@@ -10,10 +10,10 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from bot.cli.rows import wait_words
 from bot.model.ids import JobNumber, MessageTs
-from bot.model.pace import Method
+from bot.model.outbox import Method
 from bot.model.waits import Wait, WaitWhy
+from bot.operator.rows import wait_words
 from bot.store import Claimer
 from bot.store.schema import prompts
 from bot.work.jobs.poll import poll_jobs

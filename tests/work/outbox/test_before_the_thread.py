@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.model.ids import JobNumber
 from bot.model.jobs import JobState
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from bot.work.jobs.thread import redraw_face
 from bot.work.outbox.deliver import deliver_due
 from tests.builders import ANA, BEN

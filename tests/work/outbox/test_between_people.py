@@ -6,7 +6,7 @@ import pytest
 
 from bot.model.ids import ChannelId
 from bot.model.jobs import JobState
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from tests.work.office import Office
 
 BETWEEN_PEOPLE = ChannelId("D0ANABEN")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from bot.work.ports import SlackUnclear
 from tests.builders import CHANNEL
 from tests.work.office import Office

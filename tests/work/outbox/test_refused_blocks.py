@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.model.ids import JobNumber
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread import redraw_face
 from tests.work.office import Office

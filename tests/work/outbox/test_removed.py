@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from bot.model.digests import SubscriptionState
+from bot.model.questions import SubscriptionState
 from bot.work.ports import SlackUnclear
 from tests.builders import ANA, CHANNEL
 from tests.work.office import Office

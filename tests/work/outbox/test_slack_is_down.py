@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from bot.model.jobs import JobState
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from bot.work.ports import SlackUnclear
 from tests.builders import ANA, new_store
 from tests.fakes import FakeSlack

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from bot.model.ids import ChannelId, JobNumber
-from bot.model.pace import Method
+from bot.model.outbox import Method
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread import redraw_face
 from bot.work.outbox.deliver import deliver_due

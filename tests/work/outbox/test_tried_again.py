@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.model import lifecycle
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from tests.work.office import Office
 
 

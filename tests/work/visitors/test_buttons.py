@@ -11,7 +11,7 @@ import pytest
 
 from bot.model.ids import ChannelId
 from bot.model.visitors import Counts
-from bot.slack.errors import refused
+from bot.slack.client import refused
 from bot.store.snapshots import path_hash
 from bot.work.ports import SlackUnclear
 from bot.work.visitors.fetch import sweep_snapshots

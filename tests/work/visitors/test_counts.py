@@ -10,8 +10,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model.period import Period
-from bot.model.visitors import Counts, PageCounts, Snapshot
+from bot.model.visitors import Counts, PageCounts, Period, Snapshot
 from bot.store import Transaction
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions

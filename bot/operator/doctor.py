@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from bot.cli.doctor_database import check_database
-from bot.cli.doctor_slack import check_slack
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
-from bot.ops.checks import Checks, Finding, network_trouble, run_checks
+from bot.health.checks import Checks, Finding, network_trouble, run_checks
+from bot.operator.doctor_database import check_database
+from bot.operator.doctor_slack import check_slack
 from bot.settings import DatabaseSettings, DocsProject, DocsSettings, SettingNames, Settings, SettingsError
 from bot.store.database import CONNECTIONS, exposed, is_exposed, sqlite_file
 

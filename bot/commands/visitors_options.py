@@ -10,13 +10,15 @@ from functools import cache, partial
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from bot.commands.parsing.periods import BadPeriod, UnknownPeriod, default_period, parse_period
+from bot.commands.periods import BadPeriod, UnknownPeriod, default_period, parse_period
 from bot.messages.blocks import code, escape
 from bot.messages.plain_text import one_line, visible
-from bot.model.period import Period
-from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, VisitorsQuery
-from bot.model.visitors import SortBy
-from bot.model.weekly_time import Weekday
+from bot.model.ids import ChannelId, JobNumber, MessageTs
+from bot.model.jobs import ThreadRef, TrackedJob
+from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, VisitorsQuery, Weekday
+from bot.model.visitors import Period, SortBy
+from bot.store import Transaction
+from bot.work.context import Context
 
 _SECTION_LENGTH = 300
 _MOST_CHARACTERS = 10_000
@@ -236,3 +238,37 @@ def _zone(word: str, _words: list[str]) -> str | None:
 def _zones() -> dict[str, str]:
     """Return the names of all IANA time zones by their lower-case form."""
     return {name.lower(): name for name in available_timezones() if name.lower() not in _NO_ZONES}
+
+
+NUMBER = "[0-9]{1,9}"
+"""The shape of a job's number."""
+LINK = r"https?://[^\s/]+/archives/[A-Z0-9]+/p[0-9]{16}/?(?:\?\S*)?"
+"""The shape of a link to a message, such as
+
+https://acme.slack.com/archives/C0123/p1700000000123456?thread_ts=1700000000.123456&cid=C0123
+"""
+_PARTS = re.compile(r"https?://[^\s/]+/archives/([A-Z0-9]+)/p([0-9]{10})([0-9]{6})/?(?:\?(\S*))?")
+_THREAD = re.compile(r"(?:^|&)thread_ts=([0-9]+\.[0-9]+)")
+
+
+def as_thread(named: str) -> ThreadRef | None:
+    """Return the thread of a link to a Slack message; None if the text is no such link."""
+    found = _PARTS.fullmatch(named)
+    if found is None:
+        return None
+    channel, seconds, fraction, query = found.groups()
+    root = _THREAD.search(query or "")
+    return ThreadRef(ChannelId(channel), MessageTs(root[1] if root else f"{seconds}.{fraction}"))
+
+
+async def find_job(context: Context, named: str) -> TrackedJob | None:
+    """Return the job that a text names (``42``, ``#42``, a service id, a link), or None."""
+    return await context.store.read(lambda tx: _find_job(tx, named))
+
+
+def _find_job(tx: Transaction, named: str) -> TrackedJob | None:
+    if re.fullmatch(f"#?{NUMBER}", named):
+        return tx.jobs.get(JobNumber(int(named.removeprefix("#"))))
+    if thread := as_thread(named):
+        return tx.jobs.in_thread(thread)
+    return tx.jobs.with_service_id(named)

@@ -26,13 +26,13 @@ from prometheus_client.registry import Collector
 
 from bot import __version__
 from bot.docs_api import Forbidden, NotConfigured, NotFound, RateLimited, Rejected, Unauthorized, Unavailable
+from bot.health.checks import LIMIT_SECONDS, Finding, free_bytes
 from bot.model.ids import ProjectId
 from bot.model.jobs import QueueWhy
-from bot.ops.checks import LIMIT_SECONDS, Finding, free_bytes
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.heartbeats import GONE_AFTER
 from bot.work.context import Context
-from bot.work.jobs.service_health import is_refused, trouble_of
+from bot.work.jobs.poll import is_refused, trouble_of
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _DOCS_ERRORS = tuple(

@@ -9,8 +9,8 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.messages.numbers import day as shown_day
-from bot.model.period import Period, full_days, today, week_of
-from bot.model.weekly_time import Weekday
+from bot.model.questions import Weekday
+from bot.model.visitors import Period, full_days, today, week_of
 
 MOST_DAYS = 366
 """Maximum length of a period."""

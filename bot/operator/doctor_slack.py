@@ -11,11 +11,10 @@ from typing import TypeVar
 
 import yaml
 
-from bot.cli.manifest import manifest
-from bot.ops.checks import Finding, network_trouble, token_finding
+from bot.health.checks import Finding, network_trouble, token_finding
+from bot.operator.running import manifest
 from bot.settings import Settings
-from bot.slack.client import SlackClient, open_session, web_client
-from bot.slack.errors import UNKNOWN_ID_CODES, translated
+from bot.slack.client import UNKNOWN_ID_CODES, SlackClient, open_session, translated, web_client
 from bot.work.ports import SlackError, SlackRefused
 
 _MOST_LISTED = 30

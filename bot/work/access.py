@@ -15,11 +15,9 @@ from typing import TypedDict, Unpack
 import structlog
 
 from bot.messages import general as say
-from bot.model.access import Access
-from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId
+from bot.model.access import Access, Origin
+from bot.model.ids import ChannelId, Message, MessageTs, RequestKey, UserId
 from bot.model.jobs import TrackedJob
-from bot.model.message import Message
-from bot.model.origin import Origin
 from bot.model.outbox import NewDelivery
 from bot.model.prompts import Prompt
 from bot.store import Transaction

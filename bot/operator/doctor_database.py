@@ -16,17 +16,16 @@ from urllib.parse import quote
 from sqlalchemy import Connection, StaticPool, create_engine, literal, make_url, select, text, union_all
 from sqlalchemy.exc import SQLAlchemyError
 
-from bot.cli.rows import wait_words
-from bot.model.digests import SubscriptionState
+from bot.health.checks import Finding
+from bot.model.questions import SubscriptionState, is_zone
 from bot.model.waits import Wait
-from bot.model.weekly_time import is_zone
-from bot.ops.checks import Finding
+from bot.operator.rows import wait_words
 from bot.store import Transaction
 from bot.store.database import Database, is_on_network, sqlite_file
 from bot.store.leases import UNREADABLE
+from bot.store.limits import explain
 from bot.store.migrate import HEAD, revision_of
 from bot.store.schema import metadata, subscriptions
-from bot.store.trouble import explain
 
 _LEAST_BYTES = 50_000_000
 _STUCK = timedelta(minutes=10)

@@ -15,10 +15,10 @@ from bot.logs import terminal_safe
 from bot.messages.plain_text import csv_line, one_line
 from bot.messages.problems import title
 from bot.model import lifecycle
-from bot.model.audit import AuditRow
 from bot.model.ids import JobNumber, UserId
 from bot.model.jobs import JobFilter, TrackedJob
 from bot.model.outbox import DeadLetter
+from bot.model.prompts import AuditRow
 from bot.model.waits import Wait, WaitWhy
 from bot.store import Store, Transaction
 from bot.store.backup import back_up, restore

@@ -1,1 +1,0 @@
-"""Parse what people type after a command."""

@@ -1,0 +1,209 @@
+"""``docs-bot run``, ``serve`` and ``work``: run the bot until a signal stops it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from urllib.parse import urlsplit
+
+import click
+import structlog
+import yaml
+from click.exceptions import Exit
+from sqlalchemy.exc import SQLAlchemyError
+
+from bot import logs
+from bot.app import Roles, running_bot
+from bot.health.checks import allow_open_files
+from bot.health.stopping import Stopping
+from bot.settings import DatabaseSettings, LoadedSettings, Settings, SettingsError
+from bot.work.ports import SlackError
+
+if TYPE_CHECKING:
+    from bot.store import Store
+
+
+BAD_SETTINGS = 78
+"""EX_CONFIG of sysexits.h: something in the configuration is wrong."""
+CANNOT_START = 69
+"""EX_UNAVAILABLE: something that the bot needs is not there."""
+CRASHED = 70
+"""EX_SOFTWARE of sysexits.h: the bot has failed in a way that it does not know."""
+TERMINATED = 128 + signal.SIGTERM
+"""The exit code that shells give a process ended by SIGTERM."""
+INTERRUPTED = 128 + signal.SIGINT
+"""The same for SIGINT (Ctrl-C); click alone would exit with 1."""
+
+Kind = TypeVar("Kind", bound=LoadedSettings)
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print a text that may quote others, so that it does not steer the terminal."""
+    from bot.logs import terminal_safe
+
+    click.echo(terminal_safe(text), err=err)
+
+
+def loaded(kind: type[Kind]) -> Kind:
+    """Return the settings of this kind; print what is wrong with them and exit when something is."""
+    try:
+        return kind.load()
+    except SettingsError as error:
+        echo(str(error), err=True)
+        raise Exit(BAD_SETTINGS) from None
+
+
+@contextmanager
+def database_errors() -> Iterator[None]:
+    """Print one line and exit when the database cannot be used."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except SQLAlchemyError as error:
+        echo(about_database(error), err=True)
+        raise Exit(CANNOT_START) from None
+
+
+def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None = None) -> None:
+    """Run a command with the store of DATABASE_URL, and print what it returns.
+
+    Exits when the database cannot be used or lacks this version's schema. A ValueError of the command is
+    about the parameter ``hint``.
+    """
+    url = loaded(DatabaseSettings).sqlalchemy_url
+    try:
+        with database_errors():
+            told = asyncio.run(_with_store(url, run))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=hint) from None
+    if told is not None:
+        echo(told)
+
+
+async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -> str | None:
+    from bot.store import Store
+    from bot.store.database import UnusableDatabase
+    from bot.store.migrate import HEAD, current
+
+    store = Store.open(url)
+    try:
+        if (await current(store.database) or "") < HEAD:
+            raise UnusableDatabase(
+                "The database is not at this version's schema yet. `docs-bot migrate` brings it there, "
+                "and so does a start."
+            )
+        return await run(store)
+    finally:
+        await store.close()
+
+
+def about_database(error: SQLAlchemyError) -> str:
+    """Return why the database cannot be used, and what to do."""
+    from bot.store.database import UnusableDatabase
+    from bot.store.limits import explain
+
+    if isinstance(error, UnusableDatabase):
+        return str(error)
+    # The error's own text may quote the address with its password.
+    found = explain(error)
+    return f"The database cannot be used: {found.cause}. {found.advice}"
+
+
+def run(roles: Roles) -> NoReturn:
+    """Run the bot until SIGTERM or SIGINT, and exit. A start that fails is told in the format of the log."""
+    allow_open_files()
+    stopping, form = Stopping(), os.environ.get("LOG_FORMAT", "auto").lower()
+    try:
+        settings = Settings.load()
+        form = settings.log_format
+        with suppress(asyncio.CancelledError):  # told to stop before it was ready
+            asyncio.run(_run_until_stopped(settings, roles, stopping))
+    except SettingsError as error:
+        _not_started(str(error), BAD_SETTINGS, form)
+    except SQLAlchemyError as error:
+        _not_started(about_database(error), CANNOT_START, form)
+    except SlackError as error:
+        advice = "Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL."
+        _not_started(f"Slack: {error}. {advice}", CANNOT_START, form)
+    except OSError as error:
+        advice = "Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT."
+        _not_started(f"{error.strerror or error}. {advice}", CANNOT_START, form)
+    except Exception:  # a traceback that Python prints has no format and may have a secret
+        if not structlog.is_configured():
+            logs.configure("ERROR", form)
+        structlog.get_logger(__name__).critical("crashed", exc_info=True, exit_code=CRASHED)
+        raise Exit(CRASHED) from None
+    raise Exit(stopping.told())
+
+
+async def _run_until_stopped(settings: Settings, roles: Roles, stopping: Stopping) -> None:
+    starting, stop = asyncio.current_task(), asyncio.Event()
+
+    def begin_to_stop() -> None:
+        if stop.is_set():  # a second signal must not cancel the clean-up
+            return
+        stopping.begin()
+        stopping.end_in_time()
+        stop.set()
+        if starting is not None:
+            starting.cancel()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, begin_to_stop)
+    async with running_bot(settings, roles=roles, stopping=stopping):
+        starting = None
+        # Imported objects stay for good; collecting them repeatedly would delay acknowledgements by 0.1 s.
+        gc.collect()
+        gc.freeze()
+        # Nor does the configuration of the log change any more, so that no line has to look it up.
+        structlog.configure(cache_logger_on_first_use=True)
+        await stop.wait()
+
+
+def _not_started(about: str, code: int, form: str) -> NoReturn:
+    """Tell why the bot does not start, in the format of its log, and exit."""
+    if logs.is_for_people(form):
+        echo(about, err=True)
+    else:
+        logs.configure("ERROR", form)
+        structlog.get_logger(__name__).error("not_started", about=about, exit_code=code)
+    raise Exit(code)
+
+
+_PATH = "/slack/events"
+
+
+def manifest(address: str | None) -> str:
+    """Return the manifest for Socket Mode, or for HTTP at the public https address of the bot.
+
+    Raises ValueError, with a text for people, for any other address.
+    https://docs.slack.dev/reference/app-manifest
+    """
+    text = files("bot.operator").joinpath("manifest.yml").read_text("utf-8")
+    return text if address is None else _over_http(yaml.safe_load(text), _events_url(address))
+
+
+def _events_url(address: str) -> str:
+    parts = urlsplit(address)
+    is_plain = parts.username is None and not parts.query and not parts.fragment
+    if parts.scheme != "https" or not parts.hostname or not is_plain or parts.path not in ("", "/", _PATH):
+        raise ValueError(f"{address!r} is no address of a bot: write https:// and its host")
+    return f"https://{parts.netloc}{_PATH}"
+
+
+def _over_http(found: dict[str, Any], url: str) -> str:
+    for command in found["features"]["slash_commands"]:
+        command["url"] = url
+    settings = found["settings"]
+    settings["event_subscriptions"]["request_url"] = url
+    settings["interactivity"]["request_url"] = url
+    settings["socket_mode_enabled"] = False
+    return yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=1000)

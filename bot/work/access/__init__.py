@@ -1,1 +1,0 @@
-"""Access to the bot and to jobs: the decision, its cache, and the refusal."""
