@@ -1,4 +1,7 @@
-"""The list of every command. To add one, write its file and its test here, and add it to ``COMMANDS``."""
+"""The list of every command, and what people say after a mention.
+
+To add a command, write its file and its test here, and add it to ``COMMANDS``.
+"""
 
 from __future__ import annotations
 

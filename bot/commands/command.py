@@ -1,4 +1,4 @@
-"""The parts of a slash command: its words, its handlers, and the requests that they receive."""
+"""The parts of a slash command: its words, handlers, requests and forms, and who may use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of jobs, page by page: ``jobs``, ``jobs mine``, ``jobs open`` and ``jobs #channel``."""
+"""What ``/docs-agent`` lists: jobs page by page, the hourly limits, and the docs of a channel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages in a job's thread besides its face: the full prompt, and the replies about its progress."""
+"""Messages in a job's thread besides its face: the full prompt, its progress, and attachments."""
 
 from __future__ import annotations
 

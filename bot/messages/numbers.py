@@ -1,5 +1,6 @@
-"""Numbers, dates and durations as text, and in charts and tables, for which Slack's library has no classes.
+"""Numbers, dates and durations as text, in charts and tables, and in answers about visitors.
 
+Slack's library has no classes for charts and tables:
 https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block ·
 https://docs.slack.dev/reference/block-kit/blocks/data-table-block
 """

@@ -1,4 +1,4 @@
-"""Access: which users and channels the bot serves, and the cache of known members."""
+"""Who asks, from where, and what they may: origins, access, and the cache of known members."""
 
 from __future__ import annotations
 

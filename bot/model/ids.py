@@ -1,4 +1,4 @@
-"""A type for each kind of id, so that mypy refuses one in place of another."""
+"""A type for each kind of id, so that mypy refuses one in place of another; messages, and refusals."""
 
 from __future__ import annotations
 

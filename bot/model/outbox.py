@@ -1,4 +1,4 @@
-"""The outbox: messages to send, and the state of each delivery."""
+"""The outbox: messages to send, the state of each delivery, and the paces that Slack allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prompts: texts for the agent, sent to the docs service."""
+"""Prompts: texts for the agent, with what is attached to them; and the acts that the audit keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about visitors: a person's, and a digest's; and the snapshots that answer them."""
+"""Questions about visitors: a person's, and a digest's with its weekly time; and their snapshots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue for the docs service's hourly quota, and the fair order of its prompts."""
+"""The queue for the docs service's hourly quota, its fair order, and how often jobs are polled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unique visitors of the docs. The counts are approximate and must never be added up."""
+"""Unique visitors of the docs, their periods and reports. The counts are approximate, and never added up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``docs-bot run``, ``serve`` and ``work``: run the bot until a signal stops it."""
+"""``docs-bot run``, ``serve`` and ``work`` until a signal stops them; exit codes; and the manifest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client of Slack's Web API, and the identity of the bot's token."""
+"""The client of Slack's Web API, the identity of the bot's token, and what Slack's error codes mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Private messages to one person after the acknowledgement, retried when Slack fails."""
+"""Requests on their way: answered privately, finished in the background, or left to be read again."""
 
 from __future__ import annotations
 

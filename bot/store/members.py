@@ -1,4 +1,4 @@
-"""What is remembered of people and channels: access by user, and the project that a channel has chosen."""
+"""What is remembered of people and channels: access, the project of a channel, and who did what."""
 
 from __future__ import annotations
 

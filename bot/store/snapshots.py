@@ -1,4 +1,4 @@
-"""Snapshots: stored answers of the analytics API, one for each period, fetched page by page and shared."""
+"""Snapshots: stored answers of the analytics API, one for each period, shared, with their pages."""
 
 from __future__ import annotations
 

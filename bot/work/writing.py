@@ -1,4 +1,4 @@
-"""What a worker does when its write is late: retry while the database is away, or leave the row to others."""
+"""Writing: what is ready together, again while the database is away, and by tasks that end in order."""
 
 from __future__ import annotations
 

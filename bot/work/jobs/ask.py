@@ -1,4 +1,4 @@
-"""Store a request for a new job once, before the acknowledgement to Slack."""
+"""Store a request for a new job or a follow-up once, before the acknowledgement to Slack."""
 
 from __future__ import annotations
 

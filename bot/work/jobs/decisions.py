@@ -1,4 +1,4 @@
-"""What the buttons under a job's messages do: run again, stop watching, send again, dismiss, withdraw."""
+"""What the buttons under a job's messages do: run again, send, dismiss, withdraw, review, remind."""
 
 from __future__ import annotations
 

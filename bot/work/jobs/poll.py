@@ -1,4 +1,4 @@
-"""The worker that polls running jobs, and writes each change together with the messages about it."""
+"""The worker that polls running jobs, with the messages about each change; the service's health."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker that resolves the names in new prompts and opens their threads."""
+"""The worker that resolves the names in new prompts within limits and opens their threads."""
 
 from __future__ import annotations
 

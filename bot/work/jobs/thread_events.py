@@ -1,4 +1,4 @@
-"""Handle messages in Slack: a mention asks for a job or steers one, as does a reply in the bot's threads."""
+"""Handle messages in Slack: a mention asks or steers, a reply steers, and thanks cost nothing."""
 
 from __future__ import annotations
 
