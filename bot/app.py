@@ -56,8 +56,9 @@ from bot.work.clock import WatchedClock, beat, find_due, follow_clock
 from bot.work.context import FollowUps, Timeouts, WorkerContext
 from bot.work.jobs.decisions import remind
 from bot.work.jobs.missed import Gap, catch_up, forget_conversations
-from bot.work.jobs.poll import poll_jobs, show_trouble
+from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
 from bot.work.retention import forget_old

@@ -33,15 +33,15 @@ from bot.commands.job_lists import (
     turn_page,
 )
 from bot.commands.reflexes import send_anyway, unsent
-from bot.messages import general, jobs
+from bot.messages import face, general
 from bot.messages import job_answers as say
 from bot.messages.general import NOT_SERVED
 from bot.messages.job_answers import SEND_ANYWAY
 from bot.model.access import Origin
 from bot.model.ids import ChannelId, JobNumber, PromptId
-from bot.model.jobs import Review
+from bot.model.jobs import Review, TakeThread
 from bot.model.projects import Project, UnknownProject
-from bot.model.prompts import Prompt, PromptRequest, TakeThread
+from bot.model.prompts import Prompt, PromptRequest
 from bot.work.access import Readable, readable, steerable
 from bot.work.context import Context
 from bot.work.jobs.ask import ask
@@ -259,7 +259,7 @@ def _told_if_late(is_done: bool) -> Answer:
 @_on_job
 async def _show_attachments(context: Context, _press: Press, known: Readable) -> Answer:
     texts = await context.store.read(lambda tx: tx.prompts.attachments(known.job.number))
-    return Answer(message=jobs.shown(known.job, texts))
+    return Answer(message=face.shown(known.job, texts))
 
 
 COMMAND = Command(

@@ -17,7 +17,7 @@ from bot.model.quota import frees_at
 from bot.store import Transaction
 from bot.work.access import Allowed, reads_channel
 from bot.work.context import Context
-from bot.work.jobs.poll import is_refused
+from bot.work.jobs.service_health import is_refused
 
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
 _VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open )?(\w*)")

@@ -9,7 +9,7 @@ from bot import slack_text
 from bot.commands.command import Answer, Command, FormState, Invocation, Modal, Press, Word
 from bot.commands.job_lists import projects_to_choose
 from bot.commands.visitors_options import Misunderstood, parse_query, parse_section, parse_weekly
-from bot.messages import general, numbers
+from bot.messages import general, visitors_answers
 from bot.messages.general import unknown_choice, unknown_in_options
 from bot.model.ids import PageKey, ProjectId, QuestionId
 from bot.model.projects import Project, UnknownProject
@@ -33,7 +33,7 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
         return await COMMAND.run_word(context, replace(invocation, words=words, project=project))
     except Misunderstood as why:
         meaning = COMMAND.meaning(words, context.projects)
-        said = numbers.misunderstood(
+        said = visitors_answers.misunderstood(
             str(why),
             about_digest=meaning is not None and meaning[0] in COMMAND.words,
             after_mention=not invocation.command,
@@ -126,9 +126,9 @@ async def _improve(context: Context, press: Press) -> Answer:
     key = PageKey(press.value.removeprefix("page:"))
     known = await context.store.read(lambda tx: tx.pages.one(key))
     if known is None:
-        return Answer(message=numbers.not_kept())
+        return Answer(message=visitors_answers.not_kept())
     page, period, project = known
-    text, state = numbers.improve_prompt(page, period), FormState.at(press.origin)
+    text, state = visitors_answers.improve_prompt(page, period), FormState.at(press.origin)
     offered = await projects_to_choose(context, press.origin.channel, context.projects.with_id(project))
     form = general.ask_form(channel=press.origin.channel, private=state.dumps(), text=text, projects=offered)
     return Answer(modal=Modal(form))

@@ -32,7 +32,7 @@ from bot.model.jobs import QueueWhy
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.heartbeats import GONE_AFTER
 from bot.work.context import Context
-from bot.work.jobs.poll import is_refused, trouble_of
+from bot.work.jobs.service_health import is_refused, trouble_of
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _DOCS_ERRORS = tuple(

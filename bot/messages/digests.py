@@ -38,8 +38,17 @@ from bot.messages.visitors import (
 from bot.model.ids import Block, Message, Refusal
 from bot.model.jobs import JobState
 from bot.model.projects import Project, Projects
-from bot.model.questions import Subscription, SubscriptionState, Weekday, WeeklyTime
-from bot.model.visitors import Period, ReadingProblem, Suggestion, SuggestionReason, WeeklyReport, WorkDone
+from bot.model.questions import (
+    Subscription,
+    SubscriptionState,
+    Suggestion,
+    SuggestionReason,
+    Weekday,
+    WeeklyReport,
+    WeeklyTime,
+    WorkDone,
+)
+from bot.model.visitors import Period, ReadingProblem
 
 _CURVE_TITLE = "Unique visitors week by week"
 _STATE_NAMES = {

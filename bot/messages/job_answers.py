@@ -8,8 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.messages import blocks as b
-from bot.messages.face import name, open_words, state_words, wait_lines
-from bot.messages.jobs import file_names
+from bot.messages.face import file_names, name, open_words, state_words, wait_lines
 from bot.messages.numbers import counted, number
 from bot.messages.plain_text import one_line, visible
 from bot.messages.problems import BETWEEN_PEOPLE, Problem, key_setting, title

@@ -1,6 +1,5 @@
-"""Numbers, dates and durations as text, in charts and tables, and in answers about visitors.
+"""Numbers, dates and durations as text, and in charts and tables, for which Slack's library has no classes.
 
-Slack's library has no classes for charts and tables:
 https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block ·
 https://docs.slack.dev/reference/block-kit/blocks/data-table-block
 """
@@ -10,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, time, timedelta
 
-from bot.messages import blocks as b
 from bot.messages.blocks import escape
 from bot.messages.plain_text import clip, one_line
-from bot.messages.problems import reading_problem, refusal_way
-from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code, the_docs
-from bot.model.ids import Block, Message, Refusal
-from bot.model.questions import Question, VisitorsQuery, Weekday
-from bot.model.visitors import Budget, Counts, PageCounts, Period
+from bot.model.ids import Block
+from bot.model.questions import Weekday
+from bot.model.visitors import Counts, PageCounts, Period
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -212,129 +208,3 @@ def _number(count: int) -> Block:
 def _gain(page: PageCounts, whole: bool) -> Block:
     known = gained(page) if page.was or whole else 0
     return {"type": "raw_number", "value": known, "text": page_gain(page, whole=whole)}
-
-
-EXAMPLES = (
-    "`/docs-visitors 28d`, `/docs-visitors last week path /api`, `/docs-visitors October top 20 sort ai`, "
-    "`/docs-visitors 2026-10-01..2026-10-15 csv`"
-)
-DIGEST_EXAMPLES = (
-    "`/docs-visitors subscribe monday 09:00 Europe/Berlin`, `/docs-visitors subscribe path /api`, "
-    "`/docs-visitors unsubscribe path /api`, `/docs-visitors digest now`"
-)
-_SHORT_LENGTH = 200
-_PROMPT_PATH_LENGTH = 2_000
-"""The agent needs the whole path, and the store keeps no longer one."""
-
-
-def reading(query: VisitorsQuery) -> Message:
-    """Return what is said while the numbers of a question are read."""
-    what = f"{the_docs(query)}, {dates(query.period)}"
-    return b.words(f":hourglass_flowing_sand: Reading who read {what}. I'll answer here.")
-
-
-def not_readable(query: VisitorsQuery, problem: str) -> Message:
-    """Return the answer if nothing could be read. ``problem`` is stored with the snapshot."""
-    return b.words(
-        f":warning: I couldn't read who read {the_docs(query)}, {dates(query.period)}: "
-        f"{_short(reading_problem(problem))}. "
-        "Try again later. If it keeps failing, ask whoever runs this bot."
-    )
-
-
-def budget_used_up(query: VisitorsQuery, budget: Budget) -> Message:
-    """Return the answer if the hourly budget was used up before anything was read."""
-    until = f" The next is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
-    return b.words(
-        f":warning: I couldn't read who read {the_docs(query)}, {dates(query.period)}: all "
-        f"{counted(budget.limit, 'analytics call', 'analytics calls')} of this hour are used.{until} "
-        "Ask again then. What has been read so far is kept."
-    )
-
-
-def misunderstood(why: str, *, about_digest: bool = False, after_mention: bool = False) -> Message:
-    """Return the answer to a command that could not be parsed.
-
-    ``why`` is escaped mrkdwn. ``about_digest``: the command was about digests, so show their examples.
-    ``after_mention``: it may have been meant as a prompt for the agent.
-    """
-    examples = DIGEST_EXAMPLES if about_digest else EXAMPLES
-    prompt = " If it was meant for the agent, send it with `/docs-agent`." if after_mention else ""
-    return b.words(f"{why}\nFor example: {examples}. `/docs-visitors help` shows the rest.{prompt}")
-
-
-def shared_before() -> Message:
-    """Return the answer to a second press of *Share in channel*."""
-    return b.words("That's been shared already, so I posted nothing.")
-
-
-def file_sent_before() -> Message:
-    """Return the answer if the file was already sent, by this button or with the question."""
-    return b.words(
-        "That file is in our direct messages already, or on its way there. I didn't send it again."
-    )
-
-
-def not_kept() -> Message:
-    """Return the answer to a button under an answer whose numbers were deleted."""
-    return b.words(
-        ":no_entry: I no longer have those numbers, so I did nothing. Ask again with `/docs-visitors`."
-    )
-
-
-def still_reading() -> Message:
-    """Return the answer to a button pressed before the numbers are read."""
-    return b.words(":hourglass_flowing_sand: I'm still reading. Try again when the answer is there.")
-
-
-def file_follows(*, to_channel: bool) -> Message:
-    """Return the confirmation that a file with all rows follows."""
-    where = "to this channel" if to_channel else "in our direct messages"
-    return b.words(f"All pages are coming as a CSV file {where}.")
-
-
-def file_words(question: Question, rows: int, *, complete: bool) -> str:
-    """Return the text that accompanies the file."""
-    part = "" if complete else " (I couldn't read them all)"
-    section = shown_code(question.query.section)
-    where = f" under {section}" if section else ""
-    return (
-        f"Who read the docs, {dates(question.query.period)}: {counted(rows, 'page', 'pages')}{where}{part}, "
-        f"for {b.mention(question.user)}. Approximate unique visitors, not to be added."
-    )
-
-
-def undelivered(meaning: Refusal, code: str, bot_name: str, *, is_file: bool) -> Message:
-    """Return the notice that Slack refused a post or file. ``code`` is Slack's error code."""
-    what = "I couldn't send the file." if is_file else "I posted nothing."
-    return b.words(f":no_entry: {what} {refusal_way(meaning, code, bot_name, 'try again')}")
-
-
-def _short(text: str) -> str:
-    return b.quoted(text, _SHORT_LENGTH)
-
-
-def improve_prompt(page: PageCounts, period: Period) -> str:
-    """Return the suggested prompt for a page, as plain text that the user can change in the form."""
-    numbers = page_numbers(page.now)
-    return (
-        f"Improve the page {one_line(page.path, _PROMPT_PATH_LENGTH) or shown_path(page.path)}\n\n"
-        f"Unique visitors {dates(period)} (approximate): {numbers}.\n\n"
-        f"{_aim(page)}"
-    )
-
-
-def _aim(page: PageCounts) -> str:
-    if page.now.total and page.now.ai >= 2 * page.now.human:
-        return (
-            "It is read mostly by AI agents: state facts completely and explicitly, give runnable examples, "
-            "and make it findable for people too, with links from the pages around it."
-        )
-    if page.now.total and page.now.human >= 4 * page.now.ai:
-        return (
-            "It is read mostly by people: make the beginning say what they will be able to do, "
-            "check that every step works, and bring examples up to date."
-        )
-    return (
-        "Check that it is correct and up to date, say the most important things first, and improve examples."
-    )

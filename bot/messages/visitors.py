@@ -26,8 +26,8 @@ from bot.messages.numbers import (
 )
 from bot.messages.problems import reading_problem
 from bot.model.ids import Block, Message, QuestionId, UserId
-from bot.model.questions import VisitorsQuery
-from bot.model.visitors import Counts, Movements, PageCounts, Period, Report, SnapshotState, SortBy
+from bot.model.questions import Movements, Report, VisitorsQuery
+from bot.model.visitors import Counts, PageCounts, Period, SnapshotState, SortBy
 
 PAGES_IN_LINE = 3
 """The most pages that a line about movements names."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.model.ids import MessageTs, ServiceJobId, UserId
-from bot.model.jobs import JobProblem, JobState, JobStepFields, TrackedJob
+from bot.model.jobs import JobProblem, JobState, JobStepFields, TakeThread, TrackedJob
 from bot.model.outbox import REPEATABLE, DeliveryState, DeliveryStepFields, NewDelivery
-from bot.model.prompts import Prompt, PromptState, PromptStepFields, TakeThread
+from bot.model.prompts import Prompt, PromptState, PromptStepFields
 
 J, P = JobState, PromptState
 

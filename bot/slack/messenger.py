@@ -17,7 +17,7 @@ from bot.model.access import Profile
 from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.model.questions import is_zone
 from bot.slack.client import Identity, of_response_url, refused, translated, wait_seconds
-from bot.slack.intake import said_before, said_since
+from bot.slack.payloads import said_before, said_since
 from bot.slack.rooms import SlackRooms, TtlCache
 from bot.work.ports import (
     Changed,

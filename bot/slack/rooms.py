@@ -1,4 +1,4 @@
-"""Who can read a channel, according to Slack; cached for two minutes in this process."""
+"""Who can read a channel, according to Slack; cached for two minutes. What is written in a message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.messages.plain_text import clip
 from bot.model.ids import ChannelId, UserId
-from bot.model.prompts import SharedFile
+from bot.model.jobs import SharedFile
 from bot.slack.client import translated
 
 log = structlog.get_logger(__name__)

@@ -6,9 +6,9 @@ from sqlalchemy import BigInteger, Boolean, Column, Date, ForeignKey, Index, Int
 
 from bot.model.access import Access
 from bot.model.ids import Message, SnapshotId
-from bot.model.jobs import JobState, QueueWhy, Review
+from bot.model.jobs import Earlier, JobState, QueueWhy, Review, SharedFile, TakeThread
 from bot.model.outbox import DeliveryKind, DeliveryState
-from bot.model.prompts import Act, Earlier, PromptKind, PromptState, SharedFile, TakeThread
+from bot.model.prompts import Act, PromptKind, PromptState
 from bot.model.questions import QuestionKind, QuestionState, SubscriptionState, VisitorsQuery
 from bot.model.visitors import SnapshotState
 from bot.store.columns import (

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 
 from bot.model.access import Origin, Profile
 from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
+from bot.model.jobs import SharedFile
 from bot.model.outbox import Method
-from bot.model.prompts import SharedFile
 
 Clock = Callable[[], datetime]
 """Returns the current time as an aware datetime in UTC. Tests pass one that they control."""

@@ -11,22 +11,21 @@ from datetime import UTC, datetime, time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.messages import digests, general, numbers, visitors
+from bot.messages import digests, general, visitors, visitors_answers
 from bot.messages.digests import digest
 from bot.messages.numbers import number, page_table, point_label, shown_path, visitors_chart
 from bot.model.ids import Message, Refusal
 from bot.model.projects import Project, Projects
-from bot.model.questions import Question, Subscription, VisitorsQuery, Weekday
-from bot.model.visitors import (
-    Budget,
-    Counts,
+from bot.model.questions import (
     Movements,
-    PageCounts,
-    Period,
-    ReadingProblem,
+    Question,
     Report,
+    Subscription,
+    VisitorsQuery,
+    Weekday,
     WeeklyReport,
 )
+from bot.model.visitors import Budget, Counts, PageCounts, Period, ReadingProblem
 from tests.builders import ANA, BEN, NOW
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of, rendered
 from tests.messages.visitor_samples import (
@@ -103,17 +102,17 @@ def test_what_is_said_while_reading_is_valid_and_harmless(
     query: VisitorsQuery, budget: Budget, text: str
 ) -> None:
     for message in (
-        numbers.reading(query),
-        numbers.not_readable(query, text),
-        numbers.budget_used_up(query, budget),
-        *(numbers.undelivered(each, text, text, is_file=True) for each in Refusal),
+        visitors_answers.reading(query),
+        visitors_answers.not_readable(query, text),
+        visitors_answers.budget_used_up(query, budget),
+        *(visitors_answers.undelivered(each, text, text, is_file=True) for each in Refusal),
     ):
         assert problems_of(message, NOBODY) == []
 
 
 @given(QUESTIONS, st.integers(0, 10**12), st.booleans())
 def test_the_words_beside_a_file_are_harmless(question: Question, rows: int, complete: bool) -> None:
-    said = numbers.file_words(question, rows, complete=complete)
+    said = visitors_answers.file_words(question, rows, complete=complete)
     assert problems_of(Message(said), Allowed({ANA})) == []
 
 
@@ -142,7 +141,7 @@ def test_what_is_said_about_subscriptions_is_valid_and_harmless(
 
 @given(PAGES, PERIODS)
 def test_the_form_about_a_page_is_valid(page: PageCounts, period: Period) -> None:
-    text = numbers.improve_prompt(page, period)
+    text = visitors_answers.improve_prompt(page, period)
     assert modal_problems(general.ask_form(channel=None, private="{}", text=text)) == []
 
 

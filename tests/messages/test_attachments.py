@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.messages.jobs import (
+from bot.messages.face import (
     MOST_CHARACTERS,
     MOST_MESSAGES,
     attachments,
@@ -16,7 +16,7 @@ from bot.messages.jobs import (
     taken_words,
 )
 from bot.messages.plain_text import visible
-from bot.model.prompts import Earlier, NotTaken
+from bot.model.jobs import Earlier, NotTaken
 from tests.messages.samples import job
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.test_any_text import ANY_TEXT

@@ -9,7 +9,8 @@ import pytest
 
 from bot.messages.digests import digest, suggested, work_done
 from bot.model.ids import JobNumber
-from bot.model.visitors import Counts, Movements, Period, Suggestion, SuggestionReason, WeeklyReport, WorkDone
+from bot.model.questions import Movements, Suggestion, SuggestionReason, WeeklyReport, WorkDone
+from bot.model.visitors import Counts, Period
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import (
     chart,

@@ -9,7 +9,8 @@ import pytest
 
 from bot.messages.visitors import more
 from bot.messages.visitors import report as answer_of
-from bot.model.visitors import Budget, Counts, Movements, Period, Report, SnapshotState, SortBy
+from bot.model.questions import Movements, Report
+from bot.model.visitors import Budget, Counts, Period, SnapshotState, SortBy
 from tests.builders import NOW
 from tests.messages.visitor_samples import (
     QUESTION,

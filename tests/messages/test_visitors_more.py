@@ -9,8 +9,8 @@ import pytest
 
 from bot.messages.visitors import NO_CHART_BUDGET, more
 from bot.messages.visitors import report as answer_of
-from bot.model.questions import MOST_TOP
-from bot.model.visitors import Counts, Movements, PageCounts, Period, Report
+from bot.model.questions import MOST_TOP, Movements, Report
+from bot.model.visitors import Counts, PageCounts, Period
 from tests.builders import BEN
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.test_visitors import lines, more_lines, points, small_print, text

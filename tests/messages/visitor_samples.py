@@ -14,29 +14,22 @@ from bot.model.ids import PageKey, QuestionId, SnapshotId, SubscriptionId
 from bot.model.jobs import JobState
 from bot.model.questions import (
     MOST_TOP,
+    Movements,
     Question,
     QuestionKind,
     QuestionState,
+    Report,
     Subscription,
     SubscriptionState,
-    VisitorsQuery,
-    Weekday,
-    WeeklyTime,
-)
-from bot.model.visitors import (
-    Budget,
-    Counts,
-    Movements,
-    PageCounts,
-    Period,
-    Report,
-    Snapshot,
-    SnapshotState,
     Suggestion,
     SuggestionReason,
+    VisitorsQuery,
+    Weekday,
     WeeklyReport,
+    WeeklyTime,
     WorkDone,
 )
+from bot.model.visitors import Budget, Counts, PageCounts, Period, Snapshot, SnapshotState
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))

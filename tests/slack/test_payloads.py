@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from bot.commands.command import FormState
 from bot.model.access import Origin
 from bot.model.ids import MessageTs, RequestKey, UserId
-from bot.model.prompts import SharedFile
+from bot.model.jobs import SharedFile
 from bot.slack import payloads
 from bot.work.ports import Changed, Mention, Said, ThreadReply
 from tests.builders import ANA, BEN, CHANNEL, let_in

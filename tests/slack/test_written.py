@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model.prompts import SharedFile
+from bot.model.jobs import SharedFile
 from bot.slack.rooms import MOST_CHARACTERS, files_of, text_of
 
 SHARED = {"is_share": True, "author_name": "Ben <b>", "text": "The page\nis wrong"}

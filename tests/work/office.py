@@ -34,9 +34,9 @@ from bot.model.ids import (
     UserId,
     is_direct_message,
 )
-from bot.model.jobs import TrackedJob
+from bot.model.jobs import SharedFile, TrackedJob
 from bot.model.projects import Projects
-from bot.model.prompts import PromptRequest, SharedFile
+from bot.model.prompts import PromptRequest
 from bot.model.quota import PollPace
 from bot.model.visitors import Analytics
 from bot.slack import payloads
@@ -46,8 +46,9 @@ from bot.work.access import _MAKER, Readable, Steerable, admit
 from bot.work.clock import beat, follow_clock
 from bot.work.context import Context, Timeouts, WorkerContext
 from bot.work.jobs.ask import Asked, ask
-from bot.work.jobs.poll import poll_jobs, show_trouble
+from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import Mention, ThreadReply

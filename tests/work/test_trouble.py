@@ -8,8 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.model.jobs import JobState
-from bot.model.prompts import SharedFile
+from bot.model.jobs import JobState, SharedFile
 from bot.slack.client import refused
 from bot.work.jobs.decisions import dismiss, run_again, send_again, withdraw
 from bot.work.jobs.prepare import prepare_prompts

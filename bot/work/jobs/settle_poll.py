@@ -20,7 +20,7 @@ from bot.model.jobs import JobDetails, JobFields, JobState, TrackedJob, minutes_
 from bot.model.lifecycle import JobStep
 from bot.store import Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.poll import (
+from bot.work.jobs.service_health import (
     is_about_service,
     is_key_problem,
     key_refused,

@@ -16,7 +16,7 @@ from bot.model.projects import Project
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.poll import service_is_well
+from bot.work.jobs.service_health import service_is_well
 from bot.work.jobs.thread import edit, overtake, redraw_face, say
 
 

@@ -39,7 +39,7 @@ from bot.model.quota import (
 )
 from bot.store import Claimer, DatabaseTrouble, Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.poll import (
+from bot.work.jobs.service_health import (
     is_about_service,
     is_refused,
     key_refused,

@@ -15,10 +15,10 @@ from bot.messages import job_answers as say
 from bot.messages.general import unknown_project
 from bot.model.access import Origin, message_key
 from bot.model.ids import JobNumber, Message, is_direct_message
-from bot.model.jobs import JobState, Review, TrackedJob
+from bot.model.jobs import JobState, Review, SharedFile, TakeThread, TrackedJob
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.projects import Project, Projects, UnknownProject
-from bot.model.prompts import PromptRequest, SharedFile, TakeThread
+from bot.model.prompts import PromptRequest
 from bot.store import Transaction
 from bot.store.conversations import RETRIED_FOR
 from bot.work.access import Allowed, NotAllowed, Readable, Untold, admit, readable, tell_not_allowed

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from bot.messages import job_answers as say
-from bot.messages import numbers, problems
+from bot.messages import problems, visitors_answers
 from bot.model import lifecycle
 from bot.model.ids import Refusal, is_direct_message
 from bot.model.jobs import JobProblem, JobState, TrackedJob
@@ -108,7 +108,7 @@ def _tell_asker(
 ) -> None:
     """Tell the person who asked for a post or a file that Slack refused it."""
     is_file = delivery.what.kind is DeliveryKind.FILE
-    message = numbers.undelivered(meaning, code, context.bot_name, is_file=is_file)
+    message = visitors_answers.undelivered(meaning, code, context.bot_name, is_file=is_file)
     key, channel, user = f"{delivery.what.key}:undelivered", delivery.what.channel, delivery.what.user
     tx.outbox.add(NewDelivery.private(key, channel, user, message), now)
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import structlog
 
-from bot.messages import numbers as say
+from bot.messages import visitors_answers as say
 from bot.messages.plain_text import BOM, HEADER, csv_line
 from bot.model.ids import ChannelId, DeliveryId, MessageTs, Refusal
 from bot.model.outbox import Delivery, Place

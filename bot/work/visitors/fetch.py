@@ -23,7 +23,7 @@ from bot.model.visitors import Counts, ReadingProblem, Snapshot, SnapshotState
 from bot.store import AlreadyStored, DatabaseTrouble, LeaseLost, Transaction
 from bot.store.snapshots import ReadPage
 from bot.work.context import WorkerContext
-from bot.work.jobs.poll import is_refused, key_refused, service_is_well
+from bot.work.jobs.service_health import is_refused, key_refused, service_is_well
 from bot.work.writing import run_all, run_as_claimed
 
 log = structlog.get_logger(__name__)

@@ -13,8 +13,8 @@ from functools import partial
 
 import structlog
 
-from bot.messages import numbers as say
 from bot.messages import visitors
+from bot.messages import visitors_answers as say
 from bot.model.access import Origin
 from bot.model.ids import Message, ProjectId, QuestionId, SubscriptionId
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery

@@ -18,22 +18,20 @@ from bot.messages import digests as say
 from bot.messages.digests import digest as digest_message
 from bot.messages.visitors import NO_CHART_BUDGET, NO_CHART_READ
 from bot.model.outbox import NewDelivery
-from bot.model.questions import Numbers, Question, Subscription, SubscriptionState, VisitorsQuery
-from bot.model.visitors import (
-    Analytics,
-    Counts,
+from bot.model.questions import (
     Movements,
-    Period,
-    ReadingProblem,
+    Numbers,
+    Question,
     Report,
-    Snapshot,
-    SnapshotState,
+    Subscription,
+    SubscriptionState,
     Suggestion,
     SuggestionReason,
+    VisitorsQuery,
     WeeklyReport,
     WorkDone,
-    day_start,
 )
+from bot.model.visitors import Analytics, Counts, Period, ReadingProblem, Snapshot, SnapshotState, day_start
 from bot.store import Transaction
 from bot.work.context import Context, WorkerContext
 

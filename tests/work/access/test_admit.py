@@ -16,8 +16,7 @@ from bot.commands.catalogue import heard
 from bot.commands.command import FormState
 from bot.model.access import Access, Profile, ts_at
 from bot.model.ids import ChannelId, UserId
-from bot.model.jobs import JobState, Review
-from bot.model.prompts import SharedFile
+from bot.model.jobs import JobState, Review, SharedFile
 from bot.slack.client import refused
 from bot.store.deadline import Deadline, within
 from bot.work.access import NotAllowed, Untold, admit

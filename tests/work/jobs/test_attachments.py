@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from bot.messages.jobs import MOST_CHARACTERS
+from bot.messages.face import MOST_CHARACTERS
 from bot.model.access import Profile
 from bot.model.ids import ChannelId, MessageTs, UserId
-from bot.model.jobs import ThreadRef
-from bot.model.prompts import Earlier, NotTaken, PromptRequest, SharedFile, TakeThread
+from bot.model.jobs import Earlier, NotTaken, SharedFile, TakeThread, ThreadRef
+from bot.model.prompts import PromptRequest
 from bot.slack.client import refused
 from bot.work.context import Timeouts
 from bot.work.jobs.ask import ask

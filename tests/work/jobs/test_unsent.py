@@ -9,8 +9,7 @@ import pytest
 from bot.commands.command import Answer
 from bot.model.access import Profile
 from bot.model.ids import ChannelId, Message
-from bot.model.jobs import JobState
-from bot.model.prompts import SharedFile
+from bot.model.jobs import JobState, SharedFile
 from tests.builders import ANA, BEN, CHANNEL
 from tests.messages.samples import buttons
 from tests.work.office import BOT, Office

@@ -1,0 +1,192 @@
+"""Handle a docs service that fails, or refuses the API key: stop calls, tell people, resume by itself."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TypeGuard
+
+import structlog
+
+from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
+from bot.messages import job_answers as say
+from bot.model.ids import ChannelId, Message, ProjectId
+from bot.model.jobs import QueueWhy
+from bot.model.outbox import NewDelivery
+from bot.model.quota import MAY_NOT_WRITE, BackOff, back_off_seconds
+from bot.store import Transaction
+from bot.work.context import WorkerContext
+from bot.work.jobs.thread import redraw_face
+
+log = structlog.get_logger(__name__)
+_NOWHERE = ChannelId("-")
+"""The channel of a private delivery that belongs to no channel."""
+_OVERLOADED = 503
+FIRST_SECONDS = 30.0
+_CAP_SECONDS = 1_800.0
+"""First and longest back-off after a refused key."""
+_AT_ONCE = 50
+_ENDED_SECONDS = 120.0
+"""When a back-off ended longer ago, only jobs whose own calls failed say so: others may be well by now."""
+
+
+def is_key_problem(error: Exception) -> TypeGuard[Unauthorized | Forbidden]:
+    """Return whether the service refused the API key, or refused it for this request."""
+    return isinstance(error, Unauthorized | Forbidden)
+
+
+def is_about_service(error: Exception) -> bool:
+    """Return whether an error is certainly about the whole service, not about one job or prompt."""
+    if isinstance(error, Unavailable):
+        return not error.sent or error.status_code == _OVERLOADED
+    return isinstance(error, RateLimited | Unauthorized | Forbidden)
+
+
+def wait_asked_for(error: Exception) -> float:
+    """Return the seconds that the service asks to wait (its `Retry-After`); 0 when it does not say."""
+    asked = error.retry_after_seconds if isinstance(error, RateLimited | Unavailable) else None
+    return 0.0 if asked is None else max(asked, 1.0)
+
+
+def is_refused(tx: Transaction, project: ProjectId) -> bool:
+    """Return whether the project has a back-off because its key was refused."""
+    known = tx.back_offs.of(project)
+    return known is not None and known.is_refusal
+
+
+def trouble_of(back_off: BackOff) -> QueueWhy | None:
+    """Return what a back-off means for people; None for a service that only asks to wait."""
+    if back_off.is_refusal:
+        return QueueWhy.KEY
+    return None if back_off.reason == RateLimited.__name__ else QueueWhy.SERVICE
+
+
+def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, error: Exception) -> datetime:
+    """Back off from a project because its service fails, and return until when.
+
+    Calls that fail while the project has a back-off already do not lengthen it, unless the service asks.
+    """
+    now, reason = context.clock(), type(error).__name__
+    known = tx.back_offs.of(project) or BackOff(reason, now, now, 0)
+    attempts, wait_seconds = known.attempts, wait_asked_for(error)
+    if known.until <= now:
+        attempts += 1
+        wait_seconds = wait_seconds or back_off_seconds(attempts, context.chance())
+        log.warning("docs_service_unwell", project=project, reason=reason, attempts=attempts)
+    until = max(known.until, context.after(wait_seconds))
+    kept = known.reason if known.is_refusal else reason
+    tx.back_offs.put(project, BackOff(kept, known.since, until, attempts))
+    return until
+
+
+def key_refused(
+    context: WorkerContext, tx: Transaction, project: ProjectId, error: DocsApiError, *, wrote: bool
+) -> datetime:
+    """Back off from a project whose key was refused, and return until when.
+
+    The admins are told when the first call is refused, and not again before the key is accepted.
+    ``wrote``: the refused call was a prompt and not a read.
+    """
+    # Locked, because of several calls refused at the same moment each would tell the admins.
+    tx.quota.lock(project)
+    now, known, reason = context.clock(), tx.back_offs.of(project), type(error).__name__
+    is_first = known is None or not known.is_refusal
+    if known is None or is_first:
+        known = BackOff(MAY_NOT_WRITE, now, now, 0)
+    attempts, until = known.attempts, known.until
+    if wrote or until <= now:
+        # Otherwise reads that are refused at the same moment would each double the wait.
+        attempts += 1
+        # While prompts wait that have not been tried, each is: perhaps only this one is refused.
+        queue = tx.prompts.quota_queue(project, now) if wrote else ()
+        doubled = 1 if any(each.refused_at is None for each in queue) else attempts
+        until = context.after(
+            back_off_seconds(doubled, context.chance(), first=FIRST_SECONDS, cap=_CAP_SECONDS)
+        )
+    # Only a read shows whether the key is bad for reading too.
+    tx.back_offs.put(project, BackOff(known.reason if wrote else reason, known.since, until, attempts))
+    log.error("key_refused", project=project, reason=reason, attempts=attempts)
+    if is_first:
+        shown, entry = context.projects.shown(project), context.projects.entry(project)
+        forbidden = isinstance(error, Forbidden)
+        message = say.key_refused(project, forbidden=forbidden, shown=shown, entry=entry)
+        _tell_admins(context, tx, f"key:{project}:refused", message, now)
+    return until
+
+
+def postpone_prompts(context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime) -> None:
+    """Postpone all waiting prompts of a project until then, and show why in the faces of their jobs."""
+    now = context.clock()
+    for number in tx.prompts.postpone(project, now, until):
+        job = tx.jobs.known(number)
+        tx.jobs.update(number, queue_until=until, queue_why=QueueWhy.KEY)
+        if job.queue_why != QueueWhy.KEY:
+            redraw_face(tx, number, now)
+
+
+def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool) -> None:
+    """End the back-off of a project after a successful call, and resume prompts that waited for the key.
+
+    The admins are told if a refused key is accepted again. ``wrote``: the call was a prompt and not a read.
+    """
+    known = tx.back_offs.of(project)
+    if known is None or (known.reason == MAY_NOT_WRITE and not wrote):
+        return
+    if known.is_refusal:
+        tx.quota.lock(project)
+    if not tx.back_offs.clear(project) or not known.is_refusal:
+        return
+    now = context.clock()
+    tx.prompts.resume(project, QueueWhy.KEY, now)
+    log.info("key_accepted_again", project=project)
+    message = say.key_accepted(project, context.projects.shown(project))
+    _tell_admins(context, tx, f"key:{project}:accepted", message, now)
+
+
+def _tell_admins(
+    context: WorkerContext, tx: Transaction, occasion: str, message: Message, now: datetime
+) -> None:
+    for admin in sorted(context.access_policy.admins):
+        key = f"{occasion}:{now.isoformat()}:{admin}"
+        tx.outbox.add(NewDelivery.private(key, _NOWHERE, admin, message), now)
+
+
+async def show_trouble(context: WorkerContext) -> int:
+    """Let the faces of open jobs say since when the docs service fails or refuses the bot.
+
+    Trouble that has lasted for ten minutes is shown once, and taken back when the service works again. Return
+    how many faces were redrawn.
+    """
+    if not await context.store.read(lambda tx: tx.back_offs.all() or tx.jobs.with_trouble((), 1)):
+        return 0
+    shown = await context.store.write(lambda tx: _take_trouble_back(context, tx) + _show_trouble(context, tx))
+    if shown:
+        context.wake()
+    return shown
+
+
+def _show_trouble(context: WorkerContext, tx: Transaction) -> int:
+    now, count = context.clock(), 0
+    began, recent = (
+        context.after(-context.timeouts.trouble_seconds),
+        context.after(-_ENDED_SECONDS),
+    )
+    for project, back_off in tx.back_offs.all().items():
+        trouble = trouble_of(back_off)
+        if trouble is None or back_off.since > began:
+            continue
+        # Where only prompts are refused, the running jobs are well.
+        only_failing = back_off.until < recent or back_off.reason == MAY_NOT_WRITE
+        for job in tx.jobs.without_trouble(project, trouble, _AT_ONCE, only_failing=only_failing):
+            tx.jobs.update(job.number, trouble=trouble, trouble_since=back_off.since)
+            redraw_face(tx, job.number, now)
+            count += 1
+    return count
+
+
+def _take_trouble_back(context: WorkerContext, tx: Transaction) -> int:
+    over = tx.jobs.with_trouble(tx.back_offs.all(), _AT_ONCE)
+    for job in over:
+        tx.jobs.update(job.number, trouble=None, trouble_since=None)
+        if job.state.is_open:
+            redraw_face(tx, job.number, context.clock())
+    return len(over)
