@@ -68,6 +68,18 @@ def test_every_promise_of_the_operators_page_names_what_shows_it() -> None:
             assert _is_shown(name), name
 
 
+def test_every_place_that_a_recipe_names_exists() -> None:
+    named = [
+        code for code in codes(section((DOCS / "development.md").read_text(), "Four recipes")) if "/" in code
+    ]
+    assert len(named) > 20
+    for place in named:
+        path, _, name = place.partition("::")
+        assert (ROOT / path).exists(), place
+        defined = rf"^(?:async def|def|class) {name}\b|^{name}\b.* = "
+        assert not name or re.search(defined, (ROOT / path).read_text(), re.MULTILINE), place
+
+
 def _is_shown(name: str) -> bool:
     """Whether this is the id of a test that exists, or what the checker of the torture runs complains of."""
     if name.startswith("torture: "):

@@ -195,7 +195,7 @@ def suggestion(report: Report, worked_on: Iterable[str]) -> Suggestion | None:
     for why, pages in groups:
         for page in pages:
             # Exactly this page's path, and not a longer or a shorter one.
-            path = re.compile(rf"(?<![\w/-]){re.escape(page.path)}(?![\w/-])")
-            if not any(path.search(text) for text in texts):
+            path = rf"(?<![\w/-]){re.escape(page.path)}(?![\w/-])"
+            if not any(re.search(path, text) for text in texts):
                 return Suggestion(page, why)
     return None
