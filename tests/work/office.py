@@ -46,12 +46,13 @@ from bot.work.access import _MAKER, Readable, Steerable, admit
 from bot.work.clock import beat, follow_clock
 from bot.work.context import Context, Timeouts, WorkerContext
 from bot.work.jobs.ask import Asked, ask
+from bot.work.jobs.corrections import heard_change
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
-from bot.work.ports import Mention, ThreadReply
+from bot.work.ports import Changed, Mention, ThreadReply
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions
 from bot.work.visitors.subscriptions import plan_digests
@@ -176,6 +177,21 @@ class Office:
         said = Origin(key, user, root.channel, thread=root.ts, message_ts=MessageTs(ts))
         async with self.wakes_somebody():
             await heard(self.context, ThreadReply(said, text, files, parent=BOT))
+
+    async def corrects(
+        self,
+        ts: MessageTs,
+        text: str | None,
+        *,
+        user: UserId = ANA,
+        channel: ChannelId = CHANNEL,
+        thread: MessageTs | None = None,
+        at: str = "1",
+        before: str | None = None,
+    ) -> None:
+        """Somebody edits their message, or deletes it without a text."""
+        said = Origin(message_key(channel, ts), user, channel, thread, ts)
+        await heard_change(self.context, Changed(said, text, at, before))
 
     async def hears(
         self,
@@ -370,6 +386,14 @@ class Office:
     async def job(self, number: int = 1) -> TrackedJob:
         """Return a job as the store has it."""
         return await self.store.read(lambda tx: tx.jobs.known(JobNumber(number)))
+
+    async def count_jobs(self) -> int:
+        """Return how many jobs there are."""
+        return len(await self.store.read(lambda tx: tx.jobs.newest(100)))
+
+    def sent(self) -> list[str]:
+        """Return the prompts that reached the docs service, in order."""
+        return [text for _, text in self.docs.prompts]
 
     def said(self) -> list[str]:
         """Return the texts of all replies in threads, in order."""

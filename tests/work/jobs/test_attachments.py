@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 from structlog.testing import capture_logs
@@ -18,7 +17,7 @@ from bot.work.context import Timeouts
 from bot.work.jobs.ask import ask
 from bot.work.jobs.attachments import OfferedThread, offer_thread
 from bot.work.ports import Said, SlackUnclear
-from bot.work.retention import forget_old, forget_person
+from bot.work.retention import forget_person
 from tests.builders import ANA, BEN, CHANNEL, let_in, origin
 from tests.work.office import BOT, Office
 
@@ -155,7 +154,7 @@ async def test_a_retry_sends_the_same_text_whatever_was_said_since(office: Offic
     talk(office, line(0, "Edited meanwhile"))
     await office.press("send_again", "1")
     await office.settle()
-    assert [text for _, text in office.docs.prompts] == [first, first]
+    assert office.sent() == [first, first]
 
 
 async def test_a_follow_up_takes_along_what_was_said_since_the_prompt_before(office: Office) -> None:
@@ -189,7 +188,7 @@ async def test_the_agent_is_told_who_asked_and_where_in_public(office: Office) -
     office.slack.private_rooms[PRIVATE] = frozenset({ANA})
     await office.started("Fix the page")
     await office.started("Fix the page", channel=PRIVATE)
-    assert [text for _, text in office.docs.prompts] == [
+    assert office.sent() == [
         "Fix the page\n\nAsked by Ana Brandt in #docs.",
         "Fix the page\n\nAsked by Ana Brandt.",
     ]
@@ -212,17 +211,6 @@ async def test_what_went_along_is_forgotten_and_never_logged(office: Office) -> 
     assert "Sesame" not in str(logged)
     assert await office.store.read(lambda tx: tx.prompts.attachments(1)) != []  # type: ignore[arg-type]
     await forget_person(office.store, ANA)
-    assert await office.store.read(lambda tx: tx.prompts.attachments(1)) == []  # type: ignore[arg-type]
-
-
-async def test_retention_forgets_what_went_along(office: Office) -> None:
-    talk(office, line(0, "Sesame opens"))
-    await asked(office, "Fix the page")
-    office.docs.finish()
-    await office.settle()
-    office.clock.pass_seconds(400 * 86_400)
-    while await forget_old(replace(office.context, keep=timedelta(days=180))):
-        pass
     assert await office.store.read(lambda tx: tx.prompts.attachments(1)) == []  # type: ignore[arg-type]
 
 

@@ -78,7 +78,7 @@ async def test_after_send_again_job_and_follow_ups_go_out_in_their_order(office:
     due = await office.store.find_due(office.clock)
     assert Queue.PROMPTS in due.queues
     await office.settle(12)
-    assert [text for _, text in office.docs.prompts] == ["Add a page", "more 0", "more 1", "more 2"]
+    assert office.sent() == ["Add a page", "more 0", "more 1", "more 2"]
 
 
 @pytest.mark.parametrize("runs", [1, 20])

@@ -5,56 +5,43 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from bot.model import lifecycle
-from bot.model.access import Origin, message_key, ts_at
-from bot.model.ids import ChannelId, MessageTs, PromptId, UserId
+from bot.model.access import message_key, ts_at
+from bot.model.ids import ChannelId, MessageTs, PromptId
 from bot.model.jobs import JobState
 from bot.model.prompts import PromptState
 from bot.store import LeaseLost, Store, Transaction
-from bot.work.jobs.corrections import heard_change
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_events import TooEarly
 from bot.work.outbox.deliver import deliver_due
-from bot.work.ports import Changed, SlackUnclear
+from bot.work.ports import SlackUnclear
 from tests.builders import ANA, BEN, CHANNEL
 from tests.work.office import BOT, Office
 
 Result = TypeVar("Result")
 AT_BOT = f"<@{BOT}>"
+DIRECT = ChannelId("D0ANA")
 TALK = MessageTs("1700000400.000001")
 
 
-async def edits(
-    office: Office,
-    ts: MessageTs,
-    text: str | None,
-    *,
-    user: UserId = ANA,
-    thread: MessageTs | None = None,
-    at: str = "1",
-) -> None:
+async def edits(office: Office, ts: MessageTs, text: str | None, **options: Any) -> None:
     """Somebody edits their message, or deletes it without a text, and the workers run."""
-    said = Origin(message_key(CHANNEL, ts), user, CHANNEL, thread, ts)
-    await heard_change(office.context, Changed(said, text, at))
+    await office.corrects(ts, text, **options)
     await office.settle(2)
 
 
-async def waiting(office: Office, text: str = "Add a page") -> MessageTs:
+async def waiting(office: Office, text: str = f"{AT_BOT} Add a page", **options: Any) -> MessageTs:
     """Ana mentions the bot, and the prompt waits for the hourly limit."""
     office.limit(1)
     await office.started("Something first", user=BEN)
-    ts = await office.hears(f"{AT_BOT} {text}")
+    ts = await office.hears(text, **options)
     await office.settle(2)
     assert (await office.job(2)).state is JobState.WAITING
     return ts
-
-
-def sent(office: Office) -> list[str]:
-    return [prompt for _, prompt in office.docs.prompts]
 
 
 async def test_an_edit_of_a_prompt_that_waits_replaces_its_text_and_its_face(office: Office) -> None:
@@ -63,27 +50,26 @@ async def test_an_edit_of_a_prompt_that_waits_replaces_its_text_and_its_face(off
     face = next(post for post in office.slack.posts if post.thread == ts)
     assert "Add two pages" in office.slack.edits[face.ts][-1].text
     await office.pass_time(3_700)
-    assert sent(office) == ["Something first", "Add two pages"]
+    assert office.sent() == ["Something first", "Add two pages"]
 
 
 async def test_an_edit_before_the_face_is_there_gives_one_face_with_the_new_text(office: Office) -> None:
     ts = await office.hears(f"{AT_BOT} Add a page")
     await edits(office, ts, f"{AT_BOT} Add two pages")
     await office.settle()
-    assert sent(office) == ["Add two pages"]
+    assert office.sent() == ["Add two pages"]
     assert [post.message.text for post in office.slack.posts if "Add a page" in post.message.text] == []
 
 
 async def test_an_edit_while_a_worker_prepares_the_prompt_is_not_lost(office: Office) -> None:
     ts = await office.hears(f"{AT_BOT} Add a page")
     [claimed] = await office.store.write(lambda tx: tx.prompts.claim_new(office.context.claimer(), 5))
-    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts)
-    await heard_change(office.context, Changed(said, f"{AT_BOT} Add two pages", "1"))
+    await office.corrects(ts, f"{AT_BOT} Add two pages")
     step = lifecycle.prompt_prepared(claimed, "Add a page")
     with pytest.raises(LeaseLost):
         await office.store.write(lambda tx: tx.prompts.apply(claimed.id, step, owner="one"))
     await office.settle()
-    assert sent(office) == ["Add two pages"]
+    assert office.sent() == ["Add two pages"]
 
 
 @pytest.mark.parametrize("begins", [False, True])
@@ -92,11 +78,11 @@ async def test_a_worker_that_claims_an_edited_prompt_anew_does_not_write_what_it
 ) -> None:
     """The same process holds the lease both times."""
     ts = await (waiting(office) if begins else office.hears(f"{AT_BOT} Add a page"))
-    said, claimer = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts), office.context.claimer()
+    claimer = office.context.claimer()
     number = PromptId(2 if begins else 1)
     read = await office.store.read(lambda tx: tx.prompts.get(number))
     assert read is not None
-    await heard_change(office.context, Changed(said, f"{AT_BOT} Add two pages", "1"))
+    await office.corrects(ts, f"{AT_BOT} Add two pages")
     if begins:
         await prepare_prompts(office.context)
         await office.store.write(lambda tx: tx.prompts.claim_these(claimer, [number]))
@@ -114,30 +100,19 @@ async def test_a_worker_that_claims_an_edited_prompt_anew_does_not_write_what_it
         await office.store.write(write)
     office.limit(100)
     await office.pass_time(3_700)
-    assert sent(office)[-1] == "Add two pages"
-
-
-@pytest.mark.parametrize("text", [None, AT_BOT, f"{AT_BOT} aside never mind"])
-async def test_a_deleted_message_of_a_prompt_that_waits_withdraws_it(
-    office: Office, text: str | None
-) -> None:
-    ts = await waiting(office)
-    await edits(office, ts, text)
-    assert (await office.job(2)).state is JobState.WITHDRAWN
-    await office.pass_time(3_700)
-    assert sent(office) == ["Something first"]
+    assert office.sent()[-1] == "Add two pages"
 
 
 @pytest.mark.parametrize("thread", [None, TALK])
-async def test_a_mention_that_is_edited_away_is_withdrawn(office: Office, thread: MessageTs | None) -> None:
-    office.limit(1)
-    await office.started("Something first", user=BEN)
-    ts = await office.hears(f"{AT_BOT} Add a page", thread=thread)
-    await office.settle(2)
-    await edits(office, ts, "never mind, the page is there", thread=thread)
+@pytest.mark.parametrize("text", [None, AT_BOT, f"{AT_BOT} aside never mind", "never mind, it is there"])
+async def test_a_mention_that_is_deleted_or_edited_away_while_it_waits_is_withdrawn(
+    office: Office, text: str | None, thread: MessageTs | None
+) -> None:
+    ts = await waiting(office, thread=thread)
+    await edits(office, ts, text, thread=thread)
     assert (await office.job(2)).state is JobState.WITHDRAWN
     await office.pass_time(3_700)
-    assert sent(office) == ["Something first"]
+    assert office.sent() == ["Something first"]
 
 
 @pytest.mark.parametrize("text", ["<@U0BEN> what do you think?", f"{AT_BOT} thanks!"])
@@ -151,27 +126,15 @@ async def test_a_reply_that_is_edited_so_that_it_asks_the_agent_for_nothing_is_w
     await office.settle(2)
     await edits(office, ts, text, thread=office.slack.root().ts)
     await office.pass_time(3_700)
-    assert sent(office) == ["Add a quickstart"]
+    assert office.sent() == ["Add a quickstart"]
 
 
 @pytest.mark.parametrize("thread", [None, TALK])
 async def test_an_edit_of_a_direct_message_needs_no_mention(office: Office, thread: MessageTs | None) -> None:
-    office.limit(1)
-    await office.started("Something first", user=BEN)
-    direct = ChannelId("D0ANA")
-    ts = await office.hears("Add a page", channel=direct, thread=thread)
-    await office.settle(2)
-    said = Origin(message_key(direct, ts), ANA, direct, thread, ts)
-    await heard_change(office.context, Changed(said, "Add two pages", "1"))
+    ts = await waiting(office, "Add a page", channel=DIRECT, thread=thread)
+    await office.corrects(ts, "Add two pages", channel=DIRECT, thread=thread)
     await office.pass_time(3_700)
-    assert sent(office) == ["Something first", "Add two pages"]
-
-
-async def test_of_a_mention_that_is_edited_away_after_it_went_out_nothing_is_said(office: Office) -> None:
-    ts = await office.hears(f"{AT_BOT} Add a page")
-    await office.settle()
-    await edits(office, ts, "never mind, the page is there")
-    assert office.slack.whispers == []
+    assert office.sent() == ["Something first", "Add two pages"]
 
 
 async def test_a_message_deleted_at_once_leaves_no_face(office: Office) -> None:
@@ -179,7 +142,7 @@ async def test_a_message_deleted_at_once_leaves_no_face(office: Office) -> None:
     await edits(office, ts, None)
     assert (await office.job()).state is JobState.WITHDRAWN
     assert office.slack.posts == []
-    assert sent(office) == []
+    assert office.sent() == []
 
 
 async def test_the_author_of_an_edit_that_comes_too_late_is_told_once_in_private(office: Office) -> None:
@@ -190,13 +153,16 @@ async def test_the_author_of_an_edit_that_comes_too_late_is_told_once_in_private
     [(channel, thread, user, message)] = office.slack.whispers
     assert (channel, thread, user) == (CHANNEL, ts, ANA)
     assert "It works with the text as it was" in message.text
-    assert sent(office) == ["Add a page"]
+    assert office.sent() == ["Add a page"]
 
 
-async def test_a_deleted_message_of_a_prompt_that_went_out_changes_nothing(office: Office) -> None:
+@pytest.mark.parametrize("text", [None, "never mind, the page is there"])
+async def test_of_a_mention_that_is_deleted_or_edited_away_after_it_went_out_nothing_is_said(
+    office: Office, text: str | None
+) -> None:
     ts = await office.hears(f"{AT_BOT} Add a page")
     await office.settle()
-    await edits(office, ts, None)
+    await edits(office, ts, text)
     assert (await office.job()).state is JobState.WORKING
     assert office.slack.whispers == []
 
@@ -232,24 +198,23 @@ async def test_a_follow_up_that_waits_is_replaced_and_withdrawn(office: Office) 
     assert (prompt.text, prompt.state) == ("Longer", PromptState.WAITING)
     await edits(office, ts, None, thread=root)
     await office.pass_time(3_700)
-    assert sent(office) == ["Add a quickstart"]
+    assert office.sent() == ["Add a quickstart"]
     assert any("was withdrawn" in said for said in office.said())
 
 
 @pytest.mark.parametrize(("text", "is_sent"), [(f"{AT_BOT} Add two pages", ["Add two pages"]), (None, [])])
-@pytest.mark.parametrize("channel", [CHANNEL, ChannelId("D0ANA")])
+@pytest.mark.parametrize("channel", [CHANNEL, DIRECT])
 async def test_a_change_that_comes_before_its_message_counts_when_slack_delivers_it_again(
     office: Office, text: str | None, is_sent: list[str], channel: ChannelId
 ) -> None:
     ts = ts_at(office.clock())
-    said = Origin(message_key(channel, ts), ANA, channel, None, ts)
-    change = Changed(said, text, "1", f"{AT_BOT} Add a page")
+    before = f"{AT_BOT} Add a page"
     with pytest.raises(TooEarly):
-        await heard_change(office.context, change)
-    await office.hears(f"{AT_BOT} Add a page", ts=ts, channel=channel)
-    await heard_change(office.context, change)
+        await office.corrects(ts, text, channel=channel, before=before)
+    await office.hears(before, ts=ts, channel=channel)
+    await office.corrects(ts, text, channel=channel, before=before)
     await office.settle()
-    assert sent(office) == is_sent
+    assert office.sent() == is_sent
 
 
 @pytest.mark.parametrize("hours", [-9, 9])
@@ -258,17 +223,15 @@ async def test_a_change_that_comes_before_its_message_comes_again_though_the_clo
 ) -> None:
     ts = ts_at(office.clock())
     office.clock.pass_seconds(hours * 3_600)
-    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts)
     with pytest.raises(TooEarly):
-        await heard_change(office.context, Changed(said, f"{AT_BOT} Longer", ts, f"{AT_BOT} Shorter"))
+        await office.corrects(ts, f"{AT_BOT} Longer", at=ts, before=f"{AT_BOT} Shorter")
 
 
 async def test_a_change_that_comes_before_its_reply_comes_again(office: Office) -> None:
     await office.finished()
-    root, ts = office.slack.root().ts, ts_at(office.clock())
-    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, root, ts)
+    root = office.slack.root().ts
     with pytest.raises(TooEarly):
-        await heard_change(office.context, Changed(said, "Longer", "1", "Shorter"))
+        await office.corrects(ts_at(office.clock()), "Longer", thread=root, before="Shorter")
 
 
 async def test_a_change_of_a_reply_to_a_face_that_is_not_noted_yet_comes_again(office: Office) -> None:
@@ -276,16 +239,15 @@ async def test_a_change_of_a_reply_to_a_face_that_is_not_noted_yet_comes_again(o
     await office.ask("Add a quickstart")
     await prepare_prompts(office.context)
     await deliver_due(office.context)
-    ts = ts_at(office.clock())
-    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, MessageTs("1700000000.000001"), ts)
+    root = MessageTs("1700000000.000001")
     with pytest.raises(TooEarly):
-        await heard_change(office.context, Changed(said, "Longer", "1", "Shorter"))
+        await office.corrects(ts_at(office.clock()), "Longer", thread=root, before="Shorter")
 
 
 async def test_no_other_change_comes_again(office: Office) -> None:
     async def changes(before: str | None, ts: MessageTs, channel: ChannelId = CHANNEL) -> None:
-        said = Origin(message_key(channel, ts), ANA, channel, None, ts)
-        await heard_change(office.context, Changed(said, "Add two pages", ts_at(office.clock()), before))
+        at = ts_at(office.clock())
+        await office.corrects(ts, "Add two pages", channel=channel, at=at, before=before)
 
     now = ts_at(office.clock())
     await changes("Among people", now)
@@ -294,7 +256,7 @@ async def test_no_other_change_comes_again(office: Office) -> None:
     await changes(f"{AT_BOT} Add a page", ts_at(office.clock() - timedelta(minutes=11)))
     await office.hears(f"{AT_BOT} jobs", ts=now)
     await changes(f"{AT_BOT} jobs", now)
-    await changes("Add a page", ts_at(office.clock() - timedelta(minutes=11)), ChannelId("D0ANA"))
+    await changes("Add a page", ts_at(office.clock() - timedelta(minutes=11)), DIRECT)
     assert await office.store.read(lambda tx: tx.jobs.newest(5)) == []
 
 
@@ -312,18 +274,14 @@ class Overtaken(Store):
 
 async def test_an_edit_that_a_worker_overtakes_is_carried_out_as_the_prompt_is_then(office: Office) -> None:
     ts = await waiting(office)
-    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts)
-    context = replace(office.context, store=Overtaken(office.store.database))
-    await heard_change(context, Changed(said, f"{AT_BOT} Add two pages", "1"))
+    office.context = replace(office.context, store=Overtaken(office.store.database))
+    await office.corrects(ts, f"{AT_BOT} Add two pages")
     await office.pass_time(3_700)
-    assert sent(office) == ["Something first", "Add two pages"]
+    assert office.sent() == ["Something first", "Add two pages"]
 
 
 async def test_words_about_the_thread_are_understood_in_an_edit(office: Office) -> None:
-    office.limit(1)
-    await office.started("Something first", user=BEN)
-    ts = await office.hears(f"{AT_BOT} Add a page", thread=TALK)
-    await office.settle(2)
+    ts = await waiting(office, thread=TALK)
     await edits(office, ts, f"{AT_BOT} alone Add two pages", thread=TALK)
     prompt = await office.store.read(lambda tx: tx.prompts.with_key(message_key(CHANNEL, ts)))
     assert prompt is not None

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import httpx
 import pytest
 
-from bot.commands.command import FormState
-from bot.model.ids import ChannelId, JobNumber, Message
+from bot.model.ids import Message
 from bot.model.jobs import JobState
 from bot.slack.client import refused
 from bot.work.jobs.decisions import dismiss, send_again, stop_watching
 from bot.work.ports import SlackUnclear, SlackUnreachable
-from tests.builders import ANA, BEN, CHANNEL
+from tests.builders import BEN
 from tests.fakes import PULL_REQUEST
-from tests.work.office import BOT, Office
+from tests.work.office import Office
 
 
 def has_buttons(message: Message) -> bool:
@@ -111,14 +108,6 @@ async def test_a_decided_question_loses_its_buttons(office: Office, decide: obje
     assert f"<@{BEN}> chose {words}" in question.text
 
 
-async def test_a_dismissed_job_says_who_dismissed_it_and_a_withdrawn_one_does_not(office: Office) -> None:
-    office.docs.lost.append(httpx.ReadTimeout("lost"))
-    await office.started()
-    await dismiss(office.context, await office.steers(1, BEN))
-    await office.settle()
-    assert office.root_text().startswith(f":grey_question: *Outcome unknown*, dismissed by <@{BEN}>")
-
-
 @pytest.mark.parametrize("status", [500, 502, 302])
 async def test_an_answer_that_is_an_error_is_not_called_lost(office: Office, status: int) -> None:
     office.docs.answer_instead("create", httpx.Response(status, text="<html>", headers={"location": "/"}))
@@ -137,29 +126,6 @@ async def test_a_running_job_shows_its_minutes_in_few_edits(office: Office) -> N
     ]
     assert len(faces) <= 5
     assert "more than 20\xa0min" in faces[-1]
-
-
-async def test_run_again_opens_the_prompt_and_the_old_thread_links_to_the_new_job(office: Office) -> None:
-    office.context = replace(office.context, workspace_url="https://acme.slack.example/")
-    await office.finished()
-    form = await office.press("run_again", "1", user=BEN)
-    assert form.modal is not None
-    assert "Add a quickstart" in str(form.modal.view["blocks"])
-    await office.run_again(user=BEN, prompt="Shorter")
-    await office.settle()
-    assert (await office.job(2)).text == "Shorter"
-    assert (await office.job(2)).again_of == JobNumber(1)
-    assert office.said()[-1].startswith(f"<@{BEN}> ran this again as <https://")
-
-
-async def test_a_form_for_a_job_that_somebody_cannot_see_runs_nothing(office: Office) -> None:
-    office.slack.private_rooms[CHANNEL] = frozenset({ANA, BOT})
-    await office.finished()
-    errors = await office.submits(
-        "run_again", FormState(ChannelId("C0OTHER"), None, JobNumber(1)), user=BEN, prompt="x"
-    )
-    assert errors is not None
-    assert len(office.docs.prompts) == 1
 
 
 async def test_a_job_that_is_watched_no_more_is_polled_no_more_until_a_reply_wakes_it(office: Office) -> None:
@@ -197,17 +163,6 @@ async def test_a_first_pull_request_is_told_as_a_first_one_whatever_was_asked_be
     office.docs.finish()
     await office.pass_time(120)
     assert "The follow-up to Job 1 is finished" in office.said()[2]
-
-
-async def test_people_who_reply_before_the_first_end_are_told_of_a_first_pull_request(office: Office) -> None:
-    await office.started()
-    await office.reply("Mention Python 3.11 too", user=BEN)
-    await office.settle()
-    office.docs.finish()
-    await office.pass_time(120)
-    [end] = office.said()
-    assert "Job 1 is done" in end
-    assert "the pull request is ready" in end
 
 
 async def test_nobody_is_invited_to_ask_what_the_agent_cannot_answer(office: Office) -> None:

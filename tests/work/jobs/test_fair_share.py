@@ -32,17 +32,13 @@ async def ten_waiting(office: Office) -> None:
     await office.settle(12)
 
 
-async def stored(office: Office) -> int:
-    return len(await office.store.read(lambda tx: tx.jobs.newest(100)))
-
-
 async def test_the_eleventh_prompt_is_given_back_to_copy_and_is_not_stored(office: Office) -> None:
     await ten_waiting(office)
     answer = await office.types("/docs-agent", "Mention <https://x.example|the *page*> &amp; more")
     assert answer.message is not None
     assert TOO_MANY in answer.message.text
     assert "the *page* (https://x.example) & more" in str(answer.message.blocks)
-    assert await stored(office) == 10
+    assert await office.count_jobs() == 10
 
 
 async def test_another_person_and_one_whose_prompt_was_sent_are_not_held_up(office: Office) -> None:
@@ -59,7 +55,7 @@ async def test_another_person_and_one_whose_prompt_was_sent_are_not_held_up(offi
 async def test_requests_of_one_moment_count_together(office: Office) -> None:
     asked = await asyncio.gather(*(office.ask(f"p{n}") for n in range(14)), return_exceptions=True)
     assert sum(isinstance(each, TooManyWaiting) for each in asked) == 4
-    assert await stored(office) == 10
+    assert await office.count_jobs() == 10
 
 
 async def test_a_follow_up_counts_too(office: Office) -> None:
@@ -71,7 +67,7 @@ async def test_a_follow_up_counts_too(office: Office) -> None:
     answer = await office.types("/docs-followup", "1 And more")
     assert answer.message is not None
     assert TOO_MANY in answer.message.text
-    assert [text for _, text in office.docs.prompts] == ["Add a page"]
+    assert office.sent() == ["Add a page"]
 
 
 async def test_a_mention_is_answered_in_private(office: Office) -> None:
@@ -109,7 +105,7 @@ async def test_a_face_that_slack_refuses_holds_back_no_further_one(office: Offic
     await office.ask("a0")
     await office.ask("a1")
     await office.settle(10)
-    assert [text for _, text in office.docs.prompts] == ["a1"]
+    assert office.sent() == ["a1"]
 
 
 async def prepared(office: Office, text: str) -> None:
@@ -151,4 +147,4 @@ async def test_names_that_slack_does_not_tell_in_time_stay_ids(office: Office) -
     office.context = replace(office.context, timeouts=timeouts)
     office.slack.silent.add("U0SLOW")
     await office.started("Ask <@U0SLOW> and <@U0BEN> about <#C0GEN>")
-    assert [text for _, text in office.docs.prompts] == ["Ask @U0SLOW and @ben about #general"]
+    assert office.sent() == ["Ask @U0SLOW and @ben about #general"]

@@ -42,19 +42,6 @@ async def test_a_refused_key_is_told_to_each_admin_once_and_resumes_by_itself(
     assert sorted(text for _, text in office.docs.prompts) == ["One", "Two"]
 
 
-async def test_while_the_key_is_refused_only_one_prompt_knocks_at_a_time(office: Office) -> None:
-    office.docs.answer_instead("create", *refusals(401, 100))
-    for number in range(8):
-        await office.ask(f"p{number}")
-    await office.settle(9)
-    office.docs.calls.clear()
-    await office.pass_time(3600)
-    before = len(office.docs.calls)
-    await office.settle(9)
-    assert before <= 2
-    assert len(office.docs.calls) == before
-
-
 async def test_the_root_says_that_it_waits_for_the_key(office: Office) -> None:
     office.docs.answer_instead("create", *refusals(401, 1))
     await office.started("One")
@@ -64,22 +51,6 @@ async def test_the_root_says_that_it_waits_for_the_key(office: Office) -> None:
     assert (await office.job()).state is JobState.WORKING
     assert "refuses" not in office.root_text()
     assert "refuses the bot's key" not in str((await office.types("/docs-agent", "limits")).message)
-
-
-async def test_a_key_refused_while_polling_stops_polls_and_is_told(office: Office) -> None:
-    office.access_policy(admins=ADMINS)
-    await office.started("One")
-    office.docs.answer_instead("get", *refusals(401, 2))
-    await office.pass_time(30)
-    polls = office.docs.polls
-    await office.settle(10)
-    assert office.docs.polls == polls
-    assert len(told(office)) == len(ADMINS)
-    office.docs.finish()
-    for _ in range(6):
-        await office.pass_time(60)
-    assert (await office.job()).state is JobState.PULL_REQUEST
-    assert len(told(office)) == 2 * len(ADMINS)
 
 
 async def test_a_good_answer_to_a_poll_lets_waiting_prompts_go_at_once(office: Office) -> None:
@@ -116,15 +87,6 @@ async def test_a_second_streak_of_refusals_is_told_again(office: Office) -> None
     assert len(told(office)) == 4 * len(ADMINS)
 
 
-async def test_a_prompt_that_waits_for_the_key_can_be_withdrawn(office: Office) -> None:
-    office.docs.answer_instead("create", *refusals(401, 1))
-    await office.started("One")
-    assert (await office.press("withdraw", "1")).message is None
-    await office.pass_time(3600)
-    assert office.docs.prompts == []
-    assert (await office.job()).state is JobState.WITHDRAWN
-
-
 async def test_a_key_that_may_only_read_is_told_once_however_well_polls_go(office: Office) -> None:
     """Looks succeed all the while; only a prompt that is taken shows that the key may write again."""
     office.access_policy(admins=ADMINS)
@@ -137,7 +99,7 @@ async def test_a_key_that_may_only_read_is_told_once_however_well_polls_go(offic
     office.docs.instead.clear()
     for _ in range(8):
         await office.pass_time(600)
-    assert [text for _, text in office.docs.prompts] == ["One", "Two"]
+    assert office.sent() == ["One", "Two"]
     assert len(told(office)) == 2 * len(ADMINS)
 
 

@@ -54,15 +54,10 @@ async def office(docs: Firewall) -> AsyncIterator[Office]:
     await office.close()
 
 
-def sent(office: Office) -> list[str]:
-    """What reached the service."""
-    return [text for _, text in office.docs.prompts]
-
-
 async def seconds_until_sent(office: Office, count: int) -> float:
     """Let time pass until so many prompts have reached the service."""
     begun = office.clock()
-    while len(sent(office)) < count and office.clock() - begun < timedelta(hours=25):
+    while len(office.sent()) < count and office.clock() - begun < timedelta(hours=25):
         await office.settle(1)
     return (office.clock() - begun).total_seconds()
 
@@ -147,4 +142,4 @@ async def test_a_key_refused_for_all_is_tried_with_one_prompt_at_a_time(
     docs.refuses_all = False
     await office.pass_time(1_800)
     await office.settle()
-    assert len(sent(office)) == len(PEOPLE)
+    assert len(office.sent()) == len(PEOPLE)

@@ -146,7 +146,7 @@ async def test_who_replies_that_it_is_merged_has_said_it_as_with_the_button(
     assert (job.review, job.reviewed_by) == (Review.REVIEWED, BEN)
     assert f"*Reviewed or merged*: <@{BEN}>" in office.root_text()
     assert offered(shown(office)[0]) == ["view_pull_request", "follow_up", "job_menu"]
-    assert [prompt for _, prompt in office.docs.prompts] == ["Add a quickstart"]
+    assert office.sent() == ["Add a quickstart"]
     assert [name for _, name in office.slack.reactions] == ["+1"]
 
 
@@ -161,7 +161,7 @@ async def test_words_that_agree_never_reopen_a_job_or_change_what_was_said_of_it
     await office.settle()
     job = await office.job()
     assert (job.state, job.review, job.reviewed_by) == (JobState.PULL_REQUEST, Review(action), ANA)
-    assert [prompt for _, prompt in office.docs.prompts] == ["Add a quickstart"]
+    assert office.sent() == ["Add a quickstart"]
 
 
 async def test_merged_of_a_job_without_a_pull_request_or_by_a_stranger_is_no_review(office: Office) -> None:

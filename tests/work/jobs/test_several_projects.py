@@ -8,16 +8,12 @@ import httpx
 import pytest
 
 from bot.commands.command import FormState
-from bot.model.access import Origin, message_key
-from bot.model.ids import ChannelId, JobNumber, MessageTs, UserId
+from bot.model.ids import ChannelId, JobNumber, UserId
 from bot.model.jobs import JobState
 from bot.model.prompts import Act, PromptState
-from bot.work.jobs.corrections import heard_change
-from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
-from bot.work.ports import Changed
 from tests.builders import ANA, BEN, CHANNEL
 from tests.limits import HANG_SECONDS
 from tests.work.office import BOT, Office
@@ -47,10 +43,8 @@ async def test_a_channel_works_on_the_default_until_somebody_chooses_another(sit
     await types(sites, "Two")
     await types(sites, "Three", channel=OTHER)
     assert sites.prompts == (["One", "Three"], ["Two"])
-    faces = [post.message.text for post in sites.office.slack.posts if post.thread is None]
-    assert [label in face for face, label in zip(faces, ("Acme docs", "Beta", "Acme docs"), strict=True)] == (
-        [True, True, True]
-    )
+    for face, label in zip(sites.office.posted(), ("Acme docs", "Beta", "Acme docs"), strict=True):
+        assert label in face
 
 
 async def test_a_list_of_jobs_names_the_project_of_each(sites: Sites) -> None:
@@ -98,12 +92,6 @@ async def test_a_name_that_is_not_known_starts_nothing_and_the_prompt_is_there_t
     assert sites.prompts == ([], [])
 
 
-async def test_a_refusal_names_the_entry_of_the_projects_that_has_to_be_checked(sites: Sites) -> None:
-    sites.beta.answer_instead("create", httpx.Response(404, json={"error": "no such project"}))
-    await types(sites, "project:beta One")
-    assert "check the entry `beta` of `DOCS_PROJECTS`" in sites.office.said()[0]
-
-
 async def test_only_admins_choose_where_there_are_some(sites: Sites) -> None:
     sites.office.access_policy(admins=frozenset({ADMIN}))
     assert "Only an admin of this bot" in await types(sites, "project beta")
@@ -120,6 +108,9 @@ async def test_everybody_chooses_for_their_own_direct_message(sites: Sites) -> N
     assert "for *Beta*" in await types(sites, "project beta", channel=direct)
     assert "Here I work on *Beta*" in await types(sites, "project", channel=direct)
     assert "Here I work on *Acme docs*" in await types(sites, "project")
+    await sites.office.hears("One", channel=direct)
+    await sites.office.settle()
+    assert sites.prompts == ([], ["One"])
 
 
 async def test_a_guest_chooses_nothing_and_is_told_no_name(sites: Sites) -> None:
@@ -176,9 +167,8 @@ async def test_an_edit_moves_a_prompt_that_still_waits(sites: Sites) -> None:
     await types(sites, "First")
     ts = await sites.office.hears(f"{AT_BOT} Second")
     await sites.office.settle()
-    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts)
-    await heard_change(sites.office.context, Changed(said, f"{AT_BOT} project:gamma Second", "1"))
-    await heard_change(sites.office.context, Changed(said, f"{AT_BOT} project:beta Second", "2"))
+    await sites.office.corrects(ts, f"{AT_BOT} project:gamma Second")
+    await sites.office.corrects(ts, f"{AT_BOT} project:beta Second", at="2")
     await sites.office.settle()
     assert sites.prompts == (["First"], ["Second"])
     moved = await sites.office.job(2)
@@ -238,24 +228,6 @@ async def test_a_service_that_hangs_delays_no_prompt_of_another_project(sites: S
     await submitting
 
 
-async def test_a_service_that_hangs_delays_no_end_of_another_projects_job(sites: Sites) -> None:
-    office, hanging = sites.office, asyncio.get_running_loop().create_future()
-    await types(sites, "One project:acme")
-    await types(sites, "Two project:beta")
-    sites.beta.finish()
-    office.docs.answer_instead("get", hanging)
-    office.clock.pass_seconds(60)
-    polling = asyncio.create_task(poll_jobs(office.context))
-    async with asyncio.timeout(HANG_SECONDS):
-        while (await office.job(2)).state is JobState.WORKING:
-            await asyncio.sleep(0.01)
-    assert not polling.done()
-    assert (await office.job(2)).state is JobState.PULL_REQUEST
-    hanging.set_result(httpx.Response(503))
-    await polling
-    assert (await office.job()).state is JobState.WORKING
-
-
 async def test_a_job_of_a_project_that_is_served_no_more_says_so_once_and_is_left_alone(sites: Sites) -> None:
     await types(sites, "project:beta One")
     sites.office.limit(1)
@@ -296,7 +268,7 @@ async def test_help_names_the_projects_where_there_are_several(sites: Sites) -> 
 
 async def test_where_there_is_one_project_its_words_are_text(office: Office) -> None:
     await office.started("project:beta One")
-    assert [text for _, text in office.docs.prompts] == ["project:beta One"]
+    assert office.sent() == ["project:beta One"]
     assert (await office.job()).project_label is None
     assert "There is one docs project here" in str((await office.types("/docs-agent", "project")).message)
     modal = (await office.types("/docs-agent")).modal
@@ -307,14 +279,6 @@ async def test_where_there_is_one_project_its_words_are_text(office: Office) -> 
     assert prompt.state is PromptState.SENT
 
 
-async def test_a_direct_message_has_a_project_of_its_own(sites: Sites) -> None:
-    direct = ChannelId("D0ANA")
-    await types(sites, "project beta", channel=direct)
-    await sites.office.hears("One", channel=direct, ts=MessageTs("1700000700.000001"))
-    await sites.office.settle()
-    assert sites.prompts == ([], ["One"])
-
-
 async def test_a_follow_up_that_names_its_project_is_the_same_however_it_is_heard(sites: Sites) -> None:
     """What was edited while the bot was away is heard as a message, and as an edit that changes nothing."""
     office = sites.office
@@ -322,8 +286,7 @@ async def test_a_follow_up_that_names_its_project_is_the_same_however_it_is_hear
     await office.settle()
     ts = await office.hears(f"{AT_BOT} project:acme Shorter", thread=root)
     await office.settle()
-    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, root, ts)
-    await heard_change(office.context, Changed(said, f"{AT_BOT} project:acme Shorter", "1"))
+    await office.corrects(ts, f"{AT_BOT} project:acme Shorter", thread=root)
     await office.settle()
     assert sites.prompts == (["One", "Shorter"], [])
     assert office.slack.whispers == []

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import httpx
 import pytest
 
 from bot.logs import configure
 from bot.model.ids import ChannelId
 from bot.model.jobs import JobState
 from bot.work.context import FollowUps
-from bot.work.jobs.poll import poll_jobs
 from tests.builders import ANA, BEN
 from tests.fakes import PULL_REQUEST
 from tests.work.office import BOT, Office
@@ -23,12 +21,15 @@ async def test_a_job_is_asked_for_followed_and_told_once(office: Office) -> None
     assert (await office.job()).state is JobState.WORKING
     office.docs.finish()
     await office.settle()
+    polls = office.docs.polls
     await office.pass_time(3600)
+    assert office.docs.polls == polls
     job = await office.job()
     assert (job.state, job.pr_link) == (JobState.PULL_REQUEST, PULL_REQUEST)
     [end] = office.slack.replies()
     assert f"<@{ANA}>" in end.message.text
-    assert end.thread == office.slack.root().ts
+    assert [post.thread for post in office.slack.posts] == [None, office.slack.root().ts]
+    assert "Pull request ready" in office.root_text()
 
 
 async def test_the_agent_is_sent_nothing_that_the_person_could_not_see(office: Office) -> None:
@@ -63,30 +64,6 @@ async def test_a_repository_s_address_is_a_link_if_its_host_is_allowed(
     assert (code if hosts == ("github.com",) else link) in office.root_text()
 
 
-async def test_the_root_changes_in_place_and_stays_one_message(office: Office) -> None:
-    await office.started()
-    before = office.root_text()
-    office.docs.finish()
-    await office.settle()
-    assert office.root_text() != before
-    assert len([post for post in office.slack.posts if post.thread is None]) == 1
-
-
-async def test_a_finished_job_is_not_polled_any_more(office: Office) -> None:
-    await office.finished()
-    polls = office.docs.polls
-    await office.pass_time(7200)
-    assert office.docs.polls == polls
-
-
-async def test_the_same_request_again_starts_nothing_new(office: Office) -> None:
-    first = await office.ask("Add a quickstart", key="command:1")
-    again = await office.ask("Add a quickstart", key="command:1")
-    await office.settle()
-    assert (again.job, again.repeated) == (first.job, True)
-    assert len(office.docs.prompts) == 1
-
-
 async def test_a_reply_steers_the_job_and_its_second_end_is_told(office: Office) -> None:
     await office.finished()
     await office.reply("Mention Python 3.11", user=BEN)
@@ -111,22 +88,6 @@ async def test_a_stale_answer_after_a_follow_up_is_not_taken_for_its_end(office:
     assert len(office.slack.replies()) == 2
 
 
-async def test_two_replies_are_sent_in_their_order(office: Office) -> None:
-    await office.started()
-    await office.reply("first")
-    await office.reply("second")
-    await office.settle()
-    assert [text for _, text in office.docs.prompts] == ["Add a quickstart", "first", "second"]
-
-
-async def test_the_same_reply_delivered_twice_is_sent_once(office: Office) -> None:
-    await office.started()
-    await office.reply("more", ts="1700000900.000001")
-    await office.reply("more", ts="1700000900.000001")
-    await office.settle()
-    assert len(office.docs.prompts) == 2
-
-
 async def test_replies_meant_for_people_are_left_alone(office: Office) -> None:
     await office.started()
     for text in ("aside: looks fine", "! not for the bot", "<@U0BEN> can you look?"):
@@ -141,11 +102,6 @@ async def test_names_reach_the_agent_as_words_and_ping_nobody(office: Office) ->
     [(_, text)] = office.docs.prompts
     assert text == "Ask @ben about #general & the page (https://x.example/a)"
     assert "<@U0BEN>" not in office.root_text()
-
-
-async def test_a_name_that_slack_does_not_tell_stops_nothing(office: Office) -> None:
-    await office.started("Ask <@U0STRANGER> about it")
-    assert len(office.docs.prompts) == 1
 
 
 async def test_nothing_changed_failed_and_archived_are_told_apart(office: Office) -> None:
@@ -183,24 +139,6 @@ async def test_a_job_that_runs_long_is_mentioned_once(office: Office) -> None:
     assert len(office.slack.replies()) == 2
 
 
-async def test_the_services_bad_health_never_ends_a_job(office: Office) -> None:
-    await office.started()
-    office.docs.answer_instead(
-        "get",
-        httpx.Response(500, text="<html>"),
-        httpx.ConnectError("refused"),
-        httpx.Response(401, json={"error": "expired"}),
-        httpx.Response(429, headers={"Retry-After": "30"}),
-    )
-    await office.settle(10)
-    assert (await office.job()).state is JobState.WORKING
-    office.docs.finish()
-    for _ in range(10):
-        await office.pass_time(60)
-    assert (await office.job()).state is JobState.PULL_REQUEST
-    assert len(office.slack.replies()) == 1
-
-
 async def test_a_long_prompt_is_kept_whole_in_the_thread(office: Office) -> None:
     text = "\n".join(f"Line {n} of what is wanted." for n in range(400))
     await office.ask(text)
@@ -215,32 +153,15 @@ async def test_with_mentions_only_replies_that_mention_the_bot_steer(office: Off
     await office.reply("not meant for the bot")
     await office.reply(f"<@{BOT}> make it shorter")
     await office.settle()
-    assert [text for _, text in office.docs.prompts] == ["Add a quickstart", "make it shorter"]
+    assert office.sent() == ["Add a quickstart", "make it shorter"]
 
 
-async def test_a_name_that_slack_never_tells_is_logged_once(
+async def test_a_name_that_slack_never_tells_stops_nothing_and_is_logged_once(
     office: Office, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configure("INFO", "json")
-    for _ in range(3):
-        await office.ask("Ask <@U0STRANGER> about it")
-        await office.settle(1)
+    for number in range(3):
+        await office.ask(f"Ask <@U0STRANGER> about it {number}")
+        await office.settle(2)
+    assert len(office.sent()) == 3
     assert capsys.readouterr().err.count("name_not_told") == 1
-
-
-async def test_an_end_that_cannot_be_written_keeps_no_other_from_being_told(office: Office) -> None:
-    def count(what: str, how: str) -> None:
-        if (what, how) == ("ends", "failed"):
-            raise ValueError("this one cannot be written")
-
-    office.context = replace(office.context, count=count)
-    await office.ask("One")
-    await office.ask("Two")
-    await office.settle()
-    office.docs.finish()
-    next(iter(office.docs.jobs.values()))["status"] = "failed"
-    office.clock.pass_seconds(60)
-    with pytest.raises(ValueError, match="cannot be written"):
-        await poll_jobs(office.context)
-    assert (await office.job(1)).state is JobState.WORKING
-    assert (await office.job(2)).state is JobState.PULL_REQUEST

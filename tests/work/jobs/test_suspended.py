@@ -46,7 +46,7 @@ async def test_a_suspended_process_sends_nothing_that_a_person_has_sent_again_me
 
     office.context = replace(office.context, store=SuspendedStore(office.store, meanwhile))
     await office.started("One")
-    assert [text for _, text in office.docs.prompts] == ["One"]
+    assert office.sent() == ["One"]
     assert (await office.job()).state is JobState.WORKING
 
 
@@ -56,6 +56,6 @@ async def test_a_prompt_of_a_process_that_was_suspended_goes_out_without_a_quest
 
     office.context = replace(office.context, store=SuspendedStore(office.store, meanwhile))
     await office.started("One")
-    assert [text for _, text in office.docs.prompts] == ["One"]
+    assert office.sent() == ["One"]
     assert (await office.job()).state is JobState.WORKING
     assert office.said() == []

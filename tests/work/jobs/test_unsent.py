@@ -22,14 +22,6 @@ FILE_URL = "https://files.slack.com/notes"
 FILE = SharedFile("notes.txt", 9, is_text=True, url=FILE_URL)
 
 
-def sent(office: Office) -> list[str]:
-    return [prompt for _, prompt in office.docs.prompts]
-
-
-async def count_jobs(office: Office) -> int:
-    return len(await office.store.read(lambda tx: tx.jobs.newest(100)))
-
-
 def value_of(message: Message | None) -> str:
     """The value of the one button under an answer that says what it did not send."""
     assert message is not None
@@ -55,20 +47,20 @@ async def test_a_command_that_is_none_starts_nothing_until_its_author_insists(
 ) -> None:
     answer = await office.types("/docs-agent", text)
     await office.settle()
-    assert (await count_jobs(office), office.slack.posts) == (0, [])
+    assert (await office.count_jobs(), office.slack.posts) == (0, [])
     assert (await insist(office, answer.message)).message is None
-    assert sent(office) == [text]
+    assert office.sent() == [text]
     again = await insist(office, answer.message)
     assert again.message is not None
     assert "as Job 1. I started nothing new." in again.message.text
-    assert sent(office) == [text]
+    assert office.sent() == [text]
 
 
 async def test_thanks_by_command_start_nothing(office: Office) -> None:
     answer = await office.types("/docs-agent", "Thank you so much!")
     assert answer.message is not None
     assert "for thanks" in answer.message.text
-    assert await count_jobs(office) == 0
+    assert await office.count_jobs() == 0
 
 
 @pytest.mark.parametrize(
@@ -79,7 +71,7 @@ async def test_a_prompt_that_begins_like_a_command_is_a_prompt(office: Office, t
     await office.types("/docs-agent", text)
     await office.hears(f"{AT_BOT} {text}, too")
     await office.settle()
-    assert sent(office) == [text, f"{text}, too"]
+    assert office.sent() == [text, f"{text}, too"]
 
 
 @pytest.mark.parametrize("text", ["status", "stop", "what can you do?", "Hello!"])
@@ -91,12 +83,12 @@ async def test_a_mention_of_such_words_is_answered_in_private_and_goes_out_where
     await office.settle()
     [(channel, thread, user, said)] = office.slack.whispers
     assert (channel, thread, user) == (CHANNEL, None, ANA)
-    assert await count_jobs(office) == 0
+    assert await office.count_jobs() == 0
     await insist(office, said)
     await insist(office, said)
     await office.hears(f"{AT_BOT} {text}", ts=ts)
     await office.settle()
-    assert sent(office) == [text]
+    assert office.sent() == [text]
     assert {post.thread for post in office.slack.posts} == {ts}
 
 
@@ -105,23 +97,23 @@ async def test_in_a_thread_the_words_go_out_as_the_follow_up_that_they_were(offi
     await office.settle()
     ts = await office.hears(f"{AT_BOT} stop", thread=TALK, user=BEN)
     await office.settle()
-    assert sent(office) == ["Add a page"]
+    assert office.sent() == ["Add a page"]
     [(_, thread, user, said)] = office.slack.whispers
     assert (thread, user) == (TALK, BEN)
     await insist(office, said, user=BEN)
     await insist(office, said, user=BEN)
-    assert sent(office) == ["Add a page", "stop"]
-    assert await count_jobs(office) == 1
+    assert office.sent() == ["Add a page", "stop"]
+    assert await office.count_jobs() == 1
     assert (ts, "eyes") in office.slack.reactions
 
 
 async def test_a_direct_message_of_such_words_goes_out_as_one(office: Office) -> None:
     await office.hears("hello", channel=DIRECT)
     await office.settle()
-    assert await count_jobs(office) == 0
+    assert await office.count_jobs() == 0
     [(_, said, _)] = office.slack.direct
     await insist(office, said, channel=DIRECT)
-    assert sent(office) == ["hello"]
+    assert office.sent() == ["hello"]
     assert (await office.job()).channel == DIRECT
 
 
@@ -132,11 +124,11 @@ async def test_a_follow_up_of_such_words_does_not_reopen_its_job(office: Office,
     answer = await office.types("/docs-followup", typed)
     await office.settle()
     assert ((await office.job()).state, (await office.job()).reviewed_by) == (JobState.PULL_REQUEST, ANA)
-    assert sent(office) == ["Add a quickstart"]
+    assert office.sent() == ["Add a quickstart"]
     assert (await insist(office, answer.message)).message is None
-    assert sent(office)[1:] == [typed.removeprefix("#").removeprefix("1 ")]
+    assert office.sent()[1:] == [typed.removeprefix("#").removeprefix("1 ")]
     assert "decided already" in str((await insist(office, answer.message)).message)
-    assert len(sent(office)) == 2
+    assert len(office.sent()) == 2
 
 
 async def test_merged_after_a_mention_that_names_a_job_elsewhere_does_not_reopen_it(office: Office) -> None:
@@ -144,7 +136,7 @@ async def test_merged_after_a_mention_that_names_a_job_elsewhere_does_not_reopen
     await office.hears(f"{AT_BOT} #1 merged", thread=TALK)
     await office.settle()
     assert (await office.job()).state is JobState.PULL_REQUEST
-    assert sent(office) == ["Add a quickstart"]
+    assert office.sent() == ["Add a quickstart"]
 
 
 async def test_what_is_sent_anyway_goes_to_the_project_that_was_named(office: Office) -> None:
@@ -160,7 +152,7 @@ async def test_a_message_with_files_says_more_than_its_words(office: Office) -> 
     office.slack.contents[FILE_URL] = "notes"
     await office.hears(f"{AT_BOT} ?", files=(FILE,))
     await office.settle()
-    [prompt] = sent(office)
+    [prompt] = office.sent()
     assert prompt.startswith("?")
     assert "notes" in prompt
 
@@ -172,7 +164,7 @@ async def test_a_guest_is_not_told_what_was_taken_for_what_and_sends_nothing(off
     assert buttons(answer.message) == []
     allowed = await office.types("/docs-agent", "status")
     await insist(office, allowed.message, user=BEN)
-    assert sent(office) == []
+    assert office.sent() == []
 
 
 @pytest.mark.parametrize(
@@ -191,11 +183,11 @@ async def test_a_button_that_keeps_nothing_sends_nothing(office: Office, value: 
     answer = await office.press("send_anyway", value)
     assert answer.message is not None
     assert "nothing was sent" in answer.message.text
-    assert await count_jobs(office) == 0
+    assert await office.count_jobs() == 0
 
 
 async def test_a_text_that_reads_short_and_is_long_on_the_wire_fits_its_button(office: Office) -> None:
     await office.types("/docs-agent", f"<!subteam^S{'0' * 3_000}|stop>")
     answer = await office.types("/docs-agent", f"{' ' * 3_000}stop{' ' * 3_000}")
     assert value_of(answer.message).endswith("|stop")
-    assert await count_jobs(office) == 1
+    assert await office.count_jobs() == 1
