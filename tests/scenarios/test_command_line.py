@@ -18,7 +18,7 @@ from bot.store.migrate import migrate
 from sandbox.world import World
 from tests.builders import mark_revision
 from tests.limits import HANG_SECONDS, STOPPED
-from tests.scenarios.story import Story, environment
+from tests.scenarios.story import environment
 
 FAILING = """
 import sys
@@ -119,46 +119,6 @@ async def test_the_doctor_finds_a_sound_installation_sound(world: World, tmp_pat
         "ok   settings", "ok   files", "ok   database", "ok   waiting", "ok   slack", "ok   clock",
         "ok   intake", "ok   who may", "ok   docs service", "ok   ports",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "faults",
-    [
-        {
-            "SLACK_BOT_TOKEN": ("xoxb-canary", "slack: Slack does not know the token (invalid_auth)"),
-            "DOCS_API_URL": ("http://127.0.0.1:9", "docs service: "),
-            "DATABASE_URL": ("postgres://u:canary@127.0.0.1:9/d", "database: nothing listens"),
-        },
-        {
-            "SLACK_APP_TOKEN": ("xapp-canary", "intake: Slack does not know the token (invalid_auth)"),
-            "DOCS_API_KEY": ("canary", "docs service: "),
-        },
-        {"DOCS_PROJECT_ID": ("elsewhere", "docs service: ")},
-    ],
-)
-async def test_the_doctor_says_what_is_wrong_and_what_to_do(
-    world: World, tmp_path: Path, faults: dict[str, tuple[str, str]]
-) -> None:
-    wrong = {name: value for name, (value, _) in faults.items()}
-    code, said = await docs_bot("doctor", env=environment(world) | wrong, folder=tmp_path)
-    assert code == 1
-    assert "canary" not in said
-    for _, told in faults.values():
-        bad = f"BAD  {told}"
-        assert bad in said
-        assert said.partition(bad)[2].splitlines()[1].startswith("     "), "what to do"
-
-
-async def test_the_jobs_are_listed_without_their_texts(story: Story, tmp_path: Path) -> None:
-    await story.finished("Add a canary page about webhooks")
-    code, said = await docs_bot(
-        "jobs", "--state", "pull_request", env=environment(story.world), folder=tmp_path
-    )
-    assert code == 0
-    assert said.startswith("#1  pull_request  20")
-    assert "canary" not in said
-    code, said = await docs_bot("jobs", "--state", "failed", env=environment(story.world), folder=tmp_path)
-    assert (code, said.strip()) == (0, "No jobs.")
 
 
 async def test_migrate_brings_a_database_up_to_date(world: World, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.app import running_bot
 from sandbox.world import World, WorldOptions, both_sides
 from tests.bots import Zygote, is_alive, started, stop
 from tests.databases import PostgresServer
@@ -25,21 +24,6 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServe
     server = PostgresServer(tmp_path_factory.mktemp("pg"))
     yield server
     server.stop()
-
-
-async def test_a_digest_is_told_once_over_a_restart(world: World) -> None:
-    story = Story(world)
-    async with running_bot(world.settings, timeouts=STEADY):
-        await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
-        await story.post("this channel gets a digest")
-        await is_subscribed(story)
-    await comes_due(world)
-    async with running_bot(world.settings, timeouts=STEADY):
-        await story.post("The docs in the week")
-    await comes_due(world)
-    async with running_bot(world.settings, timeouts=STEADY):
-        await asyncio.sleep(0.3)
-    assert len(digests(story)) == 1
 
 
 @pytest.fixture

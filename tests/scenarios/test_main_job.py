@@ -15,69 +15,12 @@ def http_mode(request: pytest.FixtureRequest) -> bool:
     return bool(request.param == "http")
 
 
-@pytest.mark.parametrize(
-    ("prompt", "word"),
-    [
-        ("Nothing to change, please", "nothing changed"),
-        ("Fail on purpose", "Failed"),
-        ("Archive this", "Archived"),
-    ],
-)
-async def test_every_other_end_is_told_with_what_to_do_next(story: Story, prompt: str, word: str) -> None:
-    root = await story.finished(prompt)
-    [end] = await story.replies(root, 1)
-    assert word in root["text"]
-    assert end["text"].count(f"<@{ANA}>") == 1
-
-
-async def test_private_questions_are_answered_privately(story: Story) -> None:
-    await story.finished(PROMPT)
-    for text in ("help", "jobs", "status 1", "status 77"):
-        assert (await story.command("/docs-agent", text))["ok"]
-    await story.answer("“77”")
-    words = [note["text"] for note in story.private()]
-    assert len(words) == 4
-    assert "/docs-followup" in words[0]
-    assert "Job 1" in words[1]
-    assert "Job 1" in words[2]
-    assert "77" in words[3]
-    assert len(story.roots()) == 1
-
-
 async def test_without_text_a_form_opens_and_starts_the_job(story: Story) -> None:
     await story.command("/docs-agent")
     assert "errors" in await story.send_form(prompt="  \u200b ")
     assert (await story.send_form(prompt=PROMPT))["ok"]
     await story.until(lambda: story.roots() or None, "a root message")
     assert story.view() is None
-
-
-async def test_a_follow_up_by_command_names_its_job_or_takes_the_latest(story: Story) -> None:
-    root = await story.finished(PROMPT)
-    await story.command("/docs-followup", "1 Make it shorter")
-    await story.replies(root, 3)  # the quoted follow-up and its end
-    await story.command("/docs-followup", "Mention the changelog")
-    said = await story.replies(root, 5)
-    assert "Make it shorter" in said[1]["text"]
-    assert "Job 1" in story.private()[-1]["text"]
-
-
-async def test_a_follow_up_by_button_goes_through_its_form(story: Story) -> None:
-    root = await story.finished(PROMPT)
-    await story.press(story.said(root)[0], "follow_up", user=BEN)
-    assert (await story.send_form(user=BEN, prompt="Add an example"))["ok"]
-    said = await story.replies(root, 3)
-    assert f"<@{BEN}>" in said[-1]["text"]
-
-
-async def test_run_again_opens_the_prompt_and_the_old_thread_links_to_the_new_job(story: Story) -> None:
-    root = await story.finished(PROMPT)
-    await story.press(story.said(root)[0], "job_menu", user=BEN)
-    assert PROMPT in str((await story.until(lambda: story.view(BEN), "a dialogue"))["blocks"])
-    assert (await story.send_form(user=BEN, prompt=f"{PROMPT}, shorter"))["ok"]
-    [_, linked] = await story.replies(root, 2)
-    assert f"/archives/{DOCS}/p" in linked["text"]
-    assert len(story.roots()) == 2
 
 
 async def test_a_mention_and_a_direct_message_ask_too(story: Story) -> None:
@@ -127,15 +70,6 @@ async def requests(story: Story) -> list[dict[str, str]]:
     async with aiohttp.ClientSession() as session, session.get(url) as answer:
         log: list[dict[str, str]] = await answer.json()
         return log
-
-
-async def test_talk_among_people_is_left_alone(story: Story) -> None:
-    root = await story.finished(PROMPT)
-    said = [story.reply(root, text) for text in ("aside, nice", "! later", "@ben what do you think?")]
-    kept = story.reply(root, "Mention retries")
-    await story.replies(root, 2)
-    assert kept["reactions"]
-    assert not any(one["reactions"] for one in said)
 
 
 def mrkdwn_of(value: object) -> list[str]:

@@ -31,25 +31,6 @@ async def order(url: str, *faults: dict[str, Any]) -> None:
         assert answer.status < 300
 
 
-async def test_a_restart_in_the_middle_of_a_job_goes_on_with_it(world: World) -> None:
-    story, settings = Story(world), world.settings.model_copy(update=FAST)
-    async with running_bot(settings, timeouts=STEADY):
-        root = await story.asked("Take your time and add a page about webhooks")
-        await story.until(lambda: "Working" in root["text"] or None, "a job that runs")
-    async with running_bot(settings, timeouts=STEADY):
-        await story.replies(root, 1)
-    assert len(story.roots()) == 1
-
-
-async def test_what_was_asked_while_the_bot_was_away_is_heard_when_it_is_back(world: World) -> None:
-    story, settings = Story(world), world.settings.model_copy(update=FAST)
-    async with running_bot(settings, timeouts=STEADY):
-        root = await story.finished(PROMPT)
-    story.reply(root, "Mention retries")
-    async with running_bot(settings, timeouts=STEADY):
-        await story.replies(root, 2)
-
-
 @dataclass(frozen=True)
 class ForgetfulWorld(WorldOptions):
     """A world whose workspace delivers an event once, and whose docs service takes one job an hour."""
@@ -93,17 +74,6 @@ async def test_slacks_troubles_with_posts_lose_and_repeat_nothing(story: Story, 
     assert len(story.roots()) == 1
 
 
-async def test_niceties_that_slack_refuses_stop_nothing(story: Story) -> None:
-    root = await story.finished(PROMPT)
-    await order(
-        story.world.workspace_url,
-        {"method": "reactions.add", "fault": "error:missing_scope"},
-        {"method": "users.info", "fault": "error:missing_scope", "times": 5},
-    )
-    story.reply(root, "Ask @ben about it")
-    await story.replies(root, 2)
-
-
 @pytest.mark.parametrize("fault", ["500", "lost_answer", "502_html"])
 async def test_a_lost_answer_of_the_docs_service_is_told_and_decided_by_a_person(
     story: Story, fault: str
@@ -118,20 +88,6 @@ async def test_a_lost_answer_of_the_docs_service_is_told_and_decided_by_a_person
     await story.until(
         lambda: "send_again" not in json.dumps(doubt["blocks"]) or None, "the question without its buttons"
     )
-
-
-async def test_a_429_of_the_docs_service_is_waited_for(story: Story) -> None:
-    await order(story.world.docs_service_url, {"match": "create", "fault": "429", "seconds": 1})
-    root = await story.finished(PROMPT)
-    await story.replies(root, 1)
-
-
-async def test_an_odd_address_of_a_pull_request_becomes_no_link(story: Story) -> None:
-    fault = {"match": "get", "fault": "bad_pr_link", "times": 9}
-    await order(story.world.docs_service_url, fault)
-    root = await story.finished(PROMPT)
-    [end] = await story.replies(root, 1)
-    assert '"url"' not in json.dumps(end["blocks"])
 
 
 async def test_no_secret_and_no_prompt_stands_in_any_log_line(

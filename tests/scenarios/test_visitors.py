@@ -18,7 +18,7 @@ from bot.store.schema import subscriptions
 from sandbox.world import World
 from tests.builders import execute, rows_of
 from tests.limits import HANG_SECONDS
-from tests.scenarios.story import ANA, BEN, DOCS, Json, Story
+from tests.scenarios.story import DOCS, Json, Story
 from tests.scenarios.test_restart import order
 
 
@@ -55,32 +55,6 @@ async def test_a_question_is_answered_with_a_chart_and_right_totals(story: Story
     assert story.roots() == []
 
 
-async def test_an_answer_is_shared_in_the_channel_once(story: Story) -> None:
-    await story.command("/docs-visitors", "28d top 3")
-    answer = await story.answer("compared with")
-    await story.press(answer, "share")
-    post = await story.post("Shared by")
-    assert f"<@{ANA}>" in post["text"]
-    assert "data_visualization" in kinds(post)
-    await story.press(answer, "share")
-    await story.answer("shared already")
-    assert len(story.roots()) == 1
-
-
-async def test_a_page_leads_to_a_job(story: Story) -> None:
-    await story.command("/docs-visitors", "last week compare none")
-    answer = await story.answer("Who read the docs")
-    await story.press(answer, "improve")
-    view = await story.until(story.view, "the form")
-    text = view["blocks"][0]["element"]["initial_value"]
-    assert text.startswith("Improve the page /")
-    assert (await story.send_form(prompt=text))["ok"]
-    root = await story.post("Improve the page /")
-    whole, end = await story.replies(root, 2)
-    assert text in whole["text"]
-    assert "Job 1 is done" in end["text"]
-
-
 async def test_all_pages_come_as_a_file_to_the_person_or_the_channel(story: Story) -> None:
     await story.command("/docs-visitors", "last week csv here")
     post = await story.post("for <@")
@@ -108,22 +82,6 @@ async def test_blocks_that_slack_refuses_are_said_in_plain_ones(story: Story) ->
     answer = await story.answer("Top 5 of")
     assert "data_visualization" not in kinds(answer)
     assert "actions" in kinds(answer)
-
-
-async def test_a_channel_is_subscribed_listed_and_gets_its_digest_once(story: Story) -> None:
-    await story.command("/docs-visitors", "subscribe monday 09:00 path /api", user=BEN)
-    first = await story.post("this channel gets a digest")
-    assert "America/New_York" in first["text"]
-    await story.command("/docs-visitors", "subscriptions", user=BEN)
-    await story.answer("Every Monday at 09:00 (America/New_York)", user=BEN)
-    await is_subscribed(story)
-    await comes_due(story.world)
-    digest = await story.post("The docs in the week")
-    assert {"data_visualization", "actions"} <= set(kinds(digest))
-    await comes_due(story.world)
-    await story.command("/docs-visitors", "digest now")
-    await story.until(lambda: len(digests(story)) == 2 or None, "the digest that was asked for")
-    assert len(digests(story)) == 2
 
 
 def digests(story: Story, channel: str = DOCS) -> list[Json]:

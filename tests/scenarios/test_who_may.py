@@ -10,19 +10,11 @@ import pytest
 from bot.app import running_bot
 from sandbox.world import World
 from tests.scenarios.conftest import FAST
-from tests.scenarios.story import ANA, BEN, DOCS, PRODUCT, Story
+from tests.scenarios.story import ANA, BEN, Story
 from tests.scenarios.timeouts import STEADY
 
 GUS, CHIKA = "U04GUS", "U03CHIKA"
 PROMPT = "Add a quickstart for the Python SDK"
-
-
-async def test_a_guest_is_told_privately_and_the_channel_sees_nothing(story: Story) -> None:
-    answer = await story.command("/docs-agent", PROMPT, user=GUS)
-    assert answer["ok"]
-    note = await story.answer("Guests can't start jobs", GUS)
-    assert "Ask a teammate to send this for you." in note["text"]
-    assert story.roots() == []
 
 
 @pytest.mark.parametrize(
@@ -48,18 +40,6 @@ async def test_a_guest_sees_nothing_by_any_command_and_is_told_so(
     assert "Guests can't start jobs" in note["text"]
     assert story.view(GUS) is None
     assert story.roots() == []
-
-
-@pytest.mark.parametrize("text", ["unsubscribe", "subscribe friday 10:00 UTC"])
-async def test_a_guest_of_whom_nothing_is_known_yet_touches_no_subscription(story: Story, text: str) -> None:
-    await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
-    await story.post("Monday")
-    await story.command("/docs-visitors", text, user=GUS)
-    await story.answer("Guests can't start jobs", GUS)
-    await asyncio.sleep(0.3)
-    await story.command("/docs-visitors", "subscriptions")
-    assert "Monday" in (await story.answer("09:00"))["text"]
-    assert len(story.private(GUS)) == 1
 
 
 async def test_a_guests_reply_and_button_change_nothing(story: Story) -> None:
@@ -101,13 +81,3 @@ async def test_lists_and_groups_let_in_whom_they_name(
         for user in may:
             await story.asked(f"{PROMPT} for {user}", user=user)
         assert len(story.roots()) == len(may)
-
-
-async def test_only_listed_channels_are_served(world: World) -> None:
-    settings = world.settings.model_copy(update={**FAST, "allowed_channels": frozenset({DOCS})})
-    async with running_bot(settings, timeouts=STEADY):
-        story = Story(world)
-        await story.command("/docs-agent", PROMPT, channel=PRODUCT)
-        await story.answer("isn't set up for this channel")
-        await story.asked(PROMPT)
-        assert story.roots(PRODUCT) == []
