@@ -16,8 +16,8 @@ from psycopg.rows import dict_row
 
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
-_LATER = ("back_offs.until", "quotas.until", "analytics_budgets.until", "jobs.poll_at", "prompts.due_at")
-_LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "heard.due_at")
+_LATER = ("back_offs.until", "limits.prompts_until", "limits.calls_until", "jobs.poll_at", "prompts.due_at")
+_LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "conversations.due_at")
 """Columns with the time at which something is due."""
 PLANNED = ("next_run_at", "remind_at")
 """Columns with times days ahead."""
@@ -27,7 +27,7 @@ TABLES = (
     "deliveries",
     "back_offs",
     "paces",
-    "analytics_budgets",
+    "limits",
     "snapshots",
     "questions",
     "subscriptions",
