@@ -64,18 +64,8 @@ def test_a_second_sandbox_in_the_same_folder_is_refused(
     assert f"Another sandbox uses {choice.folder}." in capsys.readouterr().err
 
 
-def test_what_is_chosen_reaches_the_docs_service(choice: Choice) -> None:
-    options = replace(choice, pages=40, seed=3, uses_an_hour=2).docs_service()
-    assert (options.pages, options.seed, options.uses_an_hour, options.work_seconds) == (40, 3, 2, 1)
-    assert options.folder == choice.folder / "docs"
-
-
 def options_of(*words: str) -> Choice:
     return Choice(**cli.make_context("docs-bot sandbox", list(words)).params)
-
-
-def test_without_options_the_defaults_are_chosen() -> None:
-    assert options_of() == Choice()
 
 
 def test_every_option_reaches_what_is_chosen() -> None:

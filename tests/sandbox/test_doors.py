@@ -11,7 +11,6 @@ import aiohttp
 import pytest
 from aiohttp import web
 from aiohttp.typedefs import Handler
-from playwright.async_api import Browser, expect
 
 from sandbox.docs_service import DocsService, DocsServiceOptions
 from sandbox.doors import HOST, guard
@@ -19,7 +18,6 @@ from sandbox.kept_secrets import FILE, kept_secrets
 from sandbox.ports import free_port
 from sandbox.workspace import Workspace, WorkspaceOptions
 from sandbox.world import WorldOptions, both_sides
-from tests.browser import needs_chromium, opened
 from tests.sandbox.docs_service.caller import Caller
 
 
@@ -107,15 +105,6 @@ async def test_a_sandbox_uses_the_secrets_of_its_folder(tmp_path: Path) -> None:
         async with aiohttp.ClientSession() as session:
             reply = await Caller(session, world.docs_service_url).ask("Add a page")
             assert reply.status == 401, "a key that everybody knows opens nothing"
-
-
-@needs_chromium
-async def test_a_person_archives_a_job_in_a_browser(browser: Browser, docs_url: str) -> None:
-    async with aiohttp.ClientSession() as session:
-        job = (await Caller(session, docs_url).ask("Add a quickstart")).json["id"]
-    async with opened(browser, f"{docs_url}/acme-docs/job/{job}", height=800) as page:
-        await page.get_by_role("button", name="Archive this job").click()
-        await expect(page.get_by_role("heading", level=1)).to_contain_text("archived")
 
 
 async def _leave(request: web.Request) -> web.StreamResponse:

@@ -36,12 +36,6 @@ async def test_a_fault_comes_as_often_as_asked_and_only_where_asked(caller: Call
     assert [(await caller.job(job_id)).status for _ in range(3)] == [500, 500, 200]
 
 
-async def test_faults_can_be_taken_back(caller: Caller) -> None:
-    await caller.order_fault(match="any", fault="500", times=9)
-    await caller.request("DELETE", "/sandbox/faults")
-    assert (await caller.visitors()).status == 200
-
-
 async def test_a_lost_answer_is_carried_out(caller: Caller) -> None:
     await caller.order_fault(match="create", fault="lost_answer")
     with pytest.raises(aiohttp.ClientConnectionError):
@@ -57,11 +51,6 @@ async def test_a_time_out_is_never_answered_and_nothing_is_done(caller: Caller) 
         await caller.ask("Explain webhooks")
     assert (await caller.log())[0]["status"] is None
     assert "No job yet" in (await caller.request("GET", "/")).text
-
-
-async def test_a_slow_answer_is_a_good_one(caller: Caller) -> None:
-    await caller.order_fault(match="create", fault="slow", seconds=0.01)
-    assert (await caller.ask("Explain webhooks")).status == 201
 
 
 async def test_a_stale_answer_shows_the_job_as_it_was(caller: Caller, clock: HeldClock) -> None:

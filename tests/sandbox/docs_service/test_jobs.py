@@ -4,51 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 
 import aiohttp
-import pytest
 
 from sandbox.docs_service import DocsService, DocsServiceOptions
 from tests.sandbox.docs_service.caller import Caller, HeldClock
-
-
-async def test_a_job_ends_with_a_pull_request_when_its_time_has_come(
-    caller: Caller, clock: HeldClock
-) -> None:
-    job_id = (await caller.ask("Add a quickstart for the Python SDK")).json["id"]
-    clock.forward(5.9)
-    assert (await caller.job(job_id)).json["status"] == "active"
-    clock.forward(0.2)
-    reply = await caller.job(job_id)
-    assert reply.status == 200
-    assert reply.json["status"] == "completed"
-    assert reply.json["prLink"] == f"{caller.base_url}/acme-docs/pull/1"
-
-
-@pytest.mark.parametrize(
-    ("prompt", "status"),
-    [
-        ("Check the changelog, there is nothing to change", "completed"),
-        ("Fail on purpose", "failed"),
-        ("   ", "completed"),
-    ],
-)
-async def test_other_ends_can_be_asked_for_and_have_no_pull_request(
-    caller: Caller, clock: HeldClock, prompt: str, status: str
-) -> None:
-    job_id = (await caller.ask(prompt)).json["id"]
-    clock.forward(7)
-    reply = await caller.job(job_id)
-    assert (reply.json["status"], reply.json["prLink"]) == (status, None)
-
-
-async def test_a_slow_job_takes_ten_times_as_long(caller: Caller, clock: HeldClock) -> None:
-    job_id = (await caller.ask("Explain webhooks. Take your time")).json["id"]
-    clock.forward(59)
-    assert (await caller.job(job_id)).json["status"] == "active"
-    clock.forward(2)
-    assert (await caller.job(job_id)).json["status"] == "completed"
 
 
 async def test_a_follow_up_makes_the_job_active_again_and_goes_on_with_its_pull_request(
@@ -154,19 +114,3 @@ async def test_a_service_killed_between_its_commit_and_its_note_of_it_commits_on
                     "body, '$.messages[0].done', '$.pull_number', '$.base_sha', '$.page', '$.title')"
                 )
     assert "wants to merge 1 commit into" in page.text
-
-
-async def test_jobs_end_by_themselves_without_anybody_asking(options: DocsServiceOptions) -> None:
-    service = DocsService(replace(options, work_seconds=0.01))
-    async with aiohttp.ClientSession() as session:
-        caller = Caller(session, await service.start())
-        await caller.ask("Explain webhooks")
-        async with session.get(f"{caller.base_url}/acme-docs/pull/1") as first:
-            seen = [first.status]
-        for _ in range(100):
-            async with session.get(f"{caller.base_url}/acme-docs/pull/1") as page:
-                seen.append(page.status)
-            if seen[-1] == 200:
-                break
-    await service.stop()
-    assert seen[-1] == 200

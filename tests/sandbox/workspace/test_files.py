@@ -63,12 +63,6 @@ async def test_a_file_stands_in_the_history_with_its_name(
         assert NAME in answer.headers["Content-Disposition"]
 
 
-async def test_slacks_own_client_uploads_in_one_go(client: AsyncWebClient) -> None:
-    made = await client.files_upload_v2(channel=DOCS, filename=NAME, content=CSV, title="All pages")
-    (file,) = await files_in(client, DOCS)
-    assert made["file"]["id"] == file["id"]
-
-
 async def test_a_file_is_refused_where_the_bot_is_not(
     client: AsyncWebClient, session: aiohttp.ClientSession
 ) -> None:

@@ -128,14 +128,6 @@ async def test_tokens_are_told_apart(workspace: Workspace) -> None:
     assert (await _refusal(wrong_kind, "apps.connections.open"))["error"] == "not_allowed_token_type"
 
 
-async def test_a_reaction_is_added_once(workspace: Workspace, client: AsyncWebClient) -> None:
-    ts = str((await client.chat_postMessage(channel=DOCS, text="x"))["ts"])
-    about = {"channel": DOCS, "timestamp": ts, "name": "eyes"}
-    await client.api_call("reactions.add", json=about)
-    assert (await _refusal(client, "reactions.add", **about))["error"] == "already_reacted"
-    assert workspace.state.messages[DOCS][ts]["reactions"] == [{"name": "eyes", "users": ["U0DOCSBOT"]}]
-
-
 async def test_a_trigger_opens_one_dialogue_within_three_seconds(
     workspace: Workspace, client: AsyncWebClient, clock: HeldClock
 ) -> None:

@@ -253,22 +253,6 @@ async def test_a_report_fits_windows_of_any_width(
     assert await message.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
-async def test_on_a_tablet_a_thread_takes_the_place_of_its_channel(
-    page: Page, client: AsyncWebClient
-) -> None:
-    await page.set_viewport_size({"width": 800, "height": 900})
-    await client.chat_postMessage(channel=DOCS, text="Good morning")
-    messages = page.get_by_role("log", name="Messages")
-    await messages.get_by_role("article").hover()
-    await messages.get_by_role("button", name="Reply in thread").click()
-    replies = page.get_by_role("log", name="Replies")
-    await expect(replies).to_contain_text("Good morning")
-    await expect(messages).to_be_hidden()
-    assert await replies.evaluate("log => log.clientWidth") > 500
-    await page.get_by_role("button", name="Close thread").click()
-    await expect(messages).to_be_visible()
-
-
 async def test_a_menu_behind_dots_opens_by_keyboard_and_tells_the_bot_what_was_taken(
     page: Page, client: AsyncWebClient, pressed: list[Json]
 ) -> None:
