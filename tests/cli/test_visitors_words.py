@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +71,6 @@ def test_a_replaced_file_keeps_its_mode_and_a_link_stays_one(tmp_path: Path) -> 
 def test_a_day_that_is_none_is_answered_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match="--from 2026-10-01 --to 2026-10-31"):
         parse_day(text)
-
-
-@given(st.dates())
-def test_every_day_is_understood_as_it_is_written(day: date) -> None:
-    assert parse_day(day.isoformat()) == day
 
 
 def test_days_reversed_or_in_the_future_are_refused_and_today_is_not() -> None:

@@ -30,19 +30,8 @@ EVIL = (
 )
 WORDS = (
     *(
-        "top",
-        "sort",
-        "path",
-        "csv",
-        "compare",
-        "here",
-        "none",
-        "last",
-        "week",
-        "month",
-        "28d",
-        "2026-09",
-        "to",
+        *("top", "sort", "path", "csv", "compare", "here", "none", "last", "week", "month", "28d"),
+        *("2026-09", "to"),
     ),
     *("20", "ai", "/api", "/", "*", "monday", "9:30", "pm", "25:00", "Europe/Berlin", "every", "2026-02-31"),
     *("0000000001", "9" * 5_000, "٣", "²", "October", "2025", "..", "9999-12", "/" * 400),

@@ -64,18 +64,9 @@ def test_questions_about_visitors_work_after_a_mention(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "Add a quickstart",
-        "jobs in the navigation are out of date",
-        "jobs mine are old",
-        "jobsmine",
-        "status codes are missing",
-        "subscriptions need a page",
-        "project setup fails",
-        "visitors-page.md is wrong",
-        "42 Shorter",
-        "#42",
-        "limits are wrong",
+        *("", "Add a quickstart", "jobs in the navigation are out of date", "jobs mine are old"),
+        *("jobsmine", "status codes are missing", "subscriptions need a page", "project setup fails"),
+        *("visitors-page.md is wrong", "42 Shorter", "#42", "limits are wrong"),
     ],
 )
 def test_a_prompt_after_a_mention_means_no_word(text: str) -> None:

@@ -175,12 +175,6 @@ async def test_a_row_told_again_is_left_out() -> None:
     assert await paths_of(service) == [["/a", "/b"], ["/c"]]
 
 
-async def test_a_last_page_of_repeated_rows_is_an_end_like_another() -> None:
-    first, last = visitors_json("/a", "/b", has_more=True), visitors_json("/b")
-    service = FakeService(httpx.Response(200, json=first), httpx.Response(200, json=last))
-    assert await paths_of(service) == [["/a", "/b"], []]
-
-
 @pytest.mark.parametrize("again", [("/a", "/b"), ()])
 async def test_more_without_anything_new_ends_with_an_error(again: tuple[str, ...]) -> None:
     first = httpx.Response(200, json=visitors_json("/a", "/b", has_more=True))

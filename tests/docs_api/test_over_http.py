@@ -141,10 +141,6 @@ async def test_a_refused_connection_was_not_sent(closed_port: int) -> None:
     assert "cannot be reached" in error.text
 
 
-async def test_an_unknown_host_was_not_sent() -> None:
-    assert not (await failure_of("http://docs-service.invalid")).sent
-
-
 async def test_a_connection_that_never_comes_about_was_not_sent() -> None:
     # A server that accepts and then is silent inside TLS's greeting: connecting takes for ever.
     async with answering_bytes(hold=True) as (base_url, _):

@@ -54,13 +54,20 @@ def essence(message: Message) -> Iterator[str]:
 
 
 @given(reports())
-def test_an_answer_is_valid_and_harmless(answer: Report) -> None:
-    assert problems_of(visitors.report(answer, QUESTION), NOBODY) == []
+def test_an_answer_is_valid_harmless_and_approximate_and_names_who_shared_it(answer: Report) -> None:
+    told, shared = visitors.report(answer, QUESTION), visitors.report(answer, QUESTION, shared_by=BEN)
+    assert problems_of(told, NOBODY) == problems_of(visitors.more(answer, QUESTION), NOBODY) == []
+    assert problems_of(shared, Allowed({BEN})) == []
+    assert all(f"<@{BEN}>" in each for each in essence(shared))
+    if not visitors.is_empty(answer):
+        assert all("Approximate unique visitors" in each for each in essence(told))
 
 
-@given(reports())
-def test_the_rest_of_an_answer_is_valid_and_harmless(answer: Report) -> None:
-    assert problems_of(visitors.more(answer, QUESTION), NOBODY) == []
+@given(weeklies())
+def test_a_digest_is_valid_harmless_and_approximate(told: WeeklyReport) -> None:
+    message = digest(told)
+    assert problems_of(message, NOBODY) == []
+    assert all("Approximate unique visitors" in each for each in essence(message))
 
 
 @given(reports().filter(lambda answer: not answer.is_fair))
@@ -72,29 +79,6 @@ def test_what_cannot_be_compared_never_rises_or_falls(answer: Report) -> None:
     for message in (visitors.report(answer, QUESTION), visitors.more(answer, QUESTION)):
         words = re.sub(r"`[^`]*`", "", message.text)
         assert not re.search(r"[+−±]\d|\(new\)|compared with", words)
-
-
-@given(reports())
-def test_a_shared_answer_names_who_shared_and_nobody_else(answer: Report) -> None:
-    message = visitors.report(answer, QUESTION, shared_by=BEN)
-    assert problems_of(message, Allowed({BEN})) == []
-    assert all(f"<@{BEN}>" in each for each in essence(message))
-
-
-@given(weeklies())
-def test_a_digest_is_valid_and_harmless(told: WeeklyReport) -> None:
-    assert problems_of(digest(told), NOBODY) == []
-
-
-@given(reports().filter(lambda answer: not visitors.is_empty(answer)))
-def test_every_form_of_an_answer_says_that_numbers_are_approximate(answer: Report) -> None:
-    message = visitors.report(answer, QUESTION)
-    assert all("Approximate unique visitors" in each for each in essence(message))
-
-
-@given(weeklies())
-def test_every_form_of_a_digest_says_that_numbers_are_approximate(told: WeeklyReport) -> None:
-    assert all("Approximate unique visitors" in each for each in essence(digest(told)))
 
 
 @given(WISHES, BUDGETS, PATHS)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.messages import blocks as b
 from bot.messages.numbers import page_table, visitors_chart
-from bot.messages.plain_text import clip, one_line, visible
+from bot.messages.plain_text import clip, visible
 from bot.model.ids import UserId
 from bot.model.visitors import Counts, Period
 from bot.slack_text import is_blank
@@ -83,10 +83,6 @@ def test_no_format_character_of_unicode_is_left() -> None:
     formats = [sign for sign in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(sign) == "Cf"]
     assert len(formats) > 150
     assert [sign for sign in formats if sign in visible(f"a{sign}b")] == []
-
-
-def test_one_line_is_one_line() -> None:
-    assert one_line("  a\n\n b\u2028c ", 10) == "a b c"
 
 
 def test_somebody_else_s_markup_pings_and_links_nowhere() -> None:

@@ -18,7 +18,6 @@ from tests.messages.visitor_samples import (
     page,
     report,
     snapshot,
-    subscription,
     weekly,
     work,
 )
@@ -56,11 +55,6 @@ def test_a_digest_tells_totals_pages_and_movements_in_words() -> None:
     assert "*Falls*: `/api/users` −109 (−21%)" in said
 
 
-def test_a_digest_shows_pages_as_lines_which_a_phone_shows_whole() -> None:
-    pages = next(block for block in digest(weekly()).blocks if "812" in str(block))
-    assert "1. `/quickstart` *950 visitors* (+36%) · 300 people · 700 AI agents" in pages["text"]["text"]
-
-
 def test_the_curve_draws_eight_weeks_oldest_first() -> None:
     drawn = chart(digest(weekly()).blocks)
     assert drawn is not None
@@ -77,11 +71,7 @@ def test_weeks_that_are_not_known_are_left_out_and_counted() -> None:
     assert drawn is not None
     assert drawn["chart"]["axis_config"]["categories"] == ["12–18 Oct", "19–25 Oct", "26 Oct–1 Nov"]
     assert "The curve leaves out 5 weeks that have not been read yet." in lines(told)
-
-
-def test_one_week_that_is_not_known_is_told_in_the_singular() -> None:
-    told = weekly(curve=curve(1, 2, 3, 4, 5, 6, 7))
-    assert "The curve leaves out 1 week that has not been read yet." in lines(told)
+    assert "leaves out 1 week that has" in digest(weekly(curve=curve(1, 2, 3, 4, 5, 6, 7))).text
 
 
 def test_a_whole_curve_leaves_nothing_out() -> None:
@@ -173,12 +163,6 @@ def test_a_digest_that_was_asked_for_once_has_no_such_line() -> None:
     told = weekly(subscription=None)
     assert "Every Monday" not in digest(told).text
     assert "Approximate unique visitors" in lines(told)[-1]
-
-
-def test_a_digest_of_a_section_says_so() -> None:
-    told = weekly(report=report(query={"section": "/api"}), subscription=subscription(section="/api"))
-    assert "*Top 3 of 812 pages under /api*" in lines(told)
-    assert "*Whole site*\nPeople: 1,200" in digest(told).text
 
 
 def test_a_digest_of_a_site_that_nobody_read_is_valid() -> None:

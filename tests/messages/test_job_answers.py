@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.messages import job_answers, problems
 from bot.messages.general import CommandHelp, help_message
@@ -13,7 +11,6 @@ from bot.model.jobs import JobState
 from bot.model.projects import Projects
 from tests.builders import ANA, PROJECT
 from tests.messages.samples import PULL_REQUEST, buttons, job
-from tests.messages.slack_limits import Allowed, problems_of
 
 
 @pytest.mark.parametrize("meaning", [Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE])
@@ -75,18 +72,10 @@ def test_a_job_of_several_projects_is_listed_with_its_own() -> None:
     assert f"· &lt;Acme&gt; · <@{ANA}>" in job_answers.job_status(job(project_label="<Acme>")).text
 
 
-def test_an_empty_list_says_how_to_begin() -> None:
-    assert "/docs-agent Add a quickstart" in job_answers.job_list([]).text
-
-
 def test_a_job_s_status_leads_to_its_thread_when_that_is_known() -> None:
     link = "https://acme.slack.example/archives/C0DOCS/p1793610000000100"
     assert f"<{link}|Go to its thread>" in job_answers.job_status(job(), link).text
     assert "thread" not in job_answers.job_status(job()).text
-
-
-def test_what_names_no_job_is_shown_harmlessly() -> None:
-    assert "“&lt;!here&gt; 99”" in job_answers.no_such_job("<!here>\n99").text
 
 
 def test_a_guessed_job_is_named() -> None:
@@ -110,11 +99,6 @@ def test_when_the_thread_cannot_be_told_the_person_gets_the_result() -> None:
     assert f"*Pull request ready*. <{PULL_REQUEST}|Pull request #7 · code.example>" in said
 
 
-def test_files_without_words_are_named_as_not_sent() -> None:
-    assert "not even `a.png`, `b.txt`." in job_answers.nothing_to_send(["a.png", "b.txt"]).text
-    assert job_answers.nothing_to_send([]).text.endswith("so nothing was sent.")
-
-
 def test_the_help_names_every_command_with_its_examples_and_explains_threads() -> None:
     said = help_message(
         [CommandHelp("/docs-agent", "what | help", "Ask for a change", [("A & B", "Starts a job.")])],
@@ -124,21 +108,8 @@ def test_the_help_names_every_command_with_its_examples_and_explains_threads() -
         assert words in said.text
 
 
-def test_an_unexpected_failure_gives_a_reference_and_nothing_raw() -> None:
-    assert "the reference `4f2a91c0`" in problems.something_broke("4f2a91c0").text
-
-
 def test_the_same_request_is_asked_about_with_a_button() -> None:
     assert buttons(job_answers.same_job(JobNumber(7))) == [("Start it once more", "ask_anyway", "7")]
     assert buttons(job_answers.same_follow_up(JobNumber(7), 9)) == [
         ("Send it once more", "follow_up_anyway", "9")
     ]
-
-
-@given(st.integers(0, 10**9), st.integers(0, 10**9))
-def test_a_repeated_request_breaks_no_limit_of_slack(job_number: int, prompt: int) -> None:
-    for message in (
-        job_answers.same_job(JobNumber(job_number)),
-        job_answers.same_follow_up(JobNumber(job_number), prompt),
-    ):
-        assert problems_of(message, Allowed(set(), set())) == []

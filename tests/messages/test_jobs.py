@@ -47,14 +47,6 @@ def test_a_job_about_to_go_out_cannot_be_withdrawn() -> None:
     assert buttons(face.face(job(JobState.WAITING))) == []
 
 
-def test_the_root_leads_to_the_pull_request() -> None:
-    [row] = [block for block in face.face(job()).blocks if block["type"] == "actions"]
-    button, menu = row["elements"]
-    assert (button["action_id"], button["url"]) == ("view_pull_request", PULL_REQUEST)
-    assert "style" not in button
-    assert [each["value"] for each in menu["options"]] == ["run_again:42"]
-
-
 def test_a_prompt_too_long_for_the_root_follows_whole() -> None:
     long = "Describe every error code.\n" * 2_000
     shown = jobs.full_prompt(job(text=long))
@@ -186,11 +178,6 @@ def test_a_follow_up_by_command_is_quoted_in_the_thread() -> None:
     said = jobs.follow_up_by_command(job(), "Mention *Python* 3.11 <!here>", BEN)
     assert said.text == (f"<@{BEN}> follows up on Job 42:\nMention *Python* 3.11 &lt;!here&gt;")
     assert quoted(said) == "Mention *Python* 3.11 <!here>"
-
-
-def test_a_follow_up_too_long_for_one_message_says_that_it_is_the_beginning() -> None:
-    said = jobs.follow_up_by_command(job(), "word " * 4_000, BEN)
-    assert "(its beginning; the agent gets all of it)" in said.text
 
 
 def kinds(shown: tuple[Block, ...]) -> list[str]:

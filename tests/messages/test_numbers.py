@@ -8,7 +8,6 @@ import pytest
 
 from bot.messages.numbers import (
     change,
-    counted,
     dates,
     duration,
     gained,
@@ -17,7 +16,6 @@ from bot.messages.numbers import (
     percent,
     point_label,
     share_change,
-    signed,
 )
 from bot.model.visitors import Counts, Period
 from tests.messages.visitor_samples import page
@@ -26,11 +24,6 @@ from tests.messages.visitor_samples import page
 def period(first: str, last: str) -> Period:
     """Both days belong to it."""
     return Period(date.fromisoformat(first), date.fromisoformat(last) + timedelta(days=1))
-
-
-@pytest.mark.parametrize(("count", "said"), [(1_200, "+1,200"), (-3, "−3"), (0, "±0")])
-def test_a_difference_shows_its_sign(count: int, said: str) -> None:
-    assert signed(count) == said
 
 
 @pytest.mark.parametrize(
@@ -76,20 +69,10 @@ def test_points_are_the_difference_of_the_shares_as_they_are_shown() -> None:
     assert share_change(Counts(0, 506, 1_000), Counts(0, 494, 1_000)) == "+2 points"
 
 
-def test_a_page_changes_by_visitors_and_percent() -> None:
-    assert page_gain(page("/a", (0, 0, 1_500), (0, 0, 1_000))) == "+500 (+50%)"
-    assert page_gain(page("/a", (0, 0, 60), (0, 0, 100))) == "−40 (−40%)"
-
-
 def test_a_page_without_numbers_before_is_new() -> None:
     assert page_change(page("/a", (1, 2, 3))) == "new"
     assert page_gain(page("/a", (1, 2, 3))) == "+3 (new)"
     assert gained(page("/a", (1, 2, 3))) == 3
-
-
-def test_a_page_is_not_called_new_when_the_period_before_was_read_in_part() -> None:
-    assert page_change(page("/a", (1, 2, 3)), whole=False) == "–"
-    assert page_gain(page("/a", (1, 2, 3)), whole=False) == "–"
 
 
 @pytest.mark.parametrize(
@@ -133,8 +116,3 @@ def test_a_point_of_a_chart_has_a_short_label(first: str, last: str, said: str) 
 )
 def test_a_length_of_time_is_told_in_minutes_and_hours(seconds: int, said: str) -> None:
     assert duration(timedelta(seconds=seconds)) == said
-
-
-@pytest.mark.parametrize(("count", "said"), [(0, "0 pages"), (1, "1 page"), (2_000, "2,000 pages")])
-def test_one_is_singular(count: int, said: str) -> None:
-    assert counted(count, "page", "pages") == said

@@ -6,18 +6,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.messages import face, job_answers
 from bot.model.ids import Message, ProjectId
 from bot.model.jobs import JobState, QueueWhy
 from bot.model.projects import Project
 from bot.model.visitors import Budget
-from tests.builders import ANA, NOW, PROJECT
+from tests.builders import NOW, PROJECT
 from tests.messages.samples import buttons, job
-from tests.messages.slack_limits import Allowed, problems_of
-from tests.messages.test_any_text import ANY_TEXT
 
 HALF_PAST = NOW + timedelta(minutes=30)
 
@@ -105,15 +101,3 @@ def test_an_ended_job_that_takes_no_follow_up_shows_no_queue() -> None:
     root = face.face(job(JobState.ARCHIVED, queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT))
     assert "waits" not in root.text
     assert buttons(root) == [("Run again", "job_menu", "run_again:42")]
-
-
-@given(ANY_TEXT, st.integers(0, 10**9), st.integers(0, 10**9))
-def test_whatever_a_project_is_called_nothing_breaks_or_pings(name: str, one: int, other: int) -> None:
-    messages = [
-        job_answers.key_refused(ProjectId(name), forbidden=True),
-        job_answers.key_refused(ProjectId(name), forbidden=False),
-        job_answers.key_accepted(ProjectId(name)),
-        limits(one, other, HALF_PAST, other, one, analytics(one)),
-    ]
-    for message in messages:
-        assert problems_of(message, Allowed({ANA}, set())) == []

@@ -11,7 +11,7 @@ from bot.messages import digests as say
 from bot.messages.blocks import fits
 from bot.model.ids import Refusal
 from bot.model.questions import SubscriptionState, Weekday
-from tests.builders import ANA, CHANNEL, NOW
+from tests.builders import ANA, NOW
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import WEEK, subscription
 
@@ -62,27 +62,6 @@ def test_a_private_channel_gets_the_exact_invitation(meaning: Refusal) -> None:
     )
 
 
-def test_a_week_without_a_digest_is_told_with_its_reason() -> None:
-    assert say.missed(subscription(), WEEK, LATE).text == (
-        f":warning: There was no docs digest for <#{CHANNEL}> for the week 26 Oct – 1 Nov 2026. "
-        "Its numbers are missing: they couldn't be read in time. The next one comes as planned. "
-        "`/docs-visitors digest now` tries this one again."
-    )
-
-
-def test_a_digest_asked_for_that_fails_is_told_with_its_reason() -> None:
-    assert say.digest_failed(WEEK, LATE).text == (
-        ":warning: There is no digest for the week 26 Oct – 1 Nov 2026. "
-        "Its numbers are missing: they couldn't be read in time. Try again later."
-    )
-
-
-def test_a_digest_asked_for_now_is_announced() -> None:
-    said = say.digest_coming(None).text
-    assert said.startswith("The digest of last week is on its way to this channel.")
-    assert "or tell you why" in said
-
-
 def test_unsubscribing_says_whether_there_was_something_to_end() -> None:
     assert "no longer gets a digest" in say.unsubscribed(1).text
     assert "no such digest" in say.unsubscribed(0).text
@@ -94,11 +73,6 @@ def test_unsubscribing_one_of_several_says_that_others_still_come(left: int, sai
     text = say.unsubscribed(1, left).text
     assert said in text
     assert "any more" not in text
-
-
-def test_an_empty_list_says_how_to_begin() -> None:
-    said = say.listed([], NOW).text
-    assert said.startswith("This channel has no digest yet. `/docs-visitors subscribe monday 09:00`")
 
 
 def test_the_list_shows_the_next_three_runs_in_local_time_and_the_last_result() -> None:
@@ -123,12 +97,6 @@ def test_what_does_not_run_yet_or_any_more_has_no_next_run(state: SubscriptionSt
     assert said in text
     assert "Next:" not in text
     assert text.endswith("Last: none yet")
-
-
-def test_a_long_list_says_how_many_are_left_out() -> None:
-    said = say.listed([subscription()] * 17, NOW).text
-    assert said.count("Every Monday") == 15
-    assert said.endswith("… and 2 more.")
 
 
 @pytest.mark.parametrize("length", [300, 665, 2_000])

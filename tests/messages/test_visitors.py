@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, timedelta
 
 import pytest
 
@@ -101,13 +100,6 @@ def test_the_table_says_its_section_and_order(sort: SortBy, caption: str) -> Non
     assert f"*{caption}*" in lines(answer)
 
 
-def test_a_section_that_nobody_read_is_told_and_has_no_table() -> None:
-    message = answer_of(report(query={"section": "/api"}, top=(), pages=0), QUESTION)
-    assert "No page under `/api` was read." in message.text
-    assert cells(message.blocks) == []
-    assert "static_select" not in [each["type"] for each in elements(message.blocks)]
-
-
 def test_a_section_is_not_said_to_be_unread_when_not_all_was_counted() -> None:
     told = report(query={"section": "/api"}, pages=0, top=(), now=snapshot(rows=250, complete=False))
     assert "No page under `/api` is among those whose numbers could be read." in lines(told)
@@ -145,11 +137,6 @@ def test_a_line_about_movements_names_three_pages_at_most() -> None:
     said = "\n".join(more_lines(report(top=(), movements=Movements(risen=many))))
     assert "`/page2`" in said
     assert "`/page3`" not in said
-
-
-def test_where_nothing_moved_nothing_is_said_about_it() -> None:
-    assert "Worth knowing" not in text(report())
-    assert not [line for line in more_lines(report()) if "Rises" in line or "Read by" in line]
 
 
 def test_the_chart_draws_people_ai_agents_and_all_for_each_part() -> None:
@@ -235,11 +222,3 @@ def test_every_page_that_is_named_can_be_improved_and_each_once() -> None:
         ("/quickstart · 950", f"page:{answer.top[0].key}"),
         ("/down · 5", f"page:{falling.key}"),
     ]
-
-
-def test_a_chart_of_a_year_has_a_label_for_each_part() -> None:
-    year = Period(date(2025, 11, 2), date(2025, 11, 2) + timedelta(days=366))
-    drawn = chart(answer_of(report(query={"period": year}, chart=points(year)), QUESTION).blocks)
-    assert drawn is not None
-    labels = drawn["chart"]["axis_config"]["categories"]
-    assert len(set(labels)) == len(labels) == len(year.steps())

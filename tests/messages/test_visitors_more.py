@@ -9,7 +9,7 @@ import pytest
 
 from bot.messages.visitors import NO_CHART_BUDGET, more
 from bot.messages.visitors import report as answer_of
-from bot.model.questions import MOST_TOP, Movements, Report
+from bot.model.questions import Movements, Report
 from bot.model.visitors import Counts, PageCounts, Period
 from tests.builders import BEN
 from tests.messages.slack_limits import Allowed, problems_of
@@ -158,15 +158,6 @@ def test_a_shared_answer_names_who_shared_it_and_cannot_be_shared_again() -> Non
     assert message.text.endswith(f"Shared by <@{BEN}>.")
     for blocks in (message.blocks, message.plain_blocks):
         assert [each["action_id"] for each in elements(blocks)] == ["more", "improve"]
-
-
-def test_forty_pages_with_long_paths_fit_into_a_message() -> None:
-    top = tuple(page(f"/{'guides-and-tutorials/' * 6}{at}", (123_456, 234_567, 345_678)) for at in range(40))
-    answer = report(top=top, chart=points(WEEK))
-    assert len(cells(more(answer, QUESTION).blocks)) == MOST_TOP + 1
-    for message in (answer_of(answer, QUESTION), more(answer, QUESTION)):
-        assert "40. `/guides-and-tutorials/" in message.text
-        assert problems_of(message, Allowed(())) == []
 
 
 def test_pages_that_do_not_fit_are_left_out_and_counted() -> None:

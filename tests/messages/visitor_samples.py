@@ -155,23 +155,8 @@ def weekly(**values: Any) -> WeeklyReport:
 NASTY_PATHS = [
     *("<!channel>", "<!here|here>", "<@U123>", "<https://evil.example|good.example>", "&lt;!channel&gt;"),
     *(
-        "`",
-        "```",
-        "*",
-        "_",
-        "~",
-        "&",
-        "<",
-        ">",
-        "|",
-        " ",
-        "\n",
-        "👩‍👩‍👧‍👧",
-        "﷽",
-        "\u202e",
-        "\u200f",
-        "\0",
-        "\ud800",
+        *("`", "```", "*", "_", "~", "&", "<", ">", "|", " ", "\n", "👩‍👩‍👧‍👧", "﷽"),
+        *("\u202e", "\u200f", "\0", "\ud800"),
     ),
 ]
 """What a path could do harm with, or is counted as longer than it looks."""
@@ -252,12 +237,7 @@ def reports(draw: st.DrawFn) -> Report:
     top = draw(many_pages())
     has_before = query.compared is not None and draw(st.booleans())
     return report(
-        query={
-            "period": query.period,
-            "compared": query.compared,
-            "section": query.section,
-            "label": query.label,
-        },
+        query={name: getattr(query, name) for name in ("period", "compared", "section", "label")},
         now=draw(SNAPSHOTS),
         was=draw(SNAPSHOTS) if has_before or (query.compared and draw(st.booleans())) else None,
         site=draw(COUNTS),

@@ -208,8 +208,3 @@ def _rich() -> Metrics:
     metrics = well()
     metrics.expect_runs(["poll"])
     return metrics
-
-
-def test_panels_have_ids_and_places_of_their_own() -> None:
-    assert len({panel["id"] for panel in PANELS}) == len(PANELS)
-    assert len({(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in PANELS}) == len(PANELS)

@@ -126,13 +126,6 @@ async def test_a_page_is_built_once_in_two_seconds_and_at_once_for_many() -> Non
         assert await seen() == "2"
 
 
-def test_two_bots_in_one_process_count_apart() -> None:
-    first, second = Metrics(), Metrics()
-    first.count("prompts", "sent")
-    assert b'docs_bot_prompts_total{outcome="sent"} 1.0' in first.page()[0]
-    assert b'docs_bot_prompts_total{outcome="sent"} 0.0' in second.page()[0]
-
-
 async def test_the_socket_is_counted_where_there_is_one() -> None:
     metrics = Metrics()
     assert b"docs_bot_socket" not in metrics.page()[0]
