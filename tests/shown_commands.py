@@ -21,7 +21,7 @@ _SOME_VALUE = {"SEED": "7"}
 _DONE_BY_OTHERS = {
     "cp .env.example .env": "It would put a file into the checkout. test_docs.py compares .env.example.",
     "chmod 600 .env": "It would change the file of whoever runs the tests.",
-    "curl http://localhost:3001/readyz": "It needs a running bot. tests/ops asks for the same path.",
+    "curl http://localhost:3001/readyz": "It needs a running bot. tests/health asks for the same path.",
     **dict.fromkeys(
         (
             "git push --quiet origin HEAD",

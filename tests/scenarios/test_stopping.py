@@ -1,6 +1,6 @@
 """A process that is told to stop ends, whatever hangs, and loses nothing.
 
-How soon is shown in ``tests/ops/test_stopping.py``, since no test is measured against the machine's pace.
+How soon is shown in ``tests/health/test_stopping.py``, since no test is measured against the machine's pace.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.work.ports import SlackUnreachable
 from sandbox.world import World
-from tests.cli.faults import CERTIFICATE, listening_with, tls, tunnel
 from tests.limits import HANG_SECONDS, STOPPED
+from tests.operator.faults import CERTIFICATE, listening_with, tls, tunnel
 from tests.sandbox.workspace.small_bot import small_app
 from tests.scenarios.conftest import begun, http_mode, world
 from tests.scenarios.story import Story

@@ -16,7 +16,8 @@ from bot.store.leases import UNREADABLE
 from bot.store.migrate import migrate
 from bot.store.schema import snapshots, subscriptions
 from tests.builders import NOW, PROJECT, add_job, add_prompt, mark_revision
-from tests.cli.faults import (
+from tests.databases import PostgresServer
+from tests.operator.faults import (
     contents,
     database_with_subscriptions,
     listening_with,
@@ -24,8 +25,7 @@ from tests.cli.faults import (
     silent,
     told,
 )
-from tests.cli.test_doctor import findings, findings_within
-from tests.databases import PostgresServer
+from tests.operator.test_doctor import findings, findings_within
 from tests.store.conftest import postgres
 
 __all__ = ["postgres"]

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.__main__ import cli
-from tests.cli.faults import (
+from tests.operator.faults import (
     CERTIFICATE,
     HALF,
     database_with_subscriptions,
@@ -26,7 +26,7 @@ from tests.cli.faults import (
     told,
     tunnel,
 )
-from tests.cli.test_doctor import NOBODY, FakeOutside, findings, findings_within
+from tests.operator.test_doctor import NOBODY, FakeOutside, findings, findings_within
 
 PROXIED = {"SLACK_API_URL": "https://slack.invalid/api/", "DOCS_API_URL": "https://docs.invalid"}
 HTML = "<html><body>Sign in to the guest network</body></html>"

@@ -11,7 +11,7 @@ from bot.health.checks import Finding, run_checks
 from bot.health.metrics import Metrics, read_figures
 from bot.slack.client import refused
 from bot.work.ports import SlackThrottled
-from tests.ops.test_alerts import fired, samples, well
+from tests.health.test_alerts import fired, samples, well
 from tests.work.conftest import office
 from tests.work.office import Office
 

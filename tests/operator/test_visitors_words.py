@@ -22,7 +22,7 @@ from bot.operator.visitors import (
     table,
     write_whole,
 )
-from tests.cli.test_visitors import FIRST, NOW, wanted
+from tests.operator.test_visitors import FIRST, NOW, wanted
 
 
 @pytest.mark.parametrize(
