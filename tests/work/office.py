@@ -178,6 +178,22 @@ class Office:
         async with self.wakes_somebody():
             await heard(self.context, ThreadReply(said, text, files, parent=BOT))
 
+    async def replied(self, text: str, **options: Any) -> None:
+        """Reply in the thread of the first job, and run the workers."""
+        await self.reply(text, **options)
+        await self.settle()
+
+    async def ends(self, *answer: str | None, **options: str | None) -> None:
+        """Let the service end every job, as ``FakeDocs.finish`` does, and run the workers."""
+        self.docs.finish(*answer, **options)  # type: ignore[arg-type]
+        await self.settle()
+
+    async def says(self, text: str, **options: Any) -> MessageTs:
+        """Say something to the bot, as in ``hears``, and run the workers."""
+        said_at = await self.hears(text, **options)
+        await self.settle()
+        return said_at
+
     async def corrects(
         self,
         ts: MessageTs,

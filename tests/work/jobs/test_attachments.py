@@ -206,8 +206,7 @@ async def test_what_went_along_is_forgotten_and_never_logged(office: Office) -> 
     talk(office, line(0, "Sesame opens"))
     with capture_logs() as logged:
         await asked(office, "Fix the page")
-        office.docs.finish()
-        await office.settle()
+        await office.ends()
     assert "Sesame" not in str(logged)
     assert await office.store.read(lambda tx: tx.prompts.attachments(1)) != []  # type: ignore[arg-type]
     await forget_person(office.store, ANA)
@@ -221,8 +220,7 @@ IMAGE = SharedFile("a`b.png", 9, is_text=False, url="https://files.slack.com/ima
 async def test_text_files_go_along_and_every_other_file_is_named_in_the_thread(office: Office) -> None:
     office.slack.contents[NOTES.url or ""] = "One\nTwo"
     large = NOTES._replace(name="large.txt", size_bytes=20_001)
-    await office.hears(f"{AT_BOT} Use these", files=(NOTES, IMAGE, large))
-    await office.settle()
+    await office.says(f"{AT_BOT} Use these", files=(NOTES, IMAGE, large))
     assert office.docs.prompts[-1][1] == "Use these\n\nFile notes.txt:\n> One\n> Two"
     [told] = [said for said in office.said() if "Not sent" in said]
     assert "png" in told
@@ -235,23 +233,13 @@ async def test_a_file_that_slack_does_not_return_is_named_and_the_prompt_goes_wi
     office: Office, url: str | None
 ) -> None:
     office.slack.trouble("read_text", refused("file_not_returned"))
-    await office.hears(f"{AT_BOT} Use this", files=(NOTES._replace(url=url),))
-    await office.settle()
+    await office.says(f"{AT_BOT} Use this", files=(NOTES._replace(url=url),))
     assert office.docs.prompts[-1][1] == "Use this"
     assert [said for said in office.said() if "didn't let me read" in said and "notes.txt" in said]
 
 
-async def test_a_follow_up_takes_its_files_along(office: Office) -> None:
-    office.slack.contents[NOTES.url or ""] = "One"
-    await office.finished()
-    await office.reply("Use this", files=(NOTES,))
-    await office.settle()
-    assert office.docs.prompts[-1][1] == "Use this\n\nFile notes.txt:\n> One"
-
-
 async def test_files_without_words_are_named_as_not_sent(office: Office) -> None:
-    await office.hears(AT_BOT, files=(IMAGE,))
-    await office.settle()
+    await office.says(AT_BOT, files=(IMAGE,))
     assert office.docs.prompts == []
     assert "png" in office.slack.whispers[-1][3].text
 

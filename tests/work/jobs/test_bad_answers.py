@@ -276,8 +276,7 @@ async def test_a_finished_job_whose_unconfirmed_follow_up_cannot_be_read_about_i
 ) -> None:
     await office.finished()
     office.docs.answer_instead("follow_up", httpx.Response(502, text="<html>"))
-    await office.reply("Mention Python 3.11")
-    await office.settle()
+    await office.replied("Mention Python 3.11")
     office.docs.answer_instead("get", *[httpx.Response(500) for _ in range(400)])
     polls = []
     for _ in range(8 * 24):

@@ -146,8 +146,7 @@ async def test_a_message_deleted_at_once_leaves_no_face(office: Office) -> None:
 
 
 async def test_the_author_of_an_edit_that_comes_too_late_is_told_once_in_private(office: Office) -> None:
-    ts = await office.hears(f"{AT_BOT} Add a page")
-    await office.settle()
+    ts = await office.says(f"{AT_BOT} Add a page")
     for at, text in enumerate(("two pages", "two pages", "three pages")):
         await edits(office, ts, f"{AT_BOT} Add {text}", at=str(at))
     [(channel, thread, user, message)] = office.slack.whispers
@@ -160,8 +159,7 @@ async def test_the_author_of_an_edit_that_comes_too_late_is_told_once_in_private
 async def test_of_a_mention_that_is_deleted_or_edited_away_after_it_went_out_nothing_is_said(
     office: Office, text: str | None
 ) -> None:
-    ts = await office.hears(f"{AT_BOT} Add a page")
-    await office.settle()
+    ts = await office.says(f"{AT_BOT} Add a page")
     await edits(office, ts, text)
     assert (await office.job()).state is JobState.WORKING
     assert office.slack.whispers == []

@@ -27,8 +27,7 @@ def shown(office: Office) -> list[Message]:
 async def followed_up(office: Office) -> None:
     """A job with an end, followed up and finished again."""
     await office.finished()
-    await office.reply("Mention Python 3.11 too", user=BEN)
-    await office.settle()
+    await office.replied("Mention Python 3.11 too", user=BEN)
     office.docs.finish()
     await office.pass_time(120)
 
@@ -45,8 +44,7 @@ async def test_an_older_end_loses_its_buttons_and_keeps_its_words(office: Office
 
 async def test_the_face_keeps_the_pull_request_when_a_follow_up_fails(office: Office) -> None:
     await office.finished()
-    await office.reply("Mention Python 3.11 too")
-    await office.settle()
+    await office.replied("Mention Python 3.11 too")
     office.docs.finish("failed", None)
     await office.pass_time(120)
     face = office.slack.edits[office.slack.root().ts][-1]
@@ -57,8 +55,7 @@ async def test_the_face_keeps_the_pull_request_when_a_follow_up_fails(office: Of
 @pytest.mark.parametrize("odd", ["\x00", "x" * 4_000])
 async def test_an_end_is_told_without_its_link_where_that_cannot_be_stored(office: Office, odd: str) -> None:
     await office.started()
-    office.docs.finish(pr_link=PULL_REQUEST + odd)
-    await office.settle()
+    await office.ends(pr_link=PULL_REQUEST + odd)
     [reply] = office.slack.replies()
     assert "is done" in reply.message.text
     assert "I can't link to the address of its pull request" in reply.message.text
@@ -79,10 +76,8 @@ async def test_an_edit_of_unclear_outcome_posts_nothing(office: Office) -> None:
 async def test_an_end_that_nobody_saw_is_not_edited(office: Office) -> None:
     await office.started()
     office.slack.trouble("post", refused("is_archived"))
-    office.docs.finish()
-    await office.settle()
-    await office.reply("Go on")
-    await office.settle()
+    await office.ends()
+    await office.replied("Go on")
     assert set(office.slack.edits) <= {office.slack.root().ts}
 
 
@@ -137,18 +132,15 @@ async def test_a_job_that_is_watched_no_more_is_polled_no_more_until_a_reply_wak
     assert (await office.job()).state is JobState.UNWATCHED
     assert office.docs.polls == polls
     assert "I've stopped checking" in office.said()[-1]
-    await office.reply("Still there?")
-    await office.settle()
+    await office.replied("Still there?")
     assert (await office.job()).state is JobState.WORKING
 
 
 async def test_a_first_pull_request_is_told_as_a_first_one_whatever_was_asked_before(office: Office) -> None:
     """The first iteration ended without a pull request; its words stay when its buttons go."""
     await office.started()
-    office.docs.finish(pr_link=None)
-    await office.settle()
-    await office.reply("Then add it to the guides")
-    await office.settle()
+    await office.ends(pr_link=None)
+    await office.replied("Then add it to the guides")
     office.docs.finish()
     await office.pass_time(120)
     told = office.said()[1]
@@ -157,8 +149,7 @@ async def test_a_first_pull_request_is_told_as_a_first_one_whatever_was_asked_be
     await office.press("reviewed", "1")
     await office.settle()
     assert told.startswith(shown(office)[1].text)
-    await office.reply("Mention Python 3.11 too")
-    await office.settle()
+    await office.replied("Mention Python 3.11 too")
     assert told.startswith(shown(office)[1].text)
     office.docs.finish()
     await office.pass_time(120)
@@ -167,7 +158,6 @@ async def test_a_first_pull_request_is_told_as_a_first_one_whatever_was_asked_be
 
 async def test_nobody_is_invited_to_ask_what_the_agent_cannot_answer(office: Office) -> None:
     await office.started()
-    office.docs.finish(pr_link=None)
-    await office.settle()
+    await office.ends(pr_link=None)
     [end] = office.said()
     assert end.endswith("Reply here and name the page and what it should say.")

@@ -61,8 +61,7 @@ async def test_requests_of_one_moment_count_together(office: Office) -> None:
 async def test_a_follow_up_counts_too(office: Office) -> None:
     await office.started("Add a page", user=BEN)
     await ten_waiting(office)
-    await office.reply("More")
-    await office.settle()
+    await office.replied("More")
     assert TOO_MANY in office.slack.whispers[-1][-1].text
     answer = await office.types("/docs-followup", "1 And more")
     assert answer.message is not None

@@ -9,7 +9,7 @@ import pytest
 from bot.model.ids import ChannelId, Message
 from bot.model.jobs import JobState
 from bot.work.ports import SlackUnreachable
-from tests.builders import ANA, BEN, CHANNEL, add_job
+from tests.builders import ANA, BEN, add_job
 from tests.work.office import Office
 
 PRIVATE = ChannelId("G0TEAM")
@@ -87,14 +87,6 @@ async def test_a_page_that_no_button_offers_shows_nothing(office: Office, value:
     answer = await office.press("jobs_older", value)
     assert answer.message is not None
     assert numbers(answer.message) == []
-
-
-async def test_a_list_works_after_a_mention_too(office: Office) -> None:
-    await office.hears("jobs mine open")
-    await office.settle()
-    [(channel, _, user, told)] = office.slack.whispers
-    assert (channel, user, numbers(told)) == (CHANNEL, ANA, [14])
-    assert office.docs.prompts == []
 
 
 async def test_a_channel_that_slack_did_not_link_starts_nothing(office: Office) -> None:

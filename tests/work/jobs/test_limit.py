@@ -65,8 +65,7 @@ async def test_who_waits_behind_a_withdrawn_prompt_moves_up(office: Office) -> N
 async def test_a_follow_up_that_waits_can_be_withdrawn_and_the_job_stands(office: Office) -> None:
     office.limit(1)
     await say_all(office, (ANA, "one"))
-    await office.reply("more", user=BEN)
-    await office.settle()
+    await office.replied("more", user=BEN)
     assert "A follow-up waits for the shared hourly limit. It goes out at about" in office.root_text()
     assert "Withdraw follow-up" in str(office.slack.edits[office.slack.root().ts][-1].blocks)
     await office.press("withdraw", "1", user=BEN)
@@ -82,8 +81,7 @@ async def test_of_several_follow_ups_the_pressers_own_is_withdrawn(office: Offic
     office.limit(1)
     await say_all(office, (ANA, "one"))
     await office.reply("of ana", user=ANA)
-    await office.reply("of ben", user=BEN)
-    await office.settle()
+    await office.replied("of ben", user=BEN)
     await office.press("withdraw", "1", user=BEN)
     await office.settle()
     assert "“of ben”" in office.said()[-1]

@@ -96,8 +96,7 @@ async def test_a_reply_wakes_a_lost_job_that_the_service_knows_again(office: Off
     await office.reply("more")
     await office.settle(3)
     assert (await office.job()).state is JobState.WORKING
-    office.docs.finish()
-    await office.settle()
+    await office.ends()
     assert ":memo:" in office.said()[-1]
 
 
@@ -150,8 +149,7 @@ async def test_a_dismissed_follow_up_that_is_carried_out_ends_for_who_sent_it(of
     await dismiss(office.context, await office.steers(2, BEN))
     await office.settle()
     assert (await office.job()).state is JobState.WORKING
-    office.docs.finish()
-    await office.settle()
+    await office.ends()
     assert (await office.job()).iteration == 2
     assert ":memo:" in office.said()[-1]
     assert f"<@{BEN}>" in office.said()[-1]

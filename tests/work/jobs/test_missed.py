@@ -139,8 +139,7 @@ async def test_a_missed_reply_that_cannot_be_sent_is_told_once(office: Office) -
 
 
 async def test_an_edit_that_was_missed_and_is_too_late_is_told_once_however_it_comes(office: Office) -> None:
-    ts = await office.hears(f"<@{BOT}> Add a quickstart")
-    await office.settle()
+    ts = await office.says(f"<@{BOT}> Add a quickstart")
     said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts)
     office.slack.changed.append(Changed(said, f"<@{BOT}> Add two quickstarts", "1700009000.000001"))
     for at in ("1700009000.000002", "1700009000.000003"):
@@ -182,26 +181,6 @@ async def test_a_face_whose_timestamp_is_known_at_once_costs_no_reading(office: 
     await office.started()
     await read_on(office)
     assert office.slack.read == []
-
-
-async def test_what_is_missed_while_slack_drops_events_is_taken_afterwards(office: Office) -> None:
-    await office.finished("Add a quickstart")
-    gap = Gap(office.context)
-    await gap.end()
-    await read_on(office)
-    office.missed("Mention retries")
-    gap.begin(60)
-    await gap.end()
-    office.clock.pass_seconds(10)
-    await again(office, office.missed("Mention limits"))
-    office.clock.pass_seconds(10)
-    office.missed("Mention errors")
-    await gap.end()
-    await read_on(office, 2)
-    assert len(await prompts(office)) == 2
-    office.clock.pass_seconds(60)
-    await read_on(office)
-    assert sorted(await prompts(office))[1:] == ["Mention errors", "Mention limits", "Mention retries"]
 
 
 async def test_a_minute_of_trouble_with_slack_is_outlasted(office: Office) -> None:

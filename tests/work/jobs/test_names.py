@@ -31,8 +31,7 @@ async def test_the_name_of_a_private_channel_is_neither_shown_nor_told_to_the_ag
     office: Office, mention: str
 ) -> None:
     await office.started(f"Write down what {mention} decided")
-    await office.reply(f"And where {mention} met")
-    await office.settle()
+    await office.replied(f"And where {mention} met")
     assert office.docs.prompts == [
         ("job-1", "Write down what #private-channel decided"),
         ("job-1", "And where #private-channel met"),
@@ -64,7 +63,6 @@ async def test_a_prompt_names_public_channels_and_its_own(office: Office) -> Non
 async def test_a_thread_that_goes_along_names_no_private_channel(office: Office) -> None:
     begun = MessageTs("1700000100.000001")
     office.slack.threads[CHANNEL, begun] = [Said(begun, ANA, f"<#{SECRET}> decided, see <#C0GEN>")]
-    await office.hears("<@U0BOT> Write it down", thread=begun)
-    await office.settle()
+    await office.says("<@U0BOT> Write it down", thread=begun)
     [(_, sent)] = office.docs.prompts
     assert "#private-channel decided, see #general" in sent

@@ -106,18 +106,6 @@ async def test_nobody_is_reminded_of_what_is_settled_or_goes_on(office: Office, 
     assert len(office.said()) == before
 
 
-async def test_a_follow_up_asks_for_a_new_review(office: Office) -> None:
-    await office.finished()
-    await office.press("reviewed", "1")
-    await office.reply("Mention Python 3.11 too")
-    await office.settle()
-    office.docs.finish()
-    await office.pass_time(120)
-    assert (await office.job()).awaits_review
-    assert offered(shown(office)[1])[2:4] == ["reviewed", "not_needed"]
-    assert offered(shown(office)[0]) == []
-
-
 @pytest.mark.parametrize(
     ("at", "zone", "works_at"),
     [
@@ -140,8 +128,7 @@ async def test_who_replies_that_it_is_merged_has_said_it_as_with_the_button(
     office: Office, words: str
 ) -> None:
     await office.finished()
-    await office.reply(words, user=BEN)
-    await office.settle()
+    await office.replied(words, user=BEN)
     job = await office.job()
     assert (job.review, job.reviewed_by) == (Review.REVIEWED, BEN)
     assert f"*Reviewed or merged*: <@{BEN}>" in office.root_text()
@@ -157,8 +144,7 @@ async def test_words_that_agree_never_reopen_a_job_or_change_what_was_said_of_it
 ) -> None:
     await office.finished()
     await office.press(action, "1")
-    await office.reply(words, user=BEN)
-    await office.settle()
+    await office.replied(words, user=BEN)
     job = await office.job()
     assert (job.state, job.review, job.reviewed_by) == (JobState.PULL_REQUEST, Review(action), ANA)
     assert office.sent() == ["Add a quickstart"]
@@ -166,23 +152,21 @@ async def test_words_that_agree_never_reopen_a_job_or_change_what_was_said_of_it
 
 async def test_merged_of_a_job_without_a_pull_request_or_by_a_stranger_is_no_review(office: Office) -> None:
     await office.started()
-    await office.reply("merged")
-    await office.settle()
+    await office.replied("merged")
     assert ((await office.job()).state, (await office.job()).review) == (JobState.WORKING, None)
-    office.docs.finish()
-    await office.settle()
+    await office.ends()
     office.slack.profiles[BEN] = Profile(True, False, False, False)
-    await office.reply("merged", user=BEN)
-    await office.settle()
+    await office.replied("merged", user=BEN)
     assert (await office.job()).awaits_review
 
 
 async def test_merged_is_said_of_what_was_there_then_though_its_event_comes_again(office: Office) -> None:
     await office.finished()
     await office.reply("merged", ts="1700000500.000777")
-    await office.reply("Mention Python 3.11 too")
-    await office.settle()
+    await office.replied("Mention Python 3.11 too")
     office.docs.finish()
     await office.pass_time(120)
+    assert offered(shown(office)[1])[2:4] == ["reviewed", "not_needed"]
+    assert offered(shown(office)[0]) == []
     await office.reply("merged", ts="1700000500.000777")
     assert (await office.job()).awaits_review

@@ -74,8 +74,7 @@ async def test_the_same_mention_again_is_answered_privately(office: Office) -> N
 async def test_the_same_reply_again_is_held_back_and_sent_once_more_by_its_button(office: Office) -> None:
     await office.started("Add a page")
     await office.reply("More")
-    await office.reply("More")
-    await office.settle()
+    await office.replied("More")
     assert office.sent() == ["Add a page", "More"]
     [question] = [
         message for *_, message in office.slack.whispers if "less than a minute ago" in message.text
@@ -102,8 +101,7 @@ async def test_what_is_asked_in_a_direct_message_goes_on_in_its_channel(office: 
     assert (await office.press("ask_anyway", "1", ts=QUESTION, channel=direct)).message is None
     await office.settle()
     await office.hears("More", thread="1700000901.000001")
-    await office.hears("More", thread="1700000901.000001")
-    await office.settle()
+    await office.says("More", thread="1700000901.000001")
     assert (await office.press("follow_up_anyway", "3", ts=QUESTION, channel=direct)).message is None
     await office.settle()
     assert (await office.job(2)).channel == CHANNEL
@@ -139,8 +137,7 @@ async def test_one_that_cannot_be_stored_keeps_no_other_from_it(office: Office) 
 
 async def test_run_again_is_no_slip(office: Office) -> None:
     await office.started("Add a page")
-    office.docs.finish("failed", None)
-    await office.settle()
+    await office.ends("failed", None)
     await office.run_again()
     await office.settle()
     assert len(office.docs.prompts) == 2

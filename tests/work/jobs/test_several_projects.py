@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from bot.commands.command import FormState
-from bot.model.ids import ChannelId, JobNumber, UserId
+from bot.model.ids import ChannelId, UserId
 from bot.model.jobs import JobState
-from bot.model.prompts import Act, PromptState
+from bot.model.prompts import Act
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
@@ -54,13 +54,6 @@ async def test_a_list_of_jobs_names_the_project_of_each(sites: Sites) -> None:
     assert (" · One · Acme docs · " in one, " · Two · Beta · " in two) == (True, True)
 
 
-async def test_a_text_names_a_project_at_its_start_or_its_end_for_this_once(sites: Sites) -> None:
-    await types(sites, "project:beta One")
-    await types(sites, "Two `project:Beta`.")
-    await types(sites, "Three")
-    assert sites.prompts == (["Three"], ["One", "Two"])
-
-
 async def test_a_mention_names_a_project_too_also_beside_the_words_about_its_thread(sites: Sites) -> None:
     await sites.office.hears(f"{AT_BOT} project:beta One")
     await sites.office.hears(f"{AT_BOT} alone Two project:beta", thread=TALK)
@@ -68,14 +61,6 @@ async def test_a_mention_names_a_project_too_also_beside_the_words_about_its_thr
     await sites.office.settle()
     assert sites.prompts[0] == []
     assert sorted(sites.prompts[1]) == ["One", "Three", "Two"]
-
-
-async def test_a_mention_chooses_the_project_of_a_channel(sites: Sites) -> None:
-    await sites.office.hears(f"{AT_BOT} project beta")
-    await sites.office.settle()
-    assert "*Beta*" in sites.office.slack.whispers[-1][-1].text
-    await types(sites, "One")
-    assert sites.prompts == ([], ["One"])
 
 
 async def test_a_name_that_is_not_known_starts_nothing_and_the_prompt_is_there_to_copy(sites: Sites) -> None:
@@ -274,18 +259,13 @@ async def test_where_there_is_one_project_its_words_are_text(office: Office) -> 
     modal = (await office.types("/docs-agent")).modal
     assert modal is not None
     assert "project" not in [each.get("block_id") for each in modal.view["blocks"]]
-    prompt = await office.store.read(lambda tx: tx.prompts.starting(JobNumber(1)))
-    assert prompt is not None
-    assert prompt.state is PromptState.SENT
 
 
 async def test_a_follow_up_that_names_its_project_is_the_same_however_it_is_heard(sites: Sites) -> None:
     """What was edited while the bot was away is heard as a message, and as an edit that changes nothing."""
     office = sites.office
-    root = await office.hears(f"{AT_BOT} One")
-    await office.settle()
-    ts = await office.hears(f"{AT_BOT} project:acme Shorter", thread=root)
-    await office.settle()
+    root = await office.says(f"{AT_BOT} One")
+    ts = await office.says(f"{AT_BOT} project:acme Shorter", thread=root)
     await office.corrects(ts, f"{AT_BOT} project:acme Shorter", thread=root)
     await office.settle()
     assert sites.prompts == (["One", "Shorter"], [])

@@ -12,11 +12,12 @@ import httpx
 import pytest
 from sqlalchemy import update
 
+from bot.model.ids import ProjectId
 from bot.model.jobs import JobState
 from bot.store.schema import jobs
 from bot.work.context import Timeouts
 from bot.work.jobs.poll import poll_jobs
-from tests.builders import NOW, add_job, execute
+from tests.builders import NOW, PROJECT, add_job, execute
 from tests.fakes import FakeDocs
 from tests.limits import HANG_SECONDS
 from tests.work.office import Office
@@ -50,19 +51,20 @@ def docs(office: Office) -> SlowDocs:
     return slow
 
 
-async def running(office: Office, docs: SlowDocs, count: int) -> None:
-    """Let jobs 1 to ``count`` run and be due for a poll; the service calls them ``job-1`` and so on."""
+async def running(office: Office, docs: FakeDocs, count: int, project: ProjectId = PROJECT) -> None:
+    """Let so many jobs run and be due for a poll; the service calls them ``job-1`` and so on."""
     for number in range(1, count + 1):
         docs.jobs[f"job-{number}"] = {"id": f"job-{number}", "status": "active"}
         await add_job(
             office.store,
+            project=project,
             state=JobState.WORKING,
             service_id=f"job-{number}",
             iteration=1,
             iteration_started_at=NOW,
             poll_at=NOW,
             saw_active=True,
-            root_ts=f"1700000000.{number:06}",
+            root_ts=f"1700000000.{project}{number}",
         )
 
 
@@ -85,18 +87,6 @@ async def has_ended(office: Office, number: int) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_ends_are_told_while_the_answer_about_another_job_is_slow(
-    office: Office, docs: SlowDocs
-) -> None:
-    await running(office, docs, 6)
-    docs.slow = {"job-1"}
-    docs.finish()
-    async with polling(office, docs):
-        for number in range(2, 7):
-            await has_ended(office, number)
-    assert (await office.job(1)).state is JobState.PULL_REQUEST
-
-
 async def test_a_job_is_polled_again_while_the_answer_about_another_one_is_slow(
     office: Office, docs: SlowDocs
 ) -> None:
@@ -115,18 +105,8 @@ async def test_slow_answers_about_many_jobs_delay_no_end_in_another_project(offi
     await sites.serve(ACME, BETA)
     await running(office, docs, 120)
     docs.slow = set(docs.jobs)
-    sites.beta.jobs["job-b"] = {"id": "job-b", "status": "completed"}
-    await add_job(
-        office.store,
-        project=BETA.id,
-        state=JobState.WORKING,
-        service_id="job-b",
-        iteration=1,
-        iteration_started_at=NOW,
-        poll_at=NOW,
-        saw_active=True,
-        root_ts="1700000000.999999",
-    )
+    await running(office, sites.beta, 1, BETA.id)
+    sites.beta.finish()
     async with polling(office, docs):
         while (await office.job(121)).state is JobState.WORKING:
             await asyncio.sleep(0.01)
@@ -166,13 +146,3 @@ async def test_a_job_whose_answers_are_always_slow_is_read_at_the_second_try(
     asyncio.get_running_loop().call_later(0.2, docs.may_answer.set)
     await poll_jobs(office.context)
     assert (await office.job()).state is JobState.PULL_REQUEST
-
-
-async def test_one_run_polls_all_jobs_that_are_due_however_many_and_however_slow(
-    office: Office, docs: SlowDocs
-) -> None:
-    await running(office, docs, 120)
-    docs.slow = set(docs.jobs)
-    asyncio.get_running_loop().call_later(0.2, docs.may_answer.set)
-    await poll_jobs(office.context)
-    assert sorted(docs.asked) == sorted(docs.jobs)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from bot.logs import configure
-from bot.model.ids import ChannelId
 from bot.model.jobs import JobState
 from bot.work.context import FollowUps
 from tests.builders import ANA, BEN
@@ -19,8 +18,7 @@ async def test_a_job_is_asked_for_followed_and_told_once(office: Office) -> None
     await office.started()
     assert office.docs.prompts == [("job-1", "Add a quickstart")]
     assert (await office.job()).state is JobState.WORKING
-    office.docs.finish()
-    await office.settle()
+    await office.ends()
     polls = office.docs.polls
     await office.pass_time(3600)
     assert office.docs.polls == polls
@@ -58,21 +56,18 @@ async def test_a_repository_s_address_is_a_link_if_its_host_is_allowed(
     office.context = replace(office.context, link_hosts=frozenset(hosts))
     await office.started()
     office.docs.jobs["job-1"]["source"]["repository"] = "https://code.example/acme/docs"
-    office.docs.finish()
-    await office.settle()
+    await office.ends()
     link, code = "<https://code.example/acme/docs|code.example/acme/docs>", "`code.example/acme/docs`"
     assert (code if hosts == ("github.com",) else link) in office.root_text()
 
 
 async def test_a_reply_steers_the_job_and_its_second_end_is_told(office: Office) -> None:
     await office.finished()
-    await office.reply("Mention Python 3.11", user=BEN)
-    await office.settle()
+    await office.replied("Mention Python 3.11", user=BEN)
     assert office.docs.prompts[-1] == ("job-1", "Mention Python 3.11")
     assert [name for _, name in office.slack.reactions] == ["eyes"]
     assert (await office.job()).state is JobState.WORKING
-    office.docs.finish()
-    await office.settle()
+    await office.ends()
     assert len(office.slack.replies()) == 2
     assert f"<@{BEN}>" in office.said()[-1]
 
@@ -104,20 +99,6 @@ async def test_names_reach_the_agent_as_words_and_ping_nobody(office: Office) ->
     assert "<@U0BEN>" not in office.root_text()
 
 
-async def test_nothing_changed_failed_and_archived_are_told_apart(office: Office) -> None:
-    for status, link, state in (
-        ("completed", None, JobState.NO_CHANGE),
-        ("failed", None, JobState.FAILED),
-        ("archived", None, JobState.ARCHIVED),
-    ):
-        asked = await office.ask(f"Do {status}", channel=ChannelId(f"C{status}"))
-        await office.settle()
-        office.docs.finish(status, link)
-        await office.settle()
-        assert (await office.job(asked.job)).state is state
-    assert len(set(office.said())) == 3
-
-
 async def test_a_status_nobody_knows_counts_as_running(office: Office) -> None:
     await office.started()
     office.docs.finish("paused", None)
@@ -139,20 +120,11 @@ async def test_a_job_that_runs_long_is_mentioned_once(office: Office) -> None:
     assert len(office.slack.replies()) == 2
 
 
-async def test_a_long_prompt_is_kept_whole_in_the_thread(office: Office) -> None:
-    text = "\n".join(f"Line {n} of what is wanted." for n in range(400))
-    await office.ask(text)
-    await office.settle(10)
-    assert office.docs.prompts == [("job-1", text)]
-    assert "Line 399 of what is wanted." in "".join(str(post.message) for post in office.slack.replies())
-
-
 async def test_with_mentions_only_replies_that_mention_the_bot_steer(office: Office) -> None:
     office.context = replace(office.context, follow_ups=FollowUps.MENTIONS)
     await office.started()
     await office.reply("not meant for the bot")
-    await office.reply(f"<@{BOT}> make it shorter")
-    await office.settle()
+    await office.replied(f"<@{BOT}> make it shorter")
     assert office.sent() == ["Add a quickstart", "make it shorter"]
 
 

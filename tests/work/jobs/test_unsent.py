@@ -69,8 +69,7 @@ async def test_thanks_by_command_start_nothing(office: Office) -> None:
 )
 async def test_a_prompt_that_begins_like_a_command_is_a_prompt(office: Office, text: str) -> None:
     await office.types("/docs-agent", text)
-    await office.hears(f"{AT_BOT} {text}, too")
-    await office.settle()
+    await office.says(f"{AT_BOT} {text}, too")
     assert office.sent() == [text, f"{text}, too"]
 
 
@@ -79,24 +78,20 @@ async def test_a_mention_of_such_words_is_answered_in_private_and_goes_out_where
     office: Office, text: str
 ) -> None:
     ts = await office.hears(f"{AT_BOT} {text}")
-    await office.hears(f"{AT_BOT} {text}", ts=ts)
-    await office.settle()
+    await office.says(f"{AT_BOT} {text}", ts=ts)
     [(channel, thread, user, said)] = office.slack.whispers
     assert (channel, thread, user) == (CHANNEL, None, ANA)
     assert await office.count_jobs() == 0
     await insist(office, said)
     await insist(office, said)
-    await office.hears(f"{AT_BOT} {text}", ts=ts)
-    await office.settle()
+    await office.says(f"{AT_BOT} {text}", ts=ts)
     assert office.sent() == [text]
     assert {post.thread for post in office.slack.posts} == {ts}
 
 
 async def test_in_a_thread_the_words_go_out_as_the_follow_up_that_they_were(office: Office) -> None:
-    await office.hears(f"{AT_BOT} Add a page", thread=TALK)
-    await office.settle()
-    ts = await office.hears(f"{AT_BOT} stop", thread=TALK, user=BEN)
-    await office.settle()
+    await office.says(f"{AT_BOT} Add a page", thread=TALK)
+    ts = await office.says(f"{AT_BOT} stop", thread=TALK, user=BEN)
     assert office.sent() == ["Add a page"]
     [(_, thread, user, said)] = office.slack.whispers
     assert (thread, user) == (TALK, BEN)
@@ -108,8 +103,7 @@ async def test_in_a_thread_the_words_go_out_as_the_follow_up_that_they_were(offi
 
 
 async def test_a_direct_message_of_such_words_goes_out_as_one(office: Office) -> None:
-    await office.hears("hello", channel=DIRECT)
-    await office.settle()
+    await office.says("hello", channel=DIRECT)
     assert await office.count_jobs() == 0
     [(_, said, _)] = office.slack.direct
     await insist(office, said, channel=DIRECT)
@@ -133,8 +127,7 @@ async def test_a_follow_up_of_such_words_does_not_reopen_its_job(office: Office,
 
 async def test_merged_after_a_mention_that_names_a_job_elsewhere_does_not_reopen_it(office: Office) -> None:
     await office.finished()
-    await office.hears(f"{AT_BOT} #1 merged", thread=TALK)
-    await office.settle()
+    await office.says(f"{AT_BOT} #1 merged", thread=TALK)
     assert (await office.job()).state is JobState.PULL_REQUEST
     assert office.sent() == ["Add a quickstart"]
 
@@ -150,8 +143,7 @@ async def test_what_is_sent_anyway_goes_to_the_project_that_was_named(office: Of
 
 async def test_a_message_with_files_says_more_than_its_words(office: Office) -> None:
     office.slack.contents[FILE_URL] = "notes"
-    await office.hears(f"{AT_BOT} ?", files=(FILE,))
-    await office.settle()
+    await office.says(f"{AT_BOT} ?", files=(FILE,))
     [prompt] = office.sent()
     assert prompt.startswith("?")
     assert "notes" in prompt

@@ -132,14 +132,7 @@ CASES = [
     ),
     Case(key_refused, 1, WaitWhy.KEY, None, "refuses the bot's key", "a back-off after ForbiddenToWrite"),
     Case(limit_used_up, 2, WaitWhy.LIMIT, None, "hourly limit. It goes", "the hourly limit, until"),
-    Case(
-        share_used_up,
-        5,
-        WaitWhy.SHARE,
-        None,
-        "share of the hourly limit",
-        "has had their share",
-    ),
+    Case(share_used_up, 5, WaitWhy.SHARE, None, "share of the hourly limit", "has had their share"),
     Case(follow_up_not_found, 1, WaitWhy.RETRY, None, "It goes out at", "waits for its next try, until"),
     Case(working, 1, WaitWhy.TIME, None, "I'll ask the docs service about it at", "poll waits for its time"),
     Case(polled_elsewhere, 1, WaitWhy.PROCESS, 60, "It is in hand", f"poll waits for the process {OTHER}"),
@@ -172,13 +165,6 @@ async def test_a_prompt_behind_an_unconfirmed_one_waits_for_the_same_person(offi
     office.docs.answer_instead("create", httpx.Response(500))
     await submit_prompts(office.context)
     assert [each.why for each in await waiting(office)][:2] == [WaitWhy.PERSON] * 2
-
-
-async def test_a_prompt_behind_another_one_of_its_job_says_so(office: Office) -> None:
-    await follow_up_not_found(office)
-    await office.reply("A third one", user=BEN)
-    await prepare_prompts(office.context)
-    assert [each.why for each in await waiting(office)][:2] == [WaitWhy.RETRY, WaitWhy.BEFORE]
 
 
 async def test_the_next_job_of_a_person_waits_for_the_face_of_the_one_before(office: Office) -> None:
