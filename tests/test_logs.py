@@ -69,21 +69,6 @@ def test_a_line_is_json_with_its_time_level_and_source(capsys: pytest.CaptureFix
     assert line["timestamp"].endswith("Z")
 
 
-def test_a_line_below_the_level_is_dropped_before_anything_is_added_to_it() -> None:
-    configure("WARNING", "json")
-    made: list[object] = []
-
-    def note(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-        made.append(event["event"])
-        return event
-
-    structlog.get_config()["processors"].insert(1, note)
-    log = structlog.get_logger("bot.test")
-    log.info("request")
-    log.warning("late")
-    assert made == ["late"]
-
-
 def test_libraries_that_would_log_bodies_are_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     configure("DEBUG", "json")
     for name in ("slack_bolt.AsyncApp", "slack_sdk.web", "httpx", "aiohttp.access"):
@@ -159,20 +144,6 @@ def test_only_trouble_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(3):
         log.warning("delivery_unconfirmed", delivery="another")
     assert len(lines_of(capsys)) == 1
-
-
-def test_the_same_trouble_of_a_library_is_left_out_too(capsys: pytest.CaptureFixture[str]) -> None:
-    configure("INFO", "json")
-    library = logging.getLogger("some.library")
-    for _ in range(3):
-        library.warning("lost %s", "it")
-        library.info("fine")
-    try:
-        raise ValueError("another cause")
-    except ValueError:
-        library.warning("lost it", exc_info=True)
-    events = [line["event"] for line in lines_of(capsys)]
-    assert (events.count("lost it"), events.count("fine")) == (2, 3)
 
 
 def test_a_librarys_line_says_how_many_were_left_out(capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,12 +64,6 @@ def test_slack_would_accept_it() -> None:
     jsonschema.Draft7Validator(SCHEMA).validate(MANIFEST)
 
 
-def test_the_schema_refuses_what_is_wrong() -> None:
-    wrong = {**MANIFEST, "features": {**MANIFEST["features"], "slash_commands": [{"command": "docs"}]}}
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.Draft7Validator(SCHEMA).validate(wrong)
-
-
 def test_every_method_that_the_code_calls_is_known_here() -> None:
     assert methods_called() == set(NEEDS)
 

@@ -30,12 +30,6 @@ from tests.builders import (
 from tests.slack.intake import MENTION, RESPONSE_URL, Intake, break_the_database, open_intake
 
 
-async def test_a_command_is_stored_when_it_is_acknowledged(intake: Intake) -> None:
-    answer = await intake.command("Add a page")
-    assert (answer.status, answer.body) == (200, "")
-    assert await intake.stored() == 1
-
-
 async def test_a_command_that_could_not_be_stored_says_so_with_a_reference(intake: Intake) -> None:
     await break_the_database(intake)
     answer = await intake.command("Add a page")
@@ -45,12 +39,6 @@ async def test_a_command_that_could_not_be_stored_says_so_with_a_reference(intak
     assert f"reference `{reference('command:1.2.3')}`" in said["text"], "the same as in the log"
     assert "DROP" not in said["text"]
     assert "Traceback" not in answer.body
-
-
-async def test_an_event_that_could_not_be_stored_is_left_for_slack_to_deliver_again(intake: Intake) -> None:
-    assert (await intake.event(**MENTION)).status == 200
-    await break_the_database(intake)
-    assert (await intake.event(**{**MENTION, "ts": "1.2"})).status == 500
 
 
 @pytest.mark.parametrize("where", ["im", "mpim"])

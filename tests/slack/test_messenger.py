@@ -135,14 +135,6 @@ async def test_a_file_that_is_not_confirmed_is_never_seen(
     assert await messenger.find_file(DOCS, path.name, since=since)
 
 
-async def test_an_edit_changes_the_message_in_place(messenger: SlackMessenger, workspace: Workspace) -> None:
-    ts = await post(messenger)
-    await messenger.edit(DOCS, ts, Message("Changed"))
-    message = workspace.state.message(DOCS, ts)
-    assert message is not None
-    assert message["text"] == "Changed"
-
-
 async def test_a_reaction_that_is_there_already_is_as_good_as_done(
     messenger: SlackMessenger, workspace: Workspace
 ) -> None:

@@ -15,7 +15,6 @@ from aiohttp.test_utils import TestServer
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.app import running_bot
 from bot.docs_api import DocsClient, Unavailable
 from bot.model.ids import Message
 from bot.operator.doctor import diagnose
@@ -24,14 +23,10 @@ from bot.slack.client import identify, open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.work.ports import SlackUnreachable
-from sandbox.world import World
 from tests.limits import HANG_SECONDS, STOPPED
 from tests.operator.faults import CERTIFICATE, listening_with, tls, tunnel
 from tests.sandbox.workspace.small_bot import small_app
-from tests.scenarios.conftest import begun, http_mode, world
-from tests.scenarios.story import Story
 
-__all__ = ["begun", "http_mode", "world"]
 AUTHORIZATION = b"Proxy-Authorization: Basic " + b64encode(b"user:canary-7f3a")
 
 
@@ -139,13 +134,6 @@ async def test_the_docs_service_is_called_through_the_proxy_unless_it_is_excepte
                 await docs.get_job("acme", "1")
         assert not error.value.sent
         assert len(proxy.heads) == count
-
-
-async def test_services_on_this_machine_are_called_directly(proxy: Proxy, world: World) -> None:
-    chosen = world.settings.model_copy(update={"https_proxy": SecretStr(proxy.url)})
-    async with running_bot(chosen):
-        await Story(world).finished("Add a quickstart for the Python SDK")
-    assert proxy.heads == []
 
 
 async def test_the_whole_bot_connects_through_a_tunnel_with_a_ca_of_ones_own(tmp_path: Path) -> None:

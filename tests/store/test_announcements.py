@@ -48,18 +48,6 @@ async def test_what_another_process_writes_is_heard(store: Store, another: Store
         await announced(another, Announcer(another.database), heard)
 
 
-@ON_POSTGRES
-async def test_who_stopped_listening_hears_nothing_more(store: Store, another: Store) -> None:
-    async with listening(store.database) as heard:
-        await announced(another, Announcer(another.database), heard)
-    await asyncio.sleep(1.2)  # longer than a listener takes to notice that it was stopped
-    heard.clear()
-    await add_job(another)
-    Announcer(another.database).wake()
-    await asyncio.sleep(0.4)
-    assert not heard.is_set()
-
-
 async def test_a_listener_whose_connection_is_cut_listens_again(postgres: PostgresServer) -> None:
     store = Store.open(postgres.new_database())
     await migrate(store.database)
@@ -75,15 +63,6 @@ async def test_a_listener_whose_connection_is_cut_listens_again(postgres: Postgr
         heard.clear()
         await announced(store, Announcer(store.database), heard)
     await store.close()
-
-
-async def test_a_sqlite_has_nobody_to_tell_or_to_hear() -> None:
-    database = Database.open("sqlite:///:memory:")
-    async with listening(database) as heard:
-        Announcer(database).wake()
-        await asyncio.sleep(0)
-    assert not heard.is_set()
-    await database.close()
 
 
 async def test_announcements_that_come_at_once_share_one(postgres: PostgresServer) -> None:

@@ -24,6 +24,7 @@ from bot.store.migrate import migrate
 from tests.databases import PostgresServer, connected
 from tests.pause import Pause
 
+ON_SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 CAP_DAC_OVERRIDE = 1
 PR_CAPBSET_DROP = 24
 
@@ -217,17 +218,13 @@ def test_a_network_file_system_is_known_by_its_mount(tmp_path: Path, folder: str
     mounts = tmp_path / "mounts"
     mounts.write_text(MOUNTS.lstrip())
     assert is_on_network(Path(folder), mounts) is far
+    assert not is_on_network(Path(folder), tmp_path / "nothing"), "the system names no mounts"
 
 
-def test_where_the_system_names_no_mounts_nothing_is_refused(tmp_path: Path) -> None:
-    assert not is_on_network(tmp_path, tmp_path / "nothing")
-
-
-async def test_a_second_process_waits_for_the_writer_before_it(tmp_path: Path) -> None:
+@ON_SQLITE
+async def test_a_second_process_waits_for_the_writer_before_it(database: Database, tmp_path: Path) -> None:
     """No "database is locked" while another holds the file for a moment."""
     file = tmp_path / "bot.db"
-    database = Database.open(f"sqlite:///{file}")
-    await migrate(database)
     holder = await asyncio.create_subprocess_exec(
         sys.executable, "-c", _HOLD, str(file), _ROW, stdin=_PIPE, stdout=_PIPE
     )
@@ -241,7 +238,6 @@ async def test_a_second_process_waits_for_the_writer_before_it(tmp_path: Path) -
     writing = asyncio.create_task(database.write(holds))
     await holder.communicate(b"end\n")
     assert await writing == 1, "what the other wrote stands before what we do"
-    await database.close()
     assert holder.returncode == 0
 
 
@@ -274,16 +270,14 @@ async def test_a_file_that_is_replaced_is_not_written_to_where_nobody_finds_it(t
         assert connection.execute("SELECT count(*) FROM back_offs").fetchone() == (1,)
 
 
-async def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
-    file = tmp_path / "bot.db"
-    database = Database.open(f"sqlite:///{file}")
-    await migrate(database)
+@ON_SQLITE
+async def test_a_file_that_is_gone_is_an_error(database: Database, tmp_path: Path) -> None:
+    await database.write(hold)
     for name in ("bot.db", "bot.db-wal", "bot.db-shm"):
         (tmp_path / name).unlink()
     for run in (database.write, database.read):
         with pytest.raises(OperationalError, match="no such table"):
             await run(holds)
-    await database.close()
 
 
 async def test_postgresql_lets_go_of_what_a_vanished_process_held(postgres: PostgresServer) -> None:
@@ -323,14 +317,12 @@ async def test_after_a_failover_the_sessions_that_only_read_are_left(postgres: P
             await database.close()
 
 
-async def test_a_lock_that_never_ends_is_an_error_in_the_end(tmp_path: Path) -> None:
+@ON_SQLITE
+async def test_a_lock_that_never_ends_is_an_error_in_the_end(database: Database, tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
-    database = Database.open(f"sqlite:///{file}")
-    await migrate(database)
     await database.write(lambda connection: connection.exec_driver_sql("PRAGMA busy_timeout=50").close())
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(OperationalError, match="locked"):
         await database.write(holds)
     holder.close()
-    await database.close()

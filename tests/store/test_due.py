@@ -36,10 +36,6 @@ async def _due(store: Store, after: timedelta = timedelta(0)) -> frozenset[Queue
     return (await _find(store, datetime.now(UTC) + after)).queues
 
 
-async def test_nothing_is_due_in_an_empty_database(store: Store) -> None:
-    assert await _find(store, datetime.now(UTC)) == Due(frozenset(), None)
-
-
 async def test_every_queue_with_a_row_that_is_due_is_found(store: Store, database: Database) -> None:
     await _stock(database)
     assert await _due(store) == STOCKED

@@ -251,15 +251,6 @@ async def test_a_claim_runs_only_statements_that_are_built_once(stock: Store) ->
         assert [str(statement) for statement in second if id(statement) not in built] == []
 
 
-async def test_a_job_is_read_with_a_statement_that_is_built_once(stock: Store) -> None:
-    number = JobNumber(1)
-    with executed() as statements:
-        assert await stock.write(lambda tx: tx.jobs.get(number) == tx.jobs.get(number))
-        assert await stock.write(lambda tx: tx.jobs.get_locked(number) == tx.jobs.get_locked(number))
-    assert len(statements) == 4
-    assert len({id(statement) for statement in statements}) == 2
-
-
 async def test_many_jobs_are_put_back_without_those_that_somebody_else_took(
     store: Store, database: Database
 ) -> None:

@@ -102,13 +102,6 @@ async def test_a_channel_gets_one_post_at_a_time(store: Store) -> None:
     assert counts == [1, 0, 1, 1, 0]
 
 
-async def test_channels_do_not_wait_for_each_other(store: Store) -> None:
-    for channel in ("C1", "C2", "C3"):
-        job = await add_job(store, channel=ChannelId(channel), root_ts="1.1")
-        await write(store, channel, job, channel=ChannelId(channel))
-    assert len(await take(store)) == 3
-
-
 async def test_a_newer_edit_takes_the_place_of_a_pending_one(store: Store) -> None:
     job = await add_job(store, root_ts="1.1")
     await write(store, "edit 1", job, DeliveryKind.EDIT)

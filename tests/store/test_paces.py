@@ -77,13 +77,6 @@ async def test_processes_share_the_pace_of_a_method(store: Store, another: Store
         assert sum(map(len, taken)) == (2 if at == NOW else 1)
 
 
-async def test_a_method_without_room_keeps_no_other_waiting(store: Store) -> None:
-    await edits(store, 3)
-    await claim(store)
-    await add(store, *posts(2))
-    assert kinds(await claim(store)) == {DeliveryKind.POST: 2}
-
-
 @pytest.mark.parametrize(
     ("method", "held"), [(Method.EDIT, DeliveryKind.EDIT), (Method.POST, DeliveryKind.POST)]
 )

@@ -33,31 +33,21 @@ def named(name: str) -> int:
     return sum(thread.name.startswith(name) for thread in threading.enumerate())
 
 
-async def test_an_error_reaches_the_caller_and_the_thread_goes_on(threads: DatabaseThreads) -> None:
-    def fail() -> None:
-        raise LookupError("nothing there")
-
-    with pytest.raises(LookupError, match="nothing there"):
-        await threads.run(fail)
-    assert await threads.run(lambda: "well") == "well"
-
-
-async def test_an_iterator_that_ended_is_an_error_like_others(threads: DatabaseThreads) -> None:
-    """A future cannot carry StopIteration, and whoever awaits it would wait for ever."""
-    empty = iter(())
-    async with asyncio.timeout(5):
-        with pytest.raises(RuntimeError, match="StopIteration"):
-            await threads.run(lambda: next(empty))
-
-
-async def test_even_an_order_to_exit_reaches_the_caller_and_the_thread_goes_on(
-    threads: DatabaseThreads,
+@pytest.mark.parametrize(
+    ("raised", "arrives"),
+    [(LookupError, LookupError), (GeneratorExit, GeneratorExit), (StopIteration, RuntimeError)],
+)
+async def test_an_error_reaches_the_caller_and_the_thread_goes_on(
+    threads: DatabaseThreads, raised: type[BaseException], arrives: type[BaseException]
 ) -> None:
-    def leave() -> None:
-        raise GeneratorExit
+    """A future cannot carry StopIteration, and whoever awaits it would wait for ever."""
 
-    with pytest.raises(GeneratorExit):
-        await threads.run(leave)
+    def fail() -> None:
+        raise raised(raised.__name__)
+
+    async with asyncio.timeout(5):
+        with pytest.raises(arrives, match=raised.__name__):
+            await threads.run(fail)
     assert await threads.run(lambda: "well") == "well"
 
 

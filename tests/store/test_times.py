@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import DateTime, create_engine
+from sqlalchemy import DateTime
 from sqlalchemy.dialects import sqlite
 
 from bot.store.columns import UtcDateTime
@@ -37,10 +37,3 @@ def test_no_time_stays_none_and_a_naive_one_is_refused() -> None:
     assert WRITE(None) is None
     with pytest.raises(ValueError, match="without a zone"):
         WRITE(datetime(2026, 11, 2))  # noqa: DTZ001
-
-
-def test_other_databases_get_aware_times() -> None:
-    process = UtcDateTime().bind_processor(create_engine("postgresql+psycopg://").dialect)
-    assert process is not None
-    time = datetime(2026, 11, 2, 9, tzinfo=UTC)
-    assert process(time) == time

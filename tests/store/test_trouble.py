@@ -13,26 +13,17 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from bot.store import Store
 from bot.store.database import Database
 from bot.store.migrate import migrate
-from tests.databases import PostgresServer
 
 SECRET = "Rotate the key of the Acme account"
 
 
-async def _is_not_quoted(url: str) -> None:
-    database, nowhere = Database.open(url), text("INSERT INTO nowhere VALUES (:raw)")
-    with pytest.raises(SQLAlchemyError, match="nowhere") as error:
-        await database.write(lambda connection: connection.execute(nowhere, {"raw": SECRET}).close())
-    assert SECRET not in str(error.value)
-    await database.close()
-
-
-async def test_an_error_of_the_database_does_not_quote_what_was_to_be_stored(tmp_path: Path) -> None:
-    await _is_not_quoted(f"sqlite:///{tmp_path / 'bot.db'}")
-    await _is_not_quoted("sqlite:///:memory:")
-
-
-async def test_that_holds_for_postgresql_too(postgres: PostgresServer) -> None:
-    await _is_not_quoted(postgres.new_database())
+async def test_an_error_of_the_database_does_not_quote_what_was_to_be_stored(database_url: str) -> None:
+    nowhere = text("INSERT INTO nowhere VALUES (:raw)")
+    for database in map(Database.open, (database_url, "sqlite:///:memory:")):
+        with pytest.raises(SQLAlchemyError, match="nowhere") as error:
+            await database.write(lambda connection: connection.execute(nowhere, {"raw": SECRET}).close())
+        assert SECRET not in str(error.value)
+        await database.close()
 
 
 async def test_a_database_that_is_away_at_the_end_does_not_spoil_an_orderly_stop(tmp_path: Path) -> None:
