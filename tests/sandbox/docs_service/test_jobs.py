@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import aiohttp
 
@@ -114,3 +115,19 @@ async def test_a_service_killed_between_its_commit_and_its_note_of_it_commits_on
                     "body, '$.messages[0].done', '$.pull_number', '$.base_sha', '$.page', '$.title')"
                 )
     assert "wants to merge 1 commit into" in page.text
+
+
+async def test_jobs_end_by_themselves_without_anybody_asking(options: DocsServiceOptions) -> None:
+    service = DocsService(replace(options, work_seconds=0.01))
+    async with aiohttp.ClientSession() as session:
+        caller = Caller(session, await service.start())
+        await caller.ask("Explain webhooks")
+        async with session.get(f"{caller.base_url}/acme-docs/pull/1") as first:
+            seen = [first.status]
+        for _ in range(100):
+            async with session.get(f"{caller.base_url}/acme-docs/pull/1") as page:
+                seen.append(page.status)
+            if seen[-1] == 200:
+                break
+    await service.stop()
+    assert seen[-1] == 200

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from sandbox.docs_service import DocsServiceOptions, visits
-from sandbox.docs_service.visits import Site, Visit, VisitorCounter
+from sandbox.docs_service.visits import Site, Visit, VisitorCounter, paths
 from sandbox.docs_service.wire import VisitorsQuery
 
 MONDAY = date(2026, 10, 5)
@@ -107,3 +107,10 @@ def test_a_site_of_any_size_is_read(count: int) -> None:
 def test_sizes_that_cannot_be_are_refused(options: DocsServiceOptions, change: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="pages are 1 to 100,000"):
         replace(options, **change)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("count", [1, 12, 21, 300, 100_000])
+def test_each_page_has_its_own_path(count: int) -> None:
+    made = paths(count)
+    assert len(made) == len(set(made)) == count
+    assert all(path.startswith("/") for path in made)

@@ -152,3 +152,11 @@ async def test_another_size_or_seed_is_another_site_in_the_same_folder(
         await service.stop()
     assert answers[0] == answers[3]
     assert answers[0] not in answers[1:3]
+
+
+async def test_filling_is_told_day_by_day(options: DocsServiceOptions, clock: HeldClock) -> None:
+    told: list[tuple[int, int]] = []
+    service = DocsService(replace(options, projects=("acme-docs",)), clock, lambda *one: told.append(one))
+    await service.start()
+    await service.stop()
+    assert told == [(number, options.days) for number in range(1, options.days + 1)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.sandbox.workspace.conftest import Served
-from tests.sandbox.workspace.small_bot import ANA, DOCS, Json, until
+from tests.sandbox.workspace.small_bot import ANA, ANAS_DM, DOCS, PRODUCT, Json, until
 
 
 def _private(served: Served) -> list[Json]:
@@ -37,3 +37,10 @@ async def test_a_deleted_message_with_replies_stays_as_a_tombstone(served: Serve
     [changed] = [one for one in served.heard.of("message") if one.get("subtype") == "message_changed"]
     assert changed["message"]["subtype"] == "tombstone"
     assert changed["previous_message"]["text"] == "Wrong place"
+
+
+async def test_the_bot_hears_only_where_it_is(served: Served) -> None:
+    served.people.say(ANA, PRODUCT, "not for the bot")
+    said = served.people.say(ANA, ANAS_DM, "for the bot")
+    await until(lambda: served.heard.of("message") or None)
+    assert [(one["ts"], one["channel_type"]) for one in served.heard.of("message")] == [(said["ts"], "im")]
