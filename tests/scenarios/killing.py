@@ -20,7 +20,6 @@ import json
 import os
 import signal
 import sys
-import time
 import traceback
 from dataclasses import replace
 from datetime import timedelta
@@ -68,8 +67,6 @@ async def _run(order: dict[str, Any]) -> None:
     async with running_bot(settings, roles=roles, timeouts=timeouts, clock=clock):
         tell(ready=True)
         await stop.wait()
-    if order.get("terse"):
-        tell(cpu_seconds=round(time.process_time(), 2))
     tell(stopped=True)
     orphaned.cancel()
 

@@ -55,8 +55,8 @@ class Acting:
             "reply": self._reply,
             "followup": self._follow_up,
             "press": self._press,
-            "edit": self._edit,
-            "delete": self._delete,
+            "edit": self._change,
+            "delete": self._change,
             "repeat": self._command,
             "anyway": self._ask_anyway,
             "again": self._run_again,
@@ -80,7 +80,10 @@ class Acting:
 
     async def _command(self, act: Act, done: Done) -> None:
         name = "/docs-agent" if act.what in ("command", "repeat") else "/docs-visitors"
-        answer = await self._people.command(act.who, act.where, name, act.words)
+        await self._type(act, done, act.where, name, act.words)
+
+    async def _type(self, act: Act, done: Done, where: str, name: str, words: str) -> None:
+        answer = await self._people.command(act.who, where, name, words)
         done.acknowledged = bool(answer["ok"]) and not self._was_told(act, _MAYBE)
         done.broken = self._was_told(act, _BROKEN)
 
@@ -103,11 +106,8 @@ class Acting:
     async def _form(self, act: Act, done: Done) -> None:
         """Open the form and submit it. These are two requests; only the second one stores something."""
         async with self._filling_in[act.who]:
-            await self._fill_in(act, done)
-
-    async def _fill_in(self, act: Act, done: Done) -> None:
-        await self._people.command(act.who, act.where, "/docs-agent", "")
-        await self._submit(act, done, "ask", f'"channel": "{act.where}"')
+            await self._people.command(act.who, act.where, "/docs-agent", "")
+            await self._submit(act, done, "ask", f'"channel": "{act.where}"')
 
     async def _submit(self, act: Act, done: Done, callback_id: str, about: str) -> None:
         """Submit the form of this kind that the user was opened; its private metadata has ``about``."""
@@ -144,12 +144,8 @@ class Acting:
         return (face, chosen) if face and chosen else None
 
     async def _ask_anyway(self, act: Act, done: Done) -> None:
-        """Press the button that runs a repeated command nevertheless."""
-        await self._press_alone(act, done, "ask_anyway")
-
-    async def _press_alone(self, act: Act, done: Done, button_id: str) -> None:
-        """Press a button in a message that only the user sees."""
-        note, button = await self._until(lambda: self._offer(act.who, button_id))
+        """Press the button, which only the user sees, that runs a repeated command nevertheless."""
+        note, button = await self._until(lambda: self._offer(act.who, "ask_anyway"))
         container = {"type": "ephemeral", "channel": note["channel"], "id": note["id"]}
         done.acknowledged = await self._press_in(container, act, button)
 
@@ -163,23 +159,19 @@ class Acting:
         said = self._people.say(act.who, root["channel"], act.words, thread_ts=_thread_of(root))
         self._said[act.marker], done.ts = said, str(said["ts"])
 
-    async def _edit(self, act: Act, done: Done) -> None:
+    async def _change(self, act: Act, done: Done) -> None:
         said = await self._until(lambda: self._said.get(act.about))
         mention = "@docs-agent " if _CALLED.match(said["text"]) else ""
-        self._people.edit(act.who, said["channel"], said["ts"], f"{mention}{act.words}")
-        done.ts = self._state.newest_ts
-
-    async def _delete(self, act: Act, done: Done) -> None:
-        said = await self._until(lambda: self._said.get(act.about))
-        self._people.delete(act.who, said["channel"], said["ts"])
+        if act.what == "edit":
+            self._people.edit(act.who, said["channel"], said["ts"], f"{mention}{act.words}")
+        else:
+            self._people.delete(act.who, said["channel"], said["ts"])
         done.ts = self._state.newest_ts
 
     async def _follow_up(self, act: Act, done: Done) -> None:
         root = await self._until(lambda: self._root(act.about))
         words = f"{_NUMBER.findall(root['text'])[0]} {act.words}"
-        answer = await self._people.command(act.who, root["channel"], "/docs-followup", words)
-        done.acknowledged = bool(answer["ok"]) and not self._was_told(act, _MAYBE)
-        done.broken = self._was_told(act, _BROKEN)
+        await self._type(act, done, root["channel"], "/docs-followup", words)
 
     async def _press(self, act: Act, done: Done) -> None:
         await self._press_it(act, done, *await self._until(lambda: self._button(act)))

@@ -43,7 +43,6 @@ class Bot:
     complaints: list[str] = field(default_factory=list)
     failed_starts: int = 0
     starts: int = 0
-    stops_seconds: list[float] = field(default_factory=list)
     pid: int = 0
     ready: bool = False
     _wanted: bool = True
@@ -128,8 +127,6 @@ class Bot:
         os.kill(pid, signal.SIGTERM)
         while is_alive(pid) and monotonic() < began + _STOP_SECONDS:
             await asyncio.sleep(_PAUSE_SECONDS)
-        took = monotonic() - began
-        self.stops_seconds.append(took)
         if is_alive(pid):
             self.complaints.append(f"a bot did not leave within {_STOP_SECONDS:g} s of SIGTERM")
             os.kill(pid, signal.SIGKILL)

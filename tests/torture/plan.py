@@ -23,7 +23,7 @@ PROMPTS = (
     "Archive this job. It was about {}",
 )
 FOLLOW_UPS = ("Add an example of {}", "Mention {} in the changelog", "Change nothing, only look at {}")
-BUTTONS = ("send_again", "dismiss", "withdraw", "share", "more", "csv_file")
+BUTTONS = ("send_again", "dismiss", "withdraw")
 VISITS = ("last week compare none csv", "last week compare none csv here", "7d compare none", "yesterday")
 
 SLACK_METHODS = (
@@ -144,11 +144,6 @@ class Plan:
     ack_seconds: float = 3.0
 
     @property
-    def kills(self) -> int:
-        """Number of kills."""
-        return sum(1 for each in self.troubles if each.side == "bot" and each.kind == "kill")
-
-    @property
     def sets_clock(self) -> bool:
         """Whether the clock of the bots' machine is wrong for a while."""
         return any(each.side == "clock" and each.kind == "wrong" for each in self.troubles)
@@ -221,7 +216,7 @@ def _later(chance: Random, ask: Act) -> Act:
     who = chance.choice((ask.who, ask.who, *PEOPLE)) if ask.what != "direct" else ask.who
     at = _after(chance, ask)
     if chance.random() < 0.35:
-        button = chance.choice(BUTTONS[:3])
+        button = chance.choice(BUTTONS)
         return Act(at, "press", who, ask.where, _marker(chance), button, ask.marker)
     marker = _marker(chance)
     what = chance.choice(("reply", "reply", "followup"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from tests.torture.plan import Act, Plan
@@ -38,8 +38,7 @@ class Record:
 
     ``slack`` and ``docs``: request logs of both services. ``notices``: messages of Slackbot. ``moving``: rows
     that were still open at the time limit. ``ahead``: times that stayed far ahead after the bots' clock was
-    set back. ``leaps``: number of calls of ``let_time_pass``.
-    ``cpu_seconds``: CPU time of the bots that were not killed.
+    set back.
     """
 
     plan: Plan
@@ -56,12 +55,9 @@ class Record:
     complaints: list[str] = field(default_factory=list)
     moving: list[str] = field(default_factory=list)
     ahead: list[str] = field(default_factory=list)
-    leaps: int = 0
-    over_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     kills: int = 0
     starts: int = 0
     failed_starts: int = 0
-    cpu_seconds: float = 0.0
     wall_seconds: float = 0.0
 
     def of(self, table: str) -> list[Row]:
@@ -74,14 +70,6 @@ class Record:
             each
             for each in self.messages
             if each["channel"] == channel and each["thread_ts"] == ts and each["ts"] != ts and each["bot_id"]
-        ]
-
-    def roots(self, marker: str) -> list[Json]:
-        """Return the faces of jobs whose prompt contains this marker."""
-        return [
-            each
-            for each in self.messages
-            if each["bot_id"] and marker in each["text"] and "· Job " in each["text"].partition("\n")[0]
         ]
 
     def faults(self) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, process_time
+from time import monotonic
 
 from tests.torture.checks import Checks
 from tests.torture.plan import Plan, described
@@ -43,7 +43,6 @@ class Report:
     faults: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
     slowest_seconds: float = 0.0
-    cpu_seconds: float = 0.0
     began: float = field(default_factory=monotonic)
 
     def add(self, record: Record, checks: Checks, folder: Path) -> None:
@@ -96,7 +95,6 @@ class Report:
         for trouble in record.plan.troubles:
             if trouble.side in ("line", "database", "bot", "week"):
                 self.faults[f"{trouble.side} {trouble.kind}"] += 1
-        self.cpu_seconds += record.cpu_seconds
         self.slowest_seconds = max(self.slowest_seconds, record.wall_seconds)
 
     def _progress(self) -> None:
@@ -110,9 +108,6 @@ class Report:
         took = monotonic() - self.began
         told += [", ".join(f"{name} {count}" for name, count in self.counts.items())]
         told += ["faults: " + ", ".join(f"{name} {count}" for name, count in sorted(self.faults.items()))]
-        runs = max(1, self.counts["runs"])
-        sides, bots = process_time() / runs, self.cpu_seconds / runs
-        told += [f"CPU a run: {bots:.1f} s of bots that were not killed, {sides:.1f} s of the far sides"]
         told += [f"{took:.0f} s, the slowest run {self.slowest_seconds:.1f} s; {len(self.failures)} failed"]
         return told
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Coroutine, Sequence
@@ -243,7 +242,6 @@ class Run:
                 self._week_is_over = True
                 return False
             if not due(rows, self._now(), until=self._now() + timedelta(seconds=_SOON_SECONDS)):
-                self._record.leaps += 1
                 self._record.ahead += ahead(rows, self._now()) if self._plan.sets_clock else []
                 let_time_pass(self._place.database_url, self._now())
         except NotReadable:
@@ -255,7 +253,6 @@ class Run:
         record, state = self._record, self._place.workspace.state
         for done in record.done:
             self._acting.settle(done)
-        record.over_at = self._now()
         record.messages = [message for each in state.messages.values() for message in each.values()]
         record.private = list(state.ephemerals.values())
         record.notices = [str(event["text"]) for event in state.events if event["type"] == "notice"]
@@ -264,7 +261,6 @@ class Run:
         record.rows = await asyncio.to_thread(read_rows, self._place.database_url)
         record.service = await asyncio.to_thread(read_service, self._place.folder / "docs")
         record.log = "".join(await asyncio.to_thread(_read_logs, self._place.folder))
-        record.cpu_seconds = _cpu_seconds(record.log)
         record.secrets = self._place.secrets
         record.starts = sum(bot.starts for bot in self._bots)
         record.failed_starts = sum(bot.failed_starts for bot in self._bots)
@@ -331,8 +327,3 @@ def _unread_or_weekly(rows: Rows, now: datetime, latest: datetime) -> list[str]:
 def _awaits_a_person(table: str, row: Row, undecided: set[int]) -> bool:
     """Return whether a prompt is a follow-up to an unconfirmed job, and so waits for a decision."""
     return table == "prompts" and row["state"] == "waiting" and row["job"] in undecided
-
-
-def _cpu_seconds(log: str) -> float:
-    """Return the CPU time that the bots logged at their regular ends."""
-    return sum(float(used) for used in re.findall(r'{"cpu_seconds": ([0-9.]+)}', log))
