@@ -268,6 +268,12 @@ class Office:
         assert isinstance(answer, Answer)
         return answer
 
+    async def told(self, command: str, text: str = "", **options: Any) -> str:
+        """Return the text that the acknowledgement of a slash command shows."""
+        message = (await self.types(command, text, **options)).message
+        assert message is not None
+        return message.text
+
     async def _sends(
         self,
         arrived: Arrived[Request],

@@ -85,8 +85,7 @@ async def test_after_send_again_job_and_follow_ups_go_out_in_their_order(office:
 async def test_a_queue_in_which_nothing_moves_wakes_nobody(office: Office, runs: int) -> None:
     office.limit(1)
     await unconfirmed(office)
-    await office.ask("Another", user=BEN)
-    await office.settle()
+    await office.started("Another", user=BEN)
     woken: list[None] = []
     context = replace(office.context, wake=lambda: woken.append(None))
     for _ in range(runs):

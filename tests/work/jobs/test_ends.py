@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import httpx
 import pytest
 
-from bot.model.ids import Message
+from bot.model.ids import JobNumber, Message
 from bot.model.jobs import JobState
 from bot.slack.client import refused
 from bot.work.jobs.decisions import dismiss, send_again, stop_watching
@@ -161,3 +163,16 @@ async def test_nobody_is_invited_to_ask_what_the_agent_cannot_answer(office: Off
     await office.ends(pr_link=None)
     [end] = office.said()
     assert end.endswith("Reply here and name the page and what it should say.")
+
+
+async def test_run_again_opens_the_prompt_and_the_old_thread_links_to_the_new_job(office: Office) -> None:
+    office.context = replace(office.context, workspace_url="https://acme.slack.example/")
+    await office.finished()
+    form = await office.press("run_again", "1", user=BEN)
+    assert form.modal is not None
+    assert "Add a quickstart" in str(form.modal.view["blocks"])
+    await office.run_again(user=BEN, prompt="Shorter")
+    await office.settle()
+    assert (await office.job(2)).text == "Shorter"
+    assert (await office.job(2)).again_of == JobNumber(1)
+    assert office.said()[-1].startswith(f"<@{BEN}> ran this again as <https://")

@@ -32,8 +32,7 @@ async def test_a_refused_key_is_told_to_each_admin_once_and_resumes_by_itself(
     office.access_policy(admins=ADMINS)
     office.docs.answer_instead("create", *refusals(status, 4))
     await office.ask("One")
-    await office.ask("Two", user=BEN)
-    await office.settle()
+    await office.started("Two", user=BEN)
     for _ in range(8):
         await office.pass_time(600)
     assert sorted(user for user, text in told(office) if word in text) == sorted(ADMINS)

@@ -105,9 +105,7 @@ async def test_limits_are_told_as_our_rows_count_them(office: Office, used: int)
         await office.ask(f"p{number}", user=user, channel=ChannelId(f"C{number}"))
     await office.settle(10)
     assert len(office.sent()) == used
-    answer = await office.types("/docs-agent", "limits")
-    assert answer.message is not None
-    said = answer.message.text
+    said = await office.told("/docs-agent", "limits")
     assert f"*{100 - used} of 100 uses left*" in said
     assert ("the next frees at" in said) == (used > 0)
     assert f"{min(used, 1)} were yours" in said or f"{min(used, 1)} was yours" in said
@@ -117,10 +115,9 @@ async def test_limits_are_told_as_our_rows_count_them(office: Office, used: int)
 async def test_limits_say_how_many_wait_and_until_when_the_service_wants_no_more(office: Office) -> None:
     office.docs.answer_instead("create", httpx.Response(429, headers={"Retry-After": "600"}))
     await say_all(office, (ANA, "one"), (BEN, "two"))
-    answer = await office.types("/docs-agent", "LIMITS")
-    assert answer.message is not None
-    assert "*0 of 100 uses left*, the next frees at" in answer.message.text
-    assert "2 prompts wait" in answer.message.text
+    answer = await office.told("/docs-agent", "LIMITS")
+    assert "*0 of 100 uses left*, the next frees at" in answer
+    assert "2 prompts wait" in answer
 
 
 async def test_the_root_says_how_many_uses_are_left_when_few_are(office: Office) -> None:
@@ -170,3 +167,17 @@ async def test_a_share_grows_when_nobody_else_has_asked_for_an_hour(office: Offi
     assert by(office, "a") == 5
     await office.pass_time(1_802)
     assert by(office, "a") == 8
+
+
+async def test_the_root_says_the_time_and_lets_it_be_withdrawn(office: Office) -> None:
+    office.limit(1)
+    await say_all(office, (ANA, "one"), (ANA, "two"))
+    root = [post for post in office.slack.posts if post.thread is None][1]
+    shown = office.slack.edits[root.ts][-1]
+    assert "hourly limit. It goes out at about <!date^" in shown.text
+    assert "Withdraw" in str(shown.blocks)
+    answer = await office.press("withdraw", "2")
+    assert answer.message is None
+    await office.pass_time(3602)
+    assert office.sent() == ["one"]
+    assert (await office.job(2)).state is JobState.WITHDRAWN

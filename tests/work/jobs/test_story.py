@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.logs import configure
+from bot.model.ids import ChannelId
 from bot.model.jobs import JobState
 from bot.work.context import FollowUps
 from tests.builders import ANA, BEN
@@ -137,3 +138,17 @@ async def test_a_name_that_slack_never_tells_stops_nothing_and_is_logged_once(
         await office.settle(2)
     assert len(office.sent()) == 3
     assert capsys.readouterr().err.count("name_not_told") == 1
+
+
+async def test_nothing_changed_failed_and_archived_are_told_apart(office: Office) -> None:
+    for status, link, state in (
+        ("completed", None, JobState.NO_CHANGE),
+        ("failed", None, JobState.FAILED),
+        ("archived", None, JobState.ARCHIVED),
+    ):
+        asked = await office.ask(f"Do {status}", channel=ChannelId(f"C{status}"))
+        await office.settle()
+        office.docs.finish(status, link)
+        await office.settle()
+        assert (await office.job(asked.job)).state is state
+    assert len(set(office.said())) == 3

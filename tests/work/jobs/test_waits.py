@@ -148,10 +148,9 @@ async def test_a_job_says_what_it_waits_for_and_until_when(office: Office, case:
     assert found.why is case.why
     if case.seconds is not None:
         assert found.until == office.clock() + timedelta(seconds=case.seconds)
-    told = (await office.types("/docs-agent", f"status {case.number}")).message
-    assert told is not None
-    assert case.people in told.text
-    assert OTHER not in told.text
+    told = await office.told("/docs-agent", f"status {case.number}")
+    assert case.people in told
+    assert OTHER not in told
     assert case.operators in wait_words(found)
 
 
@@ -205,9 +204,8 @@ async def of_messages(office: Office, number: int = 1) -> list[tuple[WaitWhy, fl
 async def test_a_message_that_slack_puts_off_says_until_when(office: Office) -> None:
     await face_put_off(office)
     assert await of_messages(office) == [(WaitWhy.RETRY, 60.0)]
-    told = (await office.types("/docs-agent", "status 1")).message
-    assert told is not None
-    assert "A message about it goes out at <!date^" in told.text
+    told = await office.told("/docs-agent", "status 1")
+    assert "A message about it goes out at <!date^" in told
 
 
 async def test_a_message_of_unclear_outcome_is_looked_for(office: Office) -> None:
