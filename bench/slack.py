@@ -39,16 +39,11 @@ PEOPLE = 200
 
 
 def command_fields(number: int) -> dict[str, Any]:
-    """Return the fields of a slash command; each number makes a different request.
-
-    The first command of each user asks for something to be shown. So the bot asks Slack who they are, for
-    which otherwise only a worker would ask. It has no address for the answer.
-    """
-    is_first = number <= PEOPLE
+    """Return the fields of a slash command; each number makes a different request."""
     text = f"Add a quickstart number {number} for the Python SDK to the guides"
     return {
         "command": "/docs-agent",
-        "text": "limits" if is_first else text,
+        "text": text,
         "trigger_id": f"{number}.{number}.bench",
         "channel_id": f"C{number % 50:03}",
         "channel_name": "docs",
@@ -58,7 +53,7 @@ def command_fields(number: int) -> dict[str, Any]:
         "team_domain": "acme",
         "api_app_id": "A1",
         "is_enterprise_install": "false",
-        "response_url": "" if is_first else f"https://hooks.slack.com/commands/T1/{number}/bench",
+        "response_url": f"https://hooks.slack.com/commands/T1/{number}/bench",
     }
 
 

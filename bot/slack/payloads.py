@@ -265,8 +265,8 @@ async def said_before(
         raise SlackUnclear("too many messages in the thread")
     # Slack returns the first message of a thread whatever its age.
     older = (found[ts] for ts in sorted(found) if _TS.fullmatch(ts) and (before is None or ts < before))
-    said = (said(message) for message in older)
-    return [each for each in said if each is not None]
+    read = (said(message) for message in older)
+    return [each for each in read if each is not None]
 
 
 async def _read(

@@ -76,7 +76,7 @@ class Steered(Tale):
     """A person replies in the thread of a job that has ended."""
 
     watched = (
-        *("jobs/thread_events", "jobs/follow_up", "jobs/prepare", "jobs/submit", "jobs/poll"),
+        *("jobs/thread_events", "jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll"),
         *("jobs/settle_poll", "jobs/settle_prompt", "outbox/deliver"),
     )
     world = PersistentWorld
@@ -139,7 +139,7 @@ class Mentioned(Tale):
 class Reviewed(Tale):
     """A reminder comes due, and somebody says that the pull request was reviewed."""
 
-    watched = ("jobs/remind", "jobs/decisions")
+    watched = ("jobs/decisions",)
 
     def __init__(self) -> None:
         self.ahead = working_day_ahead(_LATER)
@@ -179,7 +179,7 @@ class AskedForNumbers(Tale):
     """A person asks for numbers, a file with them and a digest, all at once."""
 
     watched = (
-        *("visitors/question", "visitors/fetch", "outbox/csv_upload"),
+        *("visitors/question", "visitors/fetch", "outbox/safe_calls"),
         *("visitors/report", "visitors/subscriptions"),
     )
 
