@@ -169,6 +169,11 @@ class _Listeners:
                     # The person is told here and the operator in the log, under one reference.
                     broken = _broke(error, kind=kind, what=name)
                     answer = _answer(with_prompt(broken, arrived.typed), body)
+                if isinstance(answer, FormErrors) and _has_no_input(body["view"]):
+                    # Slack shows errors only at inputs, so the form closes.
+                    why = Message("\n".join(answer.errors.values()))
+                    self._background.start("answer", say_privately(self._messenger, arrived.origin, why))
+                    answer = None
                 await ack(**self._acknowledgement(answer, body))
 
         return listener
@@ -269,6 +274,12 @@ def _answer(message: Message, body: Body) -> Answer | FormErrors:
         return Answer(message)
     inputs = (block["block_id"] for block in body["view"].get("blocks") or [] if block["type"] == "input")
     return FormErrors({next(inputs, "prompt"): bare(message)})
+
+
+def _has_no_input(view: Body) -> bool:
+    """Return whether a form only shows something, as that of a prompt which is too long for a form."""
+    blocks = view.get("blocks") or []
+    return bool(blocks) and not any(block["type"] == "input" for block in blocks)
 
 
 async def _acknowledge(ack: AsyncAck) -> None:

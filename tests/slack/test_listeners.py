@@ -15,6 +15,7 @@ from bot.commands.command import Answer, Invocation
 from bot.commands.visitors import COMMAND as VISITORS
 from bot.logs import reference
 from bot.messages.face import Action
+from bot.messages.job_answers import FORM_WITHOUT_JOB
 from bot.model.ids import Message
 from bot.model.jobs import JobState
 from bot.model.outbox import DeliveryKind, NewDelivery
@@ -112,6 +113,17 @@ async def test_an_empty_form_keeps_open_and_says_why(intake: Intake) -> None:
     answer = json.loads((await intake.interaction(**form(" "))).body)
     assert answer["response_action"] == "errors"
     assert set(answer["errors"]) == {"prompt"}
+
+
+async def test_what_is_wrong_with_a_form_without_inputs_is_said_where_it_was_opened(intake: Intake) -> None:
+    """Slack shows errors only at inputs."""
+    private = json.dumps({"channel": CHANNEL, "response_url": RESPONSE_URL, "job": 9})
+    about = {"id": "V1", "type": "modal", "callback_id": "run_again", "private_metadata": private}
+    view = about | {"blocks": [{"type": "section"}], "state": {"values": {}}}
+    answer = await intake.interaction(type="view_submission", view=view)
+    await intake.background.drain(2)
+    assert answer.body in ("", "{}")
+    assert [told.text for _, told in intake.everybody.private] == [FORM_WITHOUT_JOB]
 
 
 async def test_a_form_sent_twice_is_one_request(intake: Intake) -> None:
