@@ -193,7 +193,9 @@ def test_each_alert_has_its_section_that_begins_with_how_urgent_it_is_and_ends_w
 
 
 def test_the_dashboard_shows_metrics_that_exist() -> None:
-    names = {sample.name for sample in samples(_rich())}
+    metrics = well()
+    metrics.expect_runs(["poll"])
+    names = {sample.name for sample in samples(metrics)}
     asked = {
         name
         for panel in PANELS
@@ -202,9 +204,3 @@ def test_the_dashboard_shows_metrics_that_exist() -> None:
     }
     assert asked
     assert asked <= names
-
-
-def _rich() -> Metrics:
-    metrics = well()
-    metrics.expect_runs(["poll"])
-    return metrics
