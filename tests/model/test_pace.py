@@ -59,10 +59,6 @@ def test_a_held_pace_allows_one_call_at_the_time_and_no_burst_after_it() -> None
     assert pace.room(held, until + timedelta(seconds=2)) == 2
 
 
-def test_what_goes_through_a_response_url_is_called_without_limit() -> None:
-    assert calls_of(DeliveryKind.PRIVATE, by_url=True, unconfirmed=True) == ()
-
-
 def test_a_search_counts_beside_the_call_that_it_is_for() -> None:
     file = (Method.SEARCH_CHANNEL, Method.BEGIN_UPLOAD, Method.END_UPLOAD)
     assert calls_of(DeliveryKind.FILE, by_url=False, unconfirmed=True) == file

@@ -119,22 +119,6 @@ def test_the_last_full_week_is_over_and_the_next_is_not(now: datetime, zone: Zon
     assert not week_of(week.end).is_over(now, zone)
 
 
-@pytest.mark.parametrize(
-    ("now", "zone", "first"),
-    [
-        (datetime(2026, 11, 22, 23, 59, tzinfo=UTC), "UTC", date(2026, 11, 9)),
-        (datetime(2026, 11, 23, tzinfo=UTC), "UTC", date(2026, 11, 16)),
-        (datetime(2026, 11, 22, 15, tzinfo=UTC), "Asia/Tokyo", date(2026, 11, 16)),
-        (datetime(2026, 11, 23, tzinfo=UTC), "America/New_York", date(2026, 11, 9)),
-        (datetime(2027, 1, 1, 12, tzinfo=UTC), "UTC", date(2026, 12, 21)),
-    ],
-)
-def test_a_week_is_the_last_one_from_monday_midnight_of_the_zone(
-    now: datetime, zone: str, first: date
-) -> None:
-    assert last_full_week(now, ZoneInfo(zone)).first == first
-
-
 def test_full_days_end_yesterday() -> None:
     assert full_days(7, LATE, ZoneInfo("UTC")) == Period(date(2026, 11, 14), date(2026, 11, 21))
     assert full_days(7, LATE, ZoneInfo("Asia/Tokyo")) == Period(date(2026, 11, 15), date(2026, 11, 22))

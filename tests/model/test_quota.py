@@ -46,16 +46,6 @@ histories = st.lists(
 )
 
 
-def test_nobodys_second_goes_before_anothers_first() -> None:
-    queue = [waiting(1, ANA), waiting(2, ANA), waiting(3, ANA), waiting(4, BEN)]
-    assert [each.id for each in fair_order(queue, [])] == [1, 4, 2, 3]
-
-
-def test_what_somebody_had_within_the_hour_counts() -> None:
-    queue = [waiting(1, ANA), waiting(2, BEN)]
-    assert [each.id for each in fair_order(queue, [Use(ANA, NOW)])] == [2, 1]
-
-
 def test_follow_ups_go_before_new_jobs_among_equals() -> None:
     queue = [waiting(1, ANA), waiting(2, BEN, FOLLOW_UP), waiting(3, ANA, FOLLOW_UP)]
     assert [each.id for each in fair_order(queue, [])] == [2, 3, 1]
@@ -96,10 +86,6 @@ def test_a_place_is_reached_when_enough_uses_have_run_out(uses: list[Use], limit
             at = running.pop(0) + QUOTA_PERIOD
         running.append(at)
     assert abs((told - at).total_seconds()) <= 1
-
-
-def test_without_any_use_only_the_service_knows() -> None:
-    assert frees_at([], 100, 1) is None
 
 
 limits = st.integers(1, 30)

@@ -26,14 +26,6 @@ class Paper:
         return [item.upper() for item in items]
 
 
-async def test_what_comes_during_a_write_is_written_together_afterwards() -> None:
-    paper = Paper()
-    together = BatchWriter[str, str]()
-    told = await asyncio.gather(*(together.put(letter, paper.write) for letter in "abcd"))
-    assert told == ["A", "B", "C", "D"]
-    assert paper.written == [["a", "b", "c", "d"]] or paper.written == [["a"], ["b", "c", "d"]]
-
-
 async def test_many_are_written_in_order_and_each_once() -> None:
     paper = Paper()
     together = BatchWriter[str, str]()
@@ -41,12 +33,6 @@ async def test_many_are_written_in_order_and_each_once() -> None:
     await asyncio.gather(*(together.put(name, paper.write) for name in names))
     assert [name for some in paper.written for name in some] == names
     assert len(paper.written) < 9
-
-
-async def test_one_alone_is_written_at_once() -> None:
-    paper = Paper()
-    assert await BatchWriter[str, str]().put("a", paper.write) == "A"
-    assert paper.written == [["a"]]
 
 
 async def test_everybody_whose_write_failed_learns_it_and_the_next_one_works() -> None:

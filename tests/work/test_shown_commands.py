@@ -74,9 +74,8 @@ async def test_every_word_that_the_docs_explain_is_understood(busy: Office) -> N
     assert {word: why for word, why in wrong.items() if why} == {}
 
 
-@pytest.mark.parametrize(
-    "shown",
-    [
+async def test_a_slash_command_that_means_nothing_is_noticed(busy: Office) -> None:
+    for shown in (
         "/docs-nothing",
         "/docs-agent stats 42",
         "/docs-agent status 99",
@@ -84,7 +83,5 @@ async def test_every_word_that_the_docs_explain_is_understood(busy: Office) -> N
         "/docs-followup 99 PROMPT",
         "/docs-visitors lately",
         "/docs-visitors subscribe someday",
-    ],
-)
-async def test_a_slash_command_that_means_nothing_is_noticed(busy: Office, shown: str) -> None:
-    assert await _type(busy, shown) is not None
+    ):
+        assert await _type(busy, shown) is not None, shown

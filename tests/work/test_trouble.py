@@ -16,7 +16,7 @@ from bot.work.jobs.submit import submit_prompts
 from bot.work.jobs.thread_events import TooEarly
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled, SlackUnclear, SlackUnreachable
-from tests.builders import ANA, BEN, CHANNEL
+from tests.builders import ANA, BEN
 from tests.work.office import RESPONSE_URL, Office
 
 
@@ -106,25 +106,16 @@ async def test_a_refused_prompt_is_explained_in_the_thread(office: Office, statu
     assert office.docs.prompts == []
 
 
-async def test_a_follow_up_in_doubt_that_was_carried_out_has_its_end_told(office: Office) -> None:
+async def test_the_end_of_a_follow_up_in_doubt_is_told_to_who_asked_for_it(office: Office) -> None:
     await office.finished()
     office.docs.lost.append(httpx.ReadTimeout("lost"))
-    await office.reply("more")
+    await office.reply("more", user=BEN)
     await office.settle()
     assert (await office.job()).state is JobState.WORKING
     office.docs.finish()
     await office.settle()
     assert (await office.job()).state is JobState.PULL_REQUEST
     assert len(office.slack.replies()) == 3
-
-
-async def test_the_end_of_a_follow_up_in_doubt_is_told_to_who_asked_for_it(office: Office) -> None:
-    await office.finished()
-    office.docs.lost.append(httpx.ReadTimeout("lost"))
-    await office.reply("more", user=BEN)
-    await office.settle()
-    office.docs.finish()
-    await office.settle()
     assert office.said()[-1].startswith(f"<@{BEN}> :memo:")
 
 
@@ -206,21 +197,6 @@ async def test_an_expired_response_url_is_replaced_by_a_direct_message(office: O
     assert [user for user, _, _ in office.slack.direct] == [ANA]
 
 
-async def test_a_public_channel_is_joined_on_the_way(office: Office) -> None:
-    office.slack.outside.add(CHANNEL)
-    await office.started()
-    assert office.slack.joined == {CHANNEL}
-    assert len(office.docs.prompts) == 1
-
-
-async def test_a_post_of_unclear_outcome_is_looked_for_before_it_is_posted_again(office: Office) -> None:
-    office.slack.lose_answer.append(SlackUnclear("cut"))
-    await office.ask("Add a quickstart")
-    await office.settle(10)
-    assert len([post for post in office.slack.posts if post.thread is None]) == 1
-    assert len(office.docs.prompts) == 1
-
-
 @pytest.mark.parametrize("code", ["invalid_blocks", "team_added_to_org"])
 async def test_a_look_that_is_refused_ends_no_doubt_about_a_post(office: Office, code: str) -> None:
     office.slack.lose_answer.append(SlackUnclear("cut"))
@@ -237,23 +213,6 @@ async def test_a_post_that_did_not_happen_is_made_up_for(office: Office) -> None
     await office.settle(30)
     assert len(office.slack.posts) == 1
     assert len(office.docs.prompts) == 1
-
-
-async def test_refused_blocks_are_said_in_plain_ones(office: Office) -> None:
-    await office.started()
-    office.docs.finish()
-    office.slack.trouble("post", refused("invalid_blocks"))
-    await office.settle(10)
-    [reply] = office.slack.replies()
-    assert f"<@{ANA}>" in reply.message.text
-
-
-async def test_an_end_that_the_thread_refuses_reaches_the_requester_directly(office: Office) -> None:
-    await office.started()
-    office.docs.finish()
-    office.slack.trouble("post", refused("is_archived"))
-    await office.settle(10)
-    assert [user for user, _, _ in office.slack.direct] == [ANA]
 
 
 async def test_niceties_that_slack_refuses_stop_nothing(office: Office) -> None:

@@ -6,10 +6,8 @@ from collections.abc import Awaitable
 
 import pytest
 
-from bot.commands import COMMANDS
 from bot.commands.command import Answer, FormState
 from bot.messages import job_answers as say
-from bot.model.access import Profile
 from bot.model.ids import ChannelId, JobNumber, Message, UserId
 from bot.model.jobs import JobState
 from bot.slack.client import refused
@@ -21,13 +19,6 @@ PRIVATE, DIRECT, PUBLIC = ChannelId("G0PRIVATE"), ChannelId("D0ANA"), ChannelId(
 CHIKA, GUS = UserId("U0CHIKA"), UserId("U0GUS")
 PROMPT = "Write down our secret"
 HIDDEN = pytest.mark.parametrize("hidden", [PRIVATE, DIRECT])
-_COMMANDS = {command.name: command for command in COMMANDS}
-_LISTS = {"jobs_older", "jobs_newer"}
-_BUTTONS = sorted(
-    {name for each in ("/docs-agent", "/docs-followup") for name in _COMMANDS[each].buttons} - _LISTS
-)
-"""The buttons about one job, or about one of its prompts."""
-_VALUES = {"job_menu": "run_again:{}"}
 
 
 @pytest.fixture(autouse=True)
@@ -112,21 +103,6 @@ async def test_a_hidden_service_id_does_not_keep_a_follow_up_from_ones_own_job(o
     assert office.docs.prompts[-1] == ("job-2", "job-1 is my example")
 
 
-@HIDDEN
-@pytest.mark.parametrize("action", _BUTTONS)
-async def test_no_button_reaches_a_job_of_another_channel(
-    office: Office, hidden: ChannelId, action: str
-) -> None:
-    await started(office, hidden)
-    before = traces(office)
-    for number in (1, 7):
-        value = _VALUES.get(action, "{}").format(number)
-        named = value.removeprefix("run_again:")
-        assert await told(office, office.press(action, value, user=BEN)) == [say.no_such_job(named)]
-    assert traces(office) == before
-    assert len(await office.store.read(lambda tx: tx.jobs.newest(10))) == 1
-
-
 async def sent(office: Office, user: UserId, carried: FormState, **fields: str) -> object:
     """What a person reads in the form after sending it; None when it closes."""
     errors = await office.submits("follow_up", carried, user=user, prompt="Delete everything", **fields)
@@ -166,22 +142,13 @@ LET_IN = pytest.mark.parametrize(
 
 @LET_IN
 @pytest.mark.parametrize("how", ["number", "service id", "link"])
-async def test_who_may_see_a_job_does(
+async def test_who_may_see_a_job_does_and_steers_it_once(
     office: Office, user: UserId, of: ChannelId, here: ChannelId, how: str
 ) -> None:
     office.access_policy(admins=frozenset({GUS}))
     name = named(how, await started(office, of))
     [said] = await told(office, office.types("/docs-agent", f"status {name}", user=user, channel=here))
     assert PROMPT in said.text
-
-
-@LET_IN
-@pytest.mark.parametrize("how", ["number", "service id", "link"])
-async def test_who_may_see_a_job_steers_it_once(
-    office: Office, user: UserId, of: ChannelId, here: ChannelId, how: str
-) -> None:
-    office.access_policy(admins=frozenset({GUS}))
-    name = named(how, await started(office, of))
     typed = office.types("/docs-followup", f"{name} Mention Python 3.11", user=user, channel=here)
     [said] = await told(office, typed)
     assert said == say.follow_up_taken(await office.job(), guessed=False)
@@ -224,15 +191,6 @@ async def test_who_asked_one_of_its_prompts_sees_a_job_also_after_leaving(office
     assert PROMPT in said.text
 
 
-async def test_a_mention_tells_somebody_outside_no_hidden_job_from_none(office: Office) -> None:
-    await started(office, PRIVATE)
-    for number in (1, 99):
-        await office.hears(f"<@U0BOT> #{number} Delete everything", user=BEN)
-        await office.settle(12)
-    said = [each[-1] for each in office.slack.whispers] + [each[1] for each in office.slack.direct]
-    assert sorted(message.text for message in said) == [say.no_such_job(f"#{n}").text for n in (1, 99)]
-
-
 async def test_the_state_of_a_hidden_job_makes_no_difference(office: Office) -> None:
     await started(office, PRIVATE)
     await office.store.write(lambda tx: set_job(tx, JobNumber(1), state=JobState.ARCHIVED))
@@ -241,16 +199,6 @@ async def test_the_state_of_a_hidden_job_makes_no_difference(office: Office) -> 
         assert said == [say.with_prompt(say.no_such_job("1"), text)]
     [said_inside] = await told(office, office.types("/docs-followup", "1 Delete everything", user=CHIKA))
     assert said_inside == say.with_prompt(say.cannot_follow_up(await office.job()), "Delete everything")
-
-
-async def test_a_guest_sees_no_job_of_a_public_channel_elsewhere(office: Office) -> None:
-    await started(office, PUBLIC)
-    office.slack.profiles[GUS] = Profile(True, False, False, False)
-    before = traces(office)
-    said = await told(office, office.types("/docs-agent", "status 1", user=GUS))
-    said += await told(office, office.types("/docs-followup", "1 Delete everything", user=GUS))
-    assert ["Guests can't start jobs" in message.text for message in said] == [True, True]
-    assert traces(office) == before
 
 
 @pytest.mark.parametrize(

@@ -106,17 +106,3 @@ async def test_a_limit_of_edits_holds_edits_as_long_as_slack_says_and_posts_go_o
     office.clock.at = began + timedelta(seconds=30)
     await deliver_due(office.context)
     assert len(office.slack.edits[office.slack.root().ts]) == drawn + 1
-
-
-async def test_every_end_is_told_before_its_face_is_redrawn(office: Office) -> None:
-    for number in range(6):
-        await office.started(f"Add page {number}", channel=ChannelId(f"C{number}"))
-    await office.pass_time(60)
-    office.slack.edits.clear()
-    office.docs.finish()
-    office.clock.pass_seconds(60)
-    while len(office.slack.edits) < 6:
-        await office.rounds()
-        assert set(office.slack.edits) <= {reply.thread for reply in office.slack.replies()}
-        office.clock.pass_seconds(0.1)
-    assert len(office.slack.replies()) == 6

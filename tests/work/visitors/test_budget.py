@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 import httpx
 
 from tests.builders import PROJECT
 from tests.work.asking import DAY, FIRST, LAST, START
 from tests.work.office import Office
-
-
-async def test_a_site_of_n_pages_takes_as_many_calls_as_it_has_pages_of_rows(office: Office) -> None:
-    office.docs.site.fill(613, FIRST, LAST)
-    await office.visitors("compare none")
-    await office.reading(20)
-    whole = [call for call in office.docs.site.calls if call[2] == 250]
-    assert len(whole) == ceil(613 / 250)
-    assert "Top 5 of 613 pages" in office.answers()[0]
 
 
 async def spend(office: Office, calls: int) -> None:
@@ -35,20 +24,6 @@ async def test_the_budget_is_kept_and_what_was_left_out_is_told(office: Office) 
     assert len(office.docs.site.calls) == 3
     assert "Only the first 300 pages that the service names were read, then no calls were left." in answer
     assert "Ask again after <!date^" in answer
-
-
-async def test_asking_again_goes_on_where_the_reading_stopped(office: Office) -> None:
-    office.docs.site.fill(500, FIRST, LAST)
-    office.budget(30, page_size=100)
-    await spend(office, 27)
-    await office.visitors("compare none")
-    await office.reading(10)
-    office.clock.pass_seconds(3_600)
-    await office.visitors("compare none")
-    await office.reading(10)
-    assert [offset for _, _, limit, offset in office.docs.site.calls if limit > 1] == [0, 100, 200, 300, 400]
-    assert "Top 5 of 500 pages" in office.answers()[-1]
-    assert "Only the first" not in office.answers()[-1]
 
 
 async def test_a_scarce_budget_goes_to_the_window_that_was_asked_for_first(office: Office) -> None:
