@@ -49,6 +49,7 @@ async def test_an_error_reaches_the_caller_and_the_thread_goes_on(
         with pytest.raises(arrives, match=raised.__name__):
             await threads.run(fail)
     assert await threads.run(lambda: "well") == "well"
+    assert await threads.run(lambda: "well") == "well"
 
 
 async def test_the_loop_does_not_wait_while_the_thread_does(threads: DatabaseThreads) -> None:
