@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from bot.operator.running import BAD_SETTINGS
@@ -47,6 +49,22 @@ def test_a_process_that_serves_loads_nothing_that_only_others_need_and_collects_
     )
     told = json.loads(ran.stdout)
     assert told == {"unwanted": [], "code": BAD_SETTINGS, "collects": True, "app": True}
+
+
+def test_no_imports_go_in_a_circle() -> None:
+    """As each module is executed: functions may import what is above, and types may be known both ways."""
+    modules = {_dotted(path): ast.parse(path.read_text()).body for path in (ROOT / "bot").rglob("*.py")}
+    imports: dict[str, set[str]] = {name: set() for name in modules}
+    for name, body in modules.items():
+        for node in body:
+            if isinstance(node, ast.ImportFrom):
+                for target in (f"{node.module}.{alias.name}" for alias in node.names):
+                    imports[name].add(target if target in modules else str(node.module))
+    TopologicalSorter(imports).prepare()
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 def test_no_module_is_longer_than_five_hundred_lines() -> None:

@@ -180,7 +180,7 @@ class Word:
     ``usage``: how it is typed; words in capitals stand for what people write.
     ``shape``: a regular expression that the whole plain text matches, in any case and in linear time.
     ``tells``: what it does, in one sentence.
-    ``run``: carries it out, with the match of ``shape``. ``guard.of_job`` makes one that is given a job.
+    ``run``: carries it out, with the match of ``shape``. ``of_job`` makes one that is given a job.
     ``example``: what the help shows, where that is more than the usage.
     ``hint``: how the usage hint names it; empty leaves it out.
     ``after_mention``: the shape that means it after a mention of the bot, if another; None if nothing does.

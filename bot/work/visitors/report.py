@@ -130,13 +130,14 @@ def tell_digest(context: WorkerContext, tx: Transaction, question: Question, num
     now, key = context.clock(), f"question:{question.id}:answer"
     shown = context.projects.shown(question.project)
     subscription = tx.subscriptions.get(question.subscription) if question.subscription else None
-    if numbers.now.totals is not None:
+    is_served = context.projects.serve(question.project)
+    if is_served and numbers.now.totals is not None:
         weekly = _weekly_report(context, tx, question, numbers, subscription)
         post = NewDelivery.post(key, question.channel, question.user or None, digest_message(weekly))
         tx.outbox.add(replace(post, subscription=question.subscription, question=question.id), now)
         log.info("digest_told", question=question.id, week=question.query.period.first.isoformat())
         return True
-    problem = numbers.now.problem or ReadingProblem.LATE
+    problem = (numbers.now.problem or ReadingProblem.LATE) if is_served else ReadingProblem.NOT_SERVED
     log.error("digest_missed", question=question.id, reason=problem)
     week, reader, message = question.query.period, question.user, None
     if subscription is not None:

@@ -181,3 +181,13 @@ async def test_the_root_says_the_time_and_lets_it_be_withdrawn(office: Office) -
     await office.pass_time(3602)
     assert office.sent() == ["one"]
     assert (await office.job(2)).state is JobState.WITHDRAWN
+
+
+async def test_waiting_survives_a_restart(office: Office) -> None:
+    office.limit(1)
+    await say_all(office, (ANA, "one"), (ANA, "two"), (BEN, "three"))
+    office.restart()
+    await office.pass_time(3602)
+    office.restart()
+    await office.pass_time(3602)
+    assert office.sent() == ["one", "three", "two"]

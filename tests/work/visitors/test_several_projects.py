@@ -167,6 +167,20 @@ async def test_the_digest_of_a_project_that_is_served_no_more_ends_with_one_note
     assert await sites.office.store.read(lambda tx: tx.subscriptions.in_channel(CHANNEL)) == []
 
 
+async def test_a_digest_that_was_read_ahead_is_not_posted_once_its_project_is_served_no_more(
+    sites: Sites,
+) -> None:
+    await asked(sites, "subscribe monday 09:00 UTC project:beta")
+    posted = len(sites.office.slack.posts)
+    await until(sites.office, NEXT_MONDAY - timedelta(hours=1))
+    assert sites.beta.calls
+    await sites.serve(ACME)
+    await until(sites.office, NEXT_MONDAY + timedelta(minutes=5))
+    assert len(sites.office.slack.posts) == posted
+    told = [message.text for _, message, _ in sites.office.slack.direct]
+    assert any("no longer set up here" in text for text in [*sites.office.answers(), *told])
+
+
 async def test_a_question_about_a_project_that_is_served_no_more_is_answered(sites: Sites) -> None:
     await sites.office.visitors("compare none project:beta")
     await sites.serve(ACME)
