@@ -129,15 +129,16 @@ def _shortcut(callback: str) -> Callable[[Scene, int], Body]:
     return body
 
 
-_MEANS = {"PROMPT": WORDS, "42": "{}", "/api": "/Zebras", "acme": "other", "monday": "tuesday"}
-"""What stands in the place of a word that the usage of a command has."""
+_MEANS = {"42": "{}", "/api": "/Zebras", "acme": "other", "monday": "tuesday"}
+"""What stands in the place of a word of a command's usage. Words in capitals are what people write."""
 
 
 def _words() -> Iterator[tuple[str, Word, str]]:
     """Every word of a command, with the command's name and a text that means it."""
     for command in COMMANDS:
         for word in command.all_words:
-            yield command.name, word, " ".join(_MEANS.get(each, each) for each in word.usage.split())
+            said = (WORDS if each.isupper() else _MEANS.get(each, each) for each in word.usage.split())
+            yield command.name, word, " ".join(said)
 
 
 def _typed() -> Iterator[Act]:
