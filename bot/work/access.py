@@ -16,7 +16,7 @@ import structlog
 
 from bot.messages import general as say
 from bot.model.access import Access, Origin
-from bot.model.ids import ChannelId, Message, MessageTs, RequestKey, UserId
+from bot.model.ids import ChannelId, Message, MessageTs, Refusal, RequestKey, UserId
 from bot.model.jobs import TrackedJob
 from bot.model.outbox import NewDelivery
 from bot.model.prompts import Prompt
@@ -142,11 +142,10 @@ async def _ask_slack(context: Context, user: UserId) -> Access:
     try:
         async with asking_slack():
             access = await _fetch_access(context, user)
-    except SlackRefused as refusal:
-        log.warning("access_unknown", user=user, reason=refusal.code)
-        return Access.UNTOLD
     except (SlackError, TimeoutError) as error:
         log.warning("access_unknown", user=user, reason=str(error) or type(error).__name__)
+        if isinstance(error, SlackRefused) and error.meaning is Refusal.PERMANENT:
+            return Access.UNTOLD  # Slack does not tell the bot of this person; that of a token passes
         raise Untold from None
     rule, now = context.access_policy.rule, context.clock()
     # In the time of the request but not as a part of it: if storing it fails, nothing of it is stored.

@@ -120,13 +120,16 @@ def _reply(office: Office) -> ThreadReply | Mention:
     return office.missed("Mention Python", user=BEN)
 
 
+@pytest.mark.parametrize(
+    "trouble", [SlackUnreachable("down"), refused("token_revoked"), refused("invalid_blocks")]
+)
 @pytest.mark.parametrize("say", [_mention, _direct, _reply])
 async def test_a_message_is_left_to_slack_until_it_says_who_wrote_it_and_then_read_once_more(
-    office: Office, say: Callable[[Office], ThreadReply | Mention]
+    office: Office, say: Callable[[Office], ThreadReply | Mention], trouble: SlackError
 ) -> None:
     await office.finished("First")
     message = say(office)
-    office.slack.trouble("profile", *[SlackUnreachable("down")] * 4)
+    office.slack.trouble("profile", *[trouble] * 4)
     for _ in range(3):
         with pytest.raises(Untold):
             await heard(office.context, message)
