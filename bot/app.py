@@ -19,7 +19,7 @@ from pydantic import SecretStr
 
 from bot import __version__, logs
 from bot.commands import COMMANDS
-from bot.commands.catalogue import heard
+from bot.commands.catalogue import take_message
 from bot.docs_api import DocsClient, DocsClients
 from bot.health.checks import (
     HEAD_SECONDS,
@@ -273,7 +273,7 @@ def _workers(context: WorkerContext, clock: WatchedClock) -> list[Worker]:
         Worker("read", partial(fetch_snapshots, context), queue=Queue.SNAPSHOTS),
         Worker("answer", partial(answer_questions, context), queue=Queue.QUESTIONS),
         Worker("digest", partial(plan_digests, context), queue=Queue.DIGESTS),
-        Worker("catch up", partial(catch_up, context, heard), queue=Queue.UNREAD),
+        Worker("catch up", partial(catch_up, context, take_message), queue=Queue.UNREAD),
         Worker("clock", partial(follow_clock, context, clock), queue=Queue.AHEAD),
         Worker("plan", partial(plan_digests, context), _PLAN_SECONDS),
         Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS),

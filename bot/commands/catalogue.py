@@ -22,10 +22,10 @@ from bot.work.access import admit
 from bot.work.context import Context
 from bot.work.jobs.thread_events import (
     answer_in_private,
-    heard_mention,
-    heard_reply,
     is_answered,
     named_job,
+    take_mention,
+    take_reply,
     telling_refusals,
 )
 from bot.work.ports import Mention, ThreadReply
@@ -70,19 +70,19 @@ def meant_by(context: Context, text: str) -> Command | None:
     return None
 
 
-async def heard(context: Context, message: ThreadReply | Mention) -> None:
+async def take_message(context: Context, message: ThreadReply | Mention) -> None:
     """Run the command that a message means, or handle it as a prompt for the agent.
 
-    Raises TooEarly and Untold, as ``heard_reply`` does.
+    Raises TooEarly and Untold, as ``take_reply`` does.
     """
     # The answers to commands are private, and apps cannot read any.
     is_by_app = message.origin.user in context.access_policy.bots
     if not is_by_app and await _ran_command(context, message):
         return
     if isinstance(message, ThreadReply):
-        await heard_reply(context, message)
+        await take_reply(context, message)
     else:
-        await heard_mention(context, message)
+        await take_mention(context, message)
 
 
 async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool:

@@ -19,7 +19,7 @@ from bot.model.prompts import PromptRequest
 from bot.work.access import Allowed, Readable
 from bot.work.context import Context
 from bot.work.jobs.ask import ask, follow_up
-from bot.work.jobs.thread_events import heard_mention, heard_reply, is_thanks
+from bot.work.jobs.thread_events import is_thanks, take_mention, take_reply
 from bot.work.ports import Mention, ThreadReply
 
 _LONGEST = 100
@@ -179,9 +179,9 @@ async def send_anyway(context: Context, press: Press) -> Answer:
     if origin.message_ts is None:
         return await _ask(context, allowed, kept.raw)
     if origin.thread is None:
-        await heard_mention(context, Mention(origin, kept.raw))
+        await take_mention(context, Mention(origin, kept.raw))
     else:
-        await heard_reply(context, ThreadReply(origin, f"<@{context.bot_user}> {kept.raw}"))
+        await take_reply(context, ThreadReply(origin, f"<@{context.bot_user}> {kept.raw}"))
     return Answer()
 
 

@@ -93,14 +93,14 @@ class PromptRequest:
     """A text that somebody wants to be sent to the agent, for a new job or an old one.
 
     ``raw`` is Slack's wire text and is not blank. ``allow_duplicate``: the person has confirmed that they
-    want an equal text to be sent again. ``heard``: it was received in a conversation that is read again.
+    want an equal text to be sent again. ``received``: it was received in a conversation that is read again.
     ``take_thread`` and ``files``: see ``Prompt``. ``given``: the thread's messages as a form had them.
     ``again_of``: the job whose prompt a new job runs again. ``project``: None for that of the channel.
     """
 
     raw: str
     allow_duplicate: bool = False
-    heard: bool = False
+    received: bool = False
     take_thread: TakeThread | None = None
     files: tuple[SharedFile, ...] = ()
     given: str | None = None

@@ -19,7 +19,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.commands.catalogue import heard
+from bot.commands.catalogue import take_message
 from bot.commands.command import (
     Answer,
     Arrived,
@@ -43,7 +43,7 @@ from bot.store import DatabaseTrouble
 from bot.store.deadline import OutcomeUnknown, current
 from bot.work.access import Untold
 from bot.work.context import Context
-from bot.work.jobs.corrections import heard_change
+from bot.work.jobs.corrections import take_change
 from bot.work.jobs.missed import Gap
 from bot.work.jobs.thread_events import TooEarly
 from bot.work.ports import SlackError
@@ -141,9 +141,9 @@ class _Listeners:
                 await self._gap.end()
                 # It may be for nobody here, so its arrival is logged only when it is stored.
                 with about_request(message.origin.key):
-                    await heard(self._context, message)
+                    await take_message(self._context, message)
             elif (changed := payloads.changed(event, self._context.bot_user)) is not None:
-                await heard_change(self._context, changed)
+                await take_change(self._context, changed)
         except DatabaseTrouble:
             # Slack gives up after three tries; then the message or its change is missed.
             self._gap.begin()

@@ -23,7 +23,7 @@ def asker(workspace: Workspace, thread: str | None = None) -> Origin:
     return Origin(RequestKey("1"), ANA, DOCS, MessageTs(thread) if thread else None, response_url=url)
 
 
-def heard(workspace: Workspace) -> list[str]:
+def received(workspace: Workspace) -> list[str]:
     return [note["text"] for note in workspace.state.ephemerals.values()]
 
 
@@ -33,7 +33,7 @@ async def test_a_private_word_is_said_again_when_slack_stumbles(
 ) -> None:
     workspace.faults.order([{"method": "response_url", "fault": fault, "times": 3}])
     await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
-    assert heard(workspace) == ["Hello"]
+    assert received(workspace) == ["Hello"]
 
 
 async def test_slacks_pause_is_kept(workspace: Workspace, messenger: SlackMessenger) -> None:
@@ -41,13 +41,13 @@ async def test_slacks_pause_is_kept(workspace: Workspace, messenger: SlackMessen
     await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
     tries = [entry["at"] for entry in workspace.log if entry["method"] == "response_url"]
     assert tries[1] - tries[0] >= 0.9
-    assert heard(workspace) == ["Hello"]
+    assert received(workspace) == ["Hello"]
 
 
 async def test_it_is_given_up_in_the_end(workspace: Workspace, messenger: SlackMessenger) -> None:
     workspace.faults.order([{"method": "response_url", "fault": "500", "times": 40}])
     await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
-    assert heard(workspace) == []
+    assert received(workspace) == []
     assert len(workspace.log) == 4
 
 
@@ -109,6 +109,6 @@ async def test_what_slack_takes_nowhere_is_logged_once(
     root = workspace.people.say(ANA, DOCS, "A job")["ts"]
     with structlog.testing.capture_logs() as logs:
         await say_privately(messenger, asker(workspace, root), HELLO, pause_seconds=0.01)
-    assert heard(workspace) == []
+    assert received(workspace) == []
     told = [(line["log_level"], line["way"]) for line in logs]
     assert told == [("info", "thread"), ("info", "response_url"), ("warning", "channel")]

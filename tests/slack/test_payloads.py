@@ -93,8 +93,8 @@ def test_a_message_is_meant_for_the_bot_where_no_second_event_may_say_so(
     kind: str, text: str, is_meant: bool
 ) -> None:
     event = {"type": "message", "channel": CHANNEL, "user": ANA, "ts": SECOND, "channel_type": kind}
-    heard = payloads.spoken({**event, "text": text}, BOT)
-    assert isinstance(heard, Mention) is is_meant
+    received = payloads.spoken({**event, "text": text}, BOT)
+    assert isinstance(received, Mention) is is_meant
 
 
 @pytest.mark.parametrize(
@@ -236,8 +236,8 @@ BY_APP = {
 @pytest.mark.parametrize("listed", ["A0FLOW", "U0FLOW"])
 def test_a_mention_by_a_listed_app_counts_under_the_id_that_is_listed(listed: str) -> None:
     said = Origin(RequestKey(f"message:{CHANNEL}:1.2"), UserId(listed), CHANNEL, message_ts=SECOND)
-    heard = payloads.spoken(BY_APP, BOT, {UserId(listed)})
-    assert heard == Mention(said, f"<@{BOT}> Add a page")
+    received = payloads.spoken(BY_APP, BOT, {UserId(listed)})
+    assert received == Mention(said, f"<@{BOT}> Add a page")
     workflow = {**BY_APP, "subtype": "bot_message", "user": None, "thread_ts": FIRST}
     found = payloads.spoken(workflow, BOT, {UserId("A0FLOW")})
     assert isinstance(found, Mention)

@@ -34,7 +34,7 @@ class Line:
         self.seen: list[tuple[bool, int]] = []
         self.intake: SocketIntake
         self.app: AsyncApp
-        self.heard: Heard
+        self.received: Heard
 
     def pass_seconds(self, seconds: float) -> None:
         """Let time pass for both."""
@@ -53,7 +53,7 @@ class Line:
     async def hears(self) -> None:
         """Say something, and wait until the bot has heard it."""
         ts = self.workspace.people.say(ANA, DOCS, "hello")["ts"]
-        await until(lambda: next((e for e in self.heard.of("message") if e["ts"] == ts), None))
+        await until(lambda: next((e for e in self.received.of("message") if e["ts"] == ts), None))
 
 
 Opener = Callable[..., Awaitable[Line]]
@@ -77,7 +77,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
             stack.push_async_callback(workspace.stop)
             line = Line(workspace, clock)
             client = web_client(SecretStr(workspace.options.bot_token), workspace.api_url, session)
-            line.app, line.heard = small_app(client, workspace.options.signing_secret)
+            line.app, line.received = small_app(client, workspace.options.signing_secret)
             line.intake = SocketIntake(
                 line.app,
                 client,
@@ -186,7 +186,7 @@ async def test_a_close_leaves_events_to_others_and_still_answers_commands(opened
     gate.set()
     assert await first == {"ok": True}
     await closing
-    assert line.heard.of("message") == []
+    assert line.received.of("message") == []
     assert not line.workspace.bot_connection.is_reachable()
 
 

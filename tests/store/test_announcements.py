@@ -21,17 +21,17 @@ from tests.limits import HANG_SECONDS
 @asynccontextmanager
 async def listening(database: Database) -> AsyncIterator[asyncio.Event]:
     """An event that is set whenever another process may have written work."""
-    heard = asyncio.Event()
-    listener = Listener(database, heard.set)
+    received = asyncio.Event()
+    listener = Listener(database, received.set)
     listener.start()
-    yield heard
+    yield received
     listener.stop()
 
 
-async def announced(store: Store, announcer: Announcer, heard: asyncio.Event) -> None:
+async def announced(store: Store, announcer: Announcer, received: asyncio.Event) -> None:
     """Write and announce until it has been heard: who listens may not have begun yet."""
     async with asyncio.timeout(HANG_SECONDS):
-        while not heard.is_set():
+        while not received.is_set():
             await add_job(store)
             announcer.wake()
             await asyncio.sleep(0.05)
@@ -42,17 +42,17 @@ ON_POSTGRES = pytest.mark.parametrize("database_url", ["postgresql"], indirect=T
 
 @ON_POSTGRES
 async def test_what_another_process_writes_is_heard(store: Store, another: Store) -> None:
-    async with listening(store.database) as heard:
-        await announced(another, Announcer(another.database), heard)
-        heard.clear()
-        await announced(another, Announcer(another.database), heard)
+    async with listening(store.database) as received:
+        await announced(another, Announcer(another.database), received)
+        received.clear()
+        await announced(another, Announcer(another.database), received)
 
 
 async def test_a_listener_whose_connection_is_cut_listens_again(postgres: PostgresServer) -> None:
     store = Store.open(postgres.new_database())
     await migrate(store.database)
-    async with listening(store.database) as heard:
-        await announced(store, Announcer(store.database), heard)
+    async with listening(store.database) as received:
+        await announced(store, Announcer(store.database), received)
         # Those of the tests before end a second later.
         others = (
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
@@ -60,32 +60,32 @@ async def test_a_listener_whose_connection_is_cut_listens_again(postgres: Postgr
         )
         cut = await store.database.write(lambda connection: len(connection.execute(text(others)).all()))
         assert cut == 1
-        heard.clear()
-        await announced(store, Announcer(store.database), heard)
+        received.clear()
+        await announced(store, Announcer(store.database), received)
     await store.close()
 
 
 async def test_announcements_that_come_at_once_share_one(postgres: PostgresServer) -> None:
     database = Database.open(postgres.new_database(), connections=1)
-    announcer, heard = Announcer(database), 0
+    announcer, received = Announcer(database), 0
 
     def count() -> None:
-        nonlocal heard
-        heard += 1
+        nonlocal received
+        received += 1
 
     listener = Listener(database, count)
     listener.start()
     async with asyncio.timeout(HANG_SECONDS):
-        while not heard:
+        while not received:
             announcer.wake()
             await asyncio.sleep(0.05)
-    before = heard
+    before = received
     for _ in range(100):
         announcer.wake()
     async with asyncio.timeout(HANG_SECONDS):
-        while heard == before:
+        while received == before:
             await asyncio.sleep(0.01)
     await asyncio.sleep(0.2)
-    assert heard - before <= 3
+    assert received - before <= 3
     listener.stop()
     await database.close()

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.commands import COMMANDS
-from bot.commands.catalogue import heard
+from bot.commands.catalogue import take_message
 from bot.commands.command import (
     Answer,
     Arrived,
@@ -46,7 +46,7 @@ from bot.work.access import _MAKER, Readable, Steerable, admit
 from bot.work.clock import beat, follow_clock
 from bot.work.context import Context, Timeouts, WorkerContext
 from bot.work.jobs.ask import Asked, ask
-from bot.work.jobs.corrections import heard_change
+from bot.work.jobs.corrections import take_change
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.service_health import show_trouble
@@ -176,7 +176,7 @@ class Office:
         key = RequestKey(f"message:{root.channel}:{ts}")
         said = Origin(key, user, root.channel, thread=root.ts, message_ts=MessageTs(ts))
         async with self.wakes_somebody():
-            await heard(self.context, ThreadReply(said, text, files, parent=BOT))
+            await take_message(self.context, ThreadReply(said, text, files, parent=BOT))
 
     async def replied(self, text: str, **options: Any) -> None:
         """Reply in the thread of the first job, and run the workers."""
@@ -207,7 +207,7 @@ class Office:
     ) -> None:
         """Somebody edits their message, or deletes it without a text."""
         said = Origin(message_key(channel, ts), user, channel, thread, ts)
-        await heard_change(self.context, Changed(said, text, at, before))
+        await take_change(self.context, Changed(said, text, at, before))
 
     async def hears(
         self,
@@ -230,7 +230,7 @@ class Office:
         said = Origin(key, user, channel, within, said_at)
         reply = ThreadReply(said, text, files, parent)
         async with self.wakes_somebody():
-            await heard(self.context, reply if thread else Mention(said, text, files))
+            await take_message(self.context, reply if thread else Mention(said, text, files))
         return said_at
 
     def missed(

@@ -271,7 +271,7 @@ async def missed_something(office: Office) -> None:
 
 
 async def catch_up_once(context: WorkerContext) -> int:
-    return await catch_up(context, catalogue.heard)
+    return await catch_up(context, catalogue.take_message)
 
 
 @pytest.mark.parametrize(

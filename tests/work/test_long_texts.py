@@ -14,7 +14,7 @@ from bot.commands.command import FormState
 from bot.model.access import ts_at
 from bot.model.ids import ChannelId, MessageTs, ProjectId
 from bot.model.projects import Project, Projects
-from bot.work.jobs.corrections import heard_change
+from bot.work.jobs.corrections import take_change
 from bot.work.ports import Changed
 from tests.builders import CHANNEL, NOW, PROJECT, new_store, origin
 from tests.growth import LENGTHS, SIGNS, texts_of, too_slow
@@ -46,7 +46,7 @@ async def _reply(office: Office, text: str) -> None:
 async def _edit(office: Office, text: str) -> None:
     said = await office.hears(f"{MENTION}Add {office.keys}", thread=THREAD)
     edited = replace(origin(f"message:{CHANNEL}:{said}"), message_ts=said, thread=MessageTs(THREAD))
-    await heard_change(office.context, Changed(edited, MENTION + text, ts_at(NOW), f"{MENTION}Add"))
+    await take_change(office.context, Changed(edited, MENTION + text, ts_at(NOW), f"{MENTION}Add"))
 
 
 async def _command(office: Office, text: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from bot.commands.catalogue import heard
+from bot.commands.catalogue import take_message
 from bot.model.access import MemberCache, ts_at
 from bot.model.ids import MessageTs
 from bot.store.queues import Queue
@@ -69,7 +69,7 @@ async def test_a_post_of_unclear_outcome_is_found_though_the_clock_is_set_back(o
 async def test_what_was_missed_does_not_wait_until_the_clock_is_where_slacks_is(office: Office) -> None:
     slacks_time = office.clock() + 2 * HOUR
     office.missed("Add a page", direct=True, ts=ts_at(slacks_time - timedelta(minutes=1)))
-    await heard(office.context, office.missed("help", direct=True, ts=ts_at(slacks_time)))
+    await take_message(office.context, office.missed("help", direct=True, ts=ts_at(slacks_time)))
     await read_on(office)
     await office.settle()
     assert await prompts(office) == ["Add a page"]

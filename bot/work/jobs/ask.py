@@ -172,7 +172,7 @@ def _store_group(
         asked |= {each.origin.key: Asked(each.job, repeated=False) for each in made}
         # Every process locks in the same order.
         for request in sorted(new, key=lambda each: each.origin.channel):
-            if request.request.heard:
+            if request.request.received:
                 tx.conversations.received(request.origin)
     return [asked[request.origin.key] for request in requests]
 
@@ -268,6 +268,6 @@ def _store_follow_up(
     # A follow-up belongs to the job's channel, wherever it was typed.
     here = replace(origin, channel=job.channel)
     tx.prompts.add(NewPrompt(here, request, number, job.project, PromptKind.FOLLOW_UP, now))
-    if request.heard:
+    if request.received:
         tx.conversations.received(origin)
     return FollowedUp(job, accepted=True)

@@ -36,7 +36,7 @@ _OUT = (PromptState.SENDING, PromptState.SENT, PromptState.UNCONFIRMED)
 _TRIES = 3
 
 
-async def heard_change(context: Context, changed: Changed) -> None:
+async def take_change(context: Context, changed: Changed) -> None:
     """Carry out the change of a message that brought a prompt.
 
     A prompt that has not been sent gets the new text; without text, or when the message is not for the bot

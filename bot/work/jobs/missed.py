@@ -15,7 +15,7 @@ from bot.model.quota import back_off_seconds
 from bot.store import Transaction
 from bot.work.access import Untold
 from bot.work.context import Context, WorkerContext
-from bot.work.jobs.corrections import heard_change
+from bot.work.jobs.corrections import take_change
 from bot.work.ports import (
     Changed,
     Mention,
@@ -97,8 +97,8 @@ async def catch_up(context: WorkerContext, take: Take) -> int:
 async def _read(context: WorkerContext, unread: Unread, take: Take) -> None:
     try:
         said = await context.messenger.said_since(unread.channel, thread=unread.thread, since=unread.since)
-        for heard in said:
-            await retry_on_db_error(partial(_take, context, heard, take))
+        for received in said:
+            await retry_on_db_error(partial(_take, context, received, take))
     except SlackError as error:
         await _settle_error(context, unread, error)
         return
@@ -110,18 +110,18 @@ async def _read(context: WorkerContext, unread: Unread, take: Take) -> None:
     await context.settle(lambda tx: tx.conversations.settle(unread, context.owner))
 
 
-async def _take(context: WorkerContext, heard: ThreadReply | Mention | Changed, take: Take) -> None:
+async def _take(context: WorkerContext, received: ThreadReply | Mention | Changed, take: Take) -> None:
     """Handle a message as if its event had come when it was said. One that was heard before has no effect."""
-    if isinstance(heard, Changed):
-        await heard_change(context, heard)
+    if isinstance(received, Changed):
+        await take_change(context, received)
         return
-    if heard.origin.message_ts is None:
+    if received.origin.message_ts is None:
         return
     # Slack's clock may be ahead of this machine's, and what was said would wait until then.
-    said_at = min(time_of(heard.origin.message_ts), context.clock())
+    said_at = min(time_of(received.origin.message_ts), context.clock())
     # In batches of its own, because requests that come in now share the transaction of the others.
     then = replace(context, clock=lambda: said_at, batches=Batches())
-    await take(then, heard)
+    await take(then, received)
 
 
 async def _settle_error(context: WorkerContext, unread: Unread, error: SlackError) -> None:

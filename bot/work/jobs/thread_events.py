@@ -139,18 +139,18 @@ async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[No
         await _tell_in_private(context, origin, "project", message)
 
 
-async def heard_reply(context: Context, heard: ThreadReply) -> None:
+async def take_reply(context: Context, received: ThreadReply) -> None:
     """Store a reply in a thread as a follow-up of a job there, or ask for a job, if the bot is meant.
 
     Raises TooEarly if the reply arrives after a face was posted and before its timestamp is stored, and
     Untold while Slack does not say who its author is.
     """
-    origin = heard.origin
-    text = slack_text.without_leading_mention(heard.text, context.bot_user)
+    origin = received.origin
+    text = slack_text.without_leading_mention(received.text, context.bot_user)
     thread = await context.store.read(lambda tx: look(tx, origin, text))
-    if thread.being_posted and heard.parent == context.bot_user:
+    if thread.being_posted and received.parent == context.bot_user:
         raise TooEarly(origin.key)
-    if not is_meant_for_us(context, heard, thread):
+    if not is_meant_for_us(context, received, thread):
         if thread.job is not None:
             await _note(context, origin)
         return
@@ -162,13 +162,13 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
             await _thank(context, origin, thread.job if says_reviewed(plain) else None)
             return
         allowed = await admit(context, origin, channel=origin.channel)
-        is_mention = slack_text.mentions(heard.text, context.bot_user)
+        is_mention = slack_text.mentions(received.text, context.bot_user)
         text, project = context.projects.take(thread.text) if is_mention else (thread.text, None)
         job = await readable(context, allowed, thread.job)
         if job is None or (is_mention and _is_over(job.job)) or (project and project.id != job.job.project):
-            await _ask(context, allowed, thread.text, heard.files)
+            await _ask(context, allowed, thread.text, received.files)
         else:
-            await _steer(context, job, text, heard.files, is_among_people=not thread.for_bot)
+            await _steer(context, job, text, received.files, is_among_people=not thread.for_bot)
 
 
 def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
@@ -200,16 +200,16 @@ def named_job(text: str) -> tuple[JobNumber, str] | None:
     return (JobNumber(int(found[1])), text[found.end() :]) if found else None
 
 
-def is_meant_for_us(context: Context, heard: ThreadReply, thread: SpokenThread) -> bool:
+def is_meant_for_us(context: Context, received: ThreadReply, thread: SpokenThread) -> bool:
     """Return whether a reply is for the bot: it mentions it, or stands where every reply is for it."""
-    text = slack_text.without_leading_mention(heard.text, context.bot_user)
-    if slack_text.is_aside(text) or slack_text.mentions_somebody_else_first(heard.text, context.bot_user):
+    text = slack_text.without_leading_mention(received.text, context.bot_user)
+    if slack_text.is_aside(text) or slack_text.mentions_somebody_else_first(received.text, context.bot_user):
         return False
-    if slack_text.mentions(heard.text, context.bot_user):
+    if slack_text.mentions(received.text, context.bot_user):
         return True
     if thread.job is None:
         # In direct messages only the bot is there to talk to. Its own messages may get replies, too.
-        return is_direct_message(heard.origin.channel) and heard.parent not in (None, context.bot_user)
+        return is_direct_message(received.origin.channel) and received.parent not in (None, context.bot_user)
     return thread.for_bot and context.follow_ups is FollowUps.REPLIES
 
 
@@ -227,7 +227,7 @@ async def _steer(
         await _tell_not_sent(context, readable, say.nothing_to_send([each.name for each in files]))
         return
     result = await follow_up(
-        context, readable, PromptRequest(text, heard=True, take_thread=take, files=files)
+        context, readable, PromptRequest(text, received=True, take_thread=take, files=files)
     )
     if result and not result.accepted:
         await _tell_not_sent(context, readable, say.cannot_follow_up(job))
@@ -242,13 +242,13 @@ async def _tell_not_sent(context: Context, readable: Readable, message: Message)
     await _tell(context, origin, lambda tx: say_in_thread(tx, readable.job, occasion, message, now))
 
 
-async def heard_mention(context: Context, heard: Mention) -> None:
+async def take_mention(context: Context, received: Mention) -> None:
     """Ask for a job with the text of a mention or a direct message. Without text, send the greeting.
 
     Raises Untold while Slack does not say who its author is.
     """
-    origin = heard.origin
-    text = slack_text.without_leading_mention(heard.text, context.bot_user)
+    origin = received.origin
+    text = slack_text.without_leading_mention(received.text, context.bot_user)
     if slack_text.is_aside(text):
         await _note(context, origin)
         return
@@ -258,7 +258,7 @@ async def heard_mention(context: Context, heard: Mention) -> None:
         if is_thanks(slack_text.to_plain(text, {}, {})):
             await _thank(context, origin)
             return
-        await _ask(context, await admit(context, origin, channel=origin.channel), text, heard.files)
+        await _ask(context, await admit(context, origin, channel=origin.channel), text, received.files)
 
 
 async def _ask(context: Context, allowed: Allowed, text: str, files: tuple[SharedFile, ...]) -> None:
@@ -272,7 +272,7 @@ async def _ask(context: Context, allowed: Allowed, text: str, files: tuple[Share
         return
     request = PromptRequest(
         text,
-        heard=_is_noted(origin),
+        received=_is_noted(origin),
         take_thread=take,
         files=files,
         project=project.id if project else None,
@@ -350,7 +350,7 @@ async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], 
 
     def answer(tx: Transaction) -> None:
         tell(tx)
-        _note_heard(tx, origin)
+        _note_received(tx, origin)
 
     await context.store.write(answer)
     context.wake()
@@ -366,10 +366,10 @@ async def _was_told_same(context: Context, origin: Origin) -> bool:
 
 async def _note(context: Context, origin: Origin) -> None:
     """Note a message as heard that the bot leaves alone, so that no later rule takes it after an outage."""
-    await context.store.write(lambda tx: _note_heard(tx, origin))
+    await context.store.write(lambda tx: _note_received(tx, origin))
 
 
-def _note_heard(tx: Transaction, origin: Origin) -> None:
+def _note_received(tx: Transaction, origin: Origin) -> None:
     if _is_noted(origin):
         tx.conversations.received(origin)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import bot
-from bot.commands.catalogue import heard
+from bot.commands.catalogue import take_message
 from bot.commands.command import FormState
 from bot.model.access import Access, Profile, ts_at
 from bot.model.ids import ChannelId, UserId
@@ -132,13 +132,13 @@ async def test_a_message_is_left_to_slack_until_it_says_who_wrote_it_and_then_re
     office.slack.trouble("profile", *[trouble] * 4)
     for _ in range(3):
         with pytest.raises(Untold):
-            await heard(office.context, message)
+            await take_message(office.context, message)
     await office.settle()
     assert len(office.docs.prompts) == 1
     assert (words(office), office.slack.reactions) == ([], [])
     office.clock.pass_seconds(600)
     for _ in range(2):
-        await catch_up(office.context, heard)
+        await catch_up(office.context, take_message)
         office.clock.pass_seconds(60)
     await office.settle()
     assert len(office.docs.prompts) == 2

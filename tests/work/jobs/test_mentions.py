@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from bot.commands.catalogue import heard
+from bot.commands.catalogue import take_message
 from bot.model.access import Origin, message_key, ts_at
 from bot.model.ids import ChannelId, MessageTs, PromptId, UserId
 from bot.model.jobs import JobState
@@ -164,7 +164,7 @@ async def test_what_was_missed_in_a_thread_of_people_steers_if_it_mentions_the_b
         office.slack.said.append(ThreadReply(said, text, parent=BEN))
     await Gap(office.context).end()
     for _ in range(3):
-        await office.works(lambda context: catch_up(context, heard))
+        await office.works(lambda context: catch_up(context, take_message))
         office.clock.pass_seconds(office.context.timeouts.unread_pace_seconds)
     await office.settle()
     assert office.sent() == ["Add a quickstart", "Shorter"]

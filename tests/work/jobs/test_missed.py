@@ -13,7 +13,7 @@ from bot.slack.client import refused
 from bot.store import DatabaseTrouble
 from bot.store import schema as s
 from bot.work.context import FollowUps
-from bot.work.jobs.corrections import heard_change
+from bot.work.jobs.corrections import take_change
 from bot.work.jobs.missed import Gap, catch_up, forget_conversations
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_events import TooEarly
@@ -39,13 +39,13 @@ async def catch_up_all(office: Office, runs: int = 10) -> None:
 
 async def read_on(office: Office, runs: int = 10) -> None:
     for _ in range(runs):
-        await office.works(lambda context: catch_up(context, catalogue.heard))
+        await office.works(lambda context: catch_up(context, catalogue.take_message))
         office.clock.pass_seconds(office.context.timeouts.unread_pace_seconds)
 
 
-async def again(office: Office, heard: ThreadReply | Mention) -> None:
+async def again(office: Office, take_message: ThreadReply | Mention) -> None:
     """The event comes after all."""
-    await catalogue.heard(office.context, heard)
+    await catalogue.take_message(office.context, take_message)
 
 
 async def prompts(office: Office) -> list[str]:
@@ -144,7 +144,7 @@ async def test_an_edit_that_was_missed_and_is_too_late_is_told_once_however_it_c
     office.slack.changed.append(Changed(said, f"<@{BOT}> Add two quickstarts", "1700009000.000001"))
     for at in ("1700009000.000002", "1700009000.000003"):
         await catch_up_all(office)
-        await heard_change(office.context, Changed(said, f"<@{BOT}> Add two quickstarts", at))
+        await take_change(office.context, Changed(said, f"<@{BOT}> Add two quickstarts", at))
         await office.settle()
     [(*_, told)] = office.slack.whispers
     assert "You edited a message" in told.text
@@ -233,7 +233,7 @@ async def test_a_gap_stays_while_the_database_is_away(office: Office) -> None:
     await read_on(office)
     assert await prompts(office) == ["Add a quickstart", "Mention retries"]
     await gap.end()
-    assert await office.works(lambda context: catch_up(context, catalogue.heard)) == 0
+    assert await office.works(lambda context: catch_up(context, catalogue.take_message)) == 0
 
 
 async def test_threads_in_which_nothing_is_said_are_forgotten_after_a_day(office: Office) -> None:
