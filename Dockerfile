@@ -1,4 +1,4 @@
-# docs/operating.md shows how to run it. State is in one volume; everything else may be read-only.
+# docs/install.md shows how to run it. State is in one volume; everything else may be read-only.
 ARG PYTHON=3.13
 
 FROM python:${PYTHON}-slim AS build

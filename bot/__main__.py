@@ -7,6 +7,7 @@ import gc
 import json
 import signal
 import sys
+from dataclasses import asdict
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -15,6 +16,7 @@ import click
 from click.exceptions import Exit
 
 from bot import __version__
+from bot.loading import SettingsError
 from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId
 from bot.model.jobs import JobFilter, JobState
 from bot.operator.running import (
@@ -26,9 +28,10 @@ from bot.operator.running import (
     loaded,
     with_store,
 )
-from bot.settings import DatabaseSettings, DocsSettings, Settings, SettingsError
+from bot.settings import DatabaseSettings, DocsSettings, Settings
 
 if TYPE_CHECKING:
+    from bot.operator.trial import Tried
     from bot.operator.visitors import Wanted
 
 
@@ -231,7 +234,12 @@ def _target(given: str) -> Path:
 @click.option("--project", default="", metavar="NAME", help="Of several projects, the one of this name.")
 @click.option("--csv", type=_target, metavar="FILE", help="All pages as CSV; - is the standard output.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
-def visitors(first: date, last: date, path: str, project: str, csv: Path | None, as_json: bool) -> None:
+@click.option("--searches", "topic", flag_value="searches", help="Instead: what readers searched.")
+@click.option("--feedback", "topic", flag_value="feedback", help="Instead: votes and comments by page.")
+@click.option("--questions", "topic", flag_value="questions", help="Instead: unanswered questions.")
+def visitors(
+    first: date, last: date, path: str, project: str, csv: Path | None, as_json: bool, topic: str | None
+) -> None:
     """Who read the docs between two days, both included, in UTC; needs only the settings DOCS_…."""
     from bot.operator.visitors import STDOUT, ExportError, Wanted, check_days
 
@@ -243,10 +251,12 @@ def visitors(first: date, last: date, path: str, project: str, csv: Path | None,
     if as_json and csv == STDOUT:
         said = "both want the standard output; name a file for the CSV"
         raise click.BadParameter(said, param_hint="--json, --csv -")
+    if topic and path:
+        raise click.BadParameter(f"--{topic} has no paths", param_hint="--path")
     settings = loaded(DocsSettings)
     wanted = Wanted(first, last, path, project)
     try:
-        asyncio.run(_exported(settings, wanted, csv, as_json))
+        asyncio.run(_exported(settings, wanted, csv, as_json, topic))
     except ExportError as error:
         echo(str(error), err=True)
         raise Exit(error.code) from None
@@ -254,12 +264,21 @@ def visitors(first: date, last: date, path: str, project: str, csv: Path | None,
         raise Exit(TERMINATED) from None
 
 
-async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as_json: bool) -> None:
+async def _exported(
+    settings: DocsSettings, wanted: Wanted, csv: Path | None, as_json: bool, topic: str | None
+) -> None:
     from bot.operator.visitors import export
 
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    if topic:
+        from functools import partial
+
+        from bot.model.misses import Topic
+        from bot.operator.misses import export_misses
+
+        export = partial(export_misses, topic=Topic(topic))
     await export(
         settings,
         wanted,
@@ -273,24 +292,59 @@ async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as
 
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
-def doctor(as_json: bool) -> None:
+@click.option("--try", "channel", metavar="CHANNEL", help="Also do everything once in this channel (C…).")
+@click.option("--as", "user", metavar="USER", help="With --try: who you are in Slack (U…).")
+@click.option("--pull-request", metavar="LINK", help="With --try: one that the bot should see.")
+@click.option("--job", is_flag=True, help="With --try: start a job, too.")
+def doctor(as_json: bool, channel: str | None, user: str | None, pull_request: str | None, job: bool) -> None:
     """Say what is wrong with this installation; exits with 1 when something is."""
     from bot.operator.doctor import diagnose, diagnose_broken
 
+    if channel is None and (user or pull_request or job):
+        raise click.UsageError("--as, --pull-request and --job go with --try CHANNEL")
+    settings: Settings | None = None
     try:
-        findings = asyncio.run(diagnose(Settings.load()))
+        settings = Settings.load()
+        findings = asyncio.run(diagnose(settings))
     except SettingsError as error:
         findings = asyncio.run(diagnose_broken(error))
-    ok = all(finding.ok for finding in findings)
+    if not as_json:
+        for each in findings:
+            _line(each.state, f"{each.name}: {each.seen}", each.advice)
+    steps: list[Tried] = []
+    if settings is not None and channel is not None:
+        steps = _tried(settings, channel, user, pull_request, job, quiet=as_json)
+    ok = all(each.ok for each in findings) and not any(each.state == "bad" for each in steps)
     if as_json:
         told = [{"name": f.name, "state": f.state, "seen": f.seen, "advice": f.advice} for f in findings]
-        click.echo(json.dumps({"ok": ok, "findings": told}, indent=2))
-    for finding in () if as_json else findings:
-        sign = {"ok": "ok  ", "note": "note", "bad": "BAD "}[finding.state]
-        echo(f"{sign} {finding.name}: {finding.seen}")
-        if finding.advice:
-            echo(f"     {finding.advice}")
+        tried = {"steps": [asdict(each) for each in steps]} if channel else {}
+        click.echo(json.dumps({"ok": ok, "findings": told, **tried}, indent=2))
     raise Exit(0 if ok else 1)
+
+
+def _line(state: str, said: str, *more: str) -> None:
+    echo("\n     ".join([f"{'BAD' if state == 'bad' else state:<4} {said}", *filter(None, more)]))
+
+
+def _tried(
+    settings: Settings, channel: str, user: str | None, link: str | None, job: bool, *, quiet: bool
+) -> list[Tried]:
+    """Try everything, and print what came of each step unless ``quiet``."""
+    from bot.operator.trial import Wanted, try_out
+    from bot.operator.trial_steps import PROMPT, STEPS
+
+    asked = f"Start a real job for {settings.projects[0].name} ({PROMPT!r})? It spends one use."
+    job = job and click.confirm(asked, err=True)
+    wanted = Wanted(ChannelId(channel), UserId(user) if user else None, link, job)
+    steps: list[Tried] = []
+
+    def tell(step: Tried) -> None:
+        steps.append(step)
+        if not quiet:
+            _line(step.state, f"{step.name}: {step.seen} ({step.seconds:g} s)", step.follows, step.advice)
+
+    asyncio.run(try_out(settings, wanted, tell, lambda said: echo(said, err=True), STEPS))
+    return steps
 
 
 @cli.command(

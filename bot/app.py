@@ -21,6 +21,7 @@ from bot import __version__, logs
 from bot.commands import COMMANDS
 from bot.commands.catalogue import take_message
 from bot.docs_api import DocsClient, DocsClients
+from bot.github import GithubClient
 from bot.health.checks import (
     HEAD_SECONDS,
     Checks,
@@ -37,6 +38,7 @@ from bot.health.metrics import Metrics, metrics_page
 from bot.health.stopping import Stopping
 from bot.model.access import AccessPolicy
 from bot.model.ids import ChannelId, ProjectId, UserId
+from bot.model.previews import PreviewsWanted
 from bot.model.projects import Project, Projects
 from bot.model.quota import PollPace
 from bot.model.visitors import Analytics
@@ -53,11 +55,13 @@ from bot.store.heartbeats import BEAT_SECONDS, Announcer, Listener
 from bot.store.migrate import migrate
 from bot.store.queues import Queue
 from bot.work.clock import WatchedClock, beat, find_due, follow_clock
-from bot.work.context import FollowUps, Timeouts, WorkerContext
+from bot.work.context import Timeouts, WorkerContext
 from bot.work.jobs.decisions import remind
 from bot.work.jobs.missed import Gap, catch_up, forget_conversations
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.previews import make_previews
+from bot.work.jobs.pull_requests import look_at_pull_requests
 from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
@@ -94,12 +98,13 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """The clients of Slack and of the docs service."""
+    """The clients of Slack, of the docs service and of GitHub."""
 
     slack: SlackClient
     identity: Identity
     messenger: SlackMessenger
     docs: DocsClient
+    github: GithubClient
 
 
 @asynccontextmanager
@@ -191,8 +196,13 @@ async def _connect(settings: Settings, stack: AsyncExitStack) -> Clients:
     session = await stack.enter_async_context(open_session(proxy))
     slack = web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
     docs = await stack.enter_async_context(_docs(settings))
+    address = settings.github_api_url
+    github = GithubClient(api_url=address, token=settings.github_token, proxy=settings.proxy_for(address))
+    stack.push_async_callback(github.aclose)
     identity = await until_answered(partial(identify, slack))
-    return Clients(slack, identity, SlackMessenger(slack, session, settings.slack_api_url, identity), docs)
+    return Clients(
+        slack, identity, SlackMessenger(slack, session, settings.slack_api_url, identity), docs, github
+    )
 
 
 def _docs(settings: Settings) -> DocsClient:
@@ -232,6 +242,7 @@ def _context(
         store=store,
         messenger=clients.messenger,
         docs=clients.docs,
+        github=clients.github,
         clock=clock,
         chance=random.random,
         owner=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}",
@@ -243,7 +254,7 @@ def _context(
         bot_name=clients.identity.bot_name,
         workspace_url=clients.identity.workspace_url,
         projects=Projects(known, serves_former=not settings.docs_projects),
-        follow_ups=FollowUps(settings.follow_ups),
+        previews=PreviewsWanted(settings.previews),
         takes_threads=settings.context == "thread",
         signs_prompts=settings.prompt_signature,
         analytics=Analytics(settings.analytics_calls_an_hour, ZoneInfo(settings.analytics_zone)),
@@ -269,6 +280,8 @@ def _workers(context: WorkerContext, clock: WatchedClock) -> list[Worker]:
         Worker("prepare", partial(prepare_prompts, context), queue=Queue.REQUESTS),
         Worker("submit", partial(submit_prompts, context), queue=Queue.PROMPTS),
         Worker("poll", partial(poll_jobs, context), queue=Queue.POLLS),
+        Worker("look", partial(look_at_pull_requests, context), queue=Queue.LOOKS),
+        Worker("preview", partial(make_previews, context), queue=Queue.PREVIEWS),
         Worker("deliver", partial(deliver_due, context), queue=Queue.DELIVERIES),
         Worker("read", partial(fetch_snapshots, context), queue=Queue.SNAPSHOTS),
         Worker("answer", partial(answer_questions, context), queue=Queue.QUESTIONS),

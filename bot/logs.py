@@ -27,6 +27,7 @@ _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _PATTERNS = (
     re.compile(r"\bx(?:ox[a-z]|app|oxe)[-.][A-Za-z0-9.-]{6,}"),  # Slack's tokens
     re.compile(r"\bmint_[A-Za-z0-9_-]{6,}"),
+    re.compile(r"\b(?:github_pat|gh[pousr])_[A-Za-z0-9_]{6,}"),
     re.compile(r"(?i)(?<=bearer )\S+"),
     re.compile(r"\bv0=[0-9a-f]{16,}"),  # Slack's signatures
     re.compile(r"https?://hooks\.slack(?:-gov)?\.com/\S+"),

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-import os
 import re
 import ssl
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, SettingsConfigDict
+
+from bot.loading import LoadedSettings, words_of
 
 MOST_PROJECTS = 20
 _PROJECT_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,28}[a-z0-9])?")
 _LABEL_LENGTH = 60
-_NOT_COMPARED = "allowed_bots"
-"""ALLOWED_HOSTS, which is similar, is other programs'. Without ALLOWED_BOTS the bot is open to fewer."""
 _THIS_MACHINE = re.compile(r"localhost|::1|127(?:\.\d{1,3}){3}")
 _TOKENS = {
     "xoxb-": "a bot token, which belongs in SLACK_BOT_TOKEN",
@@ -32,14 +28,6 @@ _TOKENS = {
     "xoxe": "a token that expires",
 }
 """The kinds of Slack's tokens: https://docs.slack.dev/authentication/tokens."""
-
-
-class SettingsError(Exception):
-    """The settings are invalid. The text lists all ``problems``; these name variables, never their values."""
-
-    def __init__(self, text: str, problems: Sequence[str] = ()) -> None:
-        super().__init__(text)
-        self.problems = problems
 
 
 def _secretly(check: Callable[[str], object]) -> AfterValidator:
@@ -94,6 +82,14 @@ def _address(value: str) -> str:
         raise ValueError("must not carry a user name or password")
     if parts.query or parts.fragment:
         raise ValueError("must not carry a query or a fragment")
+    return value
+
+
+def _github(value: str) -> str:
+    # Imported here, because few settings need it.
+    from bot.github import site_of
+
+    site_of(value)
     return value
 
 
@@ -252,98 +248,7 @@ def _project_entry(name: str, about: object) -> ProjectEntry:
         found = error.errors(include_input=False)
         if any(each["type"] == "extra_forbidden" for each in found):  # its name might be a secret
             raise ValueError('has a member other than "id", "key", "address" and "label"') from None
-        raise ValueError(", ".join(f'"{each["loc"][0]}" {_words(each)}' for each in found)) from None
-
-
-def _words(problem: Mapping[str, Any]) -> str:
-    """Return what pydantic or a validator says of a value, without the value."""
-    words = str(problem["msg"]).removeprefix("Value error, ")
-    return "is missing" if problem["type"] == "missing" else f"{words[0].lower()}{words[1:]}"
-
-
-class _Variables(EnvSettingsSource):
-    """The environment, and the file under it. Blanks around values are cut; a blank value is missing."""
-
-    def __init__(self, cls: type[BaseSettings], env: Mapping[str, str] | None, env_file: Path | None) -> None:
-        self._both = (DotEnvSettingsSource(cls, env_file).env_vars, os.environ if env is None else env)
-        super().__init__(cls)
-
-    def _load_env_vars(self) -> dict[str, str | None]:
-        given = ((name, (value or "").strip()) for each in self._both for name, value in each.items())
-        return {name.lower(): value for name, value in given if value}
-
-    def misspelt(self) -> dict[str, str]:
-        """Return by each setting that is missing the similar name of a variable that is no setting."""
-        names = self.settings_cls.model_fields
-        others = [name for name in self.env_vars if name not in names]
-        # Short names are similar to too many others.
-        missing = [name for name in names if name not in (*self.env_vars, _NOT_COMPARED) and len(name) >= 8]
-        near = {name: difflib.get_close_matches(name, others, n=1, cutoff=0.85) for name in missing}
-        return {name.upper(): found[0].upper() for name, found in near.items() if found}
-
-
-class LoadedSettings(BaseSettings):
-    """What all settings have in common: where they come from, and how their problems are told."""
-
-    model_config = SettingsConfigDict(
-        frozen=True, hide_input_in_errors=True, enable_decoding=False, validate_default=False
-    )
-    _warnings: tuple[str, ...] = ()
-
-    @classmethod
-    def settings_customise_sources(cls, *_cls: Any, **sources: Any) -> tuple[Any, ...]:
-        """Use only the values that ``load`` passes, so that tests and the sandbox control all settings."""
-        return (sources["init_settings"],)
-
-    @classmethod
-    def load(cls, env: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Self:
-        """Return the settings from the environment, which takes precedence, and the file.
-
-        Raises SettingsError when they are invalid.
-        """
-        try:
-            source = _Variables(cls, env, env_file)
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingsError(f"{env_file} cannot be read ({type(error).__name__}).") from None
-        given, misspelt, wrong = source(), source.misspelt(), dict[str, str]()
-        try:
-            settings = cls(**given)
-        except ValidationError as error:
-            wrong = {str(each["loc"][0]).upper(): _words(each) for each in error.errors(include_input=False)}
-            settings = cls(**{name: value for name, value in given.items() if name.upper() not in wrong})
-        lines = [f"{name} {words}" for name, words in wrong.items()]
-        lines += [line for line in settings._misfits(source.env_vars) if line.split()[0] not in wrong]
-        warnings: list[str] = []
-        for name, found in misspelt.items():
-            if f"{name} is missing" in lines:
-                lines[lines.index(f"{name} is missing")] += f" (there is {found}: did you mean that?)"
-            elif name.startswith("ALLOWED_"):
-                lines.append(f"{found} is no setting (did you mean {name}?), so the bot would be open to all")
-            else:
-                warnings.append(f"{found} is no setting: did you mean {name}?")
-        if lines:
-            lines.sort(key=lambda line: [*cls.variables(), line.split()[0]].index(line.split()[0]))
-            listed = "".join(f"  - {line}\n" for line in lines)
-            about = f"These settings cannot work:\n{listed}See .env.example and docs/settings.md."
-            raise SettingsError(about, lines)
-        unused = {"slack_client_id", "slack_client_secret"}
-        if unused <= source.env_vars.keys() and "slack_bot_token" in given:
-            warnings.append("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are not used: the bot has one token")
-        settings._warnings = tuple(warnings)
-        return settings
-
-    @classmethod
-    def variables(cls) -> list[str]:
-        """Return the names of all variables, in the order of docs/settings.md."""
-        return [name.upper() for name in cls.model_fields]
-
-    def warnings(self) -> tuple[str, ...]:
-        """Return warnings about probable mistakes, a line each; they name variables, never their values."""
-        return self._warnings
-
-    def _misfits(self, _found: Mapping[str, str | None]) -> Iterator[str]:
-        """Return what is missing or does not fit together. A wrong value is its default here."""
-        yield from ()
+        raise ValueError(", ".join(f'"{each["loc"][0]}" {words_of(each)}' for each in found)) from None
 
 
 class SlackSettings(LoadedSettings):
@@ -379,7 +284,7 @@ class DocsSettings(LoadedSettings):
     docs_api_url: Address | None = None
     docs_api_key: Key | None = None
     docs_project_id: str | None = None
-    docs_projects: Annotated[dict[str, ProjectEntry], BeforeValidator(_project_entries)] = {}
+    docs_projects: Annotated[dict[str, ProjectEntry], BeforeValidator(_project_entries)] = {}  # noqa: RUF012
     https_proxy: Annotated[SecretStr, _PROXY] | None = None
     no_proxy: str = ""
     allow_http: bool = False
@@ -417,7 +322,8 @@ class DocsSettings(LoadedSettings):
             yield from (f"{name.upper()} is missing" for name in required if name not in found)
         elif self.docs_projects:
             yield from self._unfit_projects(found)
-        addresses = {name: getattr(self, name.lower(), None) for name in ("SLACK_API_URL", "DOCS_API_URL")}
+        called = ("SLACK_API_URL", "DOCS_API_URL", "GITHUB_API_URL")
+        addresses = {name: getattr(self, name.lower(), None) for name in called}
         addresses |= {f"DOCS_PROJECTS {name}": each.address for name, each in self.docs_projects.items()}
         advice = "so keys and texts could be read on the way: use https://, or set ALLOW_HTTP=true"
         for name, address in () if self.allow_http else addresses.items():
@@ -463,10 +369,12 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
     remind_after_days: Annotated[int, Field(ge=0, le=90)] = 3
     analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
     analytics_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    github_api_url: Annotated[Address, AfterValidator(_github)] = "https://api.github.com"
+    github_token: Key | None = None
+    previews: Annotated[Literal["press", "always", "off"], BeforeValidator(str.lower)] = "press"
     keep_days: Annotated[int, AfterValidator(_days)] = 180
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
-    follow_ups: Annotated[Literal["replies", "mentions"], BeforeValidator(str.lower)] = "replies"
     context: Annotated[Literal["thread", "none"], BeforeValidator(str.lower)] = "thread"
     prompt_signature: bool = True
     allowed_channels: Annotated[frozenset[str], _ids("CGD")] = frozenset()
@@ -480,7 +388,8 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
 
     def secrets(self) -> list[str]:
         """Return every secret value, and passwords in all their forms, so that the logs can hide them."""
-        secrets = [self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, self.docs_api_key]
+        secrets = [self.slack_bot_token, self.slack_app_token, self.slack_signing_secret]
+        secrets += [self.docs_api_key, self.github_token]
         secrets += [entry.key for entry in self.docs_projects.values()]
         values = [secret.get_secret_value() for secret in secrets if secret is not None]
         addresses = [each.get_secret_value() for each in (self.https_proxy, self.database_url) if each]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from bot.model.ids import ChannelId, UserId
+from bot.model.ids import ChannelId, Reviewer, UserId
 
 _ENTITY = re.compile(
     r"<((?:[@#][A-Z0-9]+|!(?:here|channel|everyone|(?:subteam|date)\^[^<>|]*)|[A-Za-z][A-Za-z0-9+.-]*:[^<>|]*)"
@@ -21,6 +21,7 @@ _ENTITY = re.compile(
 """Slack's entities. Other text between ``<`` and ``>``, such as ``List<Job>``, does not match."""
 _USER = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
 _NAME = re.compile(r"<([@#])([A-Z0-9]+)(?:\|([^<>]*))?>")
+_REVIEWER = re.compile(r"<(?:@([UW][A-Z0-9]+)|!subteam\^(S[A-Z0-9]+))(?:\|[^<>]*)?>")
 _AFTER_MENTION = re.compile(r"\A(?:[ \t,]|:(?![a-z0-9_+'-]+:))*")
 """What people write between a mention and what they say. The colon of an emoji (``:tada:``) stays."""
 _ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
@@ -46,6 +47,11 @@ def unresolved_names(raw: str, most: int) -> UnresolvedNames:
     users = (UserId(name) for (sign, name), _ in first if sign == "@")
     channels = {ChannelId(name): label for (sign, name), label in first if sign == "#"}
     return UnresolvedNames(frozenset(users), channels)
+
+
+def reviewers_in(raw: str) -> tuple[Reviewer, ...]:
+    """Return the users and user groups that a text mentions, each once."""
+    return tuple(dict.fromkeys(Reviewer(user or group) for user, group in _REVIEWER.findall(raw)))
 
 
 def channels_in(raw: str) -> frozenset[ChannelId]:
@@ -83,8 +89,11 @@ def _entity(inside: str, label: str, users: Mapping[UserId, str], channels: Mapp
 
 
 def _special(inside: str, label: str) -> str:
-    if inside.startswith(("subteam^", "date^")):
-        return label or inside.partition("^")[2]
+    kind, _, of = inside.partition("^")
+    if kind == "date":
+        return label or of
+    if kind == "subteam":
+        return label or f"@{of}"
     return label if label.startswith("@") else f"@{label or inside}"
 
 

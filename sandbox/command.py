@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -16,14 +17,13 @@ import click
 from rich.console import Console
 
 from bot.app import running_bot
-from sandbox.docs_service import DocsService, own_agent
+from sandbox.docs_service import own_agent
 from sandbox.docs_service.options import MAX_DAYS, MAX_PAGES
 from sandbox.past import NotTold, begins_at, is_untouched, tell_past
 from sandbox.play import play
 from sandbox.terminal import plain
-from sandbox.workspace import Workspace
 from sandbox.workspace.options import utcnow
-from sandbox.world import PROJECT, WorldOptions, both_sides
+from sandbox.world import TIMEOUTS, WorldOptions, both_sides
 
 console = Console(highlight=False)
 stderr = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -33,13 +33,12 @@ USAGE = 2
 
 @dataclass(frozen=True)
 class Choice(WorldOptions):
-    """The options of the command line: those of the sandbox, and which part of it to run."""
+    """The options of the command line: those of the sandbox, and what happens in it."""
 
     folder: Path = Path("var/sandbox")
     port: int = 8800
     play: bool = False
     empty: bool = False
-    only: str = ""
 
 
 _HELP = {
@@ -48,7 +47,6 @@ _HELP = {
     "http": "Signed HTTP instead of Socket Mode.",
     "play": "Tell one story without a person, then leave.",
     "empty": "Begin with empty channels, not with what happened before.",
-    "only": "Run only `docs-service` or only `workspace`, on the given port.",
     "work-seconds": "How long the agent takes for an ordinary job.",
     "pages": f"Pages of the site whose visits are made, up to {MAX_PAGES:,}.",
     "days": "For how many past days visits are made.",
@@ -62,7 +60,6 @@ _HELP = {
 }
 _FIELDS = {"http": "http_mode"}
 _METAVARS = {
-    "only": "PART",
     "agent": "COMMAND",
     "publish": "COMMAND",
     "agent-env": "NAME",
@@ -103,7 +100,7 @@ def main(arguments: list[str]) -> None:
 
 
 def sandbox_command(choice: Choice) -> int:
-    """Run the chosen part and return the exit code; print errors to standard error."""
+    """Run the sandbox and return the exit code; print errors to standard error."""
     if wrong := _usage_error(choice):
         stderr.print(plain(wrong))
         return USAGE
@@ -124,15 +121,14 @@ def sandbox_command(choice: Choice) -> int:
 def _usage_error(choice: Choice) -> str | None:
     """Return the message for the first invalid option, or None if all are valid."""
     allowed = {
-        "--only takes docs-service or workspace": choice.only in ("", "docs-service", "workspace"),
         # The docs service is on the port after the workspace's.
         "--port takes 0 (any that is free) to 65,534": 0 <= choice.port < 65_535,
         "--work-seconds takes 0 or more": choice.work_seconds >= 0,
+        "The sandbox needs the program git": shutil.which("git") is not None,
         f"--pages takes 1 to {MAX_PAGES:,}": 1 <= choice.pages <= MAX_PAGES,
         f"--days takes 1 to {MAX_DAYS:,}": 1 <= choice.days <= MAX_DAYS,
         "--uses-an-hour takes 1 or more": choice.uses_an_hour >= 1,
-        "--agent goes with neither --play nor --only workspace": not choice.agent
-        or not (choice.play or choice.only == "workspace"),
+        "--agent does not go with --play": not (choice.agent and choice.play),
     }
     return next((said for said, fits in allowed.items() if not fits), None) or own_agent.wrong(choice)
 
@@ -169,12 +165,7 @@ async def _run_until_stopped(choice: Choice) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     async with AsyncExitStack() as stack:
-        if choice.only == "docs-service":
-            await _start_docs_service(choice, stack)
-        elif choice.only == "workspace":
-            await _start_workspace(choice, stack)
-        else:
-            await _start_all(choice, stack)
+        await _start(choice, stack)
         await stop.wait()
         console.print("Stopping.")
 
@@ -193,14 +184,14 @@ def _progress_line(choice: Choice) -> Iterator[Callable[[int, int], None]]:
         yield tell
 
 
-async def _start_all(choice: Choice, stack: AsyncExitStack) -> None:
+async def _start(choice: Choice, stack: AsyncExitStack) -> None:
     with _progress_line(choice) as on_progress:
         world = await stack.enter_async_context(both_sides(replace(choice, on_progress=on_progress)))
     # The past is acted out with the agent that follows rules, and never in somebody's repository.
     has_past = not choice.empty and not choice.agent and is_untouched(world)
     if has_past:
         world.clock.set(begins_at(utcnow()))
-    await stack.enter_async_context(running_bot(world.settings, clock=world.clock))
+    await stack.enter_async_context(running_bot(world.settings, timeouts=TIMEOUTS, clock=world.clock))
     console.print(f"\n  The workspace:     [bold]{world.workspace_url}[/]")
     console.print(f"  The docs service:  {world.docs_service_url}")
     console.print(
@@ -213,21 +204,3 @@ async def _start_all(choice: Choice, stack: AsyncExitStack) -> None:
             await tell_past(world, choice.uses_an_hour)
         except NotTold as missing:
             stderr.print(f"The workspace's past is incomplete: {missing} did not come. The rest works.")
-
-
-async def _start_docs_service(choice: Choice, stack: AsyncExitStack) -> None:
-    options = choice.docs_service()
-    with _progress_line(choice) as on_progress:
-        service = DocsService(options, on_progress=on_progress)
-        url = await service.start(port=choice.port)
-    stack.push_async_callback(service.stop)
-    console.print(f"DOCS_API_URL={url}\nDOCS_API_KEY={options.api_key}\nDOCS_PROJECT_ID={PROJECT}")
-
-
-async def _start_workspace(choice: Choice, stack: AsyncExitStack) -> None:
-    options = choice.workspace()
-    workspace = Workspace(options)
-    url = await workspace.start(port=choice.port)
-    stack.push_async_callback(workspace.stop)
-    console.print(f"The page: {url}\nSLACK_API_URL={workspace.api_url}")
-    console.print(f"SLACK_BOT_TOKEN={options.bot_token}\nSLACK_APP_TOKEN={options.app_token}")

@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler
 
 HOST = "127.0.0.1"
 _OWN_NAMES = ("localhost", "127.0.0.1", "::1")
-CONTROLS = "/sandbox/"
+CONTROLS = ("/sandbox/", "/page/")
 
 _GONE = 499
 """Nobody sees it. https://http.dev/499"""

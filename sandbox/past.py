@@ -1,7 +1,8 @@
 """What happened in the workspace before it is opened for the first time.
 
 People and the real bot act it out on the sandbox's own clock, which is set back for it: a digest on Monday, a
-thread an hour and a half ago, a job now. What they spend of the hourly limits is over when the clock returns.
+thread an hour and a half ago, talk about a mistake in the docs, a job now. What they spend of the hourly
+limits is over when the clock returns.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ ANA, BEN, CHIKA = "U01ANA", "U02BEN", "U03CHIKA"
 DOCS, GENERAL, PRODUCT = "C01DOCS", "C02GENERAL", "C03PRODUCT"
 PROMPT = "@docs-agent add a guide on rotating API keys, and mention that the old key works for 24 hours"
 FOLLOW_UP = "@docs-agent mention that only admins can make keys"
+WRONG_PAGE = "The rate limits page says 60 requests a minute on the free plan. It is 100 since Monday."
 RUNNING = "Explain how to test webhooks on your own machine. Take your time"
 _STORY_BEGAN = timedelta(minutes=100)
+_TALK_BEGAN = timedelta(minutes=20)
 _FEWEST_USES = 10
 """With a smaller hourly limit no job is running at the start, so that the limit is the person's own."""
 _WAIT_SECONDS = 20.0
@@ -53,6 +56,7 @@ async def tell_past(world: World, uses_an_hour: int) -> None:
     try:
         await past.digest()
         await past.thread()
+        past.talk()
     finally:
         world.clock.catch_up()
         takes_part.set()
@@ -97,6 +101,15 @@ class _Past:
         await self._iteration(ts, 2, minutes=3)
         thanks = say(ANA, DOCS, "@docs-agent thanks!", ts)
         await self._until("the reaction to thanks", lambda: thanks["reactions"] or None)
+
+    def talk(self) -> None:
+        """Let people find a mistake in the docs, for whoever opens the page to ask the bot about."""
+        self._clock.set(utcnow() - _TALK_BEGAN)
+        root = self._people.say(CHIKA, DOCS, WRONG_PAGE)
+        self._later(minutes=2)
+        self._people.say(
+            BEN, DOCS, "Right, I raised it for the launch. The page should say so.", str(root["ts"])
+        )
 
     async def running_job(self) -> None:
         self._people.say(BEN, PRODUCT, "The page about webhooks is next on my list.")

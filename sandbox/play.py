@@ -1,4 +1,4 @@
-"""Play one scripted story without a person: a job with a follow-up, a question about visitors, a digest."""
+"""Play one scripted story without a person: a job to its merge, a question about visitors, a digest."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ async def play(*, http: bool = False) -> int:
     """Play the story in a new sandbox; return 0, or print the reason and return 1."""
     console = Console(highlight=False, soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
-        options = WorldOptions(Path(folder), http_mode=http, work_seconds=1.0, answer_seconds=_WAIT_SECONDS)
+        options = WorldOptions(
+            Path(folder), http_mode=http, work_seconds=1.0, build_seconds=1.0, answer_seconds=_WAIT_SECONDS
+        )
         try:
             async with asyncio.timeout(_LIMIT_SECONDS), sandbox(options) as world:
                 await _Story(world, console).tell()
@@ -52,6 +54,7 @@ async def play(*, http: bool = False) -> int:
 
 class _Story:
     def __init__(self, world: World, console: Console) -> None:
+        self._world = world
         self._state = world.workspace.state
         self._people = world.workspace.people
         self._console = console
@@ -71,9 +74,52 @@ class _Story:
         second = await self._wait_for("the second end", lambda: self._reply(root, 1))
         self._show(root)
         self._show(second)
-        await self._check_pull_request(second)
+        link = await self._check_pull_request(second)
+        await self._previews(second)
+        await self._merge(root, link)
         await self._visitors()
         await self._digest()
+
+    async def _previews(self, end: Json) -> None:
+        """Build a preview that breaks, let the agent mend it, and open the next one."""
+        root = self._state.message(DOCS, end["thread_ts"]) or end
+        self._world.docs_service.faults.order([{"match": "preview", "fault": "broken_build"}])
+        await self._press(end, "preview")
+        self._show(
+            await self._wait_for("the broken preview", lambda: end if _button(end, "fix_preview") else None)
+        )
+        await self._press(end, "fix_preview")
+        mended = await self._wait_for("the end after the fix", lambda: self._reply(root, 3))
+        await self._wait_for("the offer of a preview", lambda: _button(mended, "preview"))
+        await self._press(mended, "preview")
+        opens = await self._wait_for("the preview", lambda: _button(mended, "open_preview"))
+        self._show(mended)
+        text = await self._page(opens["url"])
+        self._console.print(f"  [dim]{plain(opens['url'])} shows {len(text):,} characters[/]")
+
+    async def _merge(self, root: Json, link: str) -> None:
+        """Merge the pull request on its page, which the thread hears once."""
+        self._say("Ana", "merges", plain(link))
+        await self._page(f"{link}/merge", "POST")
+        merged = await self._wait_for("the word about the merge", lambda: self._reply(root, 4))
+        self._show(merged)
+        self._show(
+            await self._wait_for("the merged face", lambda: root if "Merged" in root["text"] else None)
+        )
+
+    async def _press(self, message: Json, action_id: str) -> None:
+        button = _button(message, action_id)
+        if button is None:
+            raise StoryBroken(f"there is no button {action_id}")
+        self._say("Ana", f"presses {button['text']['text']}", "in the thread")
+        action: Json = {
+            name: button[name] for name in ("type", "action_id", "block_id", "value") if name in button
+        }
+        answer = await self._people.press(
+            ANA, {"type": "message", "channel": DOCS, "ts": message["ts"]}, action
+        )
+        if not answer["ok"]:
+            raise StoryBroken(str(answer))
 
     async def _visitors(self) -> None:
         self._say("Chika", f"/docs-visitors {QUESTION}", "#docs, answered privately")
@@ -96,15 +142,15 @@ class _Story:
             raise StoryBroken(str(answer))
 
     def _report(self) -> Json | None:
-        notes = self._state.ephemerals.values()
-        return next((note for note in notes if note["user"] == CHIKA and "People:" in note["text"]), None)
+        notes = (note for note in self._state.ephemerals.values() if note["user"] == CHIKA)
+        return next((note for note in notes if "data_visualization" in _block_types(note)), None)
 
     def _newest_digest(self) -> Json | None:
         return next((one for one in self._state.history(DOCS) if "The docs in the week" in one["text"]), None)
 
     def _check_chart(self, message: Json) -> None:
         """Raise StoryBroken unless the message has a chart and buttons."""
-        block_types = {block["type"] for block in message["blocks"] or []}
+        block_types = _block_types(message)
         if not {"data_visualization", "actions"} <= block_types:
             raise StoryBroken(f"no chart or no buttons in {sorted(block_types)}")
         self._console.print("  [dim]with a chart and buttons[/]")
@@ -124,18 +170,23 @@ class _Story:
             await asyncio.sleep(0.05)
         return found
 
-    async def _check_pull_request(self, end: Json) -> None:
-        """Raise StoryBroken unless the page of the pull request shows a diff."""
-        buttons = [one for block in end["blocks"] or [] for one in block.get("elements", [])]
-        url = next((one["url"] for one in buttons if one.get("url")), None)
-        if url is None:
+    async def _check_pull_request(self, end: Json) -> str:
+        """Return the pull request's address. Raise StoryBroken unless its page shows a diff."""
+        button = _button(end, "view_pull_request")
+        if button is None:
             raise StoryBroken("the end has no button to a pull request")
-        async with aiohttp.ClientSession(trust_env=False) as session, session.get(url) as page:
-            text = await page.text()
-        added = re.findall(r'class="[^"]*\badd(?:ed)?\b', text)
-        if page.status != 200 or not added:
+        url: str = button["url"]
+        added = re.findall(r'class="[^"]*\badd(?:ed)?\b', await self._page(url))
+        if not added:
             raise StoryBroken(f"the pull request's page at {urlsplit(url).path} shows no added line")
         self._console.print(f"  [dim]{plain(url)} shows {len(added)} added lines[/]")
+        return url
+
+    async def _page(self, url: str, method: str = "GET") -> str:
+        async with aiohttp.ClientSession(trust_env=False) as session, session.request(method, url) as page:
+            if page.status != 200:
+                raise StoryBroken(f"{urlsplit(url).path} answers {page.status}")
+            return await page.text()
 
     def _say(self, who: str, text: str, where: str) -> None:
         self._console.print(f"\n[bold]{who}[/] [dim]{where}[/]\n  {text}")
@@ -146,6 +197,15 @@ class _Story:
         self._console.print(f"\n[bold]docs-agent[/] [dim]{place}[/]")
         for line in _readable(message["text"], self._state.users).splitlines():
             self._console.print(f"  {plain(line)}")
+
+
+def _button(message: Json, action_id: str) -> Json | None:
+    buttons = (one for block in message["blocks"] or [] for one in block.get("elements", []))
+    return next((one for one in buttons if one.get("action_id") == action_id), None)
+
+
+def _block_types(message: Json) -> set[str]:
+    return {block["type"] for block in message["blocks"] or []}
 
 
 def _readable(text: str, users: Mapping[str, object]) -> str:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from bot.app import running_bot
+from bot.app import Timeouts, running_bot
 from bot.settings import Settings
 from sandbox.docs_service import DocsService, DocsServiceOptions
-from sandbox.docs_service.options import SiteOptions
+from sandbox.docs_service.options import GITHUB_TOKEN, SiteOptions
 from sandbox.kept_secrets import kept_secrets
 from sandbox.ports import free_port
 from sandbox.workspace import Workspace, WorkspaceOptions
@@ -19,6 +19,8 @@ from sandbox.workspace.options import utcnow
 
 MANIFEST = Path(__file__).resolve().parents[1] / "manifest.yml"
 PROJECT = "acme-docs"
+TIMEOUTS = Timeouts(look_seconds=5.0)
+"""Who merges a pull request here waits for it."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,9 @@ async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
     bot_port = free_port()
     events_url = f"http://127.0.0.1:{bot_port}/slack/events" if options.http_mode else None
     workspace = Workspace(
-        replace(options.workspace(), events_url=events_url, docs_service_url=docs_url), clock
+        replace(options.workspace(), events_url=events_url, docs_service_url=docs_url),
+        clock,
+        docs_service.faults,
     )
     workspace_url = await workspace.start(options.port)
     try:
@@ -125,6 +129,8 @@ def _settings(
         "DOCS_API_URL": docs_url,
         "DOCS_API_KEY": docs_options.api_key,
         "DOCS_PROJECT_ID": PROJECT,
+        "GITHUB_API_URL": f"{docs_url}/api/v3",
+        "GITHUB_TOKEN": GITHUB_TOKEN,
         "USES_AN_HOUR": str(options.uses_an_hour),
         "ANALYTICS_CALLS_AN_HOUR": str(options.analytics_calls_an_hour),
         "DATABASE_URL": f"sqlite:///{options.folder.resolve() / 'docs-bot.db'}",
@@ -132,6 +138,7 @@ def _settings(
         "POLL_MAX_SECONDS": "5",
         "PORT": str(bot_port),
         "HEALTH_PORT": str(free_port()),
+        "LOG_FORMAT": "console",
         "LOG_LEVEL": options.log_level,
     }
     if not options.http_mode:
@@ -142,5 +149,5 @@ def _settings(
 @asynccontextmanager
 async def sandbox(options: WorldOptions) -> AsyncIterator[World]:
     """Run the docs service, the workspace and the bot."""
-    async with both_sides(options) as world, running_bot(world.settings):
+    async with both_sides(options) as world, running_bot(world.settings, timeouts=TIMEOUTS):
         yield world

@@ -14,6 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from bot.github import API_URL
 from sandbox.world import World
 from tests.limits import HANG_SECONDS
 from tests.scenarios.story import environment
@@ -50,15 +51,17 @@ class Zygote:
         *,
         lease_seconds: float | None = None,
         ahead: timedelta = timedelta(0),
+        blind: bool = False,
         **settings: str,
     ) -> int:
         """Start a bot that is connected to this world, and return its process id.
 
         ``settings`` override settings. ``watched``: the modules whose awaits are reported and can be killed
         at. Without ``lease_seconds`` leases are short, so that they end soon after the process is killed.
-        ``ahead``: how far the bot's clock is ahead.
+        ``ahead``: how far the bot's clock is ahead. ``blind``: it cannot look at pull requests.
         """
         env = environment(world) | _FAST | settings
+        env |= {"GITHUB_API_URL": API_URL} if blind else {}
         order = {"kill_at": kill_at, "watched": watched, "lease_seconds": lease_seconds}
         return await self.fork(env, output, **order, ahead=ahead.total_seconds())
 

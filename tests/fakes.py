@@ -15,6 +15,7 @@ import httpx
 from pydantic import SecretStr
 
 from bot.docs_api import DocsClient
+from bot.github import GithubClient
 from bot.model.access import Profile
 from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.slack.client import refused
@@ -234,12 +235,16 @@ Answer = httpx.Response | Exception | Awaitable[httpx.Response]
 PULL_REQUEST = "https://code.example/acme/docs/pull/1"
 
 
+PREVIEW = "https://preview.example/acme"
+
+
 @dataclass
 class FakeDocs:
     """A docs service in memory, behind httpx's ``MockTransport``.
 
     ``instead``: answers that replace those of the next calls, by kind of call. ``lost``: errors that the next
-    creates and follow-ups raise after they have succeeded.
+    creates and follow-ups raise after they have succeeded. ``readers``: what it answers about searches,
+    feedback and questions, by kind of call.
     """
 
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -249,6 +254,9 @@ class FakeDocs:
     polls: int = 0
     calls: list[str] = field(default_factory=list)
     site: Site = field(default_factory=Site)
+    branch: str = "main"
+    build: dict[str, Any] = field(default_factory=lambda: {"status": "queued"})
+    readers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def client(self) -> DocsClient:
         """Return the real client, connected to this fake."""
@@ -261,7 +269,8 @@ class FakeDocs:
     def answer_instead(self, what: str, *answers: Answer) -> None:
         """Return, raise or wait for these in the next calls of a kind, without any other effect.
 
-        Kinds: ``create``, ``follow_up``, ``get``, ``visitors``.
+        Kinds: ``create``, ``follow_up``, ``get``, ``visitors``, ``preview``, ``build``, ``searches``,
+        ``by-page``, ``feedback``, ``assistant``.
         """
         self.instead.setdefault(what, deque()).extend(answers)
 
@@ -283,16 +292,20 @@ class FakeDocs:
             "follow_up": self._follow_up,
             "get": self._get,
             "visitors": self._visitors,
+            "preview": self._preview,
+            "build": lambda _request: httpx.Response(200, json=self.build),
         }
+        if kind in self.readers:
+            return httpx.Response(200, json=self.readers[kind])
         response = handlers[kind](request)
-        if self.lost and kind not in ("get", "visitors"):
+        if self.lost and kind in ("create", "follow_up", "preview"):
             raise self.lost.popleft()
         return response
 
     def _create(self, request: httpx.Request) -> httpx.Response:
         number = len(self.jobs) + 1
         job = {"id": f"job-{number}", "status": "active", "prLink": None}
-        job["source"] = {"repository": "acme/docs", "ref": "main"}  # type: ignore[assignment]
+        job["source"] = {"repository": "acme/docs", "ref": self.branch}  # type: ignore[assignment]
         self.jobs[f"job-{number}"] = job
         self.prompts.append((f"job-{number}", json.loads(request.content)["prompt"]))
         return httpx.Response(201, json=job)
@@ -304,6 +317,11 @@ class FakeDocs:
         stale = httpx.Response(200, json=dict(job))
         job["status"] = "active"
         return stale
+
+    def _preview(self, request: httpx.Request) -> httpx.Response:
+        assert json.loads(request.content) == {"branch": self.branch}
+        answer = {"statusId": f"build-{self.calls.count('preview')}", "previewUrl": PREVIEW}
+        return httpx.Response(202, json=answer)
 
     def _visitors(self, request: httpx.Request) -> httpx.Response:
         query = request.url.params
@@ -321,6 +339,55 @@ class FakeDocs:
 
 
 def _kind(request: httpx.Request) -> str:
+    if "/v1/project/" in request.url.path:
+        return "preview" if request.method == "POST" else "build"
     if request.method == "GET":
-        return "visitors" if "/analytics/" in request.url.path else "get"
+        return request.url.path.rpartition("/")[2] if "/analytics/" in request.url.path else "get"
     return "follow_up" if request.url.path.endswith("/message") else "create"
+
+
+LINK = "https://github.com/acme/docs/pull/7"
+
+
+@dataclass
+class FakeGithub:
+    """GitHub in memory, behind httpx's ``MockTransport``, with the pull request of ``LINK``.
+
+    ``instead``: answers that replace those of the next calls. ``calls``: the ETag of each call.
+    """
+
+    pull: dict[str, Any] = field(
+        default_factory=lambda: {
+            "title": "Add a quickstart",
+            "state": "open",
+            "additions": 46,
+            "deletions": 1,
+            "changed_files": 2,
+        }
+    )
+    instead: deque[Answer] = field(default_factory=deque)
+    calls: list[str] = field(default_factory=list)
+
+    def client(self, now: Callable[[], datetime]) -> GithubClient:
+        """Return the real client, connected to this fake."""
+        transport = httpx.MockTransport(self._handle)
+        return GithubClient(token=SecretStr("token"), transport=transport, now=now)
+
+    def merge(self, at: datetime, by: str | None = "ana-b") -> None:
+        """Merge the pull request, or close it if nobody is given."""
+        self.pull |= {"state": "closed", "closed_at": at.isoformat()}
+        if by:
+            self.pull |= {"merged_at": at.isoformat(), "merged_by": {"login": by}}
+
+    async def _handle(self, request: httpx.Request) -> httpx.Response:
+        assert request.url.path == "/repos/acme/docs/pulls/7"
+        self.calls.append(request.headers.get("if-none-match", ""))
+        if self.instead:
+            answer = self.instead.popleft()
+            if isinstance(answer, Exception):
+                raise answer
+            return answer if isinstance(answer, httpx.Response) else await answer
+        etag = f'W/"{abs(hash(json.dumps(self.pull)))}"'
+        if self.calls[-1] == etag:
+            return httpx.Response(304, headers={"etag": etag})
+        return httpx.Response(200, json=self.pull, headers={"etag": etag})

@@ -33,11 +33,59 @@ _DONE_BY_OTHERS = {
         (
             "pg_dump --format=custom --file=docs-bot.dump docs_bot",
             "pg_restore --clean --if-exists --no-owner --dbname=docs_bot docs-bot.dump",
+            (
+                "docker compose exec -T postgres pg_dump --username=docs_bot --format=custom docs_bot "
+                "> docs-bot.dump"
+            ),
+            (
+                "docker compose exec -T postgres pg_restore --username=docs_bot --clean --if-exists "
+                "--no-owner --dbname=docs_bot < docs-bot.dump"
+            ),
         ),
         "They need a PostgreSQL. tests/store/test_backup.py runs them.",
     ),
     **dict.fromkeys(
         (
+            (
+                "sudo -u docs-bot env --chdir=/var/lib/docs-bot /opt/docs-bot/.venv/bin/docs-bot "
+                "backup /var/lib/docs-bot/monday.db"
+            ),
+            "sudo systemctl stop docs-bot",
+            (
+                "sudo -u docs-bot env --chdir=/var/lib/docs-bot /opt/docs-bot/.venv/bin/docs-bot "
+                "restore /var/lib/docs-bot/monday.db"
+            ),
+            "sudo systemctl start docs-bot",
+            "docker exec docs-bot docs-bot backup /srv/docs-bot/var/monday.db",
+            "docker cp docs-bot:/srv/docs-bot/var/monday.db .",
+            "docker stop docs-bot",
+            (
+                "docker run --rm --env-file .env --volume docs-bot:/srv/docs-bot/var docs-bot "
+                "restore /srv/docs-bot/var/monday.db"
+            ),
+            "docker start docs-bot",
+        ),
+        "They need a host. tests/scenarios/test_operating.py runs what they do there.",
+    ),
+    **dict.fromkeys(
+        (
+            "git pull",
+            "sudo git -C /opt/docs-bot pull",
+            "sudo make -C /opt/docs-bot setup",
+            "sudo systemctl daemon-reload",
+            "sudo systemctl restart docs-bot",
+            "docker rm docs-bot",
+            "docker compose stop bot",
+            "docker compose start bot",
+            "heroku pg:backups",
+            "heroku pg:backups:capture",
+            "heroku ps:scale socket=0 worker=0",
+            "heroku pg:backups:restore b001 DATABASE_URL",
+            "heroku ps:scale socket=1 worker=1",
+            "kubectl scale deployment docs-bot-serve docs-bot-work --replicas=0",
+            "kubectl scale deployment docs-bot-serve docs-bot-work --replicas=2",
+            "kubectl delete job docs-bot-migrate --ignore-not-found",
+            "kubectl rollout status deployment/docs-bot-work",
             "docker compose build",
             "docker compose up --detach --wait",
             "docker compose exec bot docs-bot doctor",
@@ -95,7 +143,7 @@ def _make(words: Sequence[str]) -> None:
 
 
 def _docs_bot(words: Sequence[str]) -> None:
-    if not words:  # it shows its help
+    if not words or words == ["--help"]:
         return
     name, commands = words[0], _subcommands()
     if name not in commands:

@@ -316,7 +316,7 @@ def test_the_one_volume_is_where_the_bot_puts_its_sqlite_file() -> None:
     url = DatabaseSettings.load({}, env_file=None).sqlalchemy_url
     place = Path(image("WORKDIR"), url.removeprefix("sqlite:///")).parent
     assert [rest for name, rest in IMAGE if name == "VOLUME"] == [str(place)]
-    assert f" --volume docs-bot:{place} docs-bot\n" in (DOCS / "operating.md").read_text()
+    assert f" --volume docs-bot:{place} docs-bot\n" in (DOCS / "install.md").read_text()
     assert directive("WorkingDirectory") == f"/var/lib/{directive('StateDirectory')}"
 
 
@@ -376,7 +376,7 @@ def test_every_python_from_the_oldest_on_runs_the_checks_and_the_tests() -> None
     runs = [step["run"] for step in test["steps"] if "run" in step]
     assert runs == ["make check", "make test"]
     used = [step["uses"] for job in WORKFLOW["jobs"].values() for step in job["steps"] if "uses" in step]
-    assert [each for each in used if not re.fullmatch(r"[\w-]+/[\w-]+@v\d+", each)] == []
+    assert [each for each in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", each)] == []
 
 
 def image_argument(name: str) -> str:

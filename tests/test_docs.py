@@ -9,13 +9,21 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from bot.health.stopping import CUT_SHORT
 from bot.model.jobs import JobState
+from bot.operator.running import BAD_SETTINGS, CANNOT_START, CRASHED, INTERRUPTED, TERMINATED
+from bot.operator.visitors import ExitCode
 from bot.settings import Settings
 from tests.papers import DOCS, PAPERS, README, ROOT, anchors, codes, fences, links, rows, section
-from tests.torture.test_torture import BREAKS
 
-WORDS = 1_200
+WORDS = 900
 """As many as a stranger reads in three minutes."""
+DOCS_WORDS = 12_000
+"""As many as a person reads in an hour: what is added makes something else shorter."""
+MAP_WORDS = 1_500
+_OTHERS = {"POSTGRES_PASSWORD", "SSL_CERT_FILE", "DOCS_BOT_JOB"}
+"""Variables of others: the compose file, Python, and what the sandbox gives an agent."""
+_EMPHASISED = re.compile(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)")
 SETTINGS = {
     row[0].strip("`"): row[1].strip("`") for row in rows((DOCS / "settings.md").read_text()) if len(row) == 3
 }
@@ -23,6 +31,11 @@ SETTINGS = {
 
 def test_a_stranger_reads_the_readme_in_three_minutes() -> None:
     assert len(README.read_text().split()) <= WORDS
+
+
+def test_the_docs_stay_short() -> None:
+    assert sum(len(page.read_text().split()) for page in DOCS.glob("*.md")) <= DOCS_WORDS
+    assert len((ROOT / "ARCHITECTURE.md").read_text().split()) <= MAP_WORDS
 
 
 def test_every_page_of_the_docs_is_linked_from_the_readme() -> None:
@@ -34,6 +47,20 @@ def test_every_setting_stands_in_the_docs_and_the_example_and_no_other_does() ->
     assert list(SETTINGS) == Settings.variables()
     example = (ROOT / ".env.example").read_text()
     assert set(re.findall(r"^([A-Z_]+)=", example, re.MULTILINE)) == set(Settings.variables())
+
+
+def test_the_papers_name_no_variable_that_is_not_there() -> None:
+    named = {code.partition("=")[0] for paper in PAPERS for code in codes(paper.read_text())}
+    variables = {name for name in named if re.fullmatch(r"[A-Z]+(_[A-Z]+)+", name)}
+    assert variables - _OTHERS == variables & set(Settings.variables())
+
+
+def test_every_button_that_a_page_for_people_names_is_there() -> None:
+    pages = [(DOCS / f"{name}.md").read_text() for name in ("jobs", "visitors", "limits-and-access")]
+    named = {" ".join(each.split()) for page in pages for each in _EMPHASISED.findall(page)}
+    code = "".join(path.read_text() for path in (*(ROOT / "bot").rglob("*.py"), ROOT / "manifest.yml"))
+    assert len(named) > 10
+    assert {each for each in named if not re.search(rf'["*]{re.escape(each)}["*]', code)} == set()
 
 
 def test_the_docs_tell_the_defaults() -> None:
@@ -54,23 +81,30 @@ def _default(name: str) -> str:
 
 
 def test_every_state_of_a_job_stands_in_the_diagram() -> None:
-    (diagram,) = [block for kind, block in fences((DOCS / "jobs.md").read_text()) if kind == "mermaid"]
+    (diagram,) = [block for kind, block in fences((DOCS / "lifecycle.md").read_text()) if kind == "mermaid"]
     assert {state for state in JobState if not re.search(rf"\b{state}\b", diagram)} == set()
 
 
-def test_every_promise_of_the_operators_page_names_what_shows_it() -> None:
-    promises = rows(section((DOCS / "operating.md").read_text(), "What holds, and what shows it"))
+def test_every_promise_names_what_shows_it() -> None:
+    told = section((ROOT / "ARCHITECTURE.md").read_text(), "What holds, and what shows it")
+    promises = re.findall(r"^- .*$", told, re.MULTILINE)
     assert len(promises) > 10
-    for promise, shown in promises:
-        named = codes(shown)
-        assert named, promise
-        for name in named:
-            assert _is_shown(name), name
+    for promise in promises:
+        assert codes(promise), promise
+        for name in codes(promise):
+            path, _, test = name.partition("::")
+            assert re.search(rf"^(async )?def {test}\(", (ROOT / path).read_text(), re.MULTILINE), name
+
+
+def test_the_runbook_has_every_exit_code() -> None:
+    told = rows(section((DOCS / "runbook.md").read_text(), "Exit codes"))
+    ends = {0, 1, 2, BAD_SETTINGS, CANNOT_START, CRASHED, CUT_SHORT, TERMINATED, INTERRUPTED, *ExitCode}
+    assert {int(code) for row in told for code in row[0].split(", ")} == ends
 
 
 def test_every_place_that_a_recipe_names_exists() -> None:
     named = [
-        code for code in codes(section((DOCS / "development.md").read_text(), "Four recipes")) if "/" in code
+        code for code in codes(section((ROOT / "CONTRIBUTING.md").read_text(), "Four recipes")) if "/" in code
     ]
     assert len(named) > 20
     for place in named:
@@ -80,12 +114,12 @@ def test_every_place_that_a_recipe_names_exists() -> None:
         assert not name or re.search(defined, (ROOT / path).read_text(), re.MULTILINE), place
 
 
-def _is_shown(name: str) -> bool:
-    """Whether this is the id of a test that exists, or what the checker of the torture runs complains of."""
-    if name.startswith("torture: "):
-        return any(name.removeprefix("torture: ") in complaint for complaint in BREAKS)
-    path, _, test = name.partition("::")
-    return re.search(rf"^(async )?def {test}\(", (ROOT / path).read_text(), re.MULTILINE) is not None
+@pytest.mark.parametrize("paper", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_every_module_that_a_paper_names_exists(paper: str) -> None:
+    named = {code.partition("::")[0] for code in codes((ROOT / paper).read_text())}
+    modules = {each for each in named if re.fullmatch(r"[\w/]+\.py", each)}
+    folders = (ROOT, ROOT / "bot")
+    assert {each for each in modules if not any((folder / each).exists() for folder in folders)} == set()
 
 
 def test_hosts_start_what_is_there_once_they_installed_the_requirements() -> None:

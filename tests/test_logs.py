@@ -18,6 +18,8 @@ LEAKS = [
     "xoxb-123456789-abcdef",
     "xapp-1-A0-123456-abcdef",
     "mint_abcdefgh123456",
+    "github_pat_11ABCDEFG0123",
+    "ghp_0123456789abcdef",
     "v0=0123456789abcdef0123456789abcdef",
     "https://hooks.slack.com/commands/T0/1/abcdef",
     "https://hooks.slack-gov.com/commands/T0/1/abcdef",

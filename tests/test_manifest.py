@@ -26,6 +26,7 @@ SCHEMA = json.loads((ROOT / "tests/data/slack-manifest.schema.2.0.0.json").read_
 NEEDS: dict[str, set[str]] = {
     "auth_test": set(),
     "apps_connections_open": set(),
+    "chat_delete": {"chat:write"},
     "chat_postEphemeral": {"chat:write"},
     "chat_postMessage": {"chat:write"},
     "chat_update": {"chat:write"},
@@ -35,6 +36,7 @@ NEEDS: dict[str, set[str]] = {
     "conversations_members": {"channels:read", "groups:read", "im:read", "mpim:read"},
     "conversations_join": {"channels:join"},
     "conversations_open": {"im:write"},
+    "files_delete": {"files:write"},
     "files_getUploadURLExternal": {"files:write"},
     "files_completeUploadExternal": {"files:write"},
     "reactions_add": {"reactions:write"},

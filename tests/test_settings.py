@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.app import counted_with
+from bot.loading import SettingsError
 from bot.settings import (
     MOST_PROJECTS,
     DocsProject,
     DocsSettings,
     Settings,
-    SettingsError,
     sqlalchemy_url,
 )
 
@@ -47,7 +47,6 @@ def test_the_fewest_settings_are_enough() -> None:
     assert settings.slack_api_url == "https://slack.com/api/"
     assert settings.port == 3000
     assert settings.sqlalchemy_url == "sqlite:///var/docs-bot.db"
-    assert settings.follow_ups == "replies"
 
 
 def test_without_an_app_token_it_is_http_and_needs_the_signing_secret() -> None:
@@ -106,6 +105,17 @@ _PROXY = "must be the address of a proxy"
         ("DOCS_API_URL", "https://[canary", "must be an address"),
         ("DOCS_API_URL", "https://ana:canary@docs.example", "must not carry a user name or password"),
         ("SLACK_API_URL", "https://slack.example/?token=canary", "must not carry a query or a fragment"),
+        (
+            "GITHUB_API_URL",
+            "https://github.com/canary",
+            "must be https://api.github.com, https://HOST/api/v3",
+        ),
+        (
+            "GITHUB_API_URL",
+            "http://git.example/api/v3",
+            "begins with http://, so keys and texts could be read",
+        ),
+        ("GITHUB_TOKEN", "ghp_can ary", "has a blank or a line end in it: copy it again"),
         ("HTTPS_PROXY", "socks5://u:canary@host", _PROXY),
         ("HTTPS_PROXY", "proxy:3128", _PROXY),
         ("HTTPS_PROXY", "http://", _PROXY),
@@ -129,8 +139,8 @@ def test_a_wrong_value_is_told_in_one_line_that_does_not_quote_it(name: str, val
 
 
 def test_words_are_understood_in_small_letters_and_in_capitals() -> None:
-    settings = load(LOG_LEVEL="debug", LOG_FORMAT="JSON", FOLLOW_UPS="Mentions")
-    assert (settings.log_level, settings.log_format, settings.follow_ups) == ("DEBUG", "json", "mentions")
+    settings = load(LOG_LEVEL="debug", LOG_FORMAT="JSON")
+    assert (settings.log_level, settings.log_format) == ("DEBUG", "json")
 
 
 def test_what_is_probably_not_meant_is_a_warning() -> None:
@@ -175,8 +185,8 @@ def test_a_sqlite_on_a_host_that_forgets_its_disk_is_refused(url: str | None) ->
 
 def test_no_secret_stands_in_the_repr() -> None:
     changes = serving({"acme": ACME | {"key": "canary-acme"}}) | {"DOCS_API_KEY": "canary-key"}
-    settings = load(**changes, DATABASE_URL="postgres://u:canary-db@h/d")
-    assert {"canary-acme", "canary-key", "canary-db"} <= set(settings.secrets())
+    settings = load(**changes, DATABASE_URL="postgres://u:canary-db@h/d", GITHUB_TOKEN="canary-git")
+    assert {"canary-acme", "canary-key", "canary-db", "canary-git"} <= set(settings.secrets())
     assert "canary" not in repr(settings) + repr(settings.projects)
 
 

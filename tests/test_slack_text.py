@@ -24,7 +24,7 @@ CHANNELS = {ChannelId("C0DOCS"): "docs"}
         ("ask <@U0ANA> in <#C0DOCS>", "ask @ana in #docs"),
         ("ask <@U0ANA|anna> in <#C0DOCS|handbook>", "ask @anna in #docs"),
         ("ask <@U9NEW> in <#C9NEW|>", "ask @U9NEW in #C9NEW"),
-        ("for <!subteam^S1|@writers> and <!here>", "for @writers and @here"),
+        ("for <!subteam^S1|@writers>, <!subteam^S2> and <!here>", "for @writers, @S2 and @here"),
         ("for <!channel|channel>", "for @channel"),
         ("by <!date^1793610000^{date}|2 November>", "by 2 November"),
         ("`if (a < b && c > d)`", "`if (a < b && c > d)`"),

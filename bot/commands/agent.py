@@ -21,40 +21,37 @@ from bot.commands.command import (
     Submission,
     Word,
     for_reader,
-    of_job,
 )
-from bot.commands.job_lists import (
-    CHOOSE_PROJECT,
-    JOBS,
-    LIMITS,
-    PROJECT,
-    projects_to_choose,
-    thread_link,
-    turn_page,
-)
+from bot.commands.job_lists import WORDS, projects_to_choose, turn_page
 from bot.commands.reflexes import send_anyway, unsent
-from bot.messages import face, general
+from bot.messages import face, general, trial
 from bot.messages import job_answers as say
 from bot.messages.general import NOT_SERVED
-from bot.messages.job_answers import SEND_ANYWAY
+from bot.messages.help import about_replies
+from bot.messages.unsent import KEEP_QUIET, SEND_ANYWAY
 from bot.model.access import Origin
+from bot.model.examples import PROMPT
 from bot.model.ids import ChannelId, JobNumber, PromptId
-from bot.model.jobs import Review, TakeThread
+from bot.model.jobs import Review, TakeThread, ThreadRef
 from bot.model.projects import Project, UnknownProject
-from bot.model.prompts import Prompt, PromptRequest
+from bot.model.prompts import Act, Prompt, PromptRequest
+from bot.store import Transaction
 from bot.work.access import Readable, readable, steerable
 from bot.work.context import Context
 from bot.work.jobs.ask import ask
 from bot.work.jobs.attachments import offer_thread
 from bot.work.jobs.decisions import (
     dismiss,
+    fix_preview,
     follow_up_anyway,
     review,
     run_again,
     send_again,
+    stop_watching,
     to_withdraw,
     withdraw,
 )
+from bot.work.jobs.previews import ask_by_press
 
 NAME = "/docs-agent"
 _FORM_LENGTH = 3000
@@ -77,14 +74,6 @@ async def _ask(context: Context, invocation: Invocation, _found: re.Match[str]) 
     return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
 
 
-async def _status(
-    context: Context, _invocation: Invocation, known: Readable, _found: re.Match[str]
-) -> Answer:
-    now, job = context.clock(), known.job
-    waiting = await context.store.read(lambda tx: tx.waits.of_job(job.number, now))
-    return Answer(message=say.job_status(job, thread_link(context, job), waiting))
-
-
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:
     text = submission.fields.get("prompt") or ""
     channel = ChannelId(submission.fields.get("channel") or submission.origin.channel)
@@ -105,20 +94,24 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         given=given,
         project=project.id if project else None,
     )
-    asked = await ask(context, submission.allowed.but(channel=channel), request)
+    thread = submission.origin.thread if channel == submission.origin.channel else None
+    asked = await ask(context, submission.allowed.but(channel=channel, thread=thread), request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
 
 
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     """Open the form with somebody's message and the others of its thread, to edit before they are sent."""
     text = slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH]
-    thread = used.origin.thread_ref
-    if thread is None or not context.takes_threads:
+    begun = used.origin.thread_for_job
+    if begun is None or not context.takes_threads:
         return await _ask_form(context, used.origin, text)
 
+    thread = ThreadRef(used.origin.channel, begun)
     found = await offer_thread(context, thread, used.origin.message_ts)
+    # Of a message that is in no thread yet, nothing is missed.
+    is_read = found.is_read or used.origin.thread is None
     earlier = general.earlier_blocks(
-        found.messages, found.left_out, is_chosen=found.is_chosen, is_read=found.is_read
+        found.messages, found.left_out, is_chosen=found.is_chosen, is_read=is_read
     )
     return await _ask_form(context, used.origin, text, earlier)
 
@@ -133,7 +126,7 @@ async def _ask_form(
 ) -> Answer:
     form = general.ask_form(
         channel=origin.channel,
-        private=FormState.at(origin).dumps(),
+        private=FormState.at(origin, thread=origin.thread_for_job).dumps(),
         text=text,
         projects=await projects_to_choose(context, origin.channel, project),
         earlier=earlier,
@@ -181,13 +174,6 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
     return pressed
 
 
-async def _chosen(context: Context, press: Press) -> Answer:
-    """Do what was chosen from the menu of a job's message."""
-    action, _, number = press.value.partition(":")
-    is_known = action == "run_again"
-    return await _run_again(context, replace(press, value=number)) if is_known else _unknown(press)
-
-
 @_on_job
 async def _run_again(_context: Context, press: Press, known: Readable) -> Answer:
     private = FormState.at(press.origin, known.job.number).dumps()
@@ -208,7 +194,9 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
 
 @_on_job
 async def _review(context: Context, press: Press, known: Readable) -> Answer:
-    return _told_if_late(await review(context, known, Review(press.action_id)))
+    said = None if press.action_id == face.Action.UNDO_REVIEW else Review(press.action_id)
+    is_kept = await review(context, known, said)
+    return Answer(message=None if is_kept else say.not_reviewable(known.job))
 
 
 def _occasion(press: Press) -> str:
@@ -221,7 +209,7 @@ async def _ask_anyway(context: Context, press: Press, known: Readable) -> Answer
     asked = await run_again(context, known, f"anyway:{_occasion(press)}")
     if asked is None:
         return _unknown(press)
-    return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer()
+    return Answer(message=say.started_before(asked.job)) if asked.repeated else Answer()
 
 
 @_on_prompt
@@ -251,6 +239,13 @@ async def _withdraw(context: Context, press: Press, known: Readable) -> Answer:
     return _told_if_late(done)
 
 
+@_on_job
+async def _keep_quiet(context: Context, _press: Press, known: Readable) -> Answer:
+    prompt = await context.store.read(lambda tx: tx.prompts.starting(known.job.number))
+    stopped = prompt is not None and await stop_watching(context, steerable(context, known, prompt))
+    return _told_if_late(stopped)
+
+
 def _told_if_late(is_done: bool) -> Answer:
     """Return the answer to a decision. The thread shows it, so a message says only that it is too late."""
     return Answer(message=None if is_done else say.too_late())
@@ -262,6 +257,31 @@ async def _show_attachments(context: Context, _press: Press, known: Readable) ->
     return Answer(message=face.shown(known.job, texts))
 
 
+@_on_job
+async def _preview(context: Context, press: Press, known: Readable) -> Answer:
+    return Answer(message=await ask_by_press(context, known.job.number, press.origin.user))
+
+
+@_on_job
+async def _fix_preview(context: Context, _press: Press, known: Readable) -> Answer:
+    result = await fix_preview(context, known)
+    if result is None or result.repeated:
+        return Answer(message=say.too_late())
+    return Answer() if result.accepted else Answer(message=say.cannot_follow_up(result.job))
+
+
+async def _tried(context: Context, press: Press) -> Answer:
+    """Store the press of the doctor's button, for which it waits."""
+    origin = press.origin
+
+    def add(tx: Transaction) -> None:
+        project = context.project_of(tx, origin.channel).id
+        tx.audit.chose(Act.TRIED, origin, project, context.clock())
+
+    await context.store.write(add)
+    return Answer(message=trial.pressed())
+
+
 COMMAND = Command(
     name=NAME,
     summary="Ask the documentation agent for a change",
@@ -270,40 +290,35 @@ COMMAND = Command(
         shape=".+",
         tells="Starts a job.",
         run=_ask,
-        example="Add a quickstart for the Python SDK",
+        example=PROMPT,
         hint="what to write or change",
         after_mention=None,
+        in_help=True,
     ),
-    alone=Word("", "", "Opens a form with room for several lines.", _open_form, after_mention=None),
-    words=(
-        JOBS,
-        Word(
-            usage="status 42",
-            # "status codes are missing" is a prompt.
-            shape=r"status\s+(?:job\s+)?(\S+)",
-            tells="Shows one job by its number, service id or thread link.",
-            run=of_job(_status),
-            hint="status 42",
-        ),
-        LIMITS,
-        PROJECT,
-        CHOOSE_PROJECT,
+    alone=Word(
+        "", "", "Opens a form with room for several lines.", _open_form, after_mention=None, in_help=True
     ),
+    words=WORDS,
     run=_run,
+    also=about_replies,
     buttons={
         "reviewed": _review,
         "not_needed": _review,
+        "undo_review": _review,
         "jobs_older": turn_page,
         "jobs_newer": turn_page,
         "run_again": _run_again,
-        "job_menu": _chosen,
         "send_again": _send_again,
         "dismiss": _dismiss,
         "withdraw": _withdraw,
         "show_attachments": _show_attachments,
+        "preview": _preview,
+        "fix_preview": _fix_preview,
         "ask_anyway": _ask_anyway,
         "follow_up_anyway": _follow_up_anyway,
         SEND_ANYWAY: send_anyway,
+        KEEP_QUIET: _keep_quiet,
+        face.Action.TRY: _tried,
     },
     forms={"ask": _submit, "run_again": _submit_again},
     shortcuts={"ask_about": _ask_about},

@@ -5,15 +5,13 @@ To add a command, write its file and its test here, and add it to ``COMMANDS``.
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
-from dataclasses import replace
 
 from bot import slack_text
 from bot.commands import agent, followup, visitors
-from bot.commands.command import Answer, Command, Invocation, Word
-from bot.commands.reflexes import reflex_of
-from bot.messages.general import CommandHelp, help_message
+from bot.commands.command import Command, Invocation
+from bot.commands.help import with_help
+from bot.commands.reflexes import judge
 from bot.model.access import Origin
 from bot.model.ids import is_direct_message
 from bot.model.projects import UnknownProject
@@ -30,32 +28,7 @@ from bot.work.jobs.thread_events import (
 )
 from bot.work.ports import Mention, ThreadReply
 
-
-async def _help(context: Context, _invocation: Invocation, _found: re.Match[str]) -> Answer:
-    pages = [
-        CommandHelp(
-            each.name,
-            each.usage_hint,
-            each.summary,
-            [(word.example or word.usage, word.tells) for word in each.all_words],
-        )
-        for each in COMMANDS
-    ]
-    return Answer(message=help_message(pages, context.projects))
-
-
-HELP = Word("help", "help", "Explains all of this in Slack.", _help, hint="help")
-
-
-def _with_help(command: Command) -> Command:
-    async def run(context: Context, invocation: Invocation) -> Answer:
-        found = HELP.match(invocation.text.strip(), context.projects)
-        return await (_help(context, invocation, found) if found else command.run(context, invocation))
-
-    return replace(command, words=(*command.words, HELP), run=run)
-
-
-COMMANDS = tuple(_with_help(each) for each in (agent.COMMAND, followup.COMMAND, visitors.COMMAND))
+COMMANDS = with_help((agent.COMMAND, ""), (followup.COMMAND, None), (visitors.COMMAND, r"visitors\s+"))
 
 
 def meant_by(context: Context, text: str) -> Command | None:
@@ -80,9 +53,9 @@ async def take_message(context: Context, message: ThreadReply | Mention) -> None
     if not is_by_app and await _ran_command(context, message):
         return
     if isinstance(message, ThreadReply):
-        await take_reply(context, message)
+        await take_reply(context, message, judge)
     else:
-        await take_mention(context, message)
+        await take_mention(context, message, judge)
 
 
 async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool:
@@ -93,7 +66,7 @@ async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool
     text = slack_text.without_leading_mention(message.text, context.bot_user)
     is_mention = text != message.text or isinstance(message, Mention)
     is_for_us = is_mention or is_direct_message(message.origin.channel)
-    command = (meant_by(context, text) or _reflex(context, message, text)) if is_for_us else None
+    command = meant_by(context, text) if is_for_us else None
     if command is None:
         return False
     origin = message.origin
@@ -109,14 +82,6 @@ async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool
         if answer.message is not None:
             await answer_in_private(context, allowed, answer.message)
     return True
-
-
-def _reflex(context: Context, message: ThreadReply | Mention, text: str) -> Command | None:
-    """Return the command that answers words that nobody means as a prompt; files beside them mean more."""
-    with suppress(UnknownProject):
-        said, _ = context.projects.take(text)
-        return COMMANDS[0] if not message.files and reflex_of(said) else None
-    return None
 
 
 def _look(tx: Transaction, origin: Origin, text: str) -> tuple[bool, bool]:

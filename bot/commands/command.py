@@ -17,7 +17,8 @@ from bot.messages.blocks import bare
 from bot.messages.general import unknown_project
 from bot.messages.job_answers import forgotten
 from bot.model.access import Origin
-from bot.model.ids import ChannelId, JobNumber, Message
+from bot.model.examples import Examples, Needs
+from bot.model.ids import ChannelId, JobNumber, Message, MessageTs
 from bot.model.jobs import TrackedJob
 from bot.model.projects import Project, Projects, UnknownProject
 from bot.work.access import Allowed, NotAllowed, Readable, admit, readable
@@ -27,21 +28,22 @@ from bot.work.jobs.ask import TooManyWaiting
 
 @dataclass(frozen=True, slots=True)
 class FormState:
-    """Where a form was opened, and for which job if it is for one."""
+    """Where a form was opened, for which job if it is for one, and the thread in which it starts one."""
 
     channel: ChannelId | None = None
     response_url: SecretStr | None = None
     job: JobNumber | None = None
+    thread: MessageTs | None = None
 
     @classmethod
-    def at(cls, origin: Origin, job: JobNumber | None = None) -> FormState:
+    def at(cls, origin: Origin, job: JobNumber | None = None, thread: MessageTs | None = None) -> FormState:
         """Return the state of a form that is opened in reply to a request with this origin."""
-        return cls(origin.channel, origin.response_url, job)
+        return cls(origin.channel, origin.response_url, job, thread)
 
     def dumps(self) -> str:
         """Return the state as JSON."""
         url = self.response_url.get_secret_value() if self.response_url else None
-        kept = {"channel": self.channel, "response_url": url, "job": self.job}
+        kept = {"channel": self.channel, "response_url": url, "job": self.job, "thread": self.thread}
         return json.dumps(kept)
 
     @classmethod
@@ -61,6 +63,7 @@ class FormState:
             channel=ChannelId(values["channel"]) if values.get("channel") else None,
             response_url=SecretStr(url) if url else None,
             job=JobNumber(job) if isinstance(job, int) else None,
+            thread=MessageTs(values["thread"]) if values.get("thread") else None,
         )
 
 
@@ -122,7 +125,7 @@ class Press(_Request):
 class Submission(_Request):
     """A submitted form. ``fields`` maps the action id of each input to its text, or to None if it is empty.
 
-    ``form`` is the state that the form was opened with. Its channel and response URL are also in ``origin``.
+    ``form`` is the state that the form was opened with. All of it but the job is also in ``origin``.
     """
 
     callback_id: str
@@ -175,7 +178,7 @@ class Word:
     """One thing that people can say to a command, and all that is known of it.
 
     What runs, the help, the command's usage hint, what works after a mention and the access tests follow from
-    it; a test compares the README's table.
+    it; a test looks for it in the tables of docs/jobs.md and docs/visitors.md.
 
     ``usage``: how it is typed; words in capitals stand for what people write.
     ``shape``: a regular expression that the whole plain text matches, in any case and in linear time.
@@ -185,6 +188,9 @@ class Word:
     ``hint``: how the usage hint names it; empty leaves it out.
     ``after_mention``: the shape that means it after a mention of the bot, if another; None if nothing does.
     ``if_several``: it means something only where the bot serves several projects.
+    ``in_help``: it stands in the short help of its command, if there is what it ``needs``.
+    ``head``: its first word, if ``usage`` does not begin with it. ``takes``: whether its own parser takes
+    what follows that word. After a mention, others of its texts are prompts.
     """
 
     usage: str
@@ -195,11 +201,17 @@ class Word:
     hint: str = ""
     after_mention: str | None = ""
     if_several: bool = False
+    in_help: bool = False
+    needs: Needs | None = None
+    head: str = ""
+    takes: Callable[[str], bool] | None = None
 
     def match(self, plain: str, projects: Projects, *, after_mention: bool = False) -> re.Match[str] | None:
         """Return the match if this is what a plain text means."""
         shape = (self.after_mention or self.shape) if after_mention else self.shape
         if (after_mention and self.after_mention is None) or (self.if_several and not projects.are_several):
+            return None
+        if after_mention and self.takes is not None and not self.takes(" ".join(plain.split()[1:])):
             return None
         return re.fullmatch(shape, plain, re.IGNORECASE | re.DOTALL)
 
@@ -209,6 +221,7 @@ class Command:
     """A slash command with its words and its handlers.
 
     ``other`` takes the texts that are none of the ``words``, and ``alone`` the command without a text.
+    ``also`` returns what its short help says below its words, in mrkdwn.
     ``takes_project``: a project that is named at the start or the end of the text is not part of it.
     ``buttons`` maps action ids to handlers; ``forms`` and ``shortcuts`` map callback ids.
     """
@@ -219,6 +232,7 @@ class Command:
     alone: Word
     words: tuple[Word, ...]
     run: Run
+    also: Callable[[Examples], str]
     buttons: Mapping[str, PressRun]
     forms: Mapping[str, SubmitRun]
     shortcuts: Mapping[str, ShortcutRun]

@@ -13,7 +13,6 @@ from bot.commands.command import (
     FormState,
     Invocation,
     Modal,
-    Press,
     Submission,
     Word,
     for_reader,
@@ -23,15 +22,17 @@ from bot.commands.visitors_options import LINK, NUMBER, find_job
 from bot.messages import general
 from bot.messages import job_answers as say
 from bot.messages.blocks import bare
+from bot.messages.help import about_follow_ups
+from bot.model.examples import Needs
 from bot.model.ids import JobNumber, Message
 from bot.model.jobs import TrackedJob
 from bot.model.prompts import PromptRequest
 from bot.work.access import Readable, readable
 from bot.work.context import Context
 from bot.work.jobs.ask import follow_up, takes_follow_ups
+from bot.work.jobs.examples import jobs_here
 
 NAME = "/docs-followup"
-_OFFERED = 20
 _AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOTALL)
 """What follows the name of a job in a wire text."""
 
@@ -92,14 +93,13 @@ def _text_after_name(invocation: Invocation) -> str:
     return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw
 
 
-def _form_for(job: TrackedJob, request: Invocation | Press) -> Answer:
-    private = FormState.at(request.origin, job.number).dumps()
-    return Answer(modal=Modal(general.follow_up_form([job], private=private, chosen=job.number)))
+def _form_for(job: TrackedJob, invocation: Invocation) -> Answer:
+    private = FormState.at(invocation.origin, job.number).dumps()
+    return Answer(modal=Modal(general.follow_up_form([job], private=private, is_chosen=True)))
 
 
 async def _form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
-    channel, user = invocation.origin.channel, invocation.origin.user
-    jobs = await context.store.read(lambda tx: tx.jobs.in_channel(channel, _OFFERED, user))
+    jobs = await context.store.read(lambda tx: jobs_here(tx, invocation.origin))
     offered = [job for job in jobs if takes_follow_ups(job)]
     if not offered:
         return Answer(message=say.no_job_yet(NAME))
@@ -128,15 +128,6 @@ def _refused(message: Message, invocation: Invocation, raw: str) -> Answer:
     return Answer(message=say.with_prompt(message, text))
 
 
-async def _button(context: Context, press: Press) -> Answer:
-    async def open_form(known: Readable) -> Answer:
-        job = known.job
-        return _form_for(job, press) if takes_follow_ups(job) else Answer(message=say.cannot_follow_up(job))
-
-    job, unknown = await find_job(context, press.value), Answer(message=say.no_such_job(press.value))
-    return await for_reader(context, press.allowed, job, unknown, open_form)
-
-
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:
     if slack_text.is_blank(submission.fields.get("prompt") or ""):
         return FormErrors({"prompt": say.EMPTY_FORM})
@@ -160,13 +151,23 @@ COMMAND = Command(
     other=Word(
         usage="PROMPT",
         shape=".+",
-        tells="Does the same for your latest job in the channel.",
+        tells="Gives your latest job in the channel a further instruction.",
         run=_send_to_guessed,
         example="Make the introduction shorter",
         hint="[42] what to change further",
         after_mention=None,
+        in_help=True,
+        needs=Needs.OWN_JOB,
     ),
-    alone=Word("", "", "Opens a form with the recent jobs to choose from.", _form, after_mention=None),
+    alone=Word(
+        "",
+        "",
+        "Opens a form with the recent jobs to choose from.",
+        _form,
+        after_mention=None,
+        in_help=True,
+        needs=Needs.JOB,
+    ),
     words=(
         Word(
             usage="42 PROMPT",
@@ -176,11 +177,14 @@ COMMAND = Command(
             run=_send_to_named,
             example="42 Mention Python 3.11 too",
             after_mention=rf"#{NUMBER}[\s,:]+\S.*",
+            in_help=True,
+            needs=Needs.JOB,
         ),
     ),
     run=_run,
+    also=about_follow_ups,
     takes_project=False,
-    buttons={"follow_up": _button},
+    buttons={},
     forms={"follow_up": _submit},
     shortcuts={},
 )

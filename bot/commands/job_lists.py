@@ -1,59 +1,91 @@
-"""What ``/docs-agent`` lists: jobs page by page, the hourly limits, and the docs of a channel."""
+"""What ``/docs-agent`` lists, jobs page by page and the hourly limits, and what a channel chooses."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.commands.command import Answer, Invocation, Press, Word
-from bot.messages import general as general
-from bot.messages import job_answers
+from bot import slack_text
+from bot.commands.command import Answer, Invocation, Press, Word, of_job
+from bot.messages import general
 from bot.messages import job_answers as say
 from bot.model.access import Origin
+from bot.model.examples import Needs
 from bot.model.ids import ChannelId, Message, UserId, is_direct_message
-from bot.model.jobs import TrackedJob
+from bot.model.jobs import Listed, TrackedJob
 from bot.model.projects import Project, UnknownProject
+from bot.model.prompts import Act
 from bot.model.quota import frees_at
 from bot.store import Transaction
-from bot.work.access import Allowed, reads_channel
+from bot.work.access import Allowed, Readable, reads_channel
 from bot.work.context import Context
 from bot.work.jobs.service_health import is_refused
+from bot.work.jobs.thread import face_link
 
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
-_VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open )?(\w*)")
+_VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open |review )?(\w*)")
 _PAGE = 10
+_MOST_ASKED = 10
+"""About how many channels Slack is asked for one list, which must come within three seconds."""
+_MOST_CHANNELS = 500
 
 
 async def _list(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
     """Return the first page of the list that a text asks for."""
     typed, origin = invocation.words.split()[1:], invocation.origin
     words = [word.lower() for word in typed]
-    mine, is_open = "mine" in words, "open" in words
-    named = [_CHANNEL.fullmatch(word) for word in typed if word.lower() not in ("mine", "open")]
+    mine, only = "mine" in words, next((each for each in reversed(Listed) if each in words), None)
+    named = [_CHANNEL.fullmatch(word) for word in typed if word.lower() not in ("mine", *Listed)]
     if len(named) > 1 or not all(named):
         return Answer(message=say.no_such_channel())
-    channel = ChannelId(named[0][1]) if named and named[0] else None if mine else origin.channel
-    return await _show(context, invocation.allowed, say.JobListing(channel, mine, is_open))
+    everywhere = only is Listed.REVIEW and not mine and not named
+    mine = mine or (is_direct_message(origin.channel) and not named and not everywhere)
+    channel = ChannelId(named[0][1]) if named and named[0] else None if mine or everywhere else origin.channel
+    return await _show(context, invocation.allowed, say.JobListing(channel, mine, only))
 
 
 JOBS = Word(
     usage="jobs",
     # "jobs in the navigation are out of date" is a prompt.
-    shape=r"jobs(?:\s+(?:mine|open|#\S+))*",
-    tells="Lists the channel's latest jobs.",
+    shape=r"jobs(?:\s+(?:mine|open|review|#\S+))*",
+    tells="Lists the channel's jobs; add `mine`, `open` or a #channel; `jobs review`: open pull requests.",
     run=_list,
-    example="jobs mine open",
     hint="jobs",
+    in_help=True,
+)
+
+
+async def _status(
+    context: Context, _invocation: Invocation, known: Readable, _found: re.Match[str]
+) -> Answer:
+    now, job = context.clock(), known.job
+    waiting = await context.store.read(lambda tx: tx.waits.of_job(job.number, now))
+    return Answer(message=say.job_status(job, face_link(context, job), waiting))
+
+
+STATUS = Word(
+    usage="status 42",
+    # "status codes are missing" is a prompt.
+    shape=r"status\s+(?:job\s+)?(\S+)",
+    tells="Shows one job by its number, service id or thread link.",
+    run=of_job(_status),
+    hint="status 42",
+    in_help=True,
+    needs=Needs.JOB,
+    takes=lambda text: re.fullmatch(r"(?:job\s+)?(?=[^\s0-9]*[0-9])\S+", text, re.IGNORECASE) is not None,
 )
 
 
 async def turn_page(context: Context, press: Press) -> Answer:
     """Return another page in the place of the one whose button was pressed."""
     found = _VALUE.fullmatch(press.value)
-    if found is None or not (found[4] or found[2]):
+    if found is None or not (found[4] or found[2] or found[3] == "review "):
         return Answer(message=say.no_such_channel())
     channel = ChannelId(found[4]) if found[4] else None
-    wanted = say.JobListing(channel, bool(found[2]), bool(found[3]), int(found[1]))
+    only = Listed(found[3].strip()) if found[3] else None
+    wanted = say.JobListing(channel, bool(found[2]), only, int(found[1]))
     return replace(await _show(context, press.allowed, wanted), replaces=True)
 
 
@@ -62,30 +94,42 @@ async def _show(context: Context, allowed: Allowed, wanted: say.JobListing) -> A
     is_here = wanted.channel in (None, allowed.origin.channel)
     if wanted.channel and not is_here and not await reads_channel(context, allowed, wanted.channel):
         return Answer(message=say.no_such_channel())
-    return await _page(context, allowed.origin, wanted)
+    readable: tuple[ChannelId, ...] = ()
+    is_all = True
+    if wanted.channel is None and not wanted.mine:
+        readable, is_all = await _readable(context, allowed)
+    return await _page(context, allowed.origin, replace(wanted, is_all=is_all), readable)
 
 
-async def _page(context: Context, origin: Origin, wanted: say.JobListing) -> Answer:
-    found = await context.store.read(
-        lambda tx: tx.jobs.in_channel(
-            wanted.channel,
-            _PAGE + 1,
-            origin.user,
-            mine=wanted.mine,
-            is_open=wanted.is_open,
-            skipped=wanted.page * _PAGE,
+async def _readable(context: Context, allowed: Allowed) -> tuple[tuple[ChannelId, ...], bool]:
+    """Return which channels with jobs to review the person can read, and whether all were asked about."""
+    here, is_admin = allowed.origin.channel, allowed.user in context.access_policy.admins
+    found = await context.store.read(lambda tx: tx.jobs.channels_to_review(_MOST_CHANNELS))
+    others = [each for each in found if each != here and (is_admin or not is_direct_message(each))]
+    asked = others if is_admin else others[:_MOST_ASKED]
+    reads = await asyncio.gather(*(reads_channel(context, allowed, each) for each in asked))
+    return (here, *(each for each, may in zip(asked, reads, strict=True) if may)), asked == others
+
+
+async def _page(
+    context: Context, origin: Origin, wanted: say.JobListing, readable: Sequence[ChannelId]
+) -> Answer:
+    channel, mine, skipped = wanted.channel, wanted.mine, wanted.page * _PAGE
+
+    def look(tx: Transaction) -> tuple[Sequence[TrackedJob], int]:
+        if readable:
+            return tx.jobs.to_review(readable, origin.user, _PAGE + 1, skipped), 0
+        listed = tx.jobs.in_channel(
+            channel, _PAGE + 1, origin.user, mine=mine, only=wanted.only, skipped=skipped
         )
-    )
-    jobs = [(job, thread_link(context, job)) for job in found[:_PAGE]]
-    shown = replace(wanted, is_here=wanted.channel == origin.channel, has_more=len(found) > _PAGE)
+        asks_open = wanted.only is Listed.OPEN
+        return listed, tx.jobs.awaiting_review_of(channel, origin.user, mine=mine) if asks_open else 0
+
+    found, to_review = await context.store.read(look)
+    jobs = [(job, face_link(context, job)) for job in found[:_PAGE]]
+    is_here, has_more = channel == origin.channel, len(found) > _PAGE
+    shown = replace(wanted, is_here=is_here, has_more=has_more, to_review=to_review, now=context.clock())
     return Answer(message=say.job_list(jobs, shown))
-
-
-def thread_link(context: Context, job: TrackedJob) -> str | None:
-    """Return the address of the job's face, which may be a reply in its thread."""
-    if job.thread is None or job.root_ts is None or not context.workspace_url:
-        return None
-    return context.permalink(job.thread, job.root_ts)
 
 
 async def _show_limits(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
@@ -93,15 +137,15 @@ async def _show_limits(context: Context, invocation: Invocation, _found: re.Matc
 
     def look(tx: Transaction) -> Message:
         user, known = invocation.origin.user, context.projects.known
-        return job_answers.limits([_limits_of(context, tx, each, user) for each in known])
+        return say.limits([_limits_of(context, tx, each, user) for each in known])
 
     return Answer(message=await context.store.read(look))
 
 
-def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId) -> job_answers.Limits:
+def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId) -> say.Limits:
     now, which = context.clock(), project.id
     uses, held_until = tx.prompts.uses(which, now), tx.quota.exhausted_until(which, now)
-    return job_answers.Limits(
+    return say.Limits(
         used=context.uses_an_hour if held_until else len(uses),
         limit=context.uses_an_hour,
         frees_at=held_until or frees_at(uses, context.uses_an_hour, 1),
@@ -119,6 +163,7 @@ LIMITS = Word(
     tells="Shows how much of the hourly limits is left.",
     run=_show_limits,
     hint="limits",
+    in_help=True,
 )
 
 
@@ -146,11 +191,11 @@ async def _choose(context: Context, invocation: Invocation, found: re.Match[str]
     except UnknownProject as unknown:
         return Answer(message=general.unknown_choice(unknown.name, context.projects))
     if admins and origin.user not in admins and not is_direct_message(origin.channel):
-        return Answer(message=general.may_not_choose(project))
+        return Answer(message=general.may_not_choose(project, origin.channel))
 
     def choose(tx: Transaction) -> None:
         tx.channels.choose_project(origin.channel, project.id)
-        tx.audit.chose_project(origin.user, project.id, origin.channel, context.clock())
+        tx.audit.chose(Act.CHOSE_PROJECT, origin, project.id, context.clock())
 
     await context.store.write(choose)
     return Answer(message=general.chosen(project))
@@ -169,3 +214,60 @@ CHOOSE_PROJECT = Word(
     run=_choose,
     if_several=True,
 )
+
+
+async def _replies(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+    """Choose which replies steer the channel's jobs, or show what is chosen if the text names neither."""
+    origin, by_mention = invocation.origin, (found[1] or "").lower() == "off"
+    if is_direct_message(origin.channel):
+        return Answer(message=general.replies_in_direct())
+    if not found[1]:
+        chosen = await context.store.read(lambda tx: tx.channels.is_by_mention(origin.channel))
+        return Answer(message=general.replies_here(by_mention=chosen))
+
+    def choose(tx: Transaction) -> None:
+        tx.channels.choose_replies(origin.channel, by_mention=by_mention)
+        project = context.project_of(tx, origin.channel).id
+        tx.audit.chose(Act.CHOSE_REPLIES, origin, project, context.clock())
+
+    await context.store.write(choose)
+    return Answer(message=general.replies_chosen(by_mention=by_mention))
+
+
+REPLIES = Word(
+    usage="replies off",
+    # "replies on the forum page are outdated" is a prompt.
+    shape=r"replies(?:\s+(on|off))?",
+    tells="Lets only mentions steer the channel's jobs; `replies on` lets every reply in their threads.",
+    run=_replies,
+)
+
+
+async def _reviewers(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+    """Choose who reviews the channel's pull requests, or show who does if the text names nobody."""
+    origin, named = invocation.origin, slack_text.reviewers_in(invocation.words)
+    if is_direct_message(origin.channel):
+        return Answer(message=general.reviewers_in_direct())
+    if not found[1]:
+        chosen = await context.store.read(lambda tx: tx.channels.reviewers(origin.channel))
+        return Answer(message=general.reviewers_here(chosen))
+    typed = {word for word in found[1].split() if word.startswith("@")}
+    if len(named) != len(typed) or len(named) > general.MOST_REVIEWERS:
+        return Answer(message=general.no_reviewers())
+
+    def choose(tx: Transaction) -> None:
+        tx.channels.choose_reviewers(origin.channel, named)
+        project = context.project_of(tx, origin.channel).id
+        tx.audit.chose(Act.CHOSE_REVIEWERS, origin, project, context.clock())
+
+    await context.store.write(choose)
+    return Answer(message=general.reviewers_chosen(named))
+
+
+REVIEWERS = Word(
+    usage="reviewers @docs-team",
+    shape=r"reviewers(?:\s+(none|@\S+(?:\s+(?:and\s+)?@\S+)*))?",
+    tells="Chooses who is reminded of the channel's open pull requests; `none` leaves it to whoever asked.",
+    run=_reviewers,
+)
+WORDS = (JOBS, STATUS, LIMITS, PROJECT, CHOOSE_PROJECT, REPLIES, REVIEWERS)

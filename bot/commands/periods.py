@@ -38,6 +38,10 @@ class BadPeriod(ValueError):
     """The text names a period that cannot be requested. The error's text tells people why."""
 
 
+class FuturePeriod(BadPeriod):
+    """The text names a period that has not come. The error's text is a sentence by itself."""
+
+
 class UnknownPeriod(BadPeriod):
     """The text is no period at all."""
 
@@ -78,11 +82,11 @@ class _Reader:
     def check_begun(self, first: date) -> None:
         """Raise BadPeriod if a day is in the future. The error names the zone: people may be in another."""
         if first > self.today:
-            raise BadPeriod(f"{shown_day(first)} hasn't come yet; {self._today_in_zone}")
+            raise FuturePeriod(f"{shown_day(first)} hasn't come yet. {self._today_in_zone}")
 
     @property
     def _today_in_zone(self) -> str:
-        return f"today is {shown_day(self.today)} in {self.zone.key}"
+        return f"Today is {shown_day(self.today, year=False)} ({self.zone.key})"
 
     def read(self, text: str) -> Period:
         """Return the period that a text in lower case names, with its end perhaps in the future."""
@@ -178,7 +182,7 @@ class _Reader:
         if year < _EARLIEST_YEAR:
             raise BadPeriod(f"that is before {_EARLIEST_YEAR}")
         if year > self.today.year:
-            raise BadPeriod(f"{year} hasn't come yet; {self._today_in_zone}")
+            raise FuturePeriod(f"{year} hasn't come yet. {self._today_in_zone}")
         return year
 
 

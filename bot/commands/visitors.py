@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 from bot import slack_text
 from bot.commands.command import Answer, Command, FormState, Invocation, Modal, Press, Word
 from bot.commands.job_lists import projects_to_choose
-from bot.commands.visitors_options import Misunderstood, parse_query, parse_section, parse_weekly
+from bot.commands.periods import BadPeriod, UnknownPeriod
+from bot.commands.visitors_options import (
+    Misunderstood,
+    parse_misses,
+    parse_query,
+    parse_section,
+    parse_weekly,
+)
 from bot.messages import general, visitors_answers
-from bot.messages.general import unknown_choice, unknown_in_options
-from bot.model.ids import PageKey, ProjectId, QuestionId
+from bot.messages.digests import UNSUBSCRIBE
+from bot.messages.general import unknown_in_options
+from bot.messages.help import about_periods
+from bot.messages.misses import IMPROVE
+from bot.model.ids import PageKey, ProjectId, QuestionId, SubscriptionId
+from bot.model.misses import Topic
 from bot.model.projects import Project, UnknownProject
 from bot.work.context import Context
+from bot.work.visitors.misses import ask_misses, prompt_of
 from bot.work.visitors.question import ask_visitors, more, send_csv, share
 from bot.work.visitors.subscriptions import (
     SubscribeRequest,
@@ -21,6 +36,7 @@ from bot.work.visitors.subscriptions import (
     list_subscriptions,
     subscribe,
     unsubscribe,
+    unsubscribe_one,
 )
 
 NAME = "/docs-visitors"
@@ -36,7 +52,6 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
         said = visitors_answers.misunderstood(
             str(why),
             about_digest=meaning is not None and meaning[0] in COMMAND.words,
-            after_mention=not invocation.command,
         )
         return Answer(message=said)
 
@@ -58,6 +73,13 @@ async def _ask(context: Context, invocation: Invocation, found: re.Match[str]) -
     return Answer()
 
 
+async def _ask_misses(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+    topic = Topic(found[1].lower())
+    query = parse_misses(topic, found[2], context.clock(), context.analytics.zone)
+    refusal = await ask_misses(context, invocation.allowed, query, _chosen(invocation))
+    return Answer(message=refusal)
+
+
 async def _subscribe(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
     weekly = parse_weekly(found[1])
     request = SubscribeRequest(
@@ -71,49 +93,43 @@ async def _unsubscribe(context: Context, invocation: Invocation, found: re.Match
     return Answer(message=await unsubscribe(context, invocation.allowed, section, _chosen(invocation)))
 
 
+async def _unsubscribe_one(context: Context, press: Press) -> Answer:
+    number = SubscriptionId(int(press.value) if re.fullmatch("[0-9]{1,9}", press.value) else 0)
+    return Answer(message=await unsubscribe_one(context, press.allowed, number), replaces=True)
+
+
 async def _subscriptions(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
     return Answer(message=await list_subscriptions(context, invocation.origin.channel))
 
 
+def _parse_digest(text: str) -> str | None:
+    return parse_section(" ".join(word for word in text.split() if word.lower() != "now"))
+
+
 async def _digest(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
     """Run ``digest now [path /api]``."""
-    section = parse_section(" ".join(word for word in found[1].split() if word.lower() != "now"))
-    return Answer(message=await digest_now(context, invocation.allowed, section, _chosen(invocation)))
-
-
-async def _digest_again(context: Context, press: Press) -> Answer:
-    """Send a digest once more, after it was confirmed.
-
-    The value is ``section:`` and the section, or ``project:``, the project's name and the section.
-    """
-    kind, _, rest = press.value.partition(":")
-    name, _, section = rest.partition(":") if kind == "project" else ("", "", rest)
-    try:
-        project = context.projects.named(name).id if name else None
-    except UnknownProject as unknown:
-        return Answer(message=unknown_choice(unknown.name, context.projects), replaces=True)
-    message = await digest_now(context, press.allowed, section or None, project, again=True)
-    return Answer(message=message, replaces=True)
+    section = _parse_digest(found[1])
+    return Answer(message=await digest_now(context, invocation.allowed, section or None, _chosen(invocation)))
 
 
 async def _share(context: Context, press: Press) -> Answer:
-    return Answer(message=await share(context, press.allowed, await _question(context, press)))
+    return Answer(message=await share(context, press.allowed, await _question(context, press, press.value)))
 
 
 async def _csv_file(context: Context, press: Press) -> Answer:
-    return Answer(message=await send_csv(context, await _question(context, press)))
+    return Answer(message=await send_csv(context, await _question(context, press, press.value)))
 
 
 async def _more(context: Context, press: Press) -> Answer:
-    return Answer(message=await more(context, await _question(context, press)))
+    return Answer(message=await more(context, await _question(context, press, press.value)))
 
 
-async def _question(context: Context, press: Press) -> QuestionId:
+async def _question(context: Context, press: Press, named: str) -> QuestionId:
     """Return the question that a button is about, or 0, which no row has.
 
     An answer is as private as its channel: it is for who asked, for the people in its channel and for admins.
     """
-    number, origin = QuestionId(int(press.value[:12]) if press.value.isdecimal() else 0), press.origin
+    number, origin = QuestionId(int(named[:12]) if named.isdecimal() else 0), press.origin
     question = await context.store.read(lambda tx: tx.questions.get(number))
     if question is None:
         return QuestionId(0)
@@ -128,10 +144,52 @@ async def _improve(context: Context, press: Press) -> Answer:
     if known is None:
         return Answer(message=visitors_answers.not_kept())
     page, period, project = known
-    text, state = visitors_answers.improve_prompt(page, period), FormState.at(press.origin)
-    offered = await projects_to_choose(context, press.origin.channel, context.projects.with_id(project))
-    form = general.ask_form(channel=press.origin.channel, private=state.dumps(), text=text, projects=offered)
+    return await _form(context, press, visitors_answers.improve_prompt(page, period), project)
+
+
+async def _improve_miss(context: Context, press: Press) -> Answer:
+    """Open the form with a prompt about a row of what readers miss. The value: the question and the row."""
+    number, _, key = press.value.partition(":")
+    known = await prompt_of(context, await _question(context, press, number), key)
+    return (
+        Answer(message=visitors_answers.not_kept()) if known is None else await _form(context, press, *known)
+    )
+
+
+async def _form(context: Context, press: Press, text: str, project: ProjectId) -> Answer:
+    state, channel = FormState.at(press.origin), press.origin.channel
+    offered = await projects_to_choose(context, channel, context.projects.with_id(project))
+    form = general.ask_form(channel=channel, private=state.dumps(), text=text, projects=offered)
     return Answer(modal=Modal(form))
+
+
+_FAR_AHEAD = datetime(2200, 1, 1, tzinfo=UTC)
+"""No period is in the future then."""
+
+
+def _takes(parse: Callable[[str], object]) -> Callable[[str], bool]:
+    """Return whether a parser of this module's words takes a text."""
+
+    def takes(text: str) -> bool:
+        words = " ".join(word for word in text.split() if not word.lower().startswith("project:"))
+        try:
+            parse(words)
+        except Misunderstood as why:
+            return isinstance(why.__cause__, BadPeriod) and not isinstance(why.__cause__, UnknownPeriod)
+        return True
+
+    return takes
+
+
+def _missed(topic: Topic, tells: str) -> Word:
+    """Return the word about one thing that readers miss."""
+    shape = rf"(?:visitors\s+)?({topic})(?!\S)(.*)"
+
+    def takes(text: str) -> bool:
+        words = " ".join(word for word in text.split() if word.lower() != topic)
+        return _takes(lambda some: parse_misses(topic, some, _FAR_AHEAD, ZoneInfo("UTC")))(words)
+
+    return Word(str(topic), shape, tells, _ask_misses, example=f"{topic} last month", takes=takes)
 
 
 COMMAND = Command(
@@ -140,14 +198,26 @@ COMMAND = Command(
     other=Word(
         usage="last month path /api csv",
         shape=r"(?:visitors(?!\S)\s*)?(.*)",
-        tells="Does so for a period, section and format of your choice.",
+        tells="Shows who read a section in a period of your choice, with a file.",
         run=_ask,
-        example="last month path /api compare 2026-09 top 20 sort ai csv",
         hint="[last week] [top 20] [sort ai] [path /api] [csv]",
         after_mention=r"visitors(?!\S).*",
+        head="visitors",
+        takes=_takes(lambda text: parse_query(text, _FAR_AHEAD, ZoneInfo("UTC"))),
+        in_help=True,
     ),
-    alone=Word("", "()", "Shows who read the docs in the last seven full days.", _ask, after_mention=None),
+    alone=Word(
+        "",
+        "()",
+        "Shows who read the docs in the last seven full days.",
+        _ask,
+        after_mention=None,
+        in_help=True,
+    ),
     words=(
+        _missed(Topic.SEARCHES, "Shows what readers searched and didn't find."),
+        _missed(Topic.FEEDBACK, "Shows pages by readers' votes, with their comments."),
+        _missed(Topic.QUESTIONS, "Shows what the docs' assistant couldn't answer."),
         Word(
             usage="subscribe monday 09:00",
             shape=r"subscribe(?!\S)(.*)",
@@ -155,6 +225,8 @@ COMMAND = Command(
             run=_subscribe,
             example="subscribe monday 09:00 Europe/Berlin",
             hint="subscribe monday 09:00",
+            in_help=True,
+            takes=_takes(parse_weekly),
         ),
         Word(
             usage="subscriptions",
@@ -162,18 +234,34 @@ COMMAND = Command(
             tells="Lists the channel's subscriptions and their next runs.",
             run=_subscriptions,
             after_mention="subscriptions",
+            in_help=True,
         ),
-        Word("unsubscribe", r"unsubscribe(?!\S)(.*)", "Ends the channel's subscriptions.", _unsubscribe),
-        Word("digest now", r"digest(?!\S)(.*)", "Posts the digest of the last full week now.", _digest),
+        Word(
+            "unsubscribe",
+            r"unsubscribe(?!\S)(.*)",
+            "Ends the channel's digest, or asks which one.",
+            _unsubscribe,
+            takes=_takes(parse_section),
+        ),
+        Word(
+            "digest now",
+            r"digest(?!\S)(.*)",
+            "Posts the digest of the last full week now.",
+            _digest,
+            in_help=True,
+            takes=_takes(_parse_digest),
+        ),
     ),
     run=_run,
+    also=about_periods,
     buttons={
         "share": _share,
         "csv_file": _csv_file,
         "more": _more,
-        "digest_again": _digest_again,
+        UNSUBSCRIBE: _unsubscribe_one,
         "improve": _improve,
         "improve_page": _improve,
+        IMPROVE: _improve_miss,
     },
     forms={},
     shortcuts={},

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time
 from functools import cache, partial
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from bot.commands.periods import BadPeriod, UnknownPeriod, default_period, parse_period
+from bot.commands.periods import BadPeriod, FuturePeriod, UnknownPeriod, default_period, parse_period
 from bot.messages.blocks import code, escape
 from bot.messages.plain_text import one_line, visible
 from bot.model.ids import ChannelId, JobNumber, MessageTs
 from bot.model.jobs import ThreadRef, TrackedJob
+from bot.model.misses import Topic
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, VisitorsQuery, Weekday
 from bot.model.visitors import Period, SortBy
 from bot.store import Transaction
@@ -73,6 +74,16 @@ def parse_query(text: str, now: datetime, zone: ZoneInfo) -> VisitorsQuery:
     )
 
 
+def parse_misses(topic: Topic, text: str, now: datetime, zone: ZoneInfo) -> VisitorsQuery:
+    """Return the query about what readers miss that a text describes. Raises Misunderstood."""
+    others = [word for word in _words(text) if word.lower() in ("path", "sort", "compare") or word[0] == "/"]
+    if others:
+        raise Misunderstood(
+            f"{code(one_line(others[0], 60))} can't follow {code(topic)}. A period, `top 20` and `csv` can."
+        )
+    return replace(parse_query(text, now, zone), compared=None, topic=topic)
+
+
 def _words(text: str) -> list[str]:
     if len(text) > _MOST_CHARACTERS:
         raise Misunderstood(f"More than {_MOST_CHARACTERS:,} characters are too many for this command.")
@@ -84,7 +95,8 @@ def _period(words: list[str], now: datetime, zone: ZoneInfo, why: str) -> Period
     try:
         return parse_period(" ".join(words), now, zone)
     except BadPeriod as bad:
-        raise Misunderstood(f"{why} {code(one_line(' '.join(words), 60))}: {escape(str(bad))}.") from bad
+        named = "" if isinstance(bad, FuturePeriod) else f"{why} {code(one_line(' '.join(words), 60))}: "
+        raise Misunderstood(f"{named}{escape(str(bad))}.") from bad
 
 
 def _top(words: list[str]) -> int:
@@ -167,9 +179,9 @@ def parse_weekly(text: str) -> WeeklyWords:
 
 
 def parse_section(text: str) -> str | None:
-    """Parse ``path /api``; return None for an empty text. Raises Misunderstood."""
+    """Parse ``path /api``; return "" for the whole site, None for an empty text. Raises Misunderstood."""
     unknown = "I don't know {}. Only `path /api` for a section may follow here."
-    return _kinds(text, {"path": _path_here}, lambda _: unknown).get("path") or None
+    return _kinds(text, {"path": _path_here}, lambda _: unknown).get("path")
 
 
 _Kind = Callable[[str, list[str]], object]

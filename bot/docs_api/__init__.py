@@ -1,4 +1,4 @@
-"""A typed client of the documentation agent's service: agent jobs and visitor analytics.
+"""A typed client of the documentation agent's service: agent jobs, previews, visitors, and what readers miss.
 
 It imports nothing else of this project and can be used alone::
 
@@ -18,7 +18,7 @@ Every failure is a `DocsApiError`. Its class tells the caller what to do about i
 `Rejected`          the service refuses this request (400 and similar); `text` says why
 `Unauthorized`      the key is unknown or has expired (401)
 `Forbidden`         the key may not do this, or not from this address (403)
-`NotFound`          the service does not know the job (404)
+`NotFound`          the service does not know the job or the build (404)
 =================== ================================================================================
 
 The client does not retry, because the service has no idempotency keys: a prompt sent twice makes two jobs.
@@ -39,22 +39,51 @@ from bot.docs_api.errors import (
     Unauthorized,
     Unavailable,
 )
-from bot.docs_api.models import Job, JobStatus, PageVisitors, Source, Visitors, VisitorsPage
+from bot.docs_api.models import (
+    AssistantPage,
+    Build,
+    BuildStatus,
+    Feedback,
+    FeedbackByPage,
+    FeedbackPage,
+    Job,
+    JobStatus,
+    PageFeedback,
+    PageVisitors,
+    Preview,
+    Search,
+    SearchesPage,
+    Source,
+    Turn,
+    Visitors,
+    VisitorsPage,
+)
 
 __all__ = [
+    "AssistantPage",
+    "Build",
+    "BuildStatus",
     "DocsApiError",
     "DocsClient",
     "DocsClients",
+    "Feedback",
+    "FeedbackByPage",
+    "FeedbackPage",
     "Forbidden",
     "InvalidArgument",
     "Job",
     "JobStatus",
     "NotConfigured",
     "NotFound",
+    "PageFeedback",
     "PageVisitors",
+    "Preview",
     "RateLimited",
     "Rejected",
+    "Search",
+    "SearchesPage",
     "Source",
+    "Turn",
     "Unauthorized",
     "Unavailable",
     "Visitors",

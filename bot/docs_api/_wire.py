@@ -30,6 +30,8 @@ from bot.docs_api.models import MAX_ID_LENGTH
 
 MAX_TEXT_LENGTH = 500
 MAX_PAGE_SIZE = 250
+MAX_READERS_PAGE_SIZE = 100
+"""Upper limit for the rows of searches, feedback and questions that one call returns."""
 MAX_RETRY_AFTER_SECONDS = 86_400.0
 """Upper limit for a `Retry-After`: the service's limits are hourly, so a longer wait must be a mistake."""
 
@@ -41,21 +43,29 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request about a project: with a prompt a POST, otherwise a GET. ``path`` follows the base URL."""
+    """One request about a project: with fields a POST of these, otherwise a GET.
+
+    ``path`` follows the base URL.
+    """
 
     project_id: str
     path: str
-    prompt: str = field(default="", repr=False)
+    fields: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def method(self) -> str:
         """Return the HTTP method."""
-        return "POST" if self.prompt else "GET"
+        return "POST" if self.fields else "GET"
 
     @property
     def body(self) -> bytes:
-        """Return the JSON body; empty for a request without a prompt."""
-        return json.dumps({"prompt": self.prompt}).encode() if self.prompt else b""
+        """Return the JSON body; empty for a GET."""
+        return json.dumps(dict(self.fields)).encode() if self.fields else b""
+
+    @property
+    def prompt(self) -> str:
+        """Return the prompt, which no error repeats; empty for a request without one."""
+        return self.fields.get("prompt", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +120,56 @@ def send_follow_up(project_id: str, job_id: str, prompt: str) -> Call:
     return Call(project_id, f"{get_job(project_id, job_id).path}/message", _checked_prompt(prompt))
 
 
+def create_preview(project_id: str, branch: str) -> Call:
+    """Return the request that makes or renews the preview of a branch."""
+    if not branch.strip():
+        raise InvalidArgument("branch must not be empty")
+    path = f"/v1/project/preview/{_segment('project_id', project_id)}"
+    return Call(project_id, path, {"branch": _unicode("branch", branch)})
+
+
+def get_build(project_id: str, status_id: str) -> Call:
+    """Return the request that reads how far the build of a preview is."""
+    return Call(project_id, f"/v1/project/update-status/{_segment('status_id', status_id)}")
+
+
 def visitors(project_id: str, date_from: date | None, date_to: date | None, limit: int, offset: int) -> Call:
     """Return the request for one page of unique visitors. The day of ``date_to`` is left out."""
-    if date_from is not None and date_to is not None and date_to <= date_from:
-        raise InvalidArgument("date_to must be on a day after date_from: its whole day is left out")
-    if not 1 <= limit <= MAX_PAGE_SIZE:
-        raise InvalidArgument(f"limit must be from 1 to {MAX_PAGE_SIZE}")
     if offset < 0:
         raise InvalidArgument("offset must not be negative")
-    query = {"dateFrom": date_from, "dateTo": date_to, "limit": limit, "offset": offset}
-    given = urlencode({name: value for name, value in query.items() if value is not None})
-    return Call(project_id, f"/v1/analytics/{_segment('project_id', project_id)}/visitors?{given}")
+    query = {**_period(date_from, date_to), "limit": _checked_limit(limit, MAX_PAGE_SIZE), "offset": offset}
+    return _analytics(project_id, "visitors", query)
+
+
+def of_readers(
+    project_id: str,
+    what: str,
+    *,
+    date_from: date | None = None,
+    date_to: date | None = None,
+    limit: int = MAX_READERS_PAGE_SIZE,
+) -> Call:
+    """Return the request for the first page of ``what`` readers did. The day of ``date_to`` is left out."""
+    query = {**_period(date_from, date_to), "limit": _checked_limit(limit, MAX_READERS_PAGE_SIZE)}
+    return _analytics(project_id, what, query)
+
+
+def _analytics(project_id: str, what: str, query: Mapping[str, object]) -> Call:
+    path = f"/v1/analytics/{_segment('project_id', project_id)}/{what}"
+    return Call(project_id, f"{path}?{urlencode(query)}")
+
+
+def _period(date_from: date | None, date_to: date | None) -> Mapping[str, date]:
+    if date_from is not None and date_to is not None and date_to <= date_from:
+        raise InvalidArgument("date_to must be on a day after date_from: its whole day is left out")
+    days = {"dateFrom": date_from, "dateTo": date_to}
+    return {name: day for name, day in days.items() if day is not None}
+
+
+def _checked_limit(limit: int, most: int) -> int:
+    if not 1 <= limit <= most:
+        raise InvalidArgument(f"limit must be from 1 to {most}")
+    return limit
 
 
 def _jobs(project_id: str) -> str:
@@ -135,10 +184,10 @@ def _segment(name: str, raw: str) -> str:
     return quote(_unicode(name, raw), safe="", encoding="utf-8")
 
 
-def _checked_prompt(prompt: str) -> str:
+def _checked_prompt(prompt: str) -> Mapping[str, str]:
     if not prompt.strip():
         raise InvalidArgument("prompt must not be empty")
-    return _unicode("prompt", prompt)
+    return {"prompt": _unicode("prompt", prompt)}
 
 
 def _unicode(name: str, raw: str) -> str:

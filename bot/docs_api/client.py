@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sized
 from contextlib import aclosing
 from datetime import UTC, date, datetime
-from typing import Self, TypeVar, cast
+from typing import Self, TypedDict, TypeVar, Unpack, cast
 
 import aiohttp
 import httpx
@@ -21,7 +21,16 @@ from pydantic import BaseModel, SecretStr
 
 from bot.docs_api import _wire
 from bot.docs_api.errors import InvalidArgument, NotConfigured, Unavailable
-from bot.docs_api.models import Job, VisitorsPage
+from bot.docs_api.models import (
+    AssistantPage,
+    Build,
+    FeedbackByPage,
+    FeedbackPage,
+    Job,
+    Preview,
+    SearchesPage,
+    VisitorsPage,
+)
 
 MAX_RESPONSE_BYTES = 5_000_000
 MAX_ROWS = 1_000_000
@@ -32,6 +41,14 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+class WhichRows(TypedDict, total=False):
+    """Which of the rows about readers to return: from ``date_from`` until before the day of ``date_to``."""
+
+    date_from: date
+    date_to: date
+    limit: int
 
 
 class DocsClient:
@@ -95,6 +112,21 @@ class DocsClient:
         """Send a further prompt to a job. The returned job may still show the state before the prompt."""
         return await self._send(_wire.send_follow_up(project_id, job_id, prompt), Job)
 
+    async def create_preview(self, project_id: str, branch: str) -> Preview:
+        """Ask for a preview of a branch, or for a new build of the one it has.
+
+        The service takes five of these a minute. Its address shows nothing before `get_build` says success.
+        https://www.mintlify.com/docs/api/preview/trigger
+        """
+        return await self._send(_wire.create_preview(project_id, branch), Preview)
+
+    async def get_build(self, project_id: str, status_id: str) -> Build:
+        """Return how far a preview's build is. Raises `NotFound` when the service does not know it.
+
+        https://www.mintlify.com/docs/api/update/status
+        """
+        return await self._send(_wire.get_build(project_id, status_id), Build)
+
     async def visitors(
         self,
         project_id: str,
@@ -110,8 +142,7 @@ class DocsClient:
         """
         call = _wire.visitors(project_id, date_from, date_to, limit, offset)
         page = await self._send(call, VisitorsPage)
-        if len(page.visitors) > limit:
-            raise Unavailable(f"The service answered with more rows than the {limit} asked for")
+        _check_rows(page.visitors, limit)
         return page
 
     async def all_visitors(
@@ -141,6 +172,43 @@ class DocsClient:
                 return
         raise Unavailable(f"The service says there are more than {MAX_ROWS} rows of visitors")
 
+    async def searches(self, project_id: str, **which: Unpack[WhichRows]) -> SearchesPage:
+        """Return what readers searched most.
+
+        As the three calls below it reads one page only: the service has an hourly limit for all of them.
+        https://www.mintlify.com/docs/api/analytics/searches
+        """
+        page = await self._send(_wire.of_readers(project_id, "searches", **which), SearchesPage)
+        _check_rows(page.searches, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
+        return page
+
+    async def feedback_by_page(self, project_id: str, **which: Unpack[WhichRows]) -> FeedbackByPage:
+        """Return how often pages were marked as helpful and not. The service names no order of the rows.
+
+        https://www.mintlify.com/docs/api/analytics/feedback-by-page
+        """
+        page = await self._send(_wire.of_readers(project_id, "feedback/by-page", **which), FeedbackByPage)
+        _check_rows(page.feedback, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
+        return page
+
+    async def feedback(self, project_id: str, **which: Unpack[WhichRows]) -> FeedbackPage:
+        """Return single votes and comments.
+
+        https://www.mintlify.com/docs/api/analytics/feedback
+        """
+        page = await self._send(_wire.of_readers(project_id, "feedback", **which), FeedbackPage)
+        _check_rows(page.feedback, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
+        return page
+
+    async def assistant(self, project_id: str, **which: Unpack[WhichRows]) -> AssistantPage:
+        """Return questions that readers asked the service's assistant.
+
+        https://www.mintlify.com/docs/api/analytics/assistant-conversations
+        """
+        page = await self._send(_wire.of_readers(project_id, "assistant", **which), AssistantPage)
+        _check_rows(page.conversations, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
+        return page
+
     async def _send(self, call: _wire.Call, model: type[ModelT]) -> ModelT:
         if self._is_closed:
             raise RuntimeError("the client of the docs service is closed")
@@ -163,7 +231,7 @@ class DocsClient:
             "Accept-Encoding": "gzip",
             "Authorization": f"Bearer {self._api_key.get_secret_value()}",
             "User-Agent": "docs-bot",
-            **({"Content-Type": "application/json"} if call.prompt else {}),
+            **({"Content-Type": "application/json"} if call.fields else {}),
         }
         url, extensions = self._base_url + call.path, {"timeout": self._timeout}
         return httpx.Request(call.method, url, headers=headers, content=call.body, extensions=extensions)
@@ -197,6 +265,11 @@ class DocsClients(DocsClient):
         if call.project_id not in self._clients:
             raise NotConfigured("The project is not set up here", sent=False)
         return await self._clients[call.project_id]._send(call, model)
+
+
+def _check_rows(rows: Sized, limit: int) -> None:
+    if len(rows) > limit:
+        raise Unavailable(f"The service answered with more rows than the {limit} asked for")
 
 
 def _aiohttp_transport(proxy: str | None) -> httpx.AsyncBaseTransport:

@@ -1,13 +1,14 @@
 """The docs service's responses as frozen models with Python names.
 
 Jobs are parsed leniently: only the id is required, and invalid optional fields become None. Rejecting a job
-because of an invalid date would leave its caller not knowing whether the job exists. Visitor counts are
-parsed strictly: a missing number is an error, never zero.
+because of an invalid date would leave its caller not knowing whether the job exists. Counts are parsed
+strictly: a missing number is an error, never zero.
 
 No model has a value that a database refuses. An id of a job with a NUL character or a lone surrogate, or one
 that is too long, is an error, and so is a count beyond 64 bits. In a job's other texts and in the path of a
 page such characters are replaced: a job's end is told whatever its link is, and a path may come from anybody
-who visits the docs, who must not make all rows unreadable.
+who visits the docs, who must not make all rows unreadable. Searches, comments and questions are like paths.
+The address that a reader left for an answer is not read, nor what the assistant replied.
 """
 
 from __future__ import annotations
@@ -30,10 +31,22 @@ class JobStatus(StrEnum):
     FAILED = "failed"
 
 
+class BuildStatus(StrEnum):
+    """The states of a preview's build that the service documents."""
+
+    QUEUED = "queued"
+    IN_PROGRESS = "in_progress"
+    SUCCESS = "success"
+    FAILURE = "failure"
+
+
 MAX_ID_LENGTH = 400
 MAX_TEXT_LENGTH = 4_000
 """Upper limit for the other texts of a job, in characters. The rest is left out."""
+MAX_LINES = 300
+"""Upper limit for the lines of a log and for lists of files. The last ones are kept."""
 _MAX_COUNT = 2**63 - 1
+_ALL_PERCENT = 100
 _YEARS = range(1970, 9_999)
 """A time in another year counts as invalid: in some time zone it is outside what a `datetime` holds."""
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -72,12 +85,28 @@ def _moment_or_none(raw: object) -> datetime | None:
     return aware if aware.year in _YEARS else None
 
 
+def _percent_or_none(raw: object) -> float | None:
+    if isinstance(raw, bool) or not isinstance(raw, int | float):
+        return None
+    return float(raw) if 0 <= raw <= _ALL_PERCENT else None
+
+
 def _object_or_empty(raw: object) -> object:
-    return raw if isinstance(raw, dict | Source) else {}
+    return raw if isinstance(raw, dict | BaseModel) else {}
 
 
+def _texts(raw: object) -> tuple[str, ...]:
+    texts = raw[-MAX_LINES:] if isinstance(raw, list | tuple) else ()
+    return tuple(text for text in map(_text_or_empty, texts) if text)
+
+
+_LenientTexts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 _LenientText = Annotated[str | None, BeforeValidator(_text_or_none)]
+_Text = Annotated[str, BeforeValidator(_text_or_empty)]
+_LenientPercent = Annotated[float | None, BeforeValidator(_percent_or_none)]
+_LenientFlag = Annotated[bool | None, BeforeValidator(lambda raw: raw if isinstance(raw, bool) else None)]
 _LenientMoment = Annotated[datetime | None, BeforeValidator(_moment_or_none)]
+_StrictId = Annotated[str, Field(max_length=MAX_ID_LENGTH), AfterValidator(_usable)]
 _Count = Annotated[int, Field(ge=0, le=_MAX_COUNT, strict=True)]
 
 
@@ -105,8 +134,8 @@ class Job(_Answer):
     ``pr_link`` is the service's unchecked text: it may be null in every status and need not be a web address.
     """
 
-    id: Annotated[str, Field(max_length=MAX_ID_LENGTH), AfterValidator(_usable)]
-    status: Annotated[str, BeforeValidator(_text_or_empty)] = ""
+    id: _StrictId
+    status: _Text = ""
     source: Annotated[Source, BeforeValidator(_object_or_empty)] = Source()
     model: _LenientText = None
     pr_link: _LenientText = None
@@ -125,6 +154,43 @@ class Job(_Answer):
     def is_running(self) -> bool:
         """Return whether the job may still change. An undocumented status counts as running."""
         return self.known_status in (None, JobStatus.ACTIVE)
+
+
+class Preview(_Answer):
+    """A preview of a branch whose build has begun. ``preview_url`` is the service's unchecked text."""
+
+    status_id: _StrictId
+    preview_url: _LenientText = None
+
+
+class FilesChanged(_Answer):
+    """The paths of the files that a commit adds and modifies, in the repository."""
+
+    added: _LenientTexts = ()
+    modified: _LenientTexts = ()
+
+
+class Commit(_Answer):
+    """The commit of which a preview is built."""
+
+    files_changed: Annotated[FilesChanged, BeforeValidator(_object_or_empty)] = FilesChanged()
+
+
+class Build(_Answer):
+    """The build of a preview, as the service described it at one moment. ``logs``: its last lines."""
+
+    status: _Text = ""
+    summary: _LenientText = None
+    logs: _LenientTexts = ()
+    commit: Annotated[Commit, BeforeValidator(_object_or_empty)] = Commit()
+
+    @property
+    def known_status(self) -> BuildStatus | None:
+        """Return the status as a BuildStatus; None for an undocumented one."""
+        try:
+            return BuildStatus(self.status)
+        except ValueError:
+            return None
 
 
 class Visitors(_Answer):
@@ -146,4 +212,99 @@ class VisitorsPage(_Answer):
 
     totals: Visitors
     visitors: tuple[PageVisitors, ...]
+    has_more: StrictBool
+
+
+class Search(_Answer):
+    """What readers typed into the search, which may hold personal data, and how often.
+
+    ``ctr``: the percentage of these searches that were followed by a click, 0 to 100; None when not told.
+    """
+
+    search_query: _Text = ""
+    hits: _Count
+    ctr: _LenientPercent = None
+    top_clicked_page: _LenientText = None
+    last_searched_at: _LenientMoment = None
+
+
+class SearchesPage(_Answer):
+    """The searches with the most hits. ``total_searches``: all hits of the date range, also of other rows."""
+
+    searches: tuple[Search, ...]
+    total_searches: _Count
+    next_cursor: _LenientText = None
+
+    @property
+    def has_more(self) -> bool:
+        """Return whether the service has further rows."""
+        return self.next_cursor is not None
+
+
+class PageFeedback(_Answer):
+    """The feedback on one page. ``thumbs_up`` and ``thumbs_down`` need not add up to ``total``.
+
+    ``code``: the remarks on the page's blocks of code.
+    """
+
+    path: _Text = ""
+    thumbs_up: _Count
+    thumbs_down: _Count
+    code: _Count
+    total: _Count
+
+
+class FeedbackByPage(_Answer):
+    """Feedback counted for each page."""
+
+    feedback: tuple[PageFeedback, ...]
+    has_more: StrictBool
+
+
+class Feedback(_Answer):
+    """One vote or comment. ``helpful`` is None where the service does not say it.
+
+    ``source`` is "contextual", "code_snippet", "thumbs_only", or "agent" for other AI agents; it may be
+    another text, and so may ``status``.
+    """
+
+    id: _Text = ""
+    path: _Text = ""
+    comment: _LenientText = None
+    created_at: _LenientMoment = None
+    source: _Text = ""
+    status: _Text = ""
+    helpful: _LenientFlag = None
+
+
+class FeedbackPage(_Answer):
+    """Single votes and comments."""
+
+    feedback: tuple[Feedback, ...]
+    has_more: StrictBool
+
+
+class Turn(_Answer):
+    """One question to the assistant. ``id`` is the conversation's, so turns may share it.
+
+    ``query_category`` is the group of questions that the service puts it into.
+    """
+
+    id: _Text = ""
+    timestamp: _LenientMoment = None
+    query: _Text = ""
+    resolution_status: _Text = ""
+    query_category: _LenientText = None
+    page_url: _LenientText = None
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Return whether the service says that the docs do not cover the question."""
+        return self.resolution_status == "unanswered"
+
+
+class AssistantPage(_Answer):
+    """Questions that readers asked the assistant."""
+
+    conversations: tuple[Turn, ...]
     has_more: StrictBool

@@ -63,7 +63,7 @@ _COUNTED: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
         "docs_bot_job_ends",
         "Ends of iterations that this process saw.",
         "state",
-        ("pull_request", "no_change", "failed", "archived", "gone"),
+        ("pull_request", "no_pull_request", "failed", "archived", "gone"),
     ),
     "analytics": (
         "docs_bot_analytics_reads",
@@ -98,7 +98,10 @@ class Figures:
 
 GAUGES = {
     "oldest_prompt_seconds": "Age of the oldest prompt that is neither sent nor given up.",
-    "stuck_prompt_seconds": "For how long the prompt is due that should have been taken up first.",
+    "stuck_prompt_seconds": (
+        "For how long the prompt is due that should have been taken up first. "
+        "Prompts that wait for the limit, Slack, the docs service or a person do not count."
+    ),
     "oldest_delivery_seconds": "Age of the oldest message that Slack has neither accepted nor refused.",
     "oldest_edit_seconds": "Age of the oldest edit of a message, or reaction, that Slack has not taken.",
     "oldest_question_seconds": "Age of the oldest question about visitors without an answer.",
@@ -117,13 +120,18 @@ OF_PROJECTS = {
     "analytics_calls_used": "Calls of the analytics API in the last hour.",
     "analytics_calls_limit": "The hourly limit on calls of the analytics API.",
     "key_refused": "1 while the docs service refuses the key.",
-    "service_failing_seconds": "Time over which the docs service was seen to fail; 0 once it answers.",
+    "service_failing_seconds": (
+        "Time over which the docs service was seen to fail; 0 once it answers, so it stays while nobody asks."
+    ),
 }
 """The figures of projects that are gauges of the same name."""
 _IF_THERE = {
     "disk_free_bytes": "Room on the disk of the SQLite file.",
     "socket_connected": "1 while Slack's socket is connected.",
-    "sockets": "Sockets of the app in all processes, as Slack said when it opened this one; it allows ten.",
+    "sockets": (
+        "Sockets of the app in all processes, as Slack said when it opened this one; it allows ten. "
+        "More than you run: another installation has the same SLACK_APP_TOKEN and takes requests away."
+    ),
 }
 """The gauges that only some processes have."""
 
@@ -144,7 +152,7 @@ class Metrics(Collector):
             registry=self._registry,
         )
         self._failures = Counter(
-            "docs_bot_run_failures", "Runs that failed.", ["worker"], registry=self._registry
+            "docs_bot_run_failures", "Runs of workers that failed.", ["worker"], registry=self._registry
         )
         self._checks = Gauge(
             "docs_bot_check_ok",

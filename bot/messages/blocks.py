@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bot.messages.plain_text import clip, grapheme_boundary, one_line, visible
-from bot.model.ids import Block, Message, UserId
+from bot.model.ids import Block, ChannelId, Message, Reviewer, UserId, is_direct_message
 
 SECTION_LENGTH = 3_000
 BUTTON_LENGTH = 75
@@ -26,7 +26,6 @@ MOST_OPTIONS = 100
 _PLACEHOLDER_LENGTH = 150
 _HOST_LENGTH = 48
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
-_FIELD_LENGTH = 2_000
 MESSAGE_LENGTH = 12_000
 _UNCOUNTED_KEYS = frozenset({"type", "action_id", "value", "style", "url"})
 """Keys of a block whose values are not shown."""
@@ -78,6 +77,19 @@ def clip_bytes(mrkdwn: str, size: int) -> str:
 def mention(user: UserId) -> str:
     """Return a mention, which notifies the user. Slack's ids are letters and digits; others are escaped."""
     return f"<@{user}>" if user.isalnum() else escape(user)
+
+
+def mention_all(whom: Iterable[Reviewer]) -> str:
+    """Return mentions, which notify users and the members of user groups."""
+    groups = {each for each in whom if each.startswith("S") and each.isalnum()}
+    return " ".join(f"<!subteam^{each}>" if each in groups else mention(UserId(each)) for each in whom)
+
+
+def channel(channel: ChannelId) -> str:
+    """Return a channel's name as a link. Slack shows it only to those who may know it."""
+    if is_direct_message(channel):
+        return "direct messages"
+    return f"<#{channel}>" if channel.isalnum() else quoted(channel, 60)
 
 
 def web_address(url: str | None) -> str | None:
@@ -164,10 +176,9 @@ def moment(at: datetime, form: str = "{date_short_pretty} at {time}") -> str:
     return f"<!date^{int(at.timestamp())}^{form}|{fallback}>"
 
 
-def section(mrkdwn: str, *, accessory: Block | None = None) -> Block:
+def section(mrkdwn: str) -> Block:
     """Return a paragraph. The caller has escaped untrusted parts of ``mrkdwn``."""
-    block: dict[str, Any] = {"type": "section", "text": _mrkdwn(mrkdwn)}
-    return block | {"accessory": accessory} if accessory else block
+    return {"type": "section", "text": _mrkdwn(mrkdwn)}
 
 
 def _mrkdwn(mrkdwn: str) -> dict[str, Any]:
@@ -218,25 +229,8 @@ def menu(placeholder: str, action_id: str, options: Sequence[tuple[str, str]]) -
     }
 
 
-def overflow(action_id: str, options: Sequence[tuple[str, str]]) -> Block:
-    """Return a menu behind three dots, of one to five ``(label, value)`` options.
-
-    https://docs.slack.dev/reference/block-kit/block-elements/overflow-menu-element
-    """
-    return {"type": "overflow", "action_id": action_id, "options": [_option(*each) for each in options[:5]]}
-
-
 def _option(label: str, value: str) -> Block:
     return {"text": {"type": "plain_text", "text": clip(label, OPTION_LENGTH)}, "value": value}
-
-
-def fields(*mrkdwn: str, heading: str = "") -> Block:
-    """Return short paragraphs side by side, under a heading if there is one. Slack allows at most ten."""
-    made: Block = {
-        "type": "section",
-        "fields": [_mrkdwn(clip_mrkdwn(text, _FIELD_LENGTH)) for text in mrkdwn],
-    }
-    return made | {"text": _mrkdwn(heading)} if heading else made
 
 
 def code(text: str) -> str:
@@ -247,7 +241,7 @@ def code(text: str) -> str:
 def bare(message: Message) -> str:
     """Return a message as plain text without markup, for places like an error under a form's input."""
     without_sign = re.sub(r"^:[a-z_]+: ", "", message.text)
-    said = re.sub(r"[*`]", "", without_sign)
+    said = re.sub(r"[*`]", "", re.sub(r"<#\w+>", "that channel", without_sign))
     return said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
@@ -273,9 +267,7 @@ def _said(block: Block) -> str:
     lines: list[str] = []
     match block["type"]:
         case "section":
-            lines = [block["text"]["text"].rstrip("\n")] if "text" in block else []
-            pairs = (re.sub(r"^\*(.*)\*\n", r"\1: ", field["text"]) for field in block.get("fields", ()))
-            lines += [f"{'; '.join(pairs)}."] if "fields" in block else []
+            lines = [block["text"]["text"].rstrip("\n")]
         case "context":
             lines = [element["text"] for element in block["elements"]]
         case "rich_text":

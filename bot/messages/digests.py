@@ -8,35 +8,38 @@ from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.messages import blocks as b
-from bot.messages.face import name
+from bot.messages.face import lasted
 from bot.messages.numbers import (
     clock,
     counted,
     dates,
-    duration,
+    day,
     number,
     page_gain,
     shown_path,
+    visitors,
     visitors_chart,
 )
 from bot.messages.numbers import weekday as weekday_name
-from bot.messages.problems import reading_problem, refusal_way
+from bot.messages.plain_text import one_line
+from bot.messages.problems import reading_problem, refusal
+from bot.messages.to_review import in_digest
 from bot.messages.visitors import (
-    caveats,
     improve_menu,
-    is_empty,
+    more_button,
     movements,
     named_pages,
-    nobody,
-    page_numbers,
-    pages_blocks,
+    no_visits,
+    only_ai,
+    page_lines,
     shown_code,
-    source_note,
-    totals_fields,
+    totals,
     with_fitting_pages,
 )
-from bot.model.ids import Block, Message, Refusal
+from bot.messages.visitors_notes import caveats, source_note
+from bot.model.ids import Block, ChannelId, Message, QuestionId
 from bot.model.jobs import JobState
+from bot.model.outbox import NotPosted
 from bot.model.projects import Project, Projects
 from bot.model.questions import (
     Subscription,
@@ -50,61 +53,66 @@ from bot.model.questions import (
 )
 from bot.model.visitors import Period, ReadingProblem
 
-_CURVE_TITLE = "Unique visitors week by week"
+_TITLE_LENGTH = 30
+_MOVED = 2
+"""The most pages that a line about movements names here. *More* has the rest."""
 _STATE_NAMES = {
     JobState.PULL_REQUEST: ("pull request", "pull requests"),
-    JobState.NO_CHANGE: ("with nothing changed", "with nothing changed"),
+    JobState.NO_PULL_REQUEST: ("without a pull request", "without a pull request"),
     JobState.FAILED: ("failed", "failed"),
 }
 
 
-def digest(weekly: WeeklyReport) -> Message:
-    """Return the digest, with as many pages as fit into one message."""
-    return with_fitting_pages(weekly.report, lambda fewer: _digest(replace(weekly, report=fewer)))
+def digest(weekly: WeeklyReport, question: QuestionId) -> Message:
+    """Return the digest, with as many pages as fit into one message. *More* shows the rest."""
+    return with_fitting_pages(weekly.report, lambda fewer: _digest(replace(weekly, report=fewer), question))
 
 
-def _digest(weekly: WeeklyReport) -> Message:
+def _digest(weekly: WeeklyReport, question: QuestionId) -> Message:
     answer = weekly.report
-    against = "\ncompared with the week before" if answer.is_fair else ""
+    against = ", compared with the week before" if answer.is_fair else ""
     docs = b.label(answer.query.label) if answer.query.label else "The docs"
     heading = f"*{docs} in the week {dates(answer.query.period)}*{against}"
     curve = [(week, counts) for week, counts in weekly.curve if counts is not None]
-    lines = [*movements(answer.movements, answer.site), work_done(weekly.work)]
+    nothing = no_visits(answer)
+    lines = [*movements(answer.movements, _MOVED), work_done(weekly.work)]
     lines += [suggested(weekly.suggestion)] if weekly.suggestion else []
-    notes = [] if is_empty(answer) else caveats(answer)
+    notes = [] if nothing else caveats(answer)
     notes += [*_curve_gap(len(curve), len(weekly.curve)), source_note(answer)]
     notes += [footer(weekly.subscription)] if weekly.subscription else []
-    row = b.actions([*_improve(weekly.suggestion), *improve_menu(named_pages(answer))])
+    more = [] if nothing else [more_button(question)]
     return b.message(
-        b.section(heading),
-        *([] if is_empty(answer) else [totals_fields(answer)]),
-        *([visitors_chart(_CURVE_TITLE, curve)] if len(curve) > 1 else []),
-        *(b.plain(nobody(answer)) if is_empty(answer) else pages_blocks(answer)),
-        *(b.section(line) for line in lines),
-        *row,
+        b.section("\n".join([heading, nothing or totals(answer)])),
+        *([visitors_chart(curve)] if len(curve) > 1 else []),
+        *([] if nothing else b.plain("\n".join(page_lines(answer)))),
+        *b.plain("\n".join(lines)),
+        *b.actions([*_improve(weekly.suggestion), *more, *improve_menu(named_pages(answer))]),
         b.context(*notes),
     )
 
 
 def _curve_gap(known: int, total: int) -> list[str]:
     if known < 2:
-        return ["There is no curve yet: too few weeks have been read."]
+        return ["There is no curve yet: too few weeks are known."]
     weeks = counted(total - known, "week that has", "weeks that have")
     return [f"The curve leaves out {weeks} not been read yet."] if known < total else []
 
 
 def work_done(work: WorkDone) -> str:
-    """Return one line about the week's jobs, by their current states."""
-    waits = f" Waiting for review: {', '.join(map(name, work.to_review))}." if work.to_review else ""
+    """Return one line about the week's jobs, by their current states, and those that wait for review."""
+    return "\n".join([_asked(work), *(in_digest(work.to_review) if work.to_review else [])])
+
+
+def _asked(work: WorkDone) -> str:
     if not work.asked:
-        return f"*The agent* had no jobs. `/docs-agent` starts one.{waits}"
+        return "*The agent* had no jobs that week. `/docs-agent` starts one."
     by_state = {state: count for state, count in work.by_state.items() if state in _STATE_NAMES and count}
     parts = [counted(by_state[state], *words) for state, words in _STATE_NAMES.items() if state in by_state]
     rest = work.asked - sum(by_state.values())
     parts += [f"{number(rest)} open or ended otherwise"] if rest > 0 else []
-    took = f" Median time: {duration(work.median_time)}." if work.median_time is not None else ""
+    took = f" Median time: {lasted(work.median_time)}." if work.median_time is not None else ""
     asked = counted(work.asked, "job was asked for", "jobs were asked for")
-    return f"*The agent*: {asked}: {', '.join(parts)}.{took}{waits}"
+    return f"*The agent*: {asked}: {', '.join(parts)}.{took}"
 
 
 def suggested(suggestion: Suggestion) -> str:
@@ -112,10 +120,10 @@ def suggested(suggestion: Suggestion) -> str:
     page = suggestion.page
     why = {
         SuggestionReason.FALLING: f"lost readers: {page_gain(page)}",
-        SuggestionReason.ONLY_AI: "is read by AI agents, but hardly by people",
-        SuggestionReason.MOST_READ: "is the most read page that no job has named lately",
+        SuggestionReason.ONLY_AI: f"is read by {only_ai(page.now)}",
+        SuggestionReason.MOST_READ: f"is the most read that no job has named: {visitors(page.now.total)}",
     }[suggestion.why]
-    return f"*Worth improving*: {b.code(shown_path(page.path))} {why}. It had {page_numbers(page.now)}."
+    return f"*Worth improving*: {b.code(shown_path(page.path))} {why}."
 
 
 def _improve(suggestion: Suggestion | None) -> list[Block]:
@@ -130,12 +138,19 @@ def footer(subscription: Subscription) -> str:
 
 
 def when(weekly: WeeklyTime) -> str:
-    """Return a weekly time such as "Every Monday at 09:00 (Europe/Berlin)"."""
-    return f"Every {weekday_name(weekly.weekday)} at {clock(weekly.at)} ({b.escape(weekly.zone)})"
+    """Return a weekly time such as "Every Monday at 09:00 (Berlin)"."""
+    return f"Every {_day_and_time(weekly.weekday, weekly.at, weekly.zone)}"
+
+
+def _day_and_time(weekday: Weekday, at: time, zone: str) -> str:
+    city = zone.rpartition("/")[2].replace("_", " ")
+    return f"{weekday_name(weekday)} at {clock(at)} ({_short(city)})"
 
 
 _MOST_LISTED = 15
+_MOST_ASKED = 100
 _SHORT_LENGTH = 200
+_LABEL_LENGTH = 20
 
 
 def first_post(
@@ -143,24 +158,17 @@ def first_post(
     run_at: datetime,
     week: Period,
     *,
-    newer_at: datetime | None = None,
-    counted_in: str = "UTC",
+    now: datetime,
     shown: Project | None = None,
 ) -> Message:
     """Return the first post of a subscription, which proves that the bot can post in the channel.
 
-    ``counted_in``: the time zone of the analytics days. ``newer_at``: set if the week ends later in that zone
-    than in the subscription's; the moment from which a digest is about the newer week. ``shown``: see
-    ``Projects.shown``.
+    ``shown``: see ``Projects.shown``.
     """
-    wait = ""
-    if newer_at:
-        over = _local_time(newer_at, subscription)
-        wait = f": the week after that isn't over before {over}, since days begin in {b.escape(counted_in)}"
     return b.words(
         f"{when(subscription.weekly)} this channel gets a digest of who read {_docs(shown)}"
         f"{_section_words(subscription)}, set up by {b.mention(subscription.owner)}. "
-        f"The first comes {_local_time(run_at, subscription)}, about {dates(week)}{wait}. "
+        f"The first comes {_soon(run_at, now, subscription)} and covers {dates(week, year=False)}. "
         f"{_command('subscribe', subscription, shown)} changes the time, "
         f"{_command('unsubscribe', subscription, shown)} ends it."
     )
@@ -177,51 +185,38 @@ def subscribing(
 ) -> Message:
     """Return the immediate answer to a subscription, before the first post has succeeded."""
     where = _of(None, shown) + (f", for pages under {shown_code(section)}" if section else "")
-    there = _short(zone) if zone else "your time zone"
-    begin = "Changed: from now on the digest comes every" if changes else "The digest will come every"
-    failing = "" if changes else " If that fails, I'll tell you, and nothing is set up."
-    return b.words(
-        f"{begin} {weekday_name(weekday)} at {clock(at)} ({there}){where}. "
-        f"I'm posting to the channel once now, to be sure that I can.{failing}"
-    )
+    there = _day_and_time(weekday, at, zone or "your time zone")
+    return b.words(f"{'Changing to' if changes else 'Setting up'} a digest every {there}{where}…")
 
 
 def already_subscribed(subscription: Subscription, shown: Project | None = None) -> Message:
     """Return the answer to a subscription that there is already."""
     return b.words(
-        f"That's already set up: {when(subscription.weekly)}"
-        f"{_of(None, shown)}{_section_words(subscription)}. "
-        "`/docs-visitors subscriptions` shows the next runs."
+        f"This channel already gets a digest e{when(subscription.weekly)[1:]}"
+        f"{_of(None, shown)}{_section_words(subscription)}."
     )
 
 
 def digest_again(section: str | None, shown: Project | None = None) -> Message:
-    """Return the question whether a digest is to be sent once more."""
-    where, prefix = _of(section, shown), f"project:{shown.name}" if shown else "section"
-    return b.with_buttons(
-        f"This channel asked for the digest{where} a moment ago. Send it again?",
-        [b.button("Send again", "digest_again", f"{prefix}:{section or ''}")],
-    )
+    """Return the answer to ``digest now`` a moment after another one."""
+    return b.words(f"This channel asked for the digest{_of(section, shown)} a moment ago. I send it once.")
 
 
-def cannot_subscribe(meaning: Refusal, code: str, bot_name: str) -> Message:
-    """Return the answer if Slack refused the first post. ``code`` is Slack's error code."""
-    way = refusal_way(meaning, code, bot_name, "subscribe again")
-    return b.words(f":no_entry: The digest wasn't set up. {way}")
+def cannot_subscribe(refused: NotPosted, bot_name: str) -> Message:
+    """Return the answer if Slack refused the first post."""
+    where, why = b.channel(refused.channel), refusal(refused, bot_name)
+    return b.words(f":no_entry: The digest for {where} wasn't set up: {why}")
 
 
-def paused(subscription: Subscription, code: str, shown: Project | None = None) -> Message:
-    """Return the notice to the owner, sent once, that Slack refuses posts in the channel for good.
-
-    ``code`` is Slack's error code.
-    """
+def paused(
+    subscription: Subscription, refused: NotPosted, bot_name: str, shown: Project | None = None
+) -> Message:
+    """Return the notice to the owner, sent once, that Slack refuses posts in the channel for good."""
     weekly = subscription.weekly
     again = f"subscribe {weekday_name(weekly.weekday).lower()} {clock(weekly.at)} {weekly.zone}"
     return b.words(
         f":double_vertical_bar: The weekly {_named(shown)} for <#{subscription.channel}> is paused: "
-        f"Slack didn't let me post there (`{_short(code)}`). "
-        f"Once that's fixed, send {_command(again, subscription, shown)} in the channel "
-        "to start it again."
+        f"{refusal(refused, bot_name)} {_command(again, subscription, shown)} starts it again there."
     )
 
 
@@ -239,14 +234,13 @@ def missed(subscription: Subscription, week: Period, why: str, shown: Project | 
     )
 
 
-def not_posted(subscription: Subscription, code: str, shown: Project | None = None) -> Message:
-    """Return the notice to the owner that Slack refused a digest for a reason that an operator has to mend.
-
-    ``code`` is Slack's error code.
-    """
+def not_posted(
+    subscription: Subscription, refused: NotPosted, bot_name: str, shown: Project | None = None
+) -> Message:
+    """Return the notice to the owner that Slack refused a digest until an operator mends the token."""
     return b.words(
         f":warning: The weekly {_named(shown)} for <#{subscription.channel}> couldn't be posted: "
-        f"Slack refused it (`{_short(code)}`). The next one comes as planned. "
+        f"{refusal(refused, bot_name)} The next one comes as planned. "
         f"{_command('digest now', subscription, shown)} posts this one."
     )
 
@@ -260,25 +254,48 @@ def digest_coming(section: str | None, shown: Project | None = None) -> Message:
     )
 
 
-def digest_failed(week: Period, why: str, shown: Project | None = None) -> Message:
-    """Return the notice to the user of ``digest now`` that there is no digest."""
+def digest_failed(channel: ChannelId, week: Period, why: str, shown: Project | None = None) -> Message:
+    """Return the notice to the user of ``digest now`` in a channel that there is no digest."""
+    where = f"{_of(None, shown)} in {b.channel(channel)}"
     return b.words(
-        f":warning: There is no digest{_of(None, shown)} for the week {dates(week)}. "
+        f":warning: There is no digest{where} for the week {dates(week)}. "
         f"Its numbers are missing: {_short(reading_problem(why))}. Try again later."
     )
 
 
 def unsubscribed(count: int, left: int = 0) -> Message:
     """Return the answer to ``unsubscribe``: ``count`` subscriptions ended, ``left`` remain."""
+    if count == 0 and not left:
+        return b.words("This channel gets no digest. `/docs-visitors subscribe` starts one.")
     if count == 0:
         return b.words("This channel has no such digest. `/docs-visitors subscriptions` lists those it has.")
     if left:
         still = counted(left, "other", "others")
+        ended = "That digest is ended" if count == 1 else "Those digests are ended"
         return b.words(
-            f":white_check_mark: That digest is ended. This channel still gets {still}: "
-            "`/docs-visitors subscriptions`."
+            f":white_check_mark: {ended}. This channel still gets {still}: `/docs-visitors subscriptions`."
         )
     return b.words(":white_check_mark: This channel no longer gets a digest.")
+
+
+def which_to_end(subscriptions: Sequence[Subscription], projects: Projects) -> Message:
+    """Return the question which of several subscriptions is to end, with a menu of them."""
+    options = [
+        (_about(each, projects.shown(each.project)), str(each.id)) for each in subscriptions[:_MOST_ASKED]
+    ]
+    return b.with_buttons(
+        f"This channel gets {number(len(subscriptions))} digests. Which one ends?",
+        [b.menu("End a digest…", UNSUBSCRIBE, options)],
+    )
+
+
+UNSUBSCRIBE = "unsubscribe"
+
+
+def _about(subscription: Subscription, shown: Project | None) -> str:
+    """Return what a digest is about, not escaped, for a menu."""
+    section = shown_path(subscription.section, _TITLE_LENGTH) if subscription.section else "Whole site"
+    return f"{one_line(shown.label, _LABEL_LENGTH)}, {section}" if shown else section
 
 
 def listed(subscriptions: Sequence[Subscription], now: datetime, projects: Projects | None = None) -> Message:
@@ -342,7 +359,8 @@ def _of(section: str | None, shown: Project | None) -> str:
 def _command(verb: str, subscription: Subscription, shown: Project | None) -> str:
     """Return the command that applies ``verb`` to this subscription and no other of the channel."""
     project = f" project:{shown.name}" if shown else ""
-    section = f" path {subscription.section}" if subscription.section else ""
+    # To unsubscribe without a path asks which one.
+    section = f" path {subscription.section or '/'}" if subscription.section or verb == "unsubscribe" else ""
     return b.code(f"/docs-visitors {verb}{project}{section}")
 
 
@@ -352,5 +370,12 @@ def _section_words(subscription: Subscription) -> str:
 
 def _local_time(run: datetime, subscription: Subscription) -> str:
     """Return a moment in the subscription's own time zone, because the user chose it."""
-    zone = ZoneInfo(subscription.weekly.zone)
-    return run.astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
+    local = run.astimezone(ZoneInfo(subscription.weekly.zone))
+    return f"{day(local.date(), year=False)} {clock(local.time())}"
+
+
+def _soon(run: datetime, now: datetime, subscription: Subscription) -> str:
+    """Return a moment in the subscription's own time zone as "today at 09:00" or "on 30 Nov at 09:00"."""
+    local, today = (each.astimezone(ZoneInfo(subscription.weekly.zone)) for each in (run, now))
+    on = "today" if local.date() == today.date() else f"on {day(local.date(), year=False)}"
+    return f"{on} at {clock(local.time())}"

@@ -12,8 +12,9 @@ from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.problems import title
-from bot.model.ids import Block, JobNumber, Message
-from bot.model.jobs import Earlier, JobState, NotTaken, QueueWhy, Review, TrackedJob
+from bot.messages.pull_requests import by_whom, pull_request_line
+from bot.model.ids import Block, JobNumber, Message, UserId
+from bot.model.jobs import Earlier, JobProblem, JobState, NotTaken, QueueWhy, Review, TrackedJob
 from bot.model.waits import Wait, Waiting, WaitWhy
 
 MOST_MESSAGES = 20
@@ -117,12 +118,13 @@ QUOTE_LENGTH = 300
 """The face shows the first line of a prompt, up to this length; the thread then has the whole prompt."""
 _NUMBERED = re.compile(r"/(?:pulls?|pull-requests|pullrequest|merge_requests)/([0-9]{1,8})(?![^/?#])")
 """The number of a pull request in its address, as GitHub, GitLab, Bitbucket, Azure and Gitea write it."""
+_KNOWN_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com"})
 
 _STATE = {
     JobState.WAITING: ":hourglass_flowing_sand: *Waiting to start*",
     JobState.WORKING: ":gear: *Working on it*",
     JobState.PULL_REQUEST: ":memo: *Pull request ready*",
-    JobState.NO_CHANGE: ":heavy_minus_sign: *Finished, nothing changed*",
+    JobState.NO_PULL_REQUEST: ":heavy_minus_sign: *Finished without a pull request*",
     JobState.FAILED: ":x: *Failed*",
     JobState.ARCHIVED: ":file_folder: *Archived*",
     JobState.GONE: ":ghost: *Lost track*",
@@ -136,7 +138,20 @@ _TROUBLE = {
     QueueWhy.KEY: ":warning: The docs service has refused the bot since {}. Whoever runs it has to act. "
     "Then I'll go on by myself.",
 }
-REVIEW_WORDS = {Review.REVIEWED: "Reviewed or merged", Review.NOT_NEEDED: "Not needed"}
+_REVIEW = {Review.REVIEWED: "Reviewed", Review.NOT_NEEDED: "Not needed"}
+"""What people say of a pull request, where the bot cannot look at it."""
+_BECAME = {
+    Review.REVIEWED: ":white_check_mark: *Reviewed*",
+    Review.NOT_NEEDED: ":no_entry_sign: *Not needed*",
+    Review.MERGED: ":white_check_mark: *Merged*",
+    Review.CLOSED: ":no_entry_sign: *Closed*",
+}
+_WITHDRAWN = {
+    JobProblem.WITHDRAWN: " by {}",
+    JobProblem.DISMISSED: ", dismissed by {}",
+    JobProblem.DELETED: ": its message was deleted",
+    JobProblem.EDITED: ": {} edited its message",
+}
 _DISMISSED = ":grey_question: *Outcome unknown*"
 
 
@@ -144,16 +159,22 @@ class Action(StrEnum):
     """Action ids of the buttons in the bot's messages, which ``bot.commands`` handles."""
 
     VIEW_PULL_REQUEST = "view_pull_request"
-    FOLLOW_UP = "follow_up"
     RUN_AGAIN = "run_again"
-    MENU = "job_menu"
-    """A menu of what is seldom wanted. The value of an option begins with one of these ids."""
     SEND_AGAIN = "send_again"
     DISMISS = "dismiss"
     REVIEWED = "reviewed"
     NOT_NEEDED = "not_needed"
+    UNDO_REVIEW = "undo_review"
     WITHDRAW = "withdraw"
     SHOW_ATTACHMENTS = "show_attachments"
+    PREVIEW = "preview"
+    OPEN_PREVIEW = "open_preview"
+    FIX_PREVIEW = "fix_preview"
+    TRY = "try"
+
+
+LINKS = (Action.VIEW_PULL_REQUEST, Action.OPEN_PREVIEW)
+"""The buttons that only lead to an address, which Slack opens."""
 
 
 def name(number: JobNumber) -> str:
@@ -162,12 +183,20 @@ def name(number: JobNumber) -> str:
 
 
 def state_words(job: TrackedJob) -> str:
-    """Return the job's state in words, with its emoji."""
-    if job.dismissed_by is not None:
-        return f"{_DISMISSED}, dismissed by {b.mention(job.dismissed_by)}"
+    """Return the job's state in words, with its emoji: the first thing that a face says."""
+    if job.state is JobState.WITHDRAWN and job.withdrawn is not None:
+        how, by = job.withdrawn
+        return f"{_DISMISSED if how is JobProblem.DISMISSED else _STATE[job.state]}{withdrawn_words(how, by)}"
+    if job.state is JobState.PULL_REQUEST and job.review is not None:
+        return _BECAME[job.review]
     if job.state is JobState.UNWATCHED and job.time_taken is not None:
         return f":zzz: *Stopped checking after {lasted(job.time_taken)}*"
     return _STATE[job.state]
+
+
+def withdrawn_words(how: JobProblem, by: UserId) -> str:
+    """Return how something was withdrawn, and by whom, as the end of a sentence."""
+    return _WITHDRAWN.get(how, "").format(b.mention(by))
 
 
 def lasted(time: timedelta) -> str:
@@ -195,8 +224,13 @@ def face(job: TrackedJob, frees_at: datetime | None = None) -> Message:
     ``frees_at``: when the next use of the quota becomes free, shown if few uses are left.
     """
     shown = first_line(job)
-    headline = f"{state_words(job)} · {name(job.number)}"
-    lines = [_details(job), *_notes(job, frees_at)]
+    url = b.web_address(job.pr_link)
+    # Where people say what became of it, its button would be one too many for a thread: the end has it.
+    parts = [b.link(url, open_words(url, "PR"))] if url and _review(job) else []
+    headline = " · ".join((state_words(job), name(job.number), *parts))
+    earlier = taken_words(job.earlier) if job.earlier else ""
+    lines = [" · ".join(filter(None, (facts(job), earlier))), *_notes(job, frees_at)]
+    lines += [pull_request_line(job.pull_request)] if job.pull_request else []
     small, row = map(b.context, lines), b.actions(_buttons(job))
     return b.message(b.section(headline), b.quote(shown), *small, *row, most_bytes=b.EDITED_BYTES)
 
@@ -215,34 +249,25 @@ def redrawn(face: Message, *, posted_plain: bool) -> Message:
     return Message(face.text, face.blocks, (*kept, *row))
 
 
-def _details(job: TrackedJob) -> str:
-    """Return the small line: for which docs, who asked, how long it took, and where."""
+def facts(job: TrackedJob, asked_at: str = "{time}") -> str:
+    """Return a job's small line: for which docs, who asked, which version it is, and how long it took.
+
+    ``asked_at``: the form of the time, see `blocks.moment`.
+    """
     parts = [b.label(job.project_label)] if job.project_label else []
-    parts.append(f"asked by {b.mention(job.requester)} {b.moment(job.asked_at)}")
-    if job.earlier and (words := taken_words(job.earlier)):
-        parts.append(words)
-    if job.iteration > 1:
-        parts.append(f"round {job.iteration}")
+    parts.append(f"{b.mention(job.requester)}, {b.moment(job.asked_at, asked_at)}")
+    if job.version > 1:
+        parts.append(f"version {job.version}")
     if job.state is JobState.WORKING and job.shown_minutes:
         parts.append(f"running for more than {lasted(timedelta(minutes=job.shown_minutes))}")
     elif job.time_taken is not None and job.state is not JobState.UNWATCHED:
-        parts.append(f"took {lasted(job.time_taken)}")
-    if job.repository:
-        parts.append(_repository(job.repository, job.pr_link))
+        parts.append(lasted(job.time_taken))
+    if job.reviewed_by and job.reviewed_at and job.state is JobState.PULL_REQUEST:
+        parts.append(f"marked by {b.mention(job.reviewed_by)} {b.moment(job.reviewed_at)}")
+    if job.pull_request and job.pull_request.ended_at and job.state is JobState.PULL_REQUEST:
+        how = f"merged{by_whom(job.pull_request)}" if job.pull_request.is_merged else "closed"
+        parts.append(f"{how} {b.moment(job.pull_request.ended_at)}")
     return " · ".join(parts)
-
-
-def _repository(repository: str, pr_link: str | None) -> str:
-    """Return the repository: a link if its address, or the pull request's, shows where it is; else code."""
-    if (home := b.web_address(repository)) is not None:
-        path = urlsplit(home).path.rstrip("/").removesuffix(".git")
-        return b.link(home, one_line(b.host_of(home) + path, 120))
-    shown, address = one_line(repository, 120), b.web_address(pr_link)
-    if address is not None and re.fullmatch(r"[\w.-]+(?:/[\w.-]+)+", repository, re.ASCII):
-        home, found, _ = address.partition(f"/{repository}/")
-        if found and home.count("/") == 2:
-            return b.link(f"{home}/{repository}", shown)
-    return b.code(shown)
 
 
 def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
@@ -253,9 +278,6 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
-    if job.review and job.reviewed_by and job.reviewed_at and job.state is JobState.PULL_REQUEST:
-        who = f"{b.mention(job.reviewed_by)} {b.moment(job.reviewed_at)}"
-        notes.append(f"*{REVIEW_WORDS[job.review]}*: {who}")
     if job.trouble and job.trouble_since and job.state.is_open:
         notes.append(_TROUBLE[job.trouble].format(b.moment(job.trouble_since)))
     if job.state is JobState.REFUSED and (why := b.quoted(title(job.problem or ""), 120)):
@@ -270,33 +292,53 @@ def _queued(job: TrackedJob, until: datetime) -> str:
 
 
 def _buttons(job: TrackedJob) -> list[Block]:
-    buttons = view(job)
+    """Return the buttons for what can be done with the job now."""
+    buttons = _review(job) or view(job, called="PR")  # so short that a phone shows one row
     if job.queue_until and _may_queue(job):
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
         buttons.append(b.button(label, Action.WITHDRAW, str(job.number)))
-    if job.earlier and job.earlier.taken:
-        buttons.append(b.button("Show earlier messages", Action.SHOW_ATTACHMENTS, str(job.number)))
-    return [*buttons, *more(job)]
+    # Nothing in the thread tells this end, so its button stands here.
+    return [*buttons, run_again(job)] if job.state is JobState.WITHDRAWN else buttons
+
+
+def _review(job: TrackedJob) -> list[Block]:
+    """Return the buttons that say what became of a pull request that the bot cannot look at.
+
+    The chosen one takes that back.
+    """
+    if job.state is not JobState.PULL_REQUEST or job.sees_pull_request:
+        return []
+    number = str(job.number)
+    return [
+        b.button(words, Action.UNDO_REVIEW, number, style="primary")
+        if job.review is each
+        else b.button(words, Action(each.value), number)
+        for each, words in _REVIEW.items()
+    ]
 
 
 def _may_queue(job: TrackedJob) -> bool:
     return job.state is JobState.WAITING or job.state.takes_follow_ups
 
 
-def open_words(address: str) -> str:
-    """Return the words of a link to a pull request: its number, and on which host it leads to."""
-    found = _NUMBERED.search(address)
+def open_words(address: str, called: str = "Pull request") -> str:
+    """Return the words of a link to a pull request: its number, and the host that it leads to.
+
+    The host is left out where nobody has to look twice: `_KNOWN_HOSTS`, and this machine (the sandbox).
+    """
+    parts, found = urlsplit(address), _NUMBERED.search(address)
     number = f" #{found[1]}" if found else ""
-    return f"Pull request{number} · {b.host_of(address)}"
+    is_known = parts.hostname in _KNOWN_HOSTS or parts.scheme == "http"
+    return f"{called}{number}{'' if is_known else f' · {b.host_of(address)}'}"
 
 
-def view(job: TrackedJob, style: str | None = None) -> list[Block]:
+def view(job: TrackedJob, *, style: str | None = None, called: str = "Pull request") -> list[Block]:
     """Return the button to the job's pull request; nothing if there is none that can be linked to."""
     url = b.web_address(job.pr_link)
     if url is None:
         return []
-    number = str(job.number)
-    return [b.button(open_words(url), Action.VIEW_PULL_REQUEST, number, style=style, url=url)]
+    words, number = open_words(url, called), str(job.number)
+    return [b.button(words, Action.VIEW_PULL_REQUEST, number, style=style, url=url)]
 
 
 def run_again(job: TrackedJob) -> Block:
@@ -304,11 +346,13 @@ def run_again(job: TrackedJob) -> Block:
     return b.button("Run again", Action.RUN_AGAIN, str(job.number))
 
 
-def more(job: TrackedJob) -> list[Block]:
-    """Return the menu of what is seldom wanted; nothing if the job's state offers nothing."""
-    if job.state in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED):
-        return []
-    return [b.overflow(Action.MENU, [("Run again", f"{Action.RUN_AGAIN}:{job.number}")])]
+def in_private(job: TrackedJob) -> list[Block]:
+    """Return the buttons for what is seldom wanted of a job; they stand in its status."""
+    is_over = job.state not in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
+    buttons = [run_again(job)] if is_over else []
+    if job.earlier and job.earlier.taken:
+        buttons.append(b.button("Show earlier messages", Action.SHOW_ATTACHMENTS, str(job.number)))
+    return buttons
 
 
 def wait_lines(waiting: Sequence[Wait]) -> list[str]:
@@ -329,7 +373,7 @@ _WORDS = {
     WaitWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
     WaitWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
     WaitWhy.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
-    WaitWhy.LIMIT: "{what} waits for the shared hourly limit. It goes out {about}",
+    WaitWhy.LIMIT: "{what} starts {about}, when the hourly limit frees",
     WaitWhy.SHARE: "{what} waits: whoever asked has had their share of the hourly limit. It goes out {about}",
     WaitWhy.RETRY: "{what} goes out {soon}",
     WaitWhy.TIME: "I'll ask the docs service about it {soon}",

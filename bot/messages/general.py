@@ -1,71 +1,20 @@
-"""The help, projects, denied access, and forms (https://docs.slack.dev/reference/views/modal-views)."""
+"""Projects, denied access, and forms (https://docs.slack.dev/reference/views/modal-views)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bot.messages import blocks as b
 from bot.messages.face import name
 from bot.messages.job_answers import with_prompt
+from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.model.access import Access
-from bot.model.ids import ChannelId, JobNumber, Message, UserId
-from bot.model.jobs import TrackedJob
+from bot.model.examples import PROMPT
+from bot.model.ids import ChannelId, JobNumber, Message, Reviewer, UserId
+from bot.model.jobs import LeftOut, TrackedJob
 from bot.model.projects import Project, Projects
-
-_IN_THREADS = (
-    "*In a job's thread* just reply: every reply is a follow-up and gets :eyes: when I take it. "
-    "In a thread that people began, mention me. Begin with `#7` to name one of several jobs. "
-    "To talk among yourselves, begin with `aside`, `!` or somebody's name after `@`. "
-    "Slack allows no slash commands in threads, so `/docs-followup` names its job."
-)
-_ELSEWHERE = (
-    "*Elsewhere*: mention me in a channel, a group direct message or a thread, or write me a direct message, "
-    "to start a job. I answer in the thread. The words of the commands work after a mention, too: "
-    "`jobs`, `status 42`, `limits`, `visitors last week`. "
-    "Or choose *Ask the docs agent* from the menu of somebody's message. "
-    "`/docs-agent` and `/docs-followup` alone open a form."
-)
-_VISITORS = (
-    "*Periods and options of* `/docs-visitors`: `7d`, `last 28 days`, `today`, `last week`, `this month`, "
-    "`last year`, `October`, `Q3 2025`, `2025`, `1 Oct`, `1 Oct to 15 Oct`, `since monday`. "
-    "`compare September` names the period to compare with, `compare none` leaves it out. "
-    "`sort human`, `sort ai` or `sort total` ranks the pages, `top 20` names more of them, "
-    "`path /api` shows one section, `csv` sends all pages as a file."
-)
-_COST = (
-    "*What it costs*: each new job and each follow-up is one use of the docs service's hourly limit. "
-    "Looking, listing, thanks and replies that aren't meant for me cost nothing."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class CommandHelp:
-    """What the help says of one command. ``words``: what to type after it, and what that does."""
-
-    name: str
-    usage_hint: str
-    summary: str
-    words: Sequence[tuple[str, str]]
-
-
-def help_message(commands: Sequence[CommandHelp], projects: Projects) -> Message:
-    """Return the help: all commands with examples, and the other ways to use the bot."""
-    paragraphs = [*(_paragraph(command) for command in commands), _VISITORS, _IN_THREADS, _ELSEWHERE]
-    paragraphs += [*([naming(projects)] if projects.are_several else []), _COST]
-    return b.message(*map(b.section, paragraphs))
-
-
-def _paragraph(command: CommandHelp) -> str:
-    usage = f"*{b.escape(command.name)}* {b.quoted(command.usage_hint, 200)}"
-    words = [
-        f"• `{b.escape(f'{command.name} {typed}'.strip())}` {b.escape(tells)}"
-        for typed, tells in command.words
-    ]
-    return "\n".join([usage, b.escape(command.summary), *words])
-
 
 NOT_SERVED = "These docs are no longer set up here. Close this and try again."
 
@@ -108,12 +57,69 @@ def chosen(project: Project) -> Message:
     )
 
 
-def may_not_choose(project: Project) -> Message:
+def may_not_choose(project: Project, channel: ChannelId) -> Message:
     """Return the refusal to choose a channel's project."""
     return b.words(
-        ":no_entry: Only an admin of this bot chooses a channel's project. "
+        f":no_entry: Only an admin of this bot chooses the project of {b.channel(channel)}. "
         f"Begin what you ask with {b.code(f'project:{project.name}')} instead. That works for everybody."
     )
+
+
+def replies_here(*, by_mention: bool) -> Message:
+    """Return which replies steer a channel's jobs, and how to change that."""
+    if by_mention:
+        return b.words(
+            "Here only replies that mention me are follow-ups. "
+            "`/docs-agent replies on` takes every reply in a job's thread."
+        )
+    return b.words(
+        "Here every reply in a job's thread is a follow-up. `/docs-agent replies off` takes only those that "
+        "mention me."
+    )
+
+
+def replies_chosen(*, by_mention: bool) -> Message:
+    """Return the confirmation that a channel has chosen which replies steer its jobs."""
+    which = "only replies that mention me" if by_mention else "all replies in a job's thread"
+    return b.words(f":white_check_mark: From now on, {which} are follow-ups in this channel.")
+
+
+def replies_in_direct() -> Message:
+    """Return the answer to whoever chooses which replies count in direct messages."""
+    return b.words("In direct messages every reply is for me, so there is nothing to choose.")
+
+
+def reviewers_here(reviewers: Sequence[Reviewer]) -> Message:
+    """Return who reviews a channel's pull requests, and how to change that."""
+    if reviewers:
+        return b.words(
+            f"{_REMINDERS} {b.mention_all(reviewers)}. `/docs-agent reviewers none` sends them to whoever "
+            "asked for the job."
+        )
+    return b.words(f"{_REMINDERS} whoever asked for the job. `/docs-agent reviewers @docs-team` changes it.")
+
+
+def reviewers_chosen(reviewers: Sequence[Reviewer]) -> Message:
+    """Return the confirmation that a channel has chosen who reviews its pull requests."""
+    whom = b.mention_all(reviewers) or "whoever asked for the job"
+    return b.words(f":white_check_mark: From now on: {_REMINDERS[0].lower()}{_REMINDERS[1:]} {whom}.")
+
+
+_REMINDERS = "Reminders of this channel's open pull requests, and the digest's list of them, go to"
+MOST_REVIEWERS = 10
+
+
+def no_reviewers() -> Message:
+    """Return the answer to whoever names nobody, or too many, to review a channel's pull requests."""
+    return b.words(
+        f":no_entry: Name people or a user group, {MOST_REVIEWERS} at most, and choose them from Slack's "
+        "suggestions after `@`. Nothing was changed."
+    )
+
+
+def reviewers_in_direct() -> Message:
+    """Return the answer to whoever chooses who reviews pull requests in direct messages."""
+    return b.words("In direct messages reminders go to you, so there is nothing to choose.")
 
 
 def unknown_choice(name: str, projects: Projects) -> Message:
@@ -140,25 +146,29 @@ def unknown_project(name: str, projects: Projects, prompt: str) -> Message:
 
 
 _WHY: Mapping[Access, str] = {
-    Access.GUEST: "Guests can't start jobs. Ask a teammate to send this for you.",
-    Access.BOT: "Bots can't start jobs. Ask a teammate to send this.",
-    Access.STRANGER: "People from other organisations can't start jobs. Ask a teammate to send this for you.",
-    Access.GONE: "Slack says this account isn't active. Ask a teammate to send this for you.",
-    Access.NOT_LISTED: "This bot is set up for some people only. Ask one of them to send this for you.",
-    Access.CHANNEL: "This bot isn't set up for this channel. Ask in another one, or ask whoever runs it.",
+    Access.GUEST: "Guests can't use this bot{here}. Ask a teammate to send this for you.",
+    Access.BOT: "Bots can't use this bot{here}. Ask a teammate to send this.",
+    Access.STRANGER: (
+        "People from other organisations can't use this bot{here}. Ask a teammate to send this for you."
+    ),
+    Access.GONE: "Slack says this account isn't active. Ask a teammate to send this{here} for you.",
+    Access.NOT_LISTED: "This bot is set up for some people only. Ask one of them to send this{here} for you.",
+    Access.CHANNEL: "I'm not set up for use{here}. Ask in another channel, or ask whoever runs this bot.",
     Access.UNTOLD: "Slack didn't tell me who you are, so I did nothing. Send or press it again in a minute.",
 }
 
 
-def not_allowed(access: Access) -> Message:
-    """Return the answer to a user without access: the reason, and whom to ask."""
+def not_allowed(access: Access, channel: ChannelId | None = None) -> Message:
+    """Return the answer to a user without access, who asked in ``channel``: the reason, and whom to ask."""
     why = _WHY.get(access, "You can't use this bot. Ask whoever runs it.")
-    return b.words(f":no_entry: {why}")
+    return b.words(f":no_entry: {why.format(here=f' in {b.channel(channel)}' if channel else '')}")
 
 
-def not_yours(requester: UserId) -> Message:
+def not_yours(job: JobNumber, requester: UserId) -> Message:
     """Return the answer to a user who pressed a button reserved for the requester and admins."""
-    return b.words(f":no_entry: Only {b.mention(requester)} or an admin of this bot can decide that.")
+    return b.words(
+        f":no_entry: Only {b.mention(requester)} or an admin of this bot can decide that about {name(job)}."
+    )
 
 
 Part = dict[str, Any]
@@ -199,19 +209,32 @@ def _select(options: Sequence[tuple[str, str]]) -> Part:
     return {"type": "static_select", "options": made, "initial_option": made[0]}
 
 
-def earlier_blocks(messages: str, left_out: int, *, is_chosen: bool, is_read: bool) -> tuple[Part, ...]:
+_LEFT_OUT = {
+    LeftOut.OTHERS: (
+        "from a guest, another organisation or a bot",
+        "from guests, other organisations or bots",
+    ),
+    LeftOut.UNTOLD: ("from somebody Slack didn't describe", "from people Slack didn't describe"),
+    LeftOut.ASIDE: ("aside", "asides"),
+    LeftOut.WORDLESS: ("without words", "without words"),
+    LeftOut.OLDER: ("older", "older"),
+}
+
+
+def earlier_blocks(
+    messages: str, left_out: Mapping[LeftOut, int], *, is_chosen: bool, is_read: bool
+) -> tuple[Part, ...]:
     """Return the part of the form with the earlier messages of a thread, to edit or untick."""
     if not is_read:
         return (b.context("Slack didn't let me read the thread's earlier messages, so none go along."),)
+    parts = "; ".join(counted(left_out[why], *words) for why, words in _LEFT_OUT.items() if left_out.get(why))
     if not messages:
-        return ()
+        return (b.context(f"No earlier messages go along. Left out: {parts}."),) if parts else ()
     option = {"text": _plain("Send them to the agent, as background"), "value": "yes"}
     chosen = {"initial_options": [option]} if is_chosen else {}
     boxes: Part = {"type": "checkboxes", "options": [option], **chosen}
     element = _text_input("Empty: nothing goes along", messages)
-    hint = (
-        f"{left_out:,} left out: from guests, other organisations and bots, or older." if left_out else None
-    )
+    hint = f"Left out: {parts}." if parts else None
     return (
         _input("take_earlier", "Earlier messages of the thread", boxes) | {"optional": True},
         _input("earlier", "What they say", element, hint) | {"optional": True},
@@ -232,10 +255,10 @@ def ask_form(
     """
     prompt = _prompt_input(
         "What should be written or changed?",
-        "Add a quickstart for the Python SDK",
+        PROMPT,
         text,
-        "Name the pages, the readers and what must stay as it is. "
-        f"More than {b.PLAIN_INPUT_LENGTH:,} characters fit after /docs-agent.",
+        "Name the page, who reads it, and what must stay. "
+        f"For more than {b.PLAIN_INPUT_LENGTH:,} characters, type the prompt after /docs-agent.",
     )
     chosen: list[Part] = []
     if channel is None:
@@ -261,17 +284,15 @@ def run_again_form(job: TrackedJob, *, private: str) -> Part:
     return _view("run_again", "Run again", private, prompt)
 
 
-def follow_up_form(
-    jobs: Sequence[TrackedJob], *, private: str, chosen: JobNumber | None = None, text: str = ""
-) -> Part:
-    """Return the form for a follow-up. It also asks for the job unless one was ``chosen``."""
+def follow_up_form(jobs: Sequence[TrackedJob], *, private: str, is_chosen: bool = False) -> Part:
+    """Return the form for a follow-up. It also asks for the job unless one was chosen."""
     prompt = _prompt_input(
         "What else should change?",
         "Mention Python 3.11 too",
-        text,
+        "",
         "The agent goes on where it stopped, on the same pull request.",
     )
-    if chosen is not None and len(jobs) == 1:
+    if is_chosen:
         shown = f"*{name(jobs[0].number)}* {b.quoted(jobs[0].text, 150)}"
         return _view("follow_up", "Follow up", private, b.section(shown), prompt)
     options = [(f"{name(job.number)} {one_line(job.text, b.OPTION_LENGTH)}", str(job.number)) for job in jobs]

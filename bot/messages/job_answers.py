@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from bot.messages import blocks as b
-from bot.messages.face import file_names, name, open_words, state_words, wait_lines
+from bot.messages.face import facts, file_names, in_private, name, open_words, state_words, wait_lines
 from bot.messages.numbers import counted, number
 from bot.messages.plain_text import one_line, visible
-from bot.messages.problems import BETWEEN_PEOPLE, Problem, key_setting, title
-from bot.model.ids import ChannelId, JobNumber, Message, ProjectId, Refusal
-from bot.model.jobs import JobState, TrackedJob
+from bot.messages.problems import key_setting, refusal, title
+from bot.messages.to_review import in_list
+from bot.model.examples import PROMPT
+from bot.model.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal
+from bot.model.jobs import JobState, Listed, TrackedJob
+from bot.model.outbox import NotPosted
 from bot.model.projects import Project
 from bot.model.visitors import Budget
 from bot.model.waits import Wait
@@ -26,25 +29,10 @@ _LISTED_URL_LENGTH = 300
 _COPIED_LENGTH = 10_000
 
 
-def cannot_post(meaning: Refusal, bot_name: str, prompt: str = "") -> Message:
+def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
     """Return the answer to a request whose thread could not be opened, so nothing was started."""
-    match meaning:
-        case Refusal.BETWEEN_PEOPLE:
-            way = BETWEEN_PEOPLE
-        case Refusal.NOT_A_MEMBER | Refusal.NOT_VISIBLE:
-            way = (
-                "I'm not in this channel, so I couldn't report here. "
-                f"Type `/invite @{b.quoted(bot_name, 80)}` in the channel, then ask again."
-            )
-        case Refusal.ARCHIVED:
-            way = "The channel is archived. Ask again in another one."
-        case Refusal.RESTRICTED:
-            way = "I'm not allowed to post in this channel. Ask again in another one, or ask an admin."
-        case Refusal.TOKEN | Refusal.SCOPE:
-            way = "Slack doesn't accept the bot's token any more. Ask whoever runs this bot to renew it."
-        case Refusal.BLOCKS | Refusal.PASSING | Refusal.PERMANENT:
-            way = "Slack didn't let me post in this channel. Try another one, or ask whoever runs this bot."
-    return with_prompt(b.words(f":no_entry: Nothing was started. {way}"), prompt)
+    said = f":no_entry: Nothing was started: I can't report in {b.channel(refused.channel)}, because "
+    return with_prompt(b.words(f"{said}{refusal(refused, bot_name)}"), prompt)
 
 
 def with_prompt(refusal: Message, prompt: str) -> Message:
@@ -60,54 +48,88 @@ def with_prompt(refusal: Message, prompt: str) -> Message:
     return b.message(b.section(headline), b.quote(shown))
 
 
-def undelivered(job: TrackedJob, problem: Problem) -> Message:
+def undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Message:
     """Return the job's state for its requester alone, after a post in its thread failed for good."""
     url = b.web_address(job.pr_link)
-    result = f" {b.link(url, open_words(url))}." if url else ""
-    return b.words(
-        f":warning: {problem.what} So I'm telling you here: {name(job.number)} "
-        f"(“{b.quoted(job.text, 80)}”) is now {state_words(job)}.{result} {problem.next_step}"
-    )
+    _, _, state = state_words(job).partition(" ")
+    result = f"{state} · {b.link(url, open_words(url)) if url else ''}".removesuffix(" · ")
+    where = f"{b.channel(job.channel)}, “{b.quoted(job.text, 80)}”"
+    if refused.meaning is Refusal.THREAD_GONE:
+        said = f"The thread of {name(job.number)} is gone, so here: {result} ({where})."
+    else:
+        why = refusal(refused, bot_name)
+        said = f"{name(job.number)}: {result} ({where}). I can't say so in its thread, because {why}"
+    return b.words(f":warning: {said}")
 
 
 @dataclass(frozen=True, slots=True)
 class JobListing:
-    """Which jobs are listed. ``channel`` is None for those of all channels. ``page`` counts from 0."""
+    """Which jobs are listed. ``channel`` is None for those of all channels. ``page`` counts from 0.
+
+    ``to_review``: how many jobs wait for review besides the open ones. ``is_all``: all channels were looked
+    at. ``now``: when it is listed.
+    """
 
     channel: ChannelId | None = None
     mine: bool = False
-    is_open: bool = False
+    only: Listed | None = None
     page: int = 0
     is_here: bool = True
     has_more: bool = False
+    to_review: int = 0
+    is_all: bool = True
+    now: datetime | None = None
 
     def turned(self, by: int) -> str:
         """Return the value of a button that leads to another page."""
-        kinds = f"{'mine ' if self.mine else ''}{'open ' if self.is_open else ''}"
+        kinds = f"{'mine ' if self.mine else ''}{f'{self.only} ' if self.only else ''}"
         return f"{self.page + by} {kinds}{self.channel or ''}"
 
 
 def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing | None = None) -> Message:
     """Return a page of a list of jobs. Each is given with the permalink of its thread, if known."""
     listing = listing or JobListing()
-    if not jobs and listing.is_here and not (listing.mine or listing.is_open or listing.page):
-        return b.words("No jobs here yet. Start one: `/docs-agent Add a quickstart for the Python SDK`")
-    lines = [_line(job, permalink) for job, permalink in jobs]
+    if not jobs and not listing.only and not listing.page:
+        return b.words(f"{_heading(listing, 0)} Start one: {b.code(f'/docs-agent {PROMPT}')}")
+    now = listing.now if listing.only is Listed.REVIEW else None
+    lines = [in_list(job, link, now) if now else _line(job, link) for job, link in jobs]
     heading = _heading(listing, len(jobs))
     back = [b.button("Previous", "jobs_newer", listing.turned(-1))] if listing.page else []
     onward = [b.button("Next", "jobs_older", listing.turned(1))] if listing.has_more else []
     row = b.actions([*back, *onward])
-    return b.message(b.section(f"*{heading}*"), *map(b.section, lines), *row)
+    more = [_to_review(listing)] if listing.to_review else [] if listing.is_all else [_MORE_CHANNELS]
+    return b.message(b.section(f"*{heading}*"), *map(b.section, [*lines, *more]), *row)
+
+
+_MORE_CHANNELS = (
+    "There are more channels than I can look into at once: `/docs-agent jobs review #channel` lists one's."
+)
+
+
+def _to_review(listing: JobListing) -> str:
+    mine = " mine" if listing.mine else ""
+    waiting = counted(listing.to_review, "pull request waits", "pull requests wait")
+    return f"{waiting} for review: {b.code(f'/docs-agent jobs{mine} review')}"
+
+
+_KINDS = {
+    None: ("job", "jobs"),
+    Listed.OPEN: ("open job", "open jobs"),
+    Listed.REVIEW: ("job to review", "jobs to review"),
+}
 
 
 def _heading(listing: JobListing, count: int) -> str:
-    kind, whose = "open job" if listing.is_open else "job", " of yours" if listing.mine else ""
+    (kind, kinds), whose = _KINDS[listing.only], " of yours" if listing.mine else ""
     where = " here" if listing.is_here else f" in <#{listing.channel}>" if listing.channel else ""
     if not count:
-        return f"No {'more ' if listing.page else ''}{kind}s{whose}{where}."
+        return f"No {'more ' if listing.page else ''}{kinds}{whose}{where}."
     if listing.page or listing.has_more:
-        return f"{kind.capitalize()}s{whose}{where}, page {listing.page + 1}:"
-    return f"The last {count} {kind}s{whose}{where}:" if count > 1 else f"The only {kind}{whose}{where}:"
+        return f"{kinds.capitalize()}{whose}{where}, page {listing.page + 1}:"
+    if count == 1:
+        return f"The only {kind}{whose}{where}:"
+    which = f"The {count} oldest" if listing.only is Listed.REVIEW else f"The last {count}"
+    return f"{which} {kinds}{whose}{where}:"
 
 
 def no_such_channel() -> Message:
@@ -121,26 +143,32 @@ def no_such_channel() -> Message:
 def _line(job: TrackedJob, permalink: str | None = None) -> str:
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
     shown = f" · {b.link(url, open_words(url))}" if url and len(url) < _LISTED_URL_LENGTH else ""
-    project = f"{b.label(job.project_label)} · " if job.project_label else ""
     return (
-        f"{b.link(permalink, name(job.number))} {state_words(job)} · {b.quoted(job.text, 80)} · "
-        f"{project}{b.mention(job.requester)} · {b.moment(job.asked_at)}{shown}"
+        f"{b.link(permalink, name(job.number))} {state_words(job)}{shown} · {b.quoted(job.text, 80)} · "
+        f"{facts(job, '{date_short_pretty} at {time}')}"
     )
 
 
-def job_status(job: TrackedJob, permalink: str | None = None, waiting: Sequence[Wait] = ()) -> Message:
-    """Return the status of one job, as the last poll found it, with a link to its thread.
+def job_status(
+    job: TrackedJob,
+    permalink: str | None = None,
+    waiting: Sequence[Wait] = (),
+    more: Sequence[Block] = (),
+) -> Message:
+    """Return the status of one job, as the last poll found it, with a link to its thread and its buttons.
 
-    ``waiting``: what waits of the job.
+    ``waiting``: what waits of the job. ``more``: further buttons.
     """
     details = [_line(job), *wait_lines(waiting), *_details(job)]
     if job.pr_link and b.web_address(job.pr_link) is None:
         details.append(f"Its pull request, at an address I can't link to: `{b.quoted(job.pr_link, 300)}`")
-    if job.problem:
+    if job.problem and job.state is not JobState.WITHDRAWN:
         details.append(f"Problem: {b.quoted(title(job.problem), 200)}")
+    if job.by_mention:
+        details.append("Replies: only those that mention me are follow-ups in its channel")
     if b.web_address(permalink):
         details.append(b.link(permalink, "Go to its thread"))
-    return b.words("\n".join(details))
+    return b.message(*b.plain("\n".join(details)), *b.actions([*in_private(job), *more]))
 
 
 def _code(text: str) -> str:
@@ -179,10 +207,10 @@ def forgotten(job: TrackedJob) -> Message:
 
 def no_such_job(named: str) -> Message:
     """Return the answer to a reference that matches no job."""
+    number = named.removeprefix("#")
+    shown = f"Job {number}" if re.fullmatch("[0-9]{1,9}", number) else f"job “{b.quoted(named, 80)}”"
     return b.words(
-        f":no_entry: I don't know the job “{b.quoted(named, 80)}”, so nothing was sent. "
-        "`/docs-agent jobs` lists this channel's jobs. "
-        "Name one by its number (`42`), the service's id, or a link to its thread."
+        f":no_entry: There's no {shown} that you can see. `/docs-agent jobs` lists this channel's."
     )
 
 
@@ -225,9 +253,14 @@ def too_late() -> Message:
     return b.words("That's been decided already, so I did nothing. The thread shows what was chosen.")
 
 
-def run_again_before(number: JobNumber) -> Message:
-    """Return the answer to a second press of *Run again*; the first one started job ``number``."""
-    return b.words(f"That's been run again already, as {name(number)}. I started nothing new.")
+def not_reviewable(job: TrackedJob) -> Message:
+    """Return the answer to a button about a pull request of a job that has gone on meanwhile."""
+    return b.words(f"{name(job.number)} has gone on since, so I did nothing. Its first message shows how.")
+
+
+def started_before(number: JobNumber) -> Message:
+    """Return the answer to a second press of a button that starts a job; the first one started ``number``."""
+    return b.words(f"That's been started already, as {name(number)}. I started nothing new.")
 
 
 def same_job(job: JobNumber) -> Message:
@@ -255,20 +288,9 @@ def edited_too_late(job: TrackedJob) -> Message:
 
 def nothing_to_send(files: Sequence[str]) -> Message:
     """Return the answer to a message without text. ``files`` are the names of the files in it."""
-    if not files:
-        return b.words(":no_entry: There are no words in that, so nothing was sent.")
     return b.words(
         f":no_entry: There are no words in that, so nothing was sent, not even {file_names(files)}. "
         "Tell me in words what to change. Text files up to 20 kB in the same message go along."
-    )
-
-
-def greeting(bot_name: str) -> Message:
-    """Return the answer to a mention of the bot without text."""
-    return b.words(
-        "Tell me what to change in the docs, and I'll open a pull request. "
-        f"Mention me: `@{b.quoted(bot_name, 80)} Add a quickstart for the Python SDK`, "
-        "or type `/docs-agent Add a quickstart for the Python SDK`. `/docs-agent help` shows the rest."
     )
 
 
@@ -342,67 +364,27 @@ class Limits:
 
 def limits(projects: Sequence[Limits]) -> Message:
     """Return how much of both hourly limits is left, for each project."""
-    cost = "A use is one new job or one follow-up; looking costs nothing."
-    between = "\n\n" if len(projects) > 1 else "\n"
-    return b.words(between.join([*map(_left, projects), cost]))
+    cost = "One job or follow-up is one use."
+    return b.words("\n".join([*map(_left, projects), cost]))
 
 
 def _left(of: Limits) -> str:
     left = max(0, of.limit - of.used)
-    frees = f", the next frees at {b.moment(of.frees_at, '{time}')}" if of.frees_at and of.used else ""
-    queue = counted(of.waiting, "prompt waits", "prompts wait") if of.waiting else "Nothing waits"
-    calls_left = max(0, of.analytics.limit - of.analytics.used)
-    calls_at = of.analytics.free_at
-    possible = f", the next is possible at {b.moment(calls_at, '{time}')}" if calls_at else ""
-    key = ":warning: The docs service refuses the bot's key, so everything waits until that's fixed.\n"
-    heading = f"*{b.label(of.shown.label)}*\n" if of.shown else ""
+    spent = f" ({_mine(of)})" if of.mine else ""
+    frees = f"; the next frees at {b.moment(of.frees_at, '{time}')}" if of.frees_at and not left else ""
+    waits = (
+        f" {counted(of.waiting, 'prompt waits', 'prompts wait')}; people take turns." if of.waiting else ""
+    )
+    reads = max(0, of.analytics.limit - of.analytics.used)
+    reads_at = f"; the next at {b.moment(of.analytics.free_at, '{time}')}" if of.analytics.free_at else ""
+    key = ":warning: The docs service refuses my key, so everything waits until that's fixed.\n"
+    heading = f"*{b.label(of.shown.label)}*: " if of.shown else ""
     return (
-        f"{heading}{key if of.key_is_refused else ''}"
-        f"*{number(left)} of {number(of.limit)} uses left*{frees}. "
-        f"Of those spent in the last hour, {counted(of.mine, 'was yours', 'were yours')}.\n"
-        f"{queue} for a use. People take turns: your second waits until everybody's first is out. "
-        "One person can have half of an hour's uses while others ask, and four fifths otherwise.\n"
-        f"Visitors: {number(calls_left)} of {number(of.analytics.limit)} analytics calls left{possible}."
+        f"{key if of.key_is_refused else ''}"
+        f"{heading}*{number(left)} of {number(of.limit)} left this hour*{spent}{frees}.{waits} "
+        f"Visitors: {number(reads)} of {number(of.analytics.limit)} reads left{reads_at}."
     )
 
 
-SEND_ANYWAY = "send_anyway"
-"""The action id of the button that sends the words to the agent."""
-
-
-class Reflex(StrEnum):
-    """What words were taken for, as the answer says it."""
-
-    STATUS = "a question about jobs"
-    STOP = "a wish to stop something"
-    PROJECT = "a question about projects"
-    LIMITS = "a question about the hourly limit"
-    VISITORS = "a question about visitors"
-    HELP = "a question about what I can do"
-    GREETING = "a greeting"
-    COMMAND = "a command that I don't have"
-    THANKS = "thanks"
-
-
-_NEXT = {
-    Reflex.STATUS: "`/docs-agent jobs` lists this channel's jobs, `/docs-agent status 42` shows one.",
-    Reflex.STOP: (
-        "Nothing was stopped either: a job that waits has *Withdraw* in its message, and one that the agent "
-        "works on can't be stopped."
-    ),
-    Reflex.PROJECT: "`/docs-agent project` shows which docs this channel's prompts are for.",
-    Reflex.LIMITS: "`/docs-agent limits` shows how much of the hour is left.",
-    Reflex.VISITORS: "`/docs-visitors last week` shows who reads the docs.",
-    Reflex.HELP: "`/docs-agent help` shows it.",
-    Reflex.GREETING: "Tell me what to change: `/docs-agent Add a quickstart for the Python SDK`.",
-    Reflex.COMMAND: "`/docs-agent help` lists those that I have.",
-    Reflex.THANKS: "Nothing more is needed.",
-}
-
-
-def not_sent(reflex: Reflex, text: str, value: str) -> Message:
-    """Return the answer to words that were not sent to the agent, with a button to send them anyway."""
-    said = (
-        f"I took “{b.quoted(text, 80)}” for {reflex.value}, so nothing was sent to the agent. {_NEXT[reflex]}"
-    )
-    return b.with_buttons(said, [b.button("Send it to the agent anyway", SEND_ANYWAY, value)])
+def _mine(of: Limits) -> str:
+    return f"{number(of.mine)} of the {number(of.used)} spent {'is' if of.mine == 1 else 'are'} yours"

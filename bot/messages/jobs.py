@@ -6,21 +6,25 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.messages import blocks as b
+from bot.messages import previews
 from bot.messages.face import (
-    REVIEW_WORDS,
     Action,
     first_line,
     lasted,
-    more,
     name,
     run_again,
     view,
+    withdrawn_words,
 )
 from bot.messages.plain_text import visible
 from bot.messages.problems import Problem
-from bot.model.ids import Block, Message, UserId
-from bot.model.jobs import JobState, Review, TrackedJob
+from bot.messages.pull_requests import by_whom, seen_words
+from bot.messages.to_review import waits
+from bot.model.ids import Block, Message, Reviewer, UserId
+from bot.model.jobs import JobProblem, JobState, TrackedJob
+from bot.model.previews import Preview
 from bot.model.prompts import Prompt
+from bot.model.pull_requests import SeenPullRequest
 
 _PART_LENGTH = 8_000
 SEND_AGAIN, DISMISS = "Send again", "Dismiss"
@@ -49,139 +53,152 @@ def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) ->
     return b.message(b.section(headline), b.quote(shown))
 
 
-def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, by: UserId) -> Message:
+def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, how: JobProblem, by: UserId) -> Message:
     """Return the reply about a follow-up that was withdrawn before it was sent."""
-    quoted = b.quoted(prompt.text or "", 120)
-    who = "" if by == prompt.asked_by else f" by {b.mention(by)}"
     return b.words(
         f":leftwards_arrow_with_hook: The follow-up of {b.mention(prompt.asked_by)} to {name(job.number)} "
-        f"(“{quoted}”) was withdrawn{who} and hasn't been sent."
+        f"(“{b.quoted(prompt.text or '', 120)}”) wasn't sent. It was withdrawn{withdrawn_words(how, by)}."
     )
 
 
-def ended(job: TrackedJob, now: datetime, *, is_new: bool = True, is_first: bool = True) -> Message:
+def ended(
+    job: TrackedJob,
+    *,
+    is_first: bool = True,
+    preview: Preview | None = None,
+    offers_preview: bool = False,
+) -> Message:
     """Return the reply at the end of an iteration: the result, and what to do next.
 
-    ``is_new``: the job had no pull request before this iteration. ``is_first``: no other job in the thread
-    offers its pull request, so this one's button stands out.
+    ``is_first``: no other job in the thread offers its pull request, so this one's button stands out.
     """
-    del now
-    return b.with_buttons(_end(job, is_new), _end_buttons(job, is_first=is_first))
+    buttons: list[Block] = []
+    about_preview = ""
+    if job.state is JobState.PULL_REQUEST:
+        opened = view(job, style="primary" if is_first else None)
+        buttons = [*opened, *previews.buttons(job, preview, is_offered=offers_preview)]
+        about_preview = previews.line(job, preview)
+    elif job.state in _BAD_ENDS:
+        buttons = [run_again(job)]
+    result, advice = _end(job)
+    # It may be edited, once more is known of the pull request and of its preview.
+    said = "\n".join(filter(None, (f"{result} {advice}", about_preview)))
+    return b.with_buttons(b.clip_bytes(said, b.EDITED_BYTES), buttons)
 
 
-def outdated_end(job: TrackedJob, *, is_new: bool = True) -> Message:
-    """Return an end as it is shown once the job goes on: the same words, without buttons."""
-    return b.words(b.clip_bytes(_end(job, is_new), b.EDITED_BYTES))
+def outdated_end(job: TrackedJob) -> Message:
+    """Return an end as it is shown once the job goes on: its result, without advice and buttons."""
+    return b.words(b.clip_bytes(_end(job)[0], b.EDITED_BYTES))
 
 
-def _end(job: TrackedJob, is_new: bool) -> str:
-    if job.state is not JobState.PULL_REQUEST:
-        return _about(job, _ENDS[job.state])
-    if b.web_address(job.pr_link) is None:
-        return _about(job, _ODD_ADDRESS, odd=b.quoted(job.pr_link or "", 300))
-    return _about(job, _NEW_PULL_REQUEST if is_new else _ENDS[job.state])
+def _end(job: TrackedJob) -> tuple[str, str]:
+    """Return how an iteration ended, and the advice."""
+    result, advice = _ENDS[job.state]
+    if job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link) is None:
+        result, advice = _ODD_ADDRESS
+    elif job.state is JobState.PULL_REQUEST and job.has_new_pull_request:
+        result, advice = _NEW_PULL_REQUEST
+    elif job.state is JobState.PULL_REQUEST and job.pull_request:
+        advice = _CHECK
+    odd, seen = b.quoted(job.pr_link or "", 300), seen_words(job)
+    return f"{_about(job, '{everybody} ' + result, odd=odd)}{seen}", _about(job, advice)
 
 
 def _about(job: TrackedJob, words: str, first: Sequence[UserId] = (), **more: str) -> str:
     """Return words about a job with what they name of it.
 
     ``{everybody}`` waits for the end, after ``first``; ``{it}`` is what ends or runs, for the beginning of a
-    sentence; ``{here}`` is how to steer the job: in a thread that people may have begun, with a mention.
+    sentence: a follow-up only if an end was told before it. ``{here}`` and ``{A_reply}`` are how to steer the
+    job: with a mention in a thread that people may have begun, and where the channel has chosen so. Only
+    there ``{or_mention}`` says it.
     """
-    called, here = name(job.number), "mention me here" if job.thread_ts else "reply here"
+    called, by_mention = name(job.number), job.thread_ts or job.by_mention
+    here, a_reply = ("mention me here", "a mention") if by_mention else ("reply here", "a reply")
+    took = lasted(job.time_taken) if job.time_taken is not None else ""
     return words.format(
         everybody=" ".join(b.mention(user) for user in dict.fromkeys((*first, *job.recipients))),
         job=called,
-        it=f"The follow-up to {called}" if job.iteration > 1 else called,
-        took=f" after {lasted(job.time_taken)}" if job.time_taken is not None else "",
+        it=f"The follow-up to {called}" if job.version > 1 else called,
+        took=f" in {took}" if took else "",
+        after=f" after {took}" if took else "",
         here=here,
         Here=here.capitalize(),
+        A_reply=a_reply.capitalize(),
+        or_mention=" Mention me here to have something else changed." if by_mention else "",
         **more,
     )
 
 
 _NEW_PULL_REQUEST = (
-    "{everybody} :memo: {job} is done{took}: the pull request is ready. "
-    "Review it, or {here} to have something changed."
+    ":memo: {job} is done{took}: the pull request is ready.",
+    "Review it, or {here} to have something changed.",
 )
+_CHECK = "Check it, or {here} to have more changed."
 _ODD_ADDRESS = (
-    "{everybody} :memo: {it} is done{took}, but I can't link to the address of its pull request: `{odd}`. "
-    "It must be https, on a host that whoever runs this bot allows. Look for it in the repository."
+    ":memo: {it} is done{took}, but I can't link to the address of its pull request: `{odd}`.",
+    "It must be https, on a host that whoever runs this bot allows. Look for it in the repository.",
 )
 _ENDS = {
     JobState.PULL_REQUEST: (
-        "{everybody} :memo: {it} is finished{took}. Look at the pull request: the docs service doesn't say "
-        "whether it changed. {Here} to have something else changed."
+        ":memo: {job}: follow-up done{took}.",
+        "Check the pull request; I can't see what changed.{or_mention}",
     ),
-    JobState.NO_CHANGE: (
-        "{everybody} :heavy_minus_sign: {it} finished{took} without changing a file. "
-        "Usually the docs say it already, or the prompt was too broad or too vague. "
-        "{Here} and name the page and what it should say."
+    JobState.NO_PULL_REQUEST: (
+        ":heavy_minus_sign: {it} finished without a pull request{took}.",
+        (
+            "The change may be live already if these docs publish straight from a branch; "
+            "otherwise {here} with the page and what it should say."
+        ),
     ),
     JobState.FAILED: (
-        "{everybody} :x: {it} failed{took}: the agent hit an error it couldn't recover from. The docs "
-        "service doesn't say more. One use of the hourly limit was spent. "
-        "Run it again, or {here} with a smaller step."
+        ":x: {it} failed{after}, and one use was spent; the docs service doesn't say why.",
+        "{Here} with a smaller step, or run the job again.",
     ),
     JobState.ARCHIVED: (
-        "{everybody} :file_folder: {it} has been archived at the docs service, so the agent won't go on with "
-        "it. Run it again if it's still needed."
+        ":file_folder: {job} was archived at the docs service, so the agent won't go on with it.",
+        "Run it again if it's still needed.",
     ),
     JobState.GONE: (
-        "{everybody} :ghost: The docs service no longer knows {job}, so I can't say how it ended. Check the "
-        "repository for its pull request, or run it again. {Here} to see whether it's back."
-    ),
-    JobState.UNWATCHED: (
-        "{everybody} :zzz: {it} was still running{took}, and I stopped checking. "
-        "Check the repository for a pull request, or {here} to wake it."
+        ":ghost: The docs service no longer knows {job}, so I can't tell how it goes.",
+        "Look for its pull request in the repository. None there? Run it again.",
     ),
 }
-TOLD_ENDS = frozenset(_ENDS)
-"""The states in which a reply has told the end of an iteration."""
+"""What each end says: the result, and the advice, which goes when the job goes on."""
+_BAD_ENDS = frozenset({JobState.FAILED, JobState.ARCHIVED, JobState.GONE})
+ENDS_WITH_BUTTONS = _BAD_ENDS | {JobState.PULL_REQUEST}
+"""The states whose end has a button in the thread."""
 
 
-def _end_buttons(job: TrackedJob, *, is_first: bool = True) -> list[Block]:
-    """Return the buttons of an end. *Run again* stands in a menu unless it is the only one."""
-    shown = view(job, "primary" if is_first else None) if job.state is JobState.PULL_REQUEST else []
-    follow = [b.button("Follow up", Action.FOLLOW_UP, str(job.number))] if job.state.takes_follow_ups else []
-    return [*shown, *follow, *_review(job), *more(job)] if shown or follow else [run_again(job)]
+def reminder(
+    job: TrackedJob, face_link: str | None, now: datetime, reviewers: Sequence[Reviewer] = ()
+) -> Message:
+    """Return the reply, sent once, about a pull request of which nobody has said what became of it.
+
+    It is for the ``reviewers``; without any, for who waits for the job.
+    """
+    asks = ""
+    if not job.sees_pull_request:
+        face = b.link(face_link, "its first message")
+        asks = f" Say what became of it: *Reviewed* or *Not needed*, in {face}."
+    whom = b.mention_all(reviewers) or b.mention(job.recipient)
+    said = f"{whom} :memo: The pull request of {name(job.number)} has been {waits(job, now)}.{asks}"
+    return b.with_buttons(said, view(job))
 
 
-def _review(job: TrackedJob) -> list[Block]:
-    """Return the buttons that say what became of the pull request; nothing if somebody has said it."""
-    if not (job.awaits_review and view(job)):
-        return []
-    actions = {Review.REVIEWED: Action.REVIEWED, Review.NOT_NEEDED: Action.NOT_NEEDED}
-    return [b.button(REVIEW_WORDS[each], action, str(job.number)) for each, action in actions.items()]
-
-
-def reviewed_end(job: TrackedJob, *, is_new: bool = True) -> Message:
-    """Return the end of a job as it is shown once somebody has said what became of its pull request."""
-    return b.with_buttons(b.clip_bytes(_end(job, is_new), b.EDITED_BYTES), _end_buttons(job, is_first=False))
-
-
-def reminder(job: TrackedJob) -> Message:
-    """Return the reply, sent once, about a pull request of which nobody has said what became of it."""
-    return b.with_buttons(_reminder(job), [*view(job), *_review(job)])
-
-
-def outdated_reminder(job: TrackedJob) -> Message:
-    """Return a reminder as it is shown once it is no longer needed: the same words, without buttons."""
-    return b.words(_reminder(job))
-
-
-def _reminder(job: TrackedJob) -> str:
-    since = f" since {b.moment(job.ended_at, '{date_short_pretty}')}" if job.ended_at else ""
-    return (
-        f"{b.mention(job.recipient)} :memo: The pull request of {name(job.number)} waits for review{since}."
-    )
+def pull_request_ended(job: TrackedJob, seen: SeenPullRequest) -> Message:
+    """Return the reply, sent once, about a pull request that was merged or closed."""
+    after = f"after {lasted((seen.ended_at or seen.since) - seen.since)}"
+    of = f"The pull request of {name(job.number)} was"
+    if seen.is_merged:
+        return b.words(f":white_check_mark: {of} merged {after}{by_whom(seen)}.")
+    return b.words(f":no_entry_sign: {of} closed {after} without being merged.")
 
 
 def still_running(job: TrackedJob, now: datetime) -> Message:
     """Return the reply, sent once, about a job that runs unusually long."""
     words = (
         ":hourglass_flowing_sand: {it} has been running for {time}. "
-        "That's unusually long. I'll keep checking once an hour, and tell you here when it ends."
+        "That's unusually long. I now check once an hour, and tell you here when it ends."
     )
     return b.words(_about(job, words, time=_running(job, now)))
 
@@ -189,10 +206,10 @@ def still_running(job: TrackedJob, now: datetime) -> Message:
 def unwatched(job: TrackedJob, now: datetime) -> Message:
     """Return the reply about a job that is no longer polled."""
     words = (
-        "{everybody} :zzz: {it} is still running after {time}; I've stopped checking. "
-        "Check the repository for a pull request, or {here} to wake it."
+        "{everybody} :zzz: {it} is still running after {time}, so I've stopped checking. "
+        "Look for a pull request in the repository. {A_reply} here is a new follow-up (one use)."
     )
-    return b.with_buttons(_about(job, words, time=_running(job, now)), _end_buttons(job))
+    return b.words(_about(job, words, time=_running(job, now)))
 
 
 def _running(job: TrackedJob, now: datetime) -> str:
@@ -202,8 +219,8 @@ def _running(job: TrackedJob, now: datetime) -> str:
 def stopped_watching(job: TrackedJob, user: UserId) -> Message:
     """Return the reply about a job that somebody has asked not to watch any more."""
     words = (
-        "{everybody} :zzz: {job} goes on at the docs service, but I've stopped checking and won't tell you "
-        "how it ends. {Here} to wake it."
+        "{everybody} :zzz: I'll stay quiet about {job}; the agent still works on it. "
+        "{A_reply} here is a new follow-up (one use)."
     )
     return b.words(_about(job, words, first=[user]))
 
@@ -211,22 +228,22 @@ def stopped_watching(job: TrackedJob, user: UserId) -> Message:
 def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
     """Return the reply about a job that is no longer polled because polls of it have failed since then."""
     words = (
-        "{everybody} :zzz: I couldn't read the state of {job} for {time}: the docs service's answers about "
-        "it fail. I've stopped checking. Check the repository for a pull request, or {here} to wake it."
+        "{everybody} :zzz: The docs service gave no usable answer about {job} for {time}, so I've stopped "
+        "checking. Look for a pull request in the repository. {A_reply} here is a new follow-up (one use)."
     )
-    return b.with_buttons(_about(job, words, time=lasted(now - since)), _end_buttons(job))
+    return b.words(_about(job, words, time=lasted(now - since)))
 
 
 def not_served(job: TrackedJob) -> Message:
     """Return the reply about a job that is no longer polled because its project is not served any more."""
     words = (
         "{everybody} :zzz: These docs are no longer set up here, so I can't tell how {job} goes. "
-        "Check the repository for a pull request."
+        "Look for a pull request in the repository."
     )
-    return b.with_buttons(_about(job, words), _end_buttons(job))
+    return b.words(_about(job, words))
 
 
-def run_again_as(job: TrackedJob, permalink: str) -> Message:
+def run_again_as(job: TrackedJob, permalink: str | None) -> Message:
     """Return the reply in the thread of a job whose prompt was run again as ``job``."""
     return b.words(f"{b.mention(job.requester)} ran this again as {b.link(permalink, name(job.number))}.")
 
@@ -249,12 +266,11 @@ def unconfirmed(
 
     ``answered``: the docs service has answered with an error; otherwise its answer was lost.
     """
-    lost = "and the docs service answered with an error" if answered else "but its answer was lost"
+    lost = "the docs service answered with an error" if answered else "the docs service's answer was lost"
+    look = "Look for a change in the pull request." if follow_up else "Look for a new pull request."
     said = (
-        f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} was sent to the docs service, "
-        f"{lost}. It may or may not have started. A use of the hourly limit may have been spent. "
-        "I won't resend it, so the work isn't done twice. "
-        "Check the repository for a new pull request, then choose."
+        f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} may or may not have started: {lost}. "
+        f"{look} None there? *{SEND_AGAIN}*."
     )
     buttons = [
         b.button(SEND_AGAIN, Action.SEND_AGAIN, str(prompt_id)),

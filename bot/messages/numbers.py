@@ -7,13 +7,13 @@ https://docs.slack.dev/reference/block-kit/blocks/data-table-block
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, time, timedelta
+from datetime import date, time
 
 from bot.messages.blocks import escape
 from bot.messages.plain_text import clip, one_line
 from bot.model.ids import Block
 from bot.model.questions import Weekday
-from bot.model.visitors import Counts, PageCounts, Period
+from bot.model.visitors import Counts, PageCounts, Period, is_beyond_chance
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -42,28 +42,20 @@ def percent(share: float | None) -> str:
 
 
 def change(now: int, was: int) -> str:
-    """Return the relative change: +12%. A growth from zero has no percentage and becomes "new"."""
-    if was == 0:
-        return "new" if now else "±0%"
-    return f"{signed(round((now - was) / was * 100))}%"
-
-
-def share_change(now: Counts, was: Counts | None) -> str:
-    """Return the change of the AI share in percentage points, or an empty text without a comparison."""
-    if was is None or now.ai_share is None or was.ai_share is None:
+    """Return the relative change, +12%, if it is beyond chance, else nothing. A growth from zero is "new"."""
+    if not is_beyond_chance(now, was):
         return ""
-    moved = round(now.ai_share * 100) - round(was.ai_share * 100)
-    return f"{signed(moved)} {'point' if abs(moved) == 1 else 'points'}"
+    return f"{signed(round((now - was) / was * 100))}%" if was else "new"
 
 
 def page_change(page: PageCounts, *, whole: bool = True) -> str:
-    """Return a page's relative change in visitors.
+    """Return a page's relative change in visitors, if it is beyond chance.
 
-    A page without earlier counts is "new" if ``whole`` (all earlier rows were read), else "–".
+    ``whole``: all rows of the period compared with were read, so a page without one is new.
     """
-    if page.was is None:
-        return "new" if whole else "–"
-    return change(page.now.total, page.was.total)
+    if page.was is None and not whole:
+        return ""
+    return change(page.now.total, page.was.total if page.was else 0)
 
 
 def gained(page: PageCounts) -> int:
@@ -72,9 +64,9 @@ def gained(page: PageCounts) -> int:
 
 
 def page_gain(page: PageCounts, *, whole: bool = True) -> str:
-    """Return a page's absolute and relative change: +120 (+12%)."""
+    """Return a page's absolute and relative change if it is beyond chance, +120 (+12%), else "–"."""
     relative = page_change(page, whole=whole)
-    return relative if relative == "–" else f"{signed(gained(page))} ({relative})"
+    return f"{signed(gained(page))} ({relative})" if relative else "–"
 
 
 def day(of: date, *, year: bool = True) -> str:
@@ -82,22 +74,16 @@ def day(of: date, *, year: bool = True) -> str:
     return f"{of.day} {_MONTHS[of.month - 1]}" + (f" {of.year}" if year else "")
 
 
-def between(period: Period) -> str:
-    """Return a period for use in a sentence: "on 20 Nov 2026", "from 30 Sep to 6 Oct 2026"."""
+def dates(period: Period, *, year: bool = True) -> str:
+    """Return the first and last day of a period: 14–20 Nov 2026, 30 Sep – 6 Oct 2026, one date, or a year."""
     first, last = period.first, period.last
+    if period.is_year:
+        return str(first.year)
     if first == last:
-        return f"on {day(last)}"
-    return f"from {day(first, year=first.year != last.year)} to {day(last)}"
-
-
-def dates(period: Period) -> str:
-    """Return the first and last day of a period: 14–20 Nov 2026, 30 Sep – 6 Oct 2026, or one date."""
-    first, last = period.first, period.last
-    if first == last:
-        return day(last)
+        return day(last, year=year)
     if (first.year, first.month) == (last.year, last.month):
-        return f"{first.day}–{day(last)}"
-    return f"{day(first, year=first.year != last.year)} – {day(last)}"
+        return f"{first.day}–{day(last, year=year)}"
+    return f"{day(first, year=first.year != last.year)} – {day(last, year=year)}"
 
 
 def point_label(period: Period) -> str:
@@ -119,29 +105,40 @@ def clock(at: time) -> str:
     return at.isoformat("minutes")
 
 
-def duration(length: timedelta) -> str:
-    """Return a duration in hours and minutes: 4 min, 1 h 20 min, 2 h."""
-    minutes = round(length.total_seconds() / 60)
-    if minutes < 1:
-        return "under a minute"
-    hours, rest = divmod(minutes, 60)
-    return " ".join([*([f"{hours:,} h"] if hours else []), *([f"{rest} min"] if rest else [])])
-
-
 def counted(count: int, one: str, many: str) -> str:
     """Return a count with its noun: 1 page, 2 pages."""
     return f"{number(count)} {one if count == 1 else many}"
 
 
+def page_numbers(counts: Counts) -> str:
+    """Return the counts of a page, such as "12 people, 34 AI agents, 40 in all"."""
+    return f"{people(counts)}, {agents(counts)}, {number(counts.total)} in all"
+
+
+def visitors(count: int) -> str:
+    """Return a number of visitors: 1 visitor, 2 visitors."""
+    return counted(count, "visitor", "visitors")
+
+
+def people(counts: Counts) -> str:
+    """Return a number of people: 1 person, 2 people."""
+    return counted(counts.human, "person", "people")
+
+
+def agents(counts: Counts) -> str:
+    """Return a number of AI agents: 1 AI agent, 2 AI agents."""
+    return counted(counts.ai, "AI agent", "AI agents")
+
+
 PATH_LENGTH = 72
-_TITLE_LENGTH = 50
 _PAGE_SIZE = 10
 
 
-def visitors_chart(title: str, points: Sequence[tuple[Period, Counts]]) -> Block:
+def visitors_chart(points: Sequence[tuple[Period, Counts]], *, whole_site: bool = False) -> Block:
     """Return a line chart of people, AI agents and all visitors.
 
-    Each point counts the unique visitors of its own period.
+    Each point counts the unique visitors of its own period; all are equally long. ``whole_site``: say that
+    the chart is about all pages.
     """
     labels = [point_label(period) for period, _ in points]
     rows = {
@@ -160,9 +157,15 @@ def visitors_chart(title: str, points: Sequence[tuple[Period, Counts]]) -> Block
     axes = {"categories": labels}
     return {
         "type": "data_visualization",
-        "title": clip(title, _TITLE_LENGTH),
+        "title": _chart_title(points[0][0].days, whole_site=whole_site),
         "chart": {"type": "line", "series": series, "axis_config": axes},
     }
+
+
+def _chart_title(days: int, *, whole_site: bool) -> str:
+    weeks = "week" if days == 7 else f"{days // 7} weeks"
+    by = "day" if days == 1 else f"{weeks} (Mon–Sun)"
+    return f"{'Whole site: u' if whole_site else 'U'}nique visitors by {by}"
 
 
 def page_table(caption: str, pages: Sequence[PageCounts], *, compared: bool, whole: bool = True) -> Block:
@@ -206,5 +209,9 @@ def _number(count: int) -> Block:
 
 
 def _gain(page: PageCounts, whole: bool) -> Block:
-    known = gained(page) if page.was or whole else 0
-    return {"type": "raw_number", "value": known, "text": page_gain(page, whole=whole)}
+    is_told = bool(page_change(page, whole=whole))
+    return {
+        "type": "raw_number",
+        "value": gained(page) if is_told else 0,
+        "text": page_gain(page, whole=whole),
+    }

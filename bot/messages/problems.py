@@ -4,25 +4,40 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.messages.blocks import code, quoted, words
+from bot.messages.blocks import code, moment, quoted, words
 from bot.model.ids import Message, Refusal
 from bot.model.jobs import JobProblem
+from bot.model.outbox import NotPosted
 from bot.model.projects import Project
 from bot.model.visitors import ReadingProblem
 
-BETWEEN_PEOPLE = (
-    "I can't be in a direct message between two people, and nobody can invite me into one. "
-    "Use a channel, a group direct message that I am in, or a direct message with me."
-)
+_NOT_A_MEMBER = ("I'm not a member", "Type `/invite @{bot}` there.")
+_REFUSED = ("Slack refused it", "Whoever runs this bot finds why in its log ({reference}).")
+_WHY = {
+    Refusal.NOT_A_MEMBER: _NOT_A_MEMBER,
+    Refusal.NOT_VISIBLE: _NOT_A_MEMBER,
+    Refusal.ARCHIVED: ("the channel is archived", "Use another one."),
+    Refusal.RESTRICTED: ("I'm not allowed to post there", "Ask an admin, or use another channel."),
+    Refusal.THREAD_GONE: ("the thread is gone", "Use the channel itself."),
+    Refusal.TOKEN: (
+        "Slack doesn't accept my token any more",
+        "Ask whoever runs this bot to renew it.",
+    ),
+    Refusal.SCOPE: ("I lack a right in Slack", "Ask whoever runs this bot to install it again."),
+    Refusal.BETWEEN_PEOPLE: (
+        "nobody can invite me into those between two people",
+        "Use a channel, a group direct message that I am in, or a direct message with me.",
+    ),
+}
+"""Why a post was refused, as the end of a sentence, and what to do."""
 
 
-def refusal_way(meaning: Refusal, code: str, bot_name: str, then: str) -> str:
-    """Return what to do about a post that Slack refused with ``code``; ``then``: what to do once invited."""
-    if meaning is Refusal.BETWEEN_PEOPLE:
-        return BETWEEN_PEOPLE
-    if meaning.is_outside:
-        return f"I'm not in this channel. Type `/invite @{quoted(bot_name, 80)}` in it, then {then}."
-    return f"Slack didn't let me post there (`{quoted(code, 60)}`)."
+def refusal(refused: NotPosted, bot_name: str) -> str:
+    """Return why a post was refused, as the end of a sentence, and what to do, as another, in mrkdwn."""
+    why, way = _WHY.get(refused.meaning, _REFUSED)
+    job = [f"Job {refused.job}"] if refused.job is not None else []
+    reference = ", ".join([*job, moment(refused.at, "{time}")])
+    return f"{why}. {way.format(bot=quoted(bot_name, 80), reference=reference)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +64,9 @@ _TITLES = {
     JobProblem.NOT_STARTED: "the job didn't start",
     JobProblem.SLACK_REFUSED: "Slack didn't let me post",
     JobProblem.DISMISSED: "nobody knew whether it had started, and somebody dismissed it",
+    JobProblem.WITHDRAWN: "somebody withdrew it",
+    JobProblem.DELETED: "its message was deleted",
+    JobProblem.EDITED: "its message was edited and asks for nothing now",
 }
 
 _READING = {
@@ -56,6 +74,7 @@ _READING = {
     ReadingProblem.KEY: "the docs service doesn't accept the bot's key",
     ReadingProblem.FORBIDDEN: "the docs service doesn't let the bot's key read them",
     ReadingProblem.PROJECT: "the docs service doesn't know the project",
+    ReadingProblem.NOT_HERE: "the docs service doesn't give them here",
     ReadingProblem.REJECTED: "the docs service didn't accept the request",
     ReadingProblem.ENDLESS: "the docs service says there is more but shows nothing new",
     ReadingProblem.LATE: "they couldn't be read in time",
@@ -71,10 +90,12 @@ def title(stored: str) -> str:
 
 
 def reading_problem(stored: str) -> str:
-    """Return why visitors could not be read, as the end of a sentence.
+    """Return why visitors could not be read, or their digest not posted, as the end of a sentence.
 
-    ``stored`` is a code of ``ReadingProblem``; one of a newer version stands for itself.
+    ``stored`` is a code of ``ReadingProblem`` or ``Refusal``; one of a newer version stands for itself.
     """
+    if stored in set(Refusal):
+        return _WHY.get(Refusal(stored), _REFUSED)[0]
     return _READING[ReadingProblem(stored)] if stored in set(ReadingProblem) else stored
 
 
@@ -165,15 +186,6 @@ def job_not_started() -> Problem:
         JobProblem.NOT_STARTED,
         "The job didn't start, so your follow-up wasn't sent.",
         "Start a new one with `/docs-agent`.",
-    )
-
-
-def slack_refused(code: str) -> Problem:
-    """Return the problem for a post that Slack refused. ``code`` is Slack's error code."""
-    return Problem(
-        JobProblem.SLACK_REFUSED,
-        f"Slack didn't let me post in the thread (`{quoted(code, 60)}`).",
-        "Check whether the channel is archived, or whether I was removed from it.",
     )
 
 

@@ -10,24 +10,26 @@ from dataclasses import replace
 
 from bot.messages import blocks as b
 from bot.messages.numbers import (
-    between,
+    agents,
     change,
     counted,
     dates,
+    gained,
     number,
     page_change,
     page_gain,
+    page_numbers,
     page_table,
+    people,
     percent,
-    share_change,
     shown_path,
-    signed,
+    visitors,
     visitors_chart,
 )
-from bot.messages.problems import reading_problem
+from bot.messages.visitors_notes import caveats, source_note
 from bot.model.ids import Block, Message, QuestionId, UserId
-from bot.model.questions import Movements, Report, VisitorsQuery
-from bot.model.visitors import Counts, PageCounts, Period, SnapshotState, SortBy
+from bot.model.questions import Comparison, FileTo, Movements, Report, VisitorsQuery
+from bot.model.visitors import Counts, PageCounts, SortBy
 
 PAGES_IN_LINE = 3
 """The most pages that a line about movements names."""
@@ -35,11 +37,7 @@ _MOST_OPTIONS = 40
 _OPTION_PATH_LENGTH = 50
 _STEP = 3
 """How many pages to remove at a time from a message that is too long."""
-_REASON_LENGTH = 200
-_CHART_TITLE = "Unique visitors"
 _WHOLE_SITE = "Whole site"
-_TIME = "{date_short_pretty} {time}"
-TIME_OF_DAY = "{time}"
 
 
 def report(answer: Report, question: QuestionId, *, shared_by: UserId | None = None) -> Message:
@@ -47,9 +45,9 @@ def report(answer: Report, question: QuestionId, *, shared_by: UserId | None = N
 
     ``shared_by``: who shares it in the channel; None for the private answer. *More* shows the rest.
     """
-    if is_empty(answer):
-        by = f" Shared by {b.mention(shared_by)}." if shared_by else ""
-        return b.with_buttons(nobody(answer) + by, _buttons(question, private=shared_by is None))
+    notes = _around(answer, shared_by)
+    if nothing := no_visits(answer):
+        return b.with_buttons(" ".join([nothing, *notes]), [] if shared_by else [_share(question)])
     return with_fitting_pages(answer, lambda fewer: _report(fewer, question, shared_by))
 
 
@@ -64,41 +62,48 @@ def with_fitting_pages(answer: Report, build: Callable[[Report], Message]) -> Me
 
 
 def _report(answer: Report, question: QuestionId, shared_by: UserId | None) -> Message:
-    told = worth_knowing(answer)
-    notes = [*caveats(answer), source_note(answer)]
-    if shared_by:
-        notes.append(f"Shared by {b.mention(shared_by)}.")
-    row = b.actions([*_buttons(question, private=shared_by is None), *improve_menu(named_pages(answer))])
+    row = [*([] if shared_by else [_share(question)]), more_button(question)]
     return b.message(
-        b.section(title(answer)),
-        totals_fields(answer),
-        *([visitors_chart(_chart_title(answer), answer.chart)] if answer.chart else []),
-        *pages_blocks(answer),
-        *([b.section(told)] if told else []),
-        *row,
-        b.context(*notes),
+        b.section(f"{title(answer)}\n{totals(answer)}"),
+        *charted(answer),
+        *b.plain("\n".join([*page_lines(answer), *worth_knowing(answer)])),
+        *b.actions([*row, *improve_menu(named_pages(answer))]),
+        b.context(*caveats(answer), " ".join([*_around(answer, shared_by), source_note(answer)])),
     )
+
+
+def _around(answer: Report, shared_by: UserId | None) -> list[str]:
+    """Return who shares an answer, or where the file is that was asked for with it."""
+    if shared_by:
+        return [f"Shared by {b.mention(shared_by)}."]
+    return [FILE_COMES[answer.query.file_to]] if answer.query.file_to in FILE_COMES else []
+
+
+FILE_COMES = {
+    FileTo.PRIVATE: "The CSV file comes in our direct messages.",
+    FileTo.CHANNEL: "The CSV file comes in this channel.",
+}
 
 
 def is_empty(answer: Report) -> bool:
-    """Return whether nobody read the docs."""
+    """Return whether the service has no visits for the period."""
     return answer.site.total == 0 and answer.now.complete
 
 
-def nobody(answer: Report) -> str:
-    """Return the sentence about a period in which nobody read the docs."""
-    period, docs = answer.query.period, the_docs(answer.query)
-    if answer.is_open and period.days == 1:
-        return f"Nobody has read {docs} so far today, {dates(period)}."
-    if answer.is_open:
-        return f"Nobody has read {docs} so far {between(period)}."
-    before = answer.before.total if answer.before and answer.is_fair else 0
-    had = (
-        f"; {_visitors(before)} came {between(answer.query.compared)}"
-        if before and answer.query.compared
-        else ""
-    )
-    return f"Nobody read {docs} {between(period)}{had}."
+def no_visits(answer: Report) -> str:
+    """Return the sentence about a period, or a section in it, without visits; empty if there are some."""
+    query = answer.query
+    when = f"{dates(query.period)}{' so far' if answer.is_open else ''}"
+    if is_empty(answer):
+        of = f" of {b.label(query.label)}" if query.label else ""
+        return f"The docs service has no visits{of} for {when}."
+    section = shown_code(query.section)
+    if section and not answer.pages and answer.now.complete:
+        here = f" for pages under {section}" + (f" of {b.label(query.label)}" if query.label else "")
+        return (
+            f"The docs service has no visits{here}, {when}. The whole site had {number(answer.site.total)}."
+        )
+    return ""
 
 
 def the_docs(query: VisitorsQuery) -> str:
@@ -107,8 +112,13 @@ def the_docs(query: VisitorsQuery) -> str:
 
 
 def title(answer: Report) -> str:
-    """Return the heading: the period, and the period compared with."""
-    against = f"\ncompared with {dates(answer.was.period)}" if answer.was and answer.is_fair else ""
+    """Return the heading: the period, and the one compared with, or the days of one of another length."""
+    against = ""
+    if answer.was and answer.is_fair:
+        against = f", compared with {dates(answer.was.period)}"
+    elif answer.was and answer.before and answer.comparison is Comparison.LENGTHS:
+        days = (counted(each.days, "day", "days") for each in (answer.query.period, answer.was.period))
+        against = f", {' · before: '.join(days)}, {visitors(answer.before.total)}"
     return f"*Who read {the_docs(answer.query)}{_period_words(answer)}*{against}"
 
 
@@ -119,51 +129,56 @@ def _period_words(answer: Report) -> str:
     return f" so far today, {dates(period)}" if period.days == 1 else f", {dates(period)}, so far"
 
 
-def totals_fields(answer: Report) -> Block:
-    """Return the three totals and the AI share, side by side."""
-    heading = f"*{_WHOLE_SITE}*" if answer.query.section else ""
-    return b.fields(*(f"*{name}*\n{value}" for name, value in _totals(answer)), heading=heading)
-
-
-def _totals(answer: Report) -> list[tuple[str, str]]:
+def totals(answer: Report) -> str:
+    """Return the three totals of the site and the AI share."""
     site, before = answer.site, answer.before if answer.is_fair else None
+    whole = f"{_WHOLE_SITE}: " if answer.query.section else ""
+    parts = [
+        f"*{visitors(site.total)}*{_grown(change(site.total, before.total)) if before else ''}",
+        f"{people(site)}{_grown(change(site.human, before.human)) if before else ''}",
+        f"{agents(site)}{_grown(change(site.ai, before.ai)) if before else ''}",
+        f"AI's share {percent(site.ai_share)}",
+        *([] if _is_special(answer.query) or not answer.top else [counted(answer.pages, "page", "pages")]),
+    ]
+    return whole + " · ".join(parts)
 
-    def with_change(now: int, was: int | None) -> str:
-        return number(now) if was is None else f"{number(now)} ({change(now, was)})"
 
-    moved = share_change(site, before)
-    return [
-        ("People", with_change(site.human, before.human if before else None)),
-        ("AI agents", with_change(site.ai, before.ai if before else None)),
-        ("All together", with_change(site.total, before.total if before else None)),
-        ("AI's share", percent(site.ai_share) + (f" ({moved})" if moved else "")),
+def _grown(changed: str) -> str:
+    return f" ({changed})" if changed else ""
+
+
+def _is_special(query: VisitorsQuery) -> bool:
+    """Return whether the pages need a caption: they are those of a section, or ranked by people or AI."""
+    return query.section is not None or query.sort is not SortBy.TOTAL
+
+
+def charted(answer: Report) -> list[Block]:
+    """Return the chart, if there is one."""
+    return [visitors_chart(answer.chart, whole_site=bool(answer.query.section))] if answer.chart else []
+
+
+def page_lines(answer: Report) -> list[str]:
+    """Return the pages read most as lines, which a phone shows whole, or a sentence if there are none."""
+    if not answer.top:
+        return [no_pages(answer)]
+    whole = knows_all_before(answer)
+    named = [f"*{b.escape(caption(answer))}*"] if _is_special(answer.query) else []
+    return named + [
+        f"{rank}. {b.code(shown_path(page.path))} "
+        + _ranked(page.now, answer.query.sort, page_change(page, whole=whole) if answer.is_fair else "")
+        for rank, page in enumerate(answer.top, 1)
     ]
 
 
-def _chart_title(answer: Report) -> str:
-    return f"{_CHART_TITLE}, {_WHOLE_SITE.lower()}" if answer.query.section else _CHART_TITLE
-
-
-def pages_blocks(answer: Report) -> tuple[Block, ...]:
-    """Return the pages read most as lines, which a phone shows whole, or a sentence if there are none."""
-    if not answer.top:
-        return b.plain(no_pages(answer))
-    lines = [f"*{b.escape(caption(answer))}*"]
-    for rank, page in enumerate(answer.top, 1):
-        grown = f" ({page_change(page, whole=knows_all_before(answer))})" if answer.is_fair else ""
-        lines.append(f"{rank}. {b.code(shown_path(page.path))} {_ranked(page.now, answer.query.sort, grown)}")
-    return b.plain("\n".join(lines))
-
-
-def _ranked(counts: Counts, sort: SortBy, grown: str) -> str:
+def _ranked(counts: Counts, sort: SortBy, changed: str) -> str:
     """Return a page's counts, that of all visitors first, and in bold the one that ranks it."""
     parts = {
-        SortBy.TOTAL: _visitors(counts.total),
-        SortBy.HUMAN: _people(counts),
-        SortBy.AI: _agents(counts),
+        SortBy.TOTAL: visitors(counts.total),
+        SortBy.HUMAN: people(counts),
+        SortBy.AI: agents(counts),
     }
     words = {by: f"*{part}*" if by is sort else part for by, part in parts.items()}
-    words[SortBy.TOTAL] += grown
+    words[SortBy.TOTAL] += _grown(changed)
     return " · ".join(words.values())
 
 
@@ -174,7 +189,7 @@ def shown_code(section: str | None) -> str | None:
 
 def knows_all_before(answer: Report) -> bool:
     """Return whether all pages of the period before are known, so that a page without a row is new."""
-    return answer.was is not None and answer.was.complete
+    return answer.was is not None and answer.was.complete and not answer.was.repeated
 
 
 def caption(answer: Report) -> str:
@@ -198,119 +213,28 @@ def no_pages(answer: Report) -> str:
     return f"No page under {section} was read." if section else "No page was read."
 
 
-def page_numbers(counts: Counts) -> str:
-    """Return the counts of a page, such as "12 people, 34 AI agents, 40 in all"."""
-    return f"{_people(counts)}, {_agents(counts)}, {number(counts.total)} in all"
-
-
-def _visitors(count: int) -> str:
-    return counted(count, "visitor", "visitors")
-
-
-def _people(counts: Counts) -> str:
-    return counted(counts.human, "person", "people")
-
-
-def _agents(counts: Counts) -> str:
-    return counted(counts.ai, "AI agent", "AI agents")
-
-
-def worth_knowing(answer: Report) -> str:
-    """Return one sentence about the page that stands out most; empty if none does."""
+def worth_knowing(answer: Report) -> list[str]:
+    """Return one sentence about the page that changed most, or that AI reads and people hardly do, if any."""
     moved = answer.movements
-    sentences: tuple[tuple[Sequence[PageCounts], Callable[[PageCounts], str]], ...] = (
-        (moved.fallen, lambda page: f"lost the most readers: {_moved(page)}"),
-        (moved.risen, lambda page: f"gained the most readers: {_moved(page)}"),
-        (moved.vanished, lambda page: f"had {_visitors(page.now.total)} before and none this time"),
-        (moved.appeared, lambda page: f"is new here: {_visitors(page.now.total)}, none before"),
-        (moved.hardly_people, lambda page: f"is read by AI agents, hardly by people: {_split(page)}"),
-        (moved.hardly_ai, lambda page: f"is read by people, hardly by AI agents: {_split(page)}"),
+    changes: tuple[tuple[Sequence[PageCounts], Callable[[PageCounts], str]], ...] = (
+        (moved.risen, lambda page: f"gained the most readers: {page_gain(page)}"),
+        (moved.fallen, lambda page: f"lost the most readers: {page_gain(page)}"),
+        (moved.appeared, lambda page: f"is new here: {visitors(page.now.total)}, none before"),
+        (moved.vanished, lambda page: f"had {visitors(page.now.total)} before and none this time"),
     )
-    said = ((pages[0], words) for pages, words in sentences if pages)
-    return next((f"*Worth knowing*: {_code(page)} {words(page)}." for page, words in said), "")
+    said = [(pages[0], words(pages[0])) for pages, words in changes if pages]
+    said.sort(key=lambda each: abs(gained(each[0])), reverse=True)
+    said += [(page, f"is read by {only_ai(page.now)}") for page in moved.hardly_people]
+    return [f"*Worth knowing*: {b.code(shown_path(page.path))} {words}." for page, words in said[:1]]
 
 
-def _moved(page: PageCounts) -> str:
-    was = page.was.total if page.was else 0
-    return f"{signed(page.now.total - was)} ({change(page.now.total, was)})"
+def only_ai(counts: Counts) -> str:
+    """Return the counts of a page that people hardly read."""
+    return f"{agents(counts)} and {f'only {people(counts)}' if counts.human else 'no people'}"
 
 
 def _split(page: PageCounts) -> str:
-    return f"{_people(page.now)}, {_agents(page.now)}"
-
-
-def _code(page: PageCounts) -> str:
-    return b.code(shown_path(page.path))
-
-
-def caveats(answer: Report) -> list[str]:
-    """Return the limits of the report that a reader must know: what is missing or not compared."""
-    said = []
-    if not answer.now.complete:
-        said.append(_cut_short(answer))
-    if answer.now.repeated:
-        rows = counted(answer.now.repeated, "page", "pages")
-        said.append(f"Pages changed places while they were read: {rows} may be missing.")
-    if answer.query.compared:
-        said += _about_before(answer, answer.query.compared)
-    return said
-
-
-def _about_before(answer: Report, compared: Period) -> list[str]:
-    if answer.before is None:
-        if _is_before_left_out(answer):
-            why = ", because no calls were left"
-            return [f"The period before ({dates(compared)}) wasn't read{why}."] if answer.now.complete else []
-        why = _problem(answer.was.problem if answer.was else None)
-        return [f"The period before ({dates(compared)}) couldn't be read{why}."]
-    if not answer.is_fair:
-        return [f"{dates(compared)} had {page_numbers(answer.before)}. {_why_not_compared(answer, compared)}"]
-    if answer.was and not answer.was.complete:
-        read = f"Only {counted(answer.was.rows, 'page', 'pages')}" if answer.was.rows else "No page"
-        return [f"{read} of the period before could be read, so I don't know which pages are new or gone."]
-    return []
-
-
-def _why_not_compared(answer: Report, compared: Period) -> str:
-    if compared.days != answer.query.period.days:
-        these, those = (counted(each.days, "day", "days") for each in (answer.query.period, compared))
-        return f"The two aren't compared, because one has {these} and the other {those}."
-    if answer.is_open:
-        return "The two aren't compared, because this one isn't over."
-    return "The two aren't compared, because they weren't both over when they were read."
-
-
-def _cut_short(answer: Report) -> str:
-    read = counted(answer.now.rows, "page", "pages")
-    if answer.now.state is SnapshotState.DONE or answer.now.problem:
-        return f"Only {read} could be read{_problem(answer.now.problem)}. The ranking covers those alone."
-    free_at = answer.budget.free_at
-    return (
-        f"Only the first {read} that the service names were read, then no calls were left"
-        f"{' for more or for the period before' if _is_before_left_out(answer) else ''}. The ranking covers "
-        f"those alone. Ask again{f' after {b.moment(free_at, TIME_OF_DAY)}' if free_at else ''}, "
-        "and I'll go on where I stopped."
-    )
-
-
-def _is_before_left_out(answer: Report) -> bool:
-    """Return whether no calls were left for the period compared with."""
-    return (
-        answer.query.compared is not None
-        and answer.before is None
-        and not (answer.was and answer.was.problem)
-    )
-
-
-def _problem(problem: str | None) -> str:
-    return f": {b.quoted(reading_problem(problem), _REASON_LENGTH)}" if problem else ""
-
-
-def source_note(answer: Report) -> str:
-    """Return how and when the numbers were counted."""
-    taken = b.moment(answer.taken_at, _TIME)
-    what = "Approximate unique visitors as the docs service counts them, not to be added up"
-    return f"{what} · days in {b.escape(answer.zone)} · taken {taken}"
+    return f"{people(page.now)}, {agents(page.now)}"
 
 
 def named_pages(answer: Report) -> list[PageCounts]:
@@ -336,14 +260,19 @@ def improve_menu(pages: Sequence[PageCounts]) -> list[Block]:
     return [b.menu("Improve a page…", "improve", options)] if options else []
 
 
-def _buttons(question: QuestionId, *, private: bool) -> list[Block]:
-    more = b.button("More", "more", str(question))
-    return [b.button("Share in channel", "share", str(question)), more] if private else [more]
+def _share(question: QuestionId) -> Block:
+    return b.button("Share in channel", "share", str(question))
+
+
+def more_button(question: QuestionId) -> Block:
+    """Return the button that shows the rest."""
+    return b.button("More", "more", str(question))
 
 
 MOST_PAGES = 20
 """How many pages *More* shows, unless the question asked for more of them."""
 NO_CHART_BUDGET = "There's no chart, to keep the rest of the hourly budget for questions."
+NO_CHART_BEGINS = "There's no chart, because the docs service has too few days with visits."
 NO_CHART_READ = "There's no chart, because a part of it couldn't be read."
 
 
@@ -355,8 +284,11 @@ def more(answer: Report, question: QuestionId) -> Message:
 def _more(answer: Report, question: QuestionId) -> Message:
     of = f", {b.label(answer.query.label)}" if answer.query.label else ""
     heading = f"*More about {dates(answer.query.period)}{of}*"
-    moves = movements(answer.movements, answer.site)
-    notes = [*([answer.no_chart] if answer.no_chart else []), budget_used(answer)]
+    beside = answer.before if answer.comparison is Comparison.LENGTHS else None
+    if beside and answer.was:
+        heading += f"\nBefore, {dates(answer.was.period)}: {page_numbers(beside)}"
+    moves = [*movements(answer.movements), *_leaning(answer.movements, answer.site)]
+    notes = [*([answer.no_chart] if answer.no_chart else []), how_counted(answer)]
     row = b.actions(
         [
             b.button("All pages as CSV", "csv_file", str(question)),
@@ -380,19 +312,22 @@ def pages_table(answer: Report) -> tuple[Block, ...]:
     return (page_table(caption(answer), answer.top, compared=answer.is_fair, whole=whole),)
 
 
-def movements(moved: Movements, site: Counts) -> list[str]:
-    """Return lines about pages that rose, fell, appeared, vanished or have an unusual share of AI agents."""
-    share = percent(site.ai_share)
+def movements(moved: Movements, most: int = PAGES_IN_LINE) -> list[str]:
+    """Return lines about pages that rose, fell, appeared or vanished, each with so many pages at most."""
     lines = [
-        _line("*Rises*", moved.risen, page_gain),
-        _line("*Falls*", moved.fallen, page_gain),
-        _line("*Newly read*", moved.appeared, lambda page: _visitors(page.now.total)),
-        _line("*No longer read*", moved.vanished, lambda page: f"{_visitors(page.now.total)} before"),
-        _line(
-            f"*Read by AI, hardly by people* (AI's share on the whole site: {share})",
-            moved.hardly_people,
-            _split,
-        ),
+        _line("*Rises*", moved.risen[:most], page_gain),
+        _line("*Falls*", moved.fallen[:most], page_gain),
+        _line("*Newly read*", moved.appeared[:most], lambda page: visitors(page.now.total)),
+        _line("*No longer read*", moved.vanished[:most], lambda page: f"{visitors(page.now.total)} before"),
+    ]
+    return [line for line in lines if line]
+
+
+def _leaning(moved: Movements, site: Counts) -> list[str]:
+    """Return lines about pages with an unusual share of AI agents."""
+    share = f"(AI's share on the whole site: {percent(site.ai_share)})"
+    lines = [
+        _line(f"*Read by AI, hardly by people* {share}", moved.hardly_people, _split),
         _line("*Read by people, hardly by AI*", moved.hardly_ai, _split),
     ]
     return [line for line in lines if line]
@@ -403,7 +338,7 @@ def _line(name: str, pages: Sequence[PageCounts], numbers: Callable[[PageCounts]
     return f"{name}: {' · '.join(named)}" if named else ""
 
 
-def budget_used(answer: Report) -> str:
-    """Return how much of the hourly budget of analytics calls is used."""
+def how_counted(answer: Report) -> str:
+    """Return in which time zone days begin, and how much of the hourly budget of analytics calls is used."""
     used = f"{number(answer.budget.used)} of {number(answer.budget.limit)}"
-    return f"{used} analytics calls used in the last hour"
+    return f"Days in {b.escape(answer.zone)} · {used} analytics calls used in the last hour"

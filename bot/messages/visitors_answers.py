@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from bot.messages import blocks as b
-from bot.messages.numbers import counted, dates, shown_path
+from bot.messages.numbers import counted, dates, page_numbers, shown_path
 from bot.messages.plain_text import one_line
-from bot.messages.problems import reading_problem, refusal_way
-from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code, the_docs
-from bot.model.ids import Message, Refusal
-from bot.model.questions import Question, VisitorsQuery
+from bot.messages.problems import reading_problem, refusal
+from bot.messages.visitors import FILE_COMES, shown_code, the_docs
+from bot.messages.visitors_notes import TIME_OF_DAY
+from bot.model.ids import Message
+from bot.model.misses import Topic
+from bot.model.outbox import NotPosted
+from bot.model.questions import FileTo, Question, VisitorsQuery
 from bot.model.visitors import Budget, PageCounts, Period
 
 EXAMPLES = (
@@ -26,15 +29,26 @@ _PROMPT_PATH_LENGTH = 2_000
 
 def reading(query: VisitorsQuery) -> Message:
     """Return what is said while the numbers of a question are read."""
-    what = f"{the_docs(query)}, {dates(query.period)}"
-    return b.words(f":hourglass_flowing_sand: Reading who read {what}. I'll answer here.")
+    return b.words(f":hourglass_flowing_sand: Reading {about(query)}. I'll answer here.")
+
+
+_ABOUT = {
+    Topic.VISITORS: "who read {docs}",
+    Topic.SEARCHES: "what readers searched in {docs}",
+    Topic.FEEDBACK: "what readers said of {docs}",
+    Topic.QUESTIONS: "what readers of {docs} asked without an answer",
+}
+
+
+def about(query: VisitorsQuery) -> str:
+    """Return what a question is about, with the days, in mrkdwn: "who read the docs, 14–20 Nov 2026"."""
+    return f"{_ABOUT[query.topic].format(docs=the_docs(query))}, {dates(query.period)}"
 
 
 def not_readable(query: VisitorsQuery, problem: str) -> Message:
     """Return the answer if nothing could be read. ``problem`` is stored with the snapshot."""
     return b.words(
-        f":warning: I couldn't read who read {the_docs(query)}, {dates(query.period)}: "
-        f"{_short(reading_problem(problem))}. "
+        f":warning: I couldn't read {about(query)}: {_short(reading_problem(problem))}. "
         "Try again later. If it keeps failing, ask whoever runs this bot."
     )
 
@@ -43,21 +57,19 @@ def budget_used_up(query: VisitorsQuery, budget: Budget) -> Message:
     """Return the answer if the hourly budget was used up before anything was read."""
     until = f" The next is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
     return b.words(
-        f":warning: I couldn't read who read {the_docs(query)}, {dates(query.period)}: all "
+        f":warning: I couldn't read {about(query)}: all "
         f"{counted(budget.limit, 'analytics call', 'analytics calls')} of this hour are used.{until} "
         "Ask again then. What has been read so far is kept."
     )
 
 
-def misunderstood(why: str, *, about_digest: bool = False, after_mention: bool = False) -> Message:
+def misunderstood(why: str, *, about_digest: bool = False) -> Message:
     """Return the answer to a command that could not be parsed.
 
     ``why`` is escaped mrkdwn. ``about_digest``: the command was about digests, so show their examples.
-    ``after_mention``: it may have been meant as a prompt for the agent.
     """
     examples = DIGEST_EXAMPLES if about_digest else EXAMPLES
-    prompt = " If it was meant for the agent, send it with `/docs-agent`." if after_mention else ""
-    return b.words(f"{why}\nFor example: {examples}. `/docs-visitors help` shows the rest.{prompt}")
+    return b.words(f"{why}\nFor example: {examples}. `/docs-visitors help` shows the rest.")
 
 
 def shared_before() -> Message:
@@ -84,27 +96,28 @@ def still_reading() -> Message:
     return b.words(":hourglass_flowing_sand: I'm still reading. Try again when the answer is there.")
 
 
-def file_follows(*, to_channel: bool) -> Message:
-    """Return the confirmation that a file with all rows follows."""
-    where = "to this channel" if to_channel else "in our direct messages"
-    return b.words(f"All pages are coming as a CSV file {where}.")
+def file_follows() -> Message:
+    """Return the confirmation that a file with all rows follows in the direct messages."""
+    return b.words(FILE_COMES[FileTo.PRIVATE])
 
 
 def file_words(question: Question, rows: int, *, complete: bool) -> str:
     """Return the text that accompanies the file."""
+    every = "All " if complete and rows > 1 else ""
     part = "" if complete else " (I couldn't read them all)"
     section = shown_code(question.query.section)
     where = f" under {section}" if section else ""
+    of = f" of {b.label(question.query.label)}" if question.query.label else ""
     return (
-        f"Who read the docs, {dates(question.query.period)}: {counted(rows, 'page', 'pages')}{where}{part}, "
-        f"for {b.mention(question.user)}. Approximate unique visitors, not to be added."
+        f"{every}{counted(rows, 'page', 'pages')}{where}{of}{part}, {dates(question.query.period)}. "
+        "Unique visitors; don't sum the rows."
     )
 
 
-def undelivered(meaning: Refusal, code: str, bot_name: str, *, is_file: bool) -> Message:
-    """Return the notice that Slack refused a post or file. ``code`` is Slack's error code."""
-    what = "I couldn't send the file." if is_file else "I posted nothing."
-    return b.words(f":no_entry: {what} {refusal_way(meaning, code, bot_name, 'try again')}")
+def undelivered(refused: NotPosted, bot_name: str, *, is_file: bool) -> Message:
+    """Return the notice that Slack refused a post in a channel, or a file in direct messages."""
+    what = "send you the file" if is_file else f"post the answer in {b.channel(refused.channel)}"
+    return b.words(f":no_entry: I couldn't {what}: {refusal(refused, bot_name)}")
 
 
 def _short(text: str) -> str:

@@ -125,11 +125,6 @@ def message_key(channel: ChannelId, ts: str = "") -> RequestKey:
     return RequestKey(f"message:{channel}:{ts}")
 
 
-def is_of_message(key: str) -> bool:
-    """Return whether the request with this key is a message, which people still see."""
-    return key.startswith("message:")
-
-
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Who asked for something, where, and how an answer reaches them.

@@ -20,6 +20,9 @@ DeliveryId = NewType("DeliveryId", str)
 """Id of an outbox row. It is part of the post's metadata, so that the post can be found again."""
 
 UserId = NewType("UserId", str)
+Reviewer = NewType("Reviewer", str)
+"""Whom a channel chose to review its pull requests: a user, or a user group, whose ids begin with S."""
+
 ChannelId = NewType("ChannelId", str)
 
 
@@ -87,17 +90,14 @@ class Refusal(StrEnum):
     """The channel is archived."""
     RESTRICTED = "restricted"
     """The workspace does not let the bot post in the channel."""
+    THREAD_GONE = "thread_gone"
+    """The message that began the thread was deleted."""
     PASSING = "passing"
     """A temporary state of Slack; a retry may succeed."""
     PERMANENT = "permanent"
     """Any other refusal; a retry would be refused again."""
     BETWEEN_PEOPLE = "between_people"
     """A direct message between two people, in which no bot can be."""
-
-    @property
-    def is_outside(self) -> bool:
-        """Whether the bot must be invited to the channel."""
-        return self in (Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE)
 
     @property
     def needs_operator(self) -> bool:

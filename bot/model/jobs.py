@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
+from bot.model.previews import branch_to_show
+from bot.model.pull_requests import SeenPullRequest
 
 
 class TakeThread(StrEnum):
@@ -28,6 +30,19 @@ class NotTaken(StrEnum):
     """Slack did not return the thread."""
     OFF = "off"
     """The bot is set up so, and the person asked for them."""
+
+
+class LeftOut(StrEnum):
+    """Why an earlier message did not go along."""
+
+    OTHERS = "others"
+    """It is by a guest, somebody of another organisation, or a bot."""
+    UNTOLD = "untold"
+    """Slack did not say who wrote it, or not in time."""
+    ASIDE = "aside"
+    WORDLESS = "wordless"
+    OLDER = "older"
+    """The newer ones fill the room that there is."""
 
 
 class SharedFile(NamedTuple):
@@ -71,14 +86,18 @@ class Review(StrEnum):
     """What people said of a pull request."""
 
     REVIEWED = "reviewed"
-    """It is reviewed or merged."""
+    """It is reviewed, and merged if that was wanted."""
     NOT_NEEDED = "not_needed"
+    MERGED = "merged"
+    """The bot has seen that it was merged."""
+    CLOSED = "closed"
+    """The bot has seen that it was closed without being merged."""
 
 
 class JobState(StrEnum):
     """State of a tracked job, as stored and as logged.
 
-    ``bot.model.lifecycle`` defines the legal steps; docs/jobs.md shows them in a diagram.
+    ``bot.model.lifecycle`` defines the legal steps; docs/lifecycle.md shows them in a diagram.
     """
 
     WAITING = "waiting"
@@ -86,9 +105,9 @@ class JobState(StrEnum):
     WORKING = "working"
     """The service has accepted a prompt and has not reported an end."""
     PULL_REQUEST = "pull_request"
-    """Completed, with a pull request."""
-    NO_CHANGE = "no_change"
-    """Completed without a changed file."""
+    """Completed, with a pull request of this iteration or of an earlier one."""
+    NO_PULL_REQUEST = "no_pull_request"
+    """Completed, and there is no pull request. The change may be live where none is made."""
     FAILED = "failed"
     ARCHIVED = "archived"
     GONE = "gone"
@@ -128,8 +147,24 @@ class JobProblem(StrEnum):
     """A follow-up for a job that never started."""
     SLACK_REFUSED = "slack_refused"
     """Slack did not let the bot post."""
+    # The others are stored with who did it: ``dismissed:U0ANA``.
     DISMISSED = "dismissed"
-    """The first prompt was unconfirmed and somebody dismissed it. Stored with who: ``dismissed:U0ANA``."""
+    """The first prompt was unconfirmed and somebody dismissed it."""
+    WITHDRAWN = "withdrawn"
+    """Somebody pressed *Withdraw*."""
+    DELETED = "deleted"
+    """The message that asked for it was deleted. Slack does not say by whom; stored with who asked."""
+    EDITED = "edited"
+    """The message that asked for it was edited and asks for nothing any more."""
+
+
+class Listed(StrEnum):
+    """Which jobs people list."""
+
+    OPEN = "open"
+    """Those that have no end yet."""
+    REVIEW = "review"
+    """Those whose pull requests nobody has reviewed."""
 
 
 class JobFilter(TypedDict, total=False):
@@ -185,6 +220,8 @@ class JobStepFields(JobFields, total=False):
     requester: UserId
     service_id: ServiceJobId
     iteration: int
+    version: int
+    pr_version: int | None
     iteration_requester: UserId | None
     iteration_started_at: datetime | None
     pr_link: str | None
@@ -205,7 +242,7 @@ _FOLLOWABLE = frozenset(
     {
         JobState.WORKING,
         JobState.PULL_REQUEST,
-        JobState.NO_CHANGE,
+        JobState.NO_PULL_REQUEST,
         JobState.FAILED,
         JobState.GONE,
         JobState.UNWATCHED,
@@ -219,6 +256,9 @@ class TrackedJob:
 
     ``iteration`` counts the prompts that the service has accepted, from 1. Each iteration has one end, which
     is reported once; ``state`` and ``ended_at`` belong to the current iteration.
+    ``version`` counts, from 1, what people see come out: iterations without an end between them are one.
+    ``pr_version``: the version in which the thread was told of the pull request (``pr_link``); None if it
+    has not been.
     ``saw_active``: the service has reported *active* in this iteration, so *completed* is not stale.
     ``unconfirmed_until``: a follow-up is unconfirmed; polls check until then whether it was accepted.
     ``queue_until``: when a waiting prompt is sent, at the earliest. ``queue_why``: why it waits.
@@ -235,6 +275,8 @@ class TrackedJob:
     reminded of it at the earliest; None for never again.
     ``trouble``: what the face says of the docs service, and since when; None when all is well.
     ``project_label``: how people read the project; None where only one was served when the job was asked for.
+    ``by_mention``: its channel has chosen that only replies which mention the bot steer jobs.
+    ``pull_request``: what was seen of it; None where the bot cannot look at it, or has not yet.
     """
 
     number: JobNumber
@@ -248,6 +290,8 @@ class TrackedJob:
     thread_ts: MessageTs | None = None
     service_id: ServiceJobId | None = None
     iteration: int = 0
+    version: int = 0
+    pr_version: int | None = None
     iteration_requester: UserId | None = None
     iteration_started_at: datetime | None = None
     saw_active: bool = False
@@ -278,6 +322,8 @@ class TrackedJob:
     reviewed_at: datetime | None = None
     remind_at: datetime | None = None
     project_label: str | None = None
+    by_mention: bool = False
+    pull_request: SeenPullRequest | None = None
 
     @property
     def is_forgotten(self) -> bool:
@@ -308,10 +354,26 @@ class TrackedJob:
         return tuple(dict.fromkeys((self.recipient, *self.also_asked)))
 
     @property
-    def dismissed_by(self) -> UserId | None:
-        """Who dismissed the job while nobody knew whether it had started; None if nobody did."""
+    def branch(self) -> str | None:
+        """The agent's own branch, of which a preview may be asked for; None if it is not known."""
+        seen = self.pull_request
+        return branch_to_show((seen and seen.branch) or self.ref)
+
+    @property
+    def withdrawn(self) -> tuple[JobProblem, UserId] | None:
+        """How a withdrawn or dismissed job was given up, and by whom; None if that is not known."""
         code, _, user = (self.problem or "").partition(":")
-        return UserId(user) if code == JobProblem.DISMISSED else None
+        return (JobProblem(code), UserId(user)) if user and code in set(JobProblem) else None
+
+    @property
+    def has_new_pull_request(self) -> bool:
+        """Whether the current version is the first of which the thread is told with this pull request."""
+        return self.pr_version == self.version
+
+    @property
+    def sees_pull_request(self) -> bool:
+        """Whether the bot sees by itself what becomes of the pull request."""
+        return self.pull_request is not None and self.pull_request.as_of is None
 
     @property
     def awaits_review(self) -> bool:

@@ -2,7 +2,7 @@
 
 A step is the new state and the columns that change with it. Nothing else writes a state.
 ``tx.jobs.apply``, ``tx.prompts.apply`` and ``tx.outbox.settle`` write a step and free the row's lease.
-The diagram in docs/jobs.md shows the steps of a job; a test compares the two.
+The diagram in docs/lifecycle.md shows the steps of a job; a test compares the two.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ class IllegalStep(Exception):
     """The state machine does not allow this step. Raised for a mistake in the calling code."""
 
 
+ENDS = frozenset({J.PULL_REQUEST, J.NO_PULL_REQUEST, J.FAILED, J.ARCHIVED, J.GONE})
+"""The states that end an iteration."""
+
 JOB_STEPS: Mapping[JobState, frozenset[JobState]] = {
     J.WAITING: frozenset({J.WORKING, J.REFUSED, J.UNCONFIRMED, J.WITHDRAWN}),
     J.UNCONFIRMED: frozenset({J.WAITING, J.WITHDRAWN}),
-    J.WORKING: frozenset({J.WORKING, J.PULL_REQUEST, J.NO_CHANGE, J.FAILED, J.ARCHIVED, J.GONE, J.UNWATCHED}),
+    J.WORKING: ENDS | {J.WORKING, J.UNWATCHED},
     J.PULL_REQUEST: frozenset({J.WORKING, J.GONE}),
-    J.NO_CHANGE: frozenset({J.WORKING, J.GONE}),
+    J.NO_PULL_REQUEST: frozenset({J.WORKING, J.GONE}),
     J.FAILED: frozenset({J.WORKING, J.GONE}),
     J.UNWATCHED: frozenset({J.WORKING, J.GONE}),
     # The service may accept a follow-up that was being sent while the job was archived.
@@ -53,9 +56,6 @@ PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
 
 _MOST_TOLD = 20
 """Maximum people that an end mentions besides who asked last."""
-
-ENDS = frozenset({J.PULL_REQUEST, J.NO_CHANGE, J.FAILED, J.ARCHIVED, J.GONE})
-"""The states that end an iteration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,7 @@ def iteration_started(
     """
     fields: JobStepFields = {
         "iteration": job.iteration + 1,
+        "version": job.version if job.state is J.WORKING else job.version + 1,
         "iteration_requester": requester,
         "iteration_started_at": at,
         "also_asked": also_asked(job, requester),
@@ -183,7 +184,9 @@ def iteration_ended(
     if end not in ENDS:
         raise IllegalStep(f"job {job.number}: {end} is no end")
     fields = _over(at)
+    told = job.pr_version if pr_link == job.pr_link else None
     fields["pr_link"] = pr_link
+    fields["pr_version"] = job.version if told is None and end is J.PULL_REQUEST else told
     fields["remind_at"] = remind_at if end is J.PULL_REQUEST else None
     return _job_step(job, end, fields)
 
@@ -217,15 +220,9 @@ def refused(job: TrackedJob, problem: str, at: datetime) -> JobStep:
     return _job_step(job, J.REFUSED, {"problem": problem, "ended_at": at}, leaves_queue=True)
 
 
-def withdrawn(job: TrackedJob, at: datetime) -> JobStep:
-    """Return the step for a job withdrawn before it started."""
-    return _job_step(job, J.WITHDRAWN, {"ended_at": at}, leaves_queue=True)
-
-
-def dismissed(job: TrackedJob, at: datetime, *, by: UserId) -> JobStep:
-    """Return the step for an unconfirmed job that somebody dismissed: it may have started or not."""
-    fields: JobStepFields = {"ended_at": at, "problem": f"{JobProblem.DISMISSED}:{by}"}
-    return _job_step(job, J.WITHDRAWN, fields, leaves_queue=True)
+def withdrawn(job: TrackedJob, at: datetime, how: JobProblem, by: UserId) -> JobStep:
+    """Return the step for a job withdrawn before it started, or dismissed while it was unconfirmed."""
+    return _job_step(job, J.WITHDRAWN, {"ended_at": at, "problem": f"{how}:{by}"}, leaves_queue=True)
 
 
 def unconfirmed(job: TrackedJob) -> JobStep:

@@ -17,6 +17,7 @@ from bot.model.ids import (
     Message,
     MessageTs,
     QuestionId,
+    Refusal,
     SubscriptionId,
     UserId,
     is_direct_message,
@@ -292,6 +293,19 @@ class NewDelivery:
     def post(cls, key: str, channel: ChannelId, user: UserId | None, message: Message) -> Self:
         """Return a message in a channel, outside threads, that this person asked for."""
         return cls(key, DeliveryKind.POST, channel, user=user, message=message)
+
+
+@dataclass(frozen=True, slots=True)
+class NotPosted:
+    """A post that Slack refused for good: what that means, where it should have stood, and when.
+
+    ``job``: whose thread it was for. ``at`` is when the log has Slack's code.
+    """
+
+    meaning: Refusal
+    channel: ChannelId
+    at: datetime
+    job: JobNumber | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TypedDict
+from typing import ClassVar, TypedDict
 
 from bot.model.access import Origin
-from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, SubscriptionId, UserId
+from bot.model.ids import (
+    ChannelId,
+    JobNumber,
+    MessageTs,
+    ProjectId,
+    PromptId,
+    RequestKey,
+    SubscriptionId,
+    UserId,
+)
 from bot.model.jobs import SharedFile, TakeThread
 
 
@@ -109,6 +119,36 @@ class PromptRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Unsent:
+    """A text that was not sent, as the button that sends it anyway keeps it.
+
+    ``key``: that of the request. ``job``: which it is a follow-up of, if its thread does not tell.
+    """
+
+    LONGEST: ClassVar = 500
+    """A button's value has at most 2,000 characters, and the other parts few."""
+
+    key: RequestKey
+    thread: MessageTs | None
+    job: JobNumber | None
+    raw: str
+
+    def dumps(self) -> str:
+        """Return the value of the button, without NUL and lone surrogates, which databases refuse."""
+        raw = self.raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
+        return "|".join((self.key, self.thread or "", str(self.job or ""), raw))
+
+    @classmethod
+    def loads(cls, value: str) -> Unsent | None:
+        """Return what the value of a button keeps; None if nothing."""
+        key, thread, job, raw = (*value.split("|", 3), "", "", "")[:4]
+        if not raw or (job and not re.fullmatch("[0-9]{1,9}", job)):
+            return None
+        number = JobNumber(int(job)) if job else None
+        return cls(RequestKey(key), MessageTs(thread) if thread else None, number, raw)
+
+
+@dataclass(frozen=True, slots=True)
 class NewPrompt:
     """A prompt to store, once for the key of its ``origin``."""
 
@@ -154,6 +194,12 @@ class Act(StrEnum):
     UNSUBSCRIBED = "unsubscribed"
     CHOSE_PROJECT = "chose_project"
     """Chose the project of a channel."""
+    CHOSE_REPLIES = "chose_replies"
+    """Chose which replies steer the jobs of a channel."""
+    TRIED = "tried"
+    """Pressed the button of ``docs-bot doctor --try``, which waits for this row."""
+    CHOSE_REVIEWERS = "chose_reviewers"
+    """Chose who reviews the pull requests of a channel."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,16 @@ from pydantic import SecretStr
 
 from bot.model.ids import (
     ChannelId,
-    JobNumber,
     MessageTs,
     ProjectId,
     QuestionId,
+    Reviewer,
     SnapshotId,
     SubscriptionId,
     UserId,
 )
-from bot.model.jobs import JobState
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.misses import Source, Topic, Words
 from bot.model.visitors import Budget, Counts, PageCounts, Period, Snapshot, SortBy
 
 DEFAULT_TOP = 5
@@ -41,6 +42,7 @@ class FileTo(StrEnum):
 class VisitorsQuery:
     """A query about visitors: the period, the period to compare with, and how to list the pages.
 
+    ``topic``: what it is about instead, compared with nothing. ``top``: how many of its rows to name then.
     ``label``: how people read the project; None where only one is served.
     """
 
@@ -51,6 +53,7 @@ class VisitorsQuery:
     sort: SortBy = SortBy.TOTAL
     file_to: FileTo = FileTo.NOWHERE
     label: str | None = None
+    topic: Topic = Topic.VISITORS
 
 
 class QuestionKind(StrEnum):
@@ -74,9 +77,10 @@ class QuestionState(StrEnum):
 class Question:
     """A question about visitors.
 
-    ``now``, ``was`` and ``chart`` are the snapshots that the answer is built from: the period, the period
-    before, and the points of the chart. The answer can be built again from them. ``user`` is empty for the
-    digest of a ``subscription``.
+    ``now``, ``was``, ``older`` and ``chart`` are the snapshots that the answer is built from: the period, the
+    period before, a week that shows whether both lie after the data's beginning (``Period.lead``; None if
+    that is known or nothing is compared), and the points of the chart. The answer can be built again from
+    them. ``user`` is empty for the digest of a ``subscription``.
     """
 
     id: QuestionId
@@ -88,6 +92,7 @@ class Question:
     state: QuestionState
     now: SnapshotId
     was: SnapshotId | None
+    older: SnapshotId | None
     chart: tuple[SnapshotId, ...]
     """Empty if the answer has no chart."""
     user: UserId = NOBODY
@@ -107,7 +112,7 @@ class Question:
     @property
     def snapshots(self) -> tuple[SnapshotId, ...]:
         """All snapshots that the answer is built from."""
-        return (self.now, *((self.was,) if self.was else ()), *self.chart)
+        return (self.now, *(each for each in (self.older, self.was) if each), *self.chart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +121,14 @@ class Numbers:
 
     now: Snapshot
     was: Snapshot | None
+    older: Snapshot | None
     chart: tuple[Snapshot, ...]
     budget: Budget
 
     @property
     def windows(self) -> tuple[Snapshot, ...]:
-        """Return the snapshots of the period and of the one compared with."""
-        return (self.now,) if self.was is None else (self.now, self.was)
+        """Return the snapshots without those of the chart, in the order in which they are read."""
+        return (self.now, *(each for each in (self.older, self.was) if each))
 
 
 class Weekday(IntEnum):
@@ -258,15 +264,32 @@ class Movements:
     hardly_ai: tuple[PageCounts, ...] = ()
 
 
+class Comparison(StrEnum):
+    """Whether a period is compared with another, or why it is not."""
+
+    FAIR = "fair"
+    """They are equally long, both were over, and the service's data begins before them."""
+    NONE = "none"
+    """No other is wanted, or it was not read."""
+    LENGTHS = "lengths"
+    """One has more days, so their totals stand side by side."""
+    OPEN = "open"
+    """One was not over when it was read, so their totals stand side by side."""
+    EMPTY = "empty"
+    """The other has no visits."""
+    BEGINS_LATE = "begins_late"
+    """No visits are known for the week that leads to the earlier one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """A period compared with another, and its pages.
 
     ``site`` and ``before`` are the totals of both periods. ``pages`` is the number of pages in the section.
     ``chart`` has the unique visitors of each part of the period, which do not add up. ``is_open``: the
-    period was not over when its numbers were taken. ``is_fair``: the two periods can be compared; they are
-    equally long, both were over, and pages are known of both. Otherwise no page has earlier counts.
-    ``no_chart``: the reason why there is no chart, if there is one to tell.
+    period was not over when its numbers were taken. Unless the comparison is fair, no page has earlier
+    counts. ``no_chart``: the reason why there is no chart, if there is one to tell. ``empty``: the first
+    parts of the period, without visits, where the service's data may begin later.
     """
 
     query: VisitorsQuery
@@ -282,21 +305,54 @@ class Report:
     budget: Budget
     zone: str
     is_open: bool
-    is_fair: bool
+    comparison: Comparison
     taken_at: datetime
+    empty: Period | None = None
+
+    @property
+    def is_fair(self) -> bool:
+        """Whether changes are told."""
+        return self.comparison is Comparison.FAIR
+
+
+@dataclass(frozen=True, slots=True)
+class ToReview:
+    """The first jobs of a channel whose pull requests waited for review ``at`` a time, oldest first.
+
+    ``more``: how many such jobs come after them. ``reviewers``: whom the channel chose to review them.
+    """
+
+    jobs: tuple[TrackedJob, ...]
+    at: datetime
+    more: int = 0
+    reviewers: tuple[Reviewer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MissesReport:
+    """What readers missed in a period: the snapshots that were wanted, read or not."""
+
+    query: VisitorsQuery
+    windows: tuple[Snapshot, ...]
+    is_open: bool
+    read_at: datetime
+
+    def words(self, source: Source) -> Words | None:
+        """Return what was read from a source; None for nothing."""
+        return next((each.words for each in self.windows if each.source is source), None)
 
 
 @dataclass(frozen=True, slots=True)
 class WorkDone:
     """The jobs requested in a week, counted by their current state.
 
-    ``to_review``: jobs of the digest's channel whose pull requests wait for review, newest first.
+    ``to_review``: those of the digest's project and channel whose pull requests wait for review.
     """
 
     asked: int
     by_state: dict[JobState, int]
     median_time: timedelta | None
-    to_review: tuple[JobNumber, ...] = ()
+    to_review: ToReview | None = None
 
 
 class SuggestionReason(StrEnum):

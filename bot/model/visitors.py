@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from bot.model.ids import PageKey, ProjectId, SnapshotId
+from bot.model.misses import Source, Words
 
 _CHART_POINTS = 20
 """The most points that Slack draws.
 
 https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block
 """
-_MOST_DAILY_POINTS = 14
-"""A longer period is charted by weeks."""
+_WEEK = 7
+_UNITS = (12, 3, 1)
+"""The months of a year, a quarter and a month, which are compared with the one before."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,9 +42,38 @@ class Period:
         """The number of days."""
         return (self.end - self.first).days
 
+    @property
+    def is_year(self) -> bool:
+        """Whether this is a whole calendar year."""
+        return self._months() == 12
+
     def before(self) -> Period:
-        """Return the period of equal length directly before this one."""
-        return Period(self.first - timedelta(days=self.days), self.first)
+        """Return the period to compare with.
+
+        For a whole calendar month, quarter or year it is the one before, which may be longer or shorter.
+        Otherwise it is the latest earlier period of equal length on the same weekdays, since fewer people
+        read on weekends.
+        """
+        if months := self._months():
+            return Period(_months_before(self.first, months), self.first)
+        back = timedelta(days=-(-self.days // _WEEK) * _WEEK)
+        return Period(self.first - back, self.end - back)
+
+    def _months(self) -> int:
+        """Return the months of the whole year, quarter or month that this is; 0 if it is none."""
+        if self.first.day != 1:
+            return 0
+        begun = self.first.month - 1
+        fits = (each for each in _UNITS if begun % each == 0 and _months_before(self.end, each) == self.first)
+        return next(fits, 0) if self.end.day == 1 else 0
+
+    def lead(self) -> Period:
+        """Return the week that ends with the first day.
+
+        If the service has visits for it, its data does not begin later than the period.
+        """
+        end = self.first + timedelta(days=1)
+        return Period(end - timedelta(days=_WEEK), end)
 
     def earlier(self, count: int) -> tuple[Period, ...]:
         """Return the ``count`` periods of equal length that end with this one, oldest first."""
@@ -50,28 +81,30 @@ class Period:
         return tuple(Period(self.first - length, self.end - length) for length in lengths)
 
     def steps(self) -> tuple[Period, ...]:
-        """Split the period into 2 to 20 parts for a chart: days, weeks, or several weeks each.
+        """Return 2 to 20 equally long parts for a chart: days, weeks from Monday, or several such weeks each.
 
-        Returns nothing for a single day.
+        Days before the first Monday and after the last Sunday are left out, because a part of a week would
+        look like a fall. Returns nothing for a single day.
         """
-        if self.days == 1:
-            return ()
-        length = 1 if self.days <= _MOST_DAILY_POINTS else 7
-        while -(-self.days // length) > _CHART_POINTS:
-            length += 7
-        return tuple(self._cut(length))
-
-    def _cut(self, length: int) -> Iterator[Period]:
-        """Split from the end, so that only the oldest part can be shorter."""
-        first = self.first
-        end = self.first + timedelta(days=self.days % length or length)
-        while first < self.end:
-            yield Period(first, end)
-            first, end = end, end + timedelta(days=length)
+        if self.days <= _CHART_POINTS:
+            length, first, end = 1, self.first, self.end
+        else:
+            first = self.first + timedelta(days=-self.first.weekday() % _WEEK)
+            end = self.end - timedelta(days=self.end.weekday())
+            length = -(-(end - first).days // (_CHART_POINTS * _WEEK)) * _WEEK
+        count = (end - first).days // length
+        starts = (end - timedelta(days=length * number) for number in range(count, 0, -1))
+        return tuple(Period(each, each + timedelta(days=length)) for each in starts) if count > 1 else ()
 
     def is_over(self, now: datetime, zone: ZoneInfo, settled: timedelta = timedelta()) -> bool:
         """Return whether the last day ended, in this zone, at least ``settled`` ago."""
         return now - settled >= day_start(self.end, zone)
+
+
+def _months_before(day: date, count: int) -> date:
+    """Return the first day of the month that many months before a day's."""
+    index = 12 * day.year + day.month - 1 - count
+    return date(index // 12, index % 12 + 1, 1)
 
 
 def day_start(day: date, zone: ZoneInfo) -> datetime:
@@ -139,6 +172,18 @@ class PageCounts:
     was: Counts | None = None
 
 
+CHANCE = 3
+"""How many standard deviations a change must exceed: one of hundreds of pages exceeds two by chance."""
+
+
+def is_beyond_chance(now: float, was: float) -> bool:
+    """Return whether two counts differ by more than chance makes.
+
+    A count's standard deviation is about its square root, that of a difference the root of the sum.
+    """
+    return abs(now - was) > CHANCE * math.sqrt(now + was)
+
+
 class SortBy(StrEnum):
     """The count by which pages are ranked."""
 
@@ -155,6 +200,8 @@ class ReadingProblem(StrEnum):
     FORBIDDEN = "forbidden"
     PROJECT = "project"
     NOT_SERVED = "not_served"
+    NOT_HERE = "not_here"
+    """The service does not give it: another plan, another service, or a key without the right."""
     REJECTED = "rejected"
     ENDLESS = "endless"
     LATE = "late"
@@ -177,7 +224,8 @@ class Snapshot:
     ``next_offset``: where the next call continues. ``rows``: number of stored pages. ``repeated``: number of
     rows that were returned twice because the ranking changed between calls; as many others may be missing.
     ``complete``: all pages were read. ``is_final``: the counts will not change any more. ``due_at``: when it
-    may be fetched (again). ``attempts``: calls that failed since the last one that did not.
+    may be fetched (again). ``attempts``: calls that failed since the last one that did not. ``source``: what
+    it is an answer of. ``words``: what readers wrote, where that is no count of visitors.
     """
 
     id: SnapshotId
@@ -196,6 +244,13 @@ class Snapshot:
     taken_at: datetime | None
     due_at: datetime
     problem: str | None = None
+    source: Source = Source.VISITORS
+    words: Words | None = None
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether there is something to show."""
+        return self.totals is not None or self.words is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +284,11 @@ class Analytics:
     def question_calls(self) -> int:
         """The most calls that one question takes: a third of the hour's."""
         return max(1, self.calls_an_hour // 3)
+
+    def chart_parts(self, period: Period, now: datetime) -> tuple[Period, ...]:
+        """Return the parts of a period for a chart that are over; nothing if there are fewer than two."""
+        over = tuple(part for part in period.steps() if part.is_over(now, self.zone))
+        return over if len(over) > 1 else ()
 
     def is_final(self, period: Period, now: datetime) -> bool:
         """Return whether the counts of a period will not change any more."""

@@ -1,4 +1,7 @@
-"""``docs-bot doctor``: checks an installation and explains what is wrong with it. It changes nothing."""
+"""``docs-bot doctor``: checks an installation and explains what is wrong with it. It changes nothing.
+
+What ``--try`` does beside is in `bot.operator.trial`.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,10 @@ import httpx
 
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
 from bot.health.checks import Checks, Finding, network_trouble, run_checks
+from bot.loading import SettingsError
 from bot.operator.doctor_database import check_database
 from bot.operator.doctor_slack import check_slack
-from bot.settings import DatabaseSettings, DocsProject, DocsSettings, SettingNames, Settings, SettingsError
+from bot.settings import DatabaseSettings, DocsProject, DocsSettings, SettingNames, Settings
 from bot.store.database import CONNECTIONS, exposed, is_exposed, sqlite_file
 
 _LIMIT_SECONDS = 40.0
@@ -101,7 +105,7 @@ async def _check_project(settings: DocsSettings, project: DocsProject, seconds: 
         try:
             await docs.visitors(project.id, limit=1)
         except DocsApiError as error:
-            return _refused(error, project.named)
+            return refused_by_docs(error, project.named)
     seen = f"lets the key read the project {project.id}; whether it may write, a prompt shows"
     return Finding("docs service", True, seen)
 
@@ -119,7 +123,8 @@ def _wrong_key(project: DocsProject) -> Finding | None:
     return None
 
 
-def _refused(error: DocsApiError, names: SettingNames) -> Finding:
+def refused_by_docs(error: DocsApiError, names: SettingNames) -> Finding:
+    """Return what an error of the docs service says of the settings of a project."""
     match error:
         case Unauthorized():
             return _bad(f"does not know the key: {error}", f"Look at {names.key}: wrong or expired.")
@@ -209,7 +214,7 @@ async def _running_bot(address: str, seconds: float) -> list[Finding] | None:
 
 
 def _not_ready(checks: dict[str, dict[str, object]]) -> list[Finding]:
-    advice = "See docs/operating.md, Alerts; /readyz says it too."
+    advice = "docs/runbook.md says what to do; /readyz says it too."
     bad = [f"{name}: {check.get('about')}" for name, check in checks.items() if not check.get("ok")]
     return [Finding("running bot", False, each, advice) for each in bad] or [
         Finding("running bot", True, "ready")

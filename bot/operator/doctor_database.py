@@ -22,10 +22,11 @@ from bot.model.waits import Wait
 from bot.operator.rows import wait_words
 from bot.store import Transaction
 from bot.store.database import Database, is_on_network, sqlite_file
-from bot.store.leases import UNREADABLE
+from bot.store.leases import NOW, UNREADABLE
 from bot.store.limits import explain
 from bot.store.migrate import HEAD, revision_of
-from bot.store.schema import metadata, subscriptions
+from bot.store.schema import limits, metadata, snapshots, subscriptions
+from bot.store.snapshots import is_not_here
 
 _LEAST_BYTES = 50_000_000
 _STUCK = timedelta(minutes=10)
@@ -44,6 +45,13 @@ _SET_ASIDE = union_all(
         for table in metadata.sorted_tables
         if "claimed_by" in table.c
     )
+)
+_NO_PREVIEWS = select(limits.c.project).where(limits.c.no_previews_until > NOW).order_by(limits.c.project)
+_NOT_HERE = (
+    select(snapshots.c.project, snapshots.c.source)
+    .where(is_not_here(NOW))
+    .distinct()
+    .order_by(snapshots.c.project, snapshots.c.source)
 )
 _ZONES = (
     select(subscriptions.c.zone)
@@ -135,7 +143,9 @@ def _of_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
     """Return what is set aside, and what waits; nothing where the tables are those of an older version."""
     if (revision or "") < HEAD:
         return [], []
-    found = [*_unreadable(connection), _oldest(Transaction(connection), datetime.now(UTC))]
+    now = datetime.now(UTC)
+    found = [*_unreadable(connection), _oldest(Transaction(connection), now), *_previews(connection, now)]
+    found += _not_here(connection, now)
     return found, connection.execute(_CHANNELS).scalars().all()
 
 
@@ -144,7 +154,7 @@ def _oldest(tx: Transaction, now: datetime) -> Finding:
     found = [*tx.waits.all_prompts(now), tx.waits.oldest_message(now)]
     waiting = [each for each in found if each is not None]
     stuck = [each for each in waiting if each.stuck_since and now - each.stuck_since > _STUCK]
-    advice = "Is a `docs-bot run` or `work` up? See its log, and docs/operating.md, Alerts." if stuck else ""
+    advice = "Is a `docs-bot run` or `work` up? See its log, and docs/runbook.md." if stuck else ""
     return Finding("waiting", not stuck, _told(stuck or waiting), advice)
 
 
@@ -165,6 +175,22 @@ def _unreadable(connection: Connection) -> list[Finding]:
         "Run the newest version of the bot that has worked with it, on a machine with current time zones."
     )
     return [Finding("rows", False, f"cannot be read, and wait: {', '.join(found)}", advice)] if found else []
+
+
+def _previews(connection: Connection, now: datetime) -> list[Finding]:
+    """Return for which projects the docs service has made no preview, if somebody asked for one today."""
+    projects = connection.execute(_NO_PREVIEWS, {NOW.key: now}).scalars().all()
+    advice = "Give the key the scope to write, or set PREVIEWS=off: the plan may have none."
+    seen = f"the docs service makes none of {', '.join(projects)}"
+    return [Finding("previews", True, seen, advice)] if projects else []
+
+
+def _not_here(connection: Connection, now: datetime) -> list[Finding]:
+    """Return what the docs service has not given of what readers miss, if somebody asked for it today."""
+    found = [f"{source} of {project}" for project, source in connection.execute(_NOT_HERE, {NOW.key: now})]
+    advice = "Give the key the scope to read them; the plan or the service may have none."
+    seen = f"the docs service gives no {', '.join(found)}"
+    return [Finding("readers", True, seen, advice)] if found else []
 
 
 def _at_revision(kind: str, revision: str | None) -> Finding:

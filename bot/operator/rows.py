@@ -228,5 +228,5 @@ def restored(sqlalchemy_url: str, source: Path, now: datetime) -> str:
 def _file(sqlalchemy_url: str, tool: str) -> Path:
     file = sqlite_file(sqlalchemy_url)
     if file is None:
-        raise UnusableDatabase(f"This is for a SQLite file. PostgreSQL has {tool}: see docs/operating.md.")
+        raise UnusableDatabase(f"This is for a SQLite file. PostgreSQL has {tool}: see docs/run.md.")
     return file

@@ -22,7 +22,8 @@ from bot import logs
 from bot.app import Roles, running_bot
 from bot.health.checks import allow_open_files
 from bot.health.stopping import Stopping
-from bot.settings import DatabaseSettings, LoadedSettings, Settings, SettingsError
+from bot.loading import LoadedSettings, SettingsError
+from bot.settings import DatabaseSettings, Settings
 from bot.work.ports import SlackError
 
 if TYPE_CHECKING:

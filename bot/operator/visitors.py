@@ -168,12 +168,14 @@ def table(read: Read, project: str, wanted: Wanted) -> str:
     """Return the totals and the pages read most, for people."""
     so_far = ", today so far" if wanted.last >= read.taken_at.date() else ""
     lines = [f"{_one_line(project)}, {wanted.first} to {wanted.last}, both included (UTC){so_far}"]
-    if (site := read.totals) is not None:
+    if (site := read.totals) is not None and not site.total:
+        return "\n".join([*lines, "The docs service has no visits for these days.", ""])
+    if site is not None:
         lines.append(f"The whole site: {site.human:,} people, {site.ai:,} AI agents, {site.total:,} in all")
     lines += ["Approximate, unique, never additive: who comes twice, or as both, counts once.", ""]
     where = f" under {_one_line(wanted.section)}" if wanted.section else ""
     if not read.rows:
-        return "\n".join([*lines, f"No page{where} was read.", ""])
+        return "\n".join([*lines, f"The docs service has no visits for pages{where}.", ""])
     top = heapq.nsmallest(MOST_ROWS_SHOWN, read.rows, key=lambda row: (-row.total, row.path))
     shown = f", the {len(top)} most read" if len(read.rows) > len(top) else ""
     lines += [
@@ -207,7 +209,7 @@ async def export(
     Raises ExportError, and BrokenPipeError when the reader of ``stdout`` has gone. After an error nothing is
     written but a JSON document with what was read, which says that it is not complete.
     """
-    source = _project(settings, wanted.project)
+    source = project_of(settings, wanted.project)
     is_silent = as_json or csv == STDOUT
     # On a terminal only, and never between the lines of something else there.
     is_alone = not (is_silent and stdout.isatty())
@@ -228,13 +230,31 @@ async def export(
     except BrokenPipeError:
         raise
     except OSError as error:
-        words = f"Cannot write: {error.strerror or type(error).__name__}. Look at the disk and at the folder."
-        raise ExportError(words, ExitCode.CANNOT_WRITE) from None
+        raise _cannot_write(error) from None
     if read.error is not None:
-        raise _explained(read.error, source, now())
+        raise explained(read.error, source, now())
 
 
-def _project(settings: DocsSettings, name: str) -> DocsProject:
+def write_out(stdout: BinaryIO, said: bytes, csv: Path | None, lines: str) -> None:
+    """Write a CSV file, if one is named, and what is said. Raises ExportError, and BrokenPipeError."""
+    try:
+        if csv is not None and csv != STDOUT:
+            write_whole(csv, lines)
+        stdout.write(said)
+        stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _cannot_write(error) from None
+
+
+def _cannot_write(error: OSError) -> ExportError:
+    words = f"Cannot write: {error.strerror or type(error).__name__}. Look at the disk and at the folder."
+    return ExportError(words, ExitCode.CANNOT_WRITE)
+
+
+def project_of(settings: DocsSettings, name: str) -> DocsProject:
+    """Return the project of a name, the first for "". Raises ExportError."""
     for each in settings.projects:
         if name in ("", each.name):
             return each
@@ -331,7 +351,8 @@ _TROUBLE: tuple[tuple[type[DocsApiError], ExitCode, str, str], ...] = (
 """The exit code of each error, what is said of it, and what to look at. The first that fits counts."""
 
 
-def _explained(error: DocsApiError, source: DocsProject, now: datetime) -> ExportError:
+def explained(error: DocsApiError, source: DocsProject, now: datetime) -> ExportError:
+    """Return what to say of an error, and what to look at."""
     if isinstance(error, RateLimited):
         said = f"The docs service's hourly limit is reached. {_later(error, now)}"
         return ExportError(said, ExitCode.LIMITED)

@@ -40,6 +40,7 @@ _CODES: dict[Refusal, tuple[str, ...]] = {
     Refusal.NOT_A_MEMBER: ("not_in_channel",),
     Refusal.NOT_VISIBLE: ("channel_not_found",),
     Refusal.ARCHIVED: ("is_archived",),
+    Refusal.THREAD_GONE: ("thread_not_found",),
     Refusal.RESTRICTED: (
         "restricted_action",
         "restricted_action_read_only_channel",

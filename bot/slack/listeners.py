@@ -32,7 +32,7 @@ from bot.commands.command import (
 from bot.logs import about_request
 from bot.messages import problems
 from bot.messages.blocks import bare
-from bot.messages.face import Action
+from bot.messages.face import LINKS
 from bot.messages.job_answers import with_prompt
 from bot.model.ids import Message
 from bot.slack import payloads
@@ -128,7 +128,8 @@ class _Listeners:
                 app.view(name)(self._listener("form", name, payloads.submission, submitted))
             for name, used in command.shortcuts.items():
                 app.shortcut(name)(self._listener("shortcut", name, payloads.shortcut_use, used))
-        app.action(Action.VIEW_PULL_REQUEST)(_acknowledge)  # Slack opens the link
+        for name in LINKS:
+            app.action(name)(_acknowledge)
         app.error(self._failed)
 
     async def _message(self, body: Body) -> None:

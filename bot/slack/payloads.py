@@ -88,7 +88,7 @@ def submission(body: Payload) -> Arrived[Submission]:
     fields = {action: _field(given) for block in values.values() for action, given in block.items()}
     form = FormState.loads(view.get("private_metadata") or "")
     key, user = RequestKey(f"view:{view['id']}"), UserId(body["user"]["id"])
-    origin = Origin(key, user, form.channel or ChannelId(""), response_url=form.response_url)
+    origin = Origin(key, user, form.channel or ChannelId(""), form.thread, response_url=form.response_url)
     callback = view["callback_id"]
     return Arrived(origin, lambda allowed: Submission(allowed, callback, fields, form), is_form=True)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Unpack
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, not_, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, not_, or_, select, true
+from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.model.jobs import (
     JobFields,
     JobFilter,
     JobState,
+    Listed,
     QueueWhy,
     ThreadRef,
     TrackedJob,
@@ -24,7 +27,7 @@ from bot.store.columns import reader
 from bot.store.leases import FREE, HOLDER, LIMIT, NOW, Claimer, Rows, claiming, held
 from bot.store.members import write_job_end
 from bot.store.queues import POLLS
-from bot.store.schema import back_offs, jobs
+from bot.store.schema import SEEN, back_offs, channels, jobs, prompts, pull_requests
 
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 _OPEN = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
@@ -34,7 +37,12 @@ _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_why": None}
 # Rows of a multi-row INSERT may be returned in any order, so each carries the values that identify it.
 _ADD = jobs.insert().returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text, jobs.c.project)
 
-_WITH_NUMBER = select(jobs).where(jobs.c.number == bindparam("this"))
+_BY_MENTION = exists().where(channels.c.id == jobs.c.channel, channels.c.by_mention)
+_MORE = (
+    _BY_MENTION.correlate(jobs).label("by_mention"),
+    select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery().label("seen"),
+)
+_WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
 _WITH_NUMBER_LOCKED = _WITH_NUMBER.with_for_update()
 _BACKING_OFF = select(back_offs.c.project).where(back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE)
 _CLAIM_DUE = claiming(
@@ -45,12 +53,17 @@ _CLAIM_DUE = claiming(
     .order_by(jobs.c.poll_at, jobs.c.number)
     .limit(LIMIT),
     still=POLLS.waits,
+    more=_MORE,
 )
 _RESCHEDULE = (
     jobs.update()
     .where(jobs.c.number == bindparam("job_number"), held(jobs))
     .values(poll_at=bindparam("next_poll_at"), saw_active=True, misses=0, **FREE)
 )
+
+
+def _seen(row: RowMapping) -> object:
+    return None if row["seen"] is None else SEEN.read(row["seen"])
 
 
 def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
@@ -60,11 +73,24 @@ def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     return or_(and_(here, jobs.c.root_ts == thread.ts), and_(here, jobs.c.thread_ts == thread.ts))
 
 
+def _listed(
+    channel: ChannelId | None, user: UserId, *, mine: bool, only: Listed | None
+) -> ColumnElement[bool]:
+    if channel is None and not mine:
+        raise ValueError("somebody else's jobs are listed by their channel")
+    wanted = [jobs.c.requester != ""]
+    wanted += [] if channel is None else [jobs.c.channel == channel]
+    wanted += [jobs.c.requester == user] if mine else []
+    shown = {Listed.OPEN: jobs.c.state.in_(_OPEN), Listed.REVIEW: _AWAITS_REVIEW, None: true()}[only]
+    return and_(shown, *wanted)
+
+
 class JobRepository(Rows[TrackedJob]):
     """The tracked jobs, within one transaction."""
 
     table = jobs
-    read = staticmethod(reader(TrackedJob, jobs))
+    more = _MORE
+    read = staticmethod(reader(TrackedJob, jobs, by_mention=itemgetter("by_mention"), pull_request=_seen))
 
     def add_all(self, wanted: Sequence[JobRequest], asked_at: datetime) -> dict[JobRequest, JobNumber]:
         """Add a job in state *waiting* for each (different) element of ``wanted``; return their numbers."""
@@ -137,23 +163,35 @@ class JobRepository(Rows[TrackedJob]):
         user: UserId,
         *,
         mine: bool = False,
-        is_open: bool = False,
+        only: Listed | None = None,
         skipped: int = 0,
     ) -> Sequence[TrackedJob]:
-        """Return a channel's jobs, newest first, without forgotten ones.
+        """Return a channel's jobs, newest first (those to review oldest first), without forgotten ones.
 
-        ``mine``: only those that the user asked for. ``is_open``: only those that have no end yet. Without a
-        channel, return those of all channels, which only ``mine`` may ask for.
+        ``mine``: only those that the user asked for. Without a channel, return those of all channels, which
+        only ``mine`` may ask for.
         """
-        if channel is None and not mine:
-            raise ValueError("somebody else's jobs are listed by their channel")
-        shown = jobs.c.requester != ""
-        wanted = [shown] if channel is None else [shown, jobs.c.channel == channel]
-        if mine:
-            wanted.append(jobs.c.requester == user)
-        if is_open:
-            wanted.append(jobs.c.state.in_(_OPEN))
-        return self._many(and_(*wanted), limit, skipped)
+        wanted = _listed(channel, user, mine=mine, only=only)
+        return self._many(wanted, limit, skipped, oldest=only is Listed.REVIEW)
+
+    def channels_to_review(self, limit: int) -> Sequence[ChannelId]:
+        """Return the channels with jobs that wait for review, those first that have the oldest job."""
+        found = select(jobs.c.channel).where(_AWAITS_REVIEW, jobs.c.requester != "")
+        ordered = found.group_by(jobs.c.channel).order_by(func.min(jobs.c.number)).limit(limit)
+        return self.connection.execute(ordered).scalars().all()
+
+    def to_review(
+        self, channels: Collection[ChannelId], user: UserId, limit: int, skipped: int = 0
+    ) -> Sequence[TrackedJob]:
+        """Return the oldest jobs to review in these channels, and wherever the user sent one a prompt."""
+        theirs = jobs.c.number.in_(select(prompts.c.job).where(prompts.c.asked_by == user))
+        seen = or_(jobs.c.channel.in_(channels), jobs.c.requester == user, theirs)
+        return self._many(and_(_AWAITS_REVIEW, jobs.c.requester != "", seen), limit, skipped, oldest=True)
+
+    def awaiting_review_of(self, channel: ChannelId | None, user: UserId, *, mine: bool) -> int:
+        """Return how many of the jobs that ``in_channel`` lists wait for review."""
+        wanted = _listed(channel, user, mine=mine, only=Listed.REVIEW)
+        return int(self.connection.execute(select(func.count()).select_from(jobs).where(wanted)).scalar_one())
 
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
         """Return the newest jobs of all channels that have these values; None lets all through."""
@@ -224,10 +262,15 @@ class JobRepository(Rows[TrackedJob]):
         """Return jobs of whose pull request it is time to remind their threads."""
         return self._many(and_(jobs.c.remind_at <= now, jobs.c.requester != "", _AWAITS_REVIEW), limit)
 
-    def awaiting_review(self, channel: ChannelId, since: datetime, limit: int) -> Sequence[TrackedJob]:
-        """Return a channel's jobs, newest first, whose pull requests wait for review since then or later."""
-        here = and_(jobs.c.channel == channel, jobs.c.ended_at >= since, jobs.c.requester != "")
-        return self._many(and_(here, _AWAITS_REVIEW), limit)
+    def awaiting_review(
+        self, project: ProjectId, channel: ChannelId, limit: int
+    ) -> tuple[Sequence[TrackedJob], int]:
+        """Return a channel's oldest jobs whose pull requests wait for review, and how many do in all."""
+        here = and_(
+            jobs.c.channel == channel, jobs.c.project == project, jobs.c.requester != "", _AWAITS_REVIEW
+        )
+        count = self.connection.execute(select(func.count()).select_from(jobs).where(here)).scalar_one()
+        return self._many(here, limit, oldest=True), int(count)
 
     def with_trouble(self, besides: Collection[ProjectId], limit: int) -> Sequence[TrackedJob]:
         """Return the jobs whose faces speak of trouble, without those of these projects."""

@@ -109,11 +109,12 @@ def claiming(
     candidates: Select[int],
     still: ColumnElement[bool],
     values: Mapping[str, object] | None = None,
+    more: Sequence[ColumnElement[bool]] = (),
 ) -> ClaimStatement:
     """Return the statement for ``claim``. It is built once, because building takes longer than running it.
 
     ``candidates`` selects the primary key, ordered and limited. ``still`` repeats the condition for the row
-    itself and must not depend on other rows. ``values`` are further columns to set.
+    itself and must not depend on other rows. ``values`` are further columns to set. ``more``: see ``Rows``.
     """
     key = next(iter(table.primary_key.columns))
     # PostgreSQL may run a plain sub-select once for every row, each time with other candidates, and so
@@ -125,7 +126,7 @@ def claiming(
         .where(key.in_(select(chosen.c[key.name])))
         .where(and_(still, unclaimed(table)))
         .values(claimed_by=_OWNER, claimed_until=_UNTIL, **(values or {}))
-        .returning(*table.c)
+        .returning(*table.c, *more)
     )
 
 
@@ -209,9 +210,13 @@ def first(table: AnyTable, condition: ColumnElement[bool], limit: BindParameter[
 
 
 class Rows(Repository, Generic[Item]):
-    """Statements about one table whose rows are read into records, within one transaction."""
+    """Statements about one table whose rows are read into records, within one transaction.
+
+    ``more``: what ``read`` needs besides the table's columns.
+    """
 
     table: AnyTable
+    more: Sequence[ColumnElement[bool]] = ()
     read: Callable[[RowMapping], Item]
 
     def response_url(self, key: int) -> SecretStr | None:
@@ -230,14 +235,17 @@ class Rows(Repository, Generic[Item]):
 
     def _newest(self, *which: ColumnElement[bool]) -> Item | None:
         """Return the newest row that matches; None when there is none."""
-        newest = select(self.table).where(*which).order_by(self._key.desc()).limit(1)
+        newest = select(self.table, *self.more).where(*which).order_by(self._key.desc()).limit(1)
         row = self.connection.execute(newest).mappings().first()
         return self.read(row) if row else None
 
-    def _many(self, condition: ColumnElement[bool], limit: int, skipped: int = 0) -> list[Item]:
-        """Return the newest rows that match, without those that cannot be read."""
-        newest = select(self.table).where(condition).order_by(self._key.desc()).limit(limit).offset(skipped)
-        return readable(self.table, self.connection.execute(newest).mappings(), self.read)[0]
+    def _many(
+        self, condition: ColumnElement[bool], limit: int, skipped: int = 0, *, oldest: bool = False
+    ) -> list[Item]:
+        """Return the newest (or ``oldest``) rows that match, without those that cannot be read."""
+        wanted = select(self.table, *self.more).where(condition)
+        ordered = wanted.order_by(self._key if oldest else self._key.desc()).limit(limit).offset(skipped)
+        return readable(self.table, self.connection.execute(ordered).mappings(), self.read)[0]
 
     def _claim(self, statement: ClaimStatement, claimer: Claimer, **parameters: object) -> list[Item]:
         """Claim rows, and return those that can be read."""

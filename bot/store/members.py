@@ -1,19 +1,20 @@
-"""What is remembered of people and channels: access, the project of a channel, and who did what."""
+"""What is remembered of people and channels: access, what a channel has chosen, and who did what."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, insert, or_, select, true, update
+from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, true, update
 from sqlalchemy.engine import Connection
 
 from bot.model.access import Access, Origin
-from bot.model.ids import ChannelId, JobNumber, ProjectId, PromptId, SubscriptionId, UserId
+from bot.model.ids import ChannelId, JobNumber, ProjectId, PromptId, Reviewer, SubscriptionId, UserId
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.lifecycle import ENDS
 from bot.model.prompts import Act, AuditRow, Prompt, PromptKind, PromptState
 from bot.store.columns import Repository, insert_unless_there, reader
-from bot.store.schema import audit, channel_projects, members, prompts
+from bot.store.schema import audit, channels, members, prompts, reviewers
 
 _TOLD_AGAIN_AFTER = timedelta(hours=1)
 
@@ -51,19 +52,42 @@ class MemberRepository(Repository):
 
 
 class ChannelRepository(Repository):
-    """What the bot knows of channels, within one transaction."""
+    """What channels have chosen, within one transaction."""
 
     def project(self, channel: ChannelId) -> ProjectId | None:
         """Return the project that a channel has chosen; None if it has chosen none."""
-        chosen = select(channel_projects.c.project).where(channel_projects.c.channel == channel)
+        chosen = select(channels.c.project).where(channels.c.id == channel)
         return self.connection.execute(chosen).scalar_one_or_none()
+
+    def is_by_mention(self, channel: ChannelId) -> bool:
+        """Return whether a channel has chosen that only replies which mention the bot steer its jobs."""
+        chosen = select(channels.c.by_mention).where(channels.c.id == channel)
+        return bool(self.connection.execute(chosen).scalar_one_or_none())
 
     def choose_project(self, channel: ChannelId, project: ProjectId) -> None:
         """Remember the project that a channel has chosen."""
-        values = {"channel": channel, "project": project}
-        if not insert_unless_there(self.connection, channel_projects, values):
-            here = channel_projects.c.channel == channel
-            self.connection.execute(update(channel_projects).where(here).values(project=project))
+        self._choose(channel, {"project": project})
+
+    def choose_replies(self, channel: ChannelId, *, by_mention: bool) -> None:
+        """Remember whether only replies that mention the bot steer a channel's jobs."""
+        self._choose(channel, {"by_mention": by_mention})
+
+    def reviewers(self, channel: ChannelId) -> tuple[Reviewer, ...]:
+        """Return whom a channel has chosen to review pull requests, user groups first; () for nobody."""
+        chosen = select(reviewers.c.reviewer).where(reviewers.c.channel == channel)
+        return tuple(self.connection.execute(chosen.order_by(reviewers.c.reviewer)).scalars())
+
+    def choose_reviewers(self, channel: ChannelId, chosen: Sequence[Reviewer]) -> None:
+        """Remember whom a channel has chosen to review pull requests, in place of those before."""
+        self.connection.execute(delete(reviewers).where(reviewers.c.channel == channel))
+        if chosen:
+            rows = [{"channel": channel, "reviewer": each} for each in sorted(set(chosen))]
+            insert_unless_there(self.connection, reviewers, *rows)
+
+    def _choose(self, channel: ChannelId, chosen: dict[str, object]) -> None:
+        if not insert_unless_there(self.connection, channels, {"id": channel, **chosen}):
+            here = channels.c.id == channel
+            self.connection.execute(update(channels).where(here).values(chosen))
 
 
 _to_row = reader(AuditRow, audit)
@@ -95,12 +119,16 @@ class AuditRepository(Repository):
         place = {"project": project, "channel": origin.channel}
         self._add(act, origin.user, at, {**place, "subscription": subscription})
 
-    def chose_project(self, user: UserId, project: ProjectId, channel: ChannelId, at: datetime) -> None:
-        """Add that somebody chose the project of a channel."""
-        self._add(Act.CHOSE_PROJECT, user, at, {"project": project, "channel": channel})
+    def chose(self, act: Act, origin: Origin, project: ProjectId, at: datetime) -> None:
+        """Add that somebody chose or tried something in their channel, which is for ``project`` then."""
+        self._add(act, origin.user, at, {"project": project, "channel": origin.channel})
 
     def _add(self, act: Act, user: UserId, at: datetime, values: dict[str, object]) -> None:
         self.connection.execute(insert(audit), {"at": at, "user": user, "act": act, **values})
+
+    def last(self) -> int:
+        """Return the id of the newest row; 0 if there is none."""
+        return self.connection.execute(select(func.max(audit.c.id))).scalar() or 0
 
     def after(
         self,

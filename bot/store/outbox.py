@@ -11,14 +11,14 @@ from functools import partial
 from sqlalchemy import ColumnElement, Integer, String, and_, bindparam, exists, or_, select, true
 from sqlalchemy.engine import RowMapping
 
-from bot.model.access import Origin
+from bot.model.access import Origin, message_key
 from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs, can_be_id
 from bot.model.lifecycle import DeliveryStep
 from bot.model.outbox import PACED, REPEATABLE, DeadLetter, Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptKind
 from bot.store.columns import Repository, insert_unless_there, reader, update_one, update_shrinking
 from bot.store.leases import FREE, HOLDER, Claimer, LeaseLost, held, readable_claims
-from bot.store.outbox_claims import THREAD_POSTS, PaceRepository, claim_pending, claim_unconfirmed
+from bot.store.outbox_claims import OPEN, THREAD_POSTS, PaceRepository, claim_pending, claim_unconfirmed
 from bot.store.schema import deliveries, jobs, prompts
 
 _IN_THREAD = (*THREAD_POSTS, DeliveryKind.EDIT)
@@ -76,10 +76,10 @@ class OutboxRepository(Repository):
         state = self.connection.execute(select(deliveries.c.state).where(deliveries.c.key == key)).scalar()
         return None if state is None else DeliveryState(state)
 
-    def drop_pending(self, key: str) -> None:
-        """Delete the delivery with this key, unless it has been begun."""
-        pending = and_(deliveries.c.key == key, deliveries.c.state == DeliveryState.PENDING)
-        self.connection.execute(deliveries.delete().where(pending))
+    def drop_waiting(self, key: str) -> None:
+        """Delete the delivery with this key if it waits for its first or another try."""
+        waits = and_(deliveries.c.state.in_(OPEN), deliveries.c.claimed_by.is_(None))
+        self.connection.execute(deliveries.delete().where(deliveries.c.key == key, waits))
 
     def newest_end(self, job: JobNumber, iteration: int) -> str | None:
         """Return the key of the reply that told the latest end of an iteration; None if none was told."""
@@ -137,8 +137,11 @@ class OutboxRepository(Repository):
         if step.state is DeliveryState.PENDING:
             self._drop_if_outdated(delivery.id)
 
-    def remove_edit(self, delivery: Delivery, *, owner: str) -> None:
-        """Delete an edit that Slack accepted. Raises LeaseLost as ``settle`` does."""
+    def remove(self, delivery: Delivery, *, owner: str) -> None:
+        """Delete an edit that Slack accepted, or what is not to be said any more.
+
+        Raises LeaseLost as ``settle`` does.
+        """
         if self.connection.execute(_REMOVE, _held(delivery, owner)).rowcount != 1:
             raise LeaseLost(f"delivery {delivery.id}")
 
@@ -186,6 +189,17 @@ class OutboxRepository(Repository):
         about_it = deliveries.c.key.startswith(f"{origin.key}:", autoescape=True)
         found = select(deliveries.c.seq).where(deliveries.c.channel == origin.channel, about_it).limit(1)
         return self.connection.execute(found).first() is not None
+
+    def answers_about(
+        self, channel: ChannelId, first: MessageTs, last: MessageTs
+    ) -> Sequence[tuple[MessageTs, str]]:
+        """Return which messages of a channel, from ``first`` to ``last``, were answered, and the occasion."""
+        # However the database sorts punctuation, which differs: the answers stand before the next second.
+        end = message_key(channel, f"{int(float(last)) + 1}")
+        then = deliveries.c.key.between(message_key(channel, first), end)
+        keys = self.connection.execute(select(deliveries.c.key).where(then)).scalars()
+        parts = (key.removeprefix(message_key(channel)).split(":") for key in keys)
+        return [(MessageTs(ts), occasion) for ts, occasion, *_ in parts if ts <= last]
 
     def dead_letters(
         self, limit: int, *, channel: ChannelId | None = None, job: JobNumber | None = None

@@ -8,8 +8,9 @@ from typing import Unpack
 
 from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, select
 
-from bot.model.ids import JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
-from bot.model.jobs import JobState, QueueWhy
+from bot.model.access import message_key, ts_at
+from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
+from bot.model.jobs import JobState, QueueWhy, TakeThread
 from bot.model.lifecycle import PromptStep
 from bot.model.projects import Project
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
@@ -36,7 +37,7 @@ _NOT_FAILED = (
     JobState.WAITING,
     JobState.WORKING,
     JobState.PULL_REQUEST,
-    JobState.NO_CHANGE,
+    JobState.NO_PULL_REQUEST,
     JobState.UNCONFIRMED,
 )
 """States of a job for which a repeated prompt may be an accident; after a failure it is a retry."""
@@ -340,10 +341,22 @@ class PromptRepository(Rows[Prompt]):
         its_row = audit.update().where(audit.c.job == prompt.job, audit.c.prompt == prompt.id)
         self.connection.execute(its_row.values(project=project.id))
 
-    def newest_message(self, job: JobNumber, before: PromptId) -> MessageTs | None:
-        """Return the newest message that brought an earlier prompt of a job; None when there is none."""
+    def taken_until(self, job: JobNumber, before: PromptId) -> MessageTs | None:
+        """Return the newest message that earlier prompts of a job have covered; None if there is none.
+
+        That is the one that brought a prompt, or the last before the one that was given the thread in a form.
+        """
         earlier = and_(prompts.c.job == job, prompts.c.id < before)
-        return self.connection.execute(select(func.max(prompts.c.message_ts)).where(earlier)).scalar()
+        given_at = func.max(prompts.c.asked_at).filter(prompts.c.take_thread == TakeThread.GIVEN)
+        row = self.connection.execute(select(func.max(prompts.c.message_ts), given_at).where(earlier)).one()
+        return max((ts for ts in (row[0], row[1] and ts_at(row[1])) if ts), default=None)
+
+    def brought_by(self, channel: ChannelId, first: MessageTs, last: MessageTs) -> set[MessageTs]:
+        """Return which messages of a channel, from ``first`` to ``last``, are prompts of jobs that go on."""
+        then = prompts.c.key.between(message_key(channel, first), message_key(channel, last))
+        going_on = jobs.c.state.not_in((JobState.ARCHIVED, JobState.REFUSED))
+        found = select(prompts.c.message_ts).join(jobs, jobs.c.number == prompts.c.job).where(then, going_on)
+        return set(self.connection.execute(found).scalars())
 
     def attachments(self, job: JobNumber) -> Sequence[str]:
         """Return what went along with a job's prompts, oldest first."""

@@ -54,11 +54,12 @@ class QuestionRepository(Rows[Question]):
         project: ProjectId,
         now: Snapshot,
         was: Snapshot | None,
+        older: Snapshot | None,
         chart: Sequence[Snapshot],
         asked_at: datetime,
     ) -> bool:
         """Store a question. Return False if one with the key of its origin exists already."""
-        windows = [now, *([was] if was else []), *chart]
+        windows = [now, *(each for each in (older, was) if each), *chart]
         values: dict[str, object] = {
             "key": origin.key,
             "kind": kind,
@@ -70,6 +71,7 @@ class QuestionRepository(Rows[Question]):
             "state": QuestionState.WAITING,
             "now": now.id,
             "was": was.id if was else None,
+            "older": older.id if older else None,
             "chart": [each.id for each in chart],
             "calls_before": sum(each.calls for each in windows),
             "asked_at": asked_at,

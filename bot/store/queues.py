@@ -22,7 +22,9 @@ from bot.store.schema import (
     deliveries,
     heartbeats,
     jobs,
+    previews,
     prompts,
+    pull_requests,
     questions,
     snapshots,
     subscriptions,
@@ -39,6 +41,9 @@ class Queue(StrEnum):
     PROMPTS = "prompts"
     """Prompts to be sent, and prompts that a process was sending when it died."""
     POLLS = "polls"
+    LOOKS = "looks"
+    """Pull requests to be looked at."""
+    PREVIEWS = "previews"
     DELIVERIES = "deliveries"
     SNAPSHOTS = "snapshots"
     QUESTIONS = "questions"
@@ -124,6 +129,8 @@ NEW_PROMPTS = Line(Queue.REQUESTS, prompts, PromptState.NEW, prompts.c.due_at)
 WAITING_PROMPTS = Line(Queue.PROMPTS, prompts, PromptState.WAITING, prompts.c.due_at, _sendable())
 ABANDONED_PROMPTS = Line(Queue.PROMPTS, prompts, PromptState.SENDING, None)
 POLLS = Line(Queue.POLLS, jobs, None, jobs.c.poll_at)
+LOOKS = Line(Queue.LOOKS, pull_requests, None, pull_requests.c.look_at)
+PREVIEWS = Line(Queue.PREVIEWS, previews, None, previews.c.due_at)
 DELIVERIES = Line(Queue.DELIVERIES, deliveries, DeliveryState.PENDING, deliveries.c.due_at)
 UNCONFIRMED_DELIVERIES = Line(Queue.DELIVERIES, deliveries, DeliveryState.SENDING, None)
 SNAPSHOTS = Line(Queue.SNAPSHOTS, snapshots, None, snapshots.c.due_at, or_(IS_WANTED, IS_PLANNED))

@@ -18,15 +18,29 @@ from bot.model.ids import JobNumber, UserId
 from bot.model.jobs import JobProblem, JobState
 from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState, SubscriptionState
+from bot.model.visitors import SnapshotState
 from bot.store.columns import AnyTable, Owner, People, Person, Repository, forgotten, nothing
+from bot.store.leases import FREE
 from bot.store.members import IS_OVER
 from bot.store.outbox_claims import OPEN
-from bot.store.schema import audit, deliveries, jobs, members, prompts, questions, subscriptions
+from bot.store.schema import (
+    audit,
+    deliveries,
+    jobs,
+    members,
+    previews,
+    prompts,
+    pull_requests,
+    questions,
+    reviewers,
+    snapshots,
+    subscriptions,
+)
 
 RowCounts = Counter[str]
 """How many rows of each kind were forgotten, or are under way."""
 NAMES = "names in others' jobs"
-"""Mentions of a person in others' jobs: who follows one, reviewed it, or dismissed its prompt."""
+"""Mentions of a person in others' jobs: who follows one, reviewed it, or gave it up."""
 _UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED)
 _OPEN_JOBS = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
 
@@ -54,9 +68,9 @@ class Kept:
         return next(iter(self.table.primary_key.columns))
 
     @property
-    def owner(self) -> Column[object]:
-        """Return the column with the person whose row it is."""
-        return next(column for column in self.table.c if isinstance(column.type, Owner))
+    def owner(self) -> Column[object] | None:
+        """Return the column with the person whose row it is; None for rows of nobody whom the bot knows."""
+        return next((column for column in self.table.c if isinstance(column.type, Owner)), None)
 
     @property
     def emptied(self) -> dict[str, object]:
@@ -67,7 +81,8 @@ class Kept:
         """Return the condition that a row was over before then, and that there is something to forget."""
         goes = self.goes
         if goes is None:
-            names = [self.owner.key] if not self.owner.nullable else forgotten(self.table)
+            owner = self.owner
+            names = forgotten(self.table) if owner is None or owner.nullable else [owner.key]
             goes = or_(*(self.table.c[name] != nothing(self.table.c[name]) for name in names))
         return and_(goes, self.ended_at < before, self.over) if self.ended_at is not None else goes
 
@@ -90,12 +105,12 @@ class RetentionRepository(Repository):
 
     def forget_person(self, user: UserId, limit: int) -> RowCounts:
         """Forget one person's rows that are not under way, at most ``limit`` of each table."""
-        dismissed = jobs.c.problem == f"{JobProblem.DISMISSED}:{user}"
-        names = self._change(jobs, dismissed, {"problem": None})
-        names += sum(self._forget_name(kept, user) for kept in KEPT)
+        by_them = jobs.c.problem.in_([f"{how}:{user}" for how in JobProblem])
+        names = self._change(jobs, by_them, {"problem": None})
+        names += sum(self._forget_name(kept, owner, user) for kept, owner in _OWNED)
         counts = RowCounts()
-        for kept in KEPT:
-            counts += self._forget(kept, self._first(kept, and_(kept.owner == user, kept.over), limit))
+        for kept, owner in _OWNED:
+            counts += self._forget(kept, self._first(kept, and_(owner == user, kept.over), limit))
         return counts + RowCounts({NAMES: names})
 
     def forget_job(self, number: JobNumber) -> RowCounts | None:
@@ -109,20 +124,23 @@ class RetentionRepository(Repository):
     def under_way(self, user: UserId) -> RowCounts:
         """Return how many rows of a person `forget_person` leaves alone."""
         counts = RowCounts()
-        for kept in KEPT:
-            theirs = select(func.count()).where(kept.owner == user, ~kept.over)
+        for kept, owner in _OWNED:
+            theirs = select(func.count()).where(owner == user, ~kept.over)
             counts[kept.name] = int(self.connection.execute(theirs).scalar_one())
         return +counts
 
     def _forget(self, kept: Kept, keys: list[object], *, goes: bool = False) -> RowCounts:
-        """Forget these rows, those of jobs with their prompts and what could not be said of them."""
+        """Forget these rows, those of jobs with their prompts, pull requests and messages."""
         counts = RowCounts({kept.name: 0})
         if kept is JOBS:
             keys = self._lock_jobs(keys)
             self._change(deliveries, deliveries.c.job.in_(keys), DELIVERIES.emptied)
-            theirs = and_(prompts.c.job.in_(keys), prompts.c.asked_by != "")
-            counts[PROMPTS.name] = self._change(prompts, theirs, PROMPTS.emptied)
-        if keys and (goes or kept.owner.primary_key):
+            for each, owner in _OWNED:
+                if each not in (PROMPTS, PULL_REQUESTS, PREVIEWS):
+                    continue
+                theirs = and_(each.table.c.job.in_(keys), owner != "")
+                counts[each.name] = self._change(each.table, theirs, each.emptied)
+        if keys and (goes or (kept.owner is not None and kept.owner.primary_key)):
             counts[kept.name] = self.connection.execute(
                 kept.table.delete().where(kept.key.in_(keys))
             ).rowcount
@@ -130,9 +148,9 @@ class RetentionRepository(Repository):
             counts[kept.name] = self._change(kept.table, kept.key.in_(keys), kept.emptied)
         return +counts
 
-    def _forget_name(self, kept: Kept, user: UserId) -> int:
+    def _forget_name(self, kept: Kept, owner: Column[object], user: UserId) -> int:
         """Take a person out of rows that are others' and over. Return how often they were named."""
-        count, others = 0, and_(kept.owner.is_distinct_from(user), kept.over)
+        count, others = 0, and_(owner.is_distinct_from(user), kept.over)
         for column in kept.table.c:
             named: ColumnElement[bool] | None = None
             if isinstance(column.type, People):
@@ -175,11 +193,33 @@ _JOB_IS_OVER = and_(
 )
 JOBS = Kept("jobs", jobs, _JOB_IS_OVER, jobs.c.ended_at)
 PROMPTS = Kept("prompts", prompts, prompts.c.job.in_(select(jobs.c.number).where(_JOB_IS_OVER)), None)
+PULL_REQUESTS = Kept(
+    "pull requests",
+    pull_requests,
+    pull_requests.c.job.in_(select(jobs.c.number).where(_JOB_IS_OVER)),
+    None,
+    besides={"look_at": None, **FREE},  # who looks at it now may write no more
+)
+PREVIEWS = Kept(
+    "previews",
+    previews,
+    and_(previews.c.due_at.is_(None), previews.c.job.in_(select(jobs.c.number).where(_JOB_IS_OVER))),
+    None,
+    besides={"due_at": None, **FREE},
+)
 QUESTIONS = Kept(
     "questions",
     questions,
     and_(questions.c.state != QuestionState.WAITING, ~_delivers(deliveries.c.question, questions.c.id)),
     questions.c.asked_at,
+)
+READERS_WORDS = Kept(
+    "readers' words",
+    snapshots,
+    snapshots.c.state == SnapshotState.DONE,
+    snapshots.c.taken_at,
+    # Whoever asks again has them read again.
+    besides={"state": SnapshotState.REQUESTED, "complete": False, "taken_at": None},
 )
 SUBSCRIPTIONS = Kept(
     "subscriptions",
@@ -201,5 +241,10 @@ DELIVERIES = Kept(
 )
 MEMBERS = Kept("access checks", members, true(), members.c.checked_at)
 AUDIT = Kept("audit rows", audit, IS_OVER, audit.c.at)
-KEPT = (JOBS, PROMPTS, QUESTIONS, SUBSCRIPTIONS, DELIVERIES, MEMBERS, AUDIT)
+REVIEWERS = Kept("reviewers", reviewers, true(), None)
+KEPT = (
+    *(JOBS, PROMPTS, PULL_REQUESTS, PREVIEWS, QUESTIONS, READERS_WORDS, SUBSCRIPTIONS, DELIVERIES, MEMBERS),
+    *(AUDIT, REVIEWERS),
+)
+_OWNED = [(kept, kept.owner) for kept in KEPT if kept.owner is not None]
 _BY_AGE = [kept for kept in KEPT if kept.ended_at is not None]

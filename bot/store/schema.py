@@ -7,8 +7,11 @@ from sqlalchemy import BigInteger, Boolean, Column, Date, ForeignKey, Index, Int
 from bot.model.access import Access
 from bot.model.ids import Message, SnapshotId
 from bot.model.jobs import Earlier, JobState, QueueWhy, Review, SharedFile, TakeThread
+from bot.model.misses import Source, Words
 from bot.model.outbox import DeliveryKind, DeliveryState
+from bot.model.previews import PreviewState
 from bot.model.prompts import Act, PromptKind, PromptState
+from bot.model.pull_requests import SeenPullRequest
 from bot.model.questions import QuestionKind, QuestionState, SubscriptionState, VisitorsQuery
 from bot.model.visitors import SnapshotState
 from bot.store.columns import (
@@ -62,11 +65,13 @@ jobs = Table(
     Column("thread_ts", Id(40)),
     Column("service_id", Id(400)),
     Column("iteration", Integer, nullable=False, server_default=text("0")),
+    Column("version", Integer, nullable=False, server_default=text("0")),
     Column("iteration_requester", Person(40)),
     Column("iteration_started_at", UtcDateTime),
     Column("saw_active", Boolean, nullable=False, server_default=text("false")),
     Column("unconfirmed_until", UtcDateTime),
     Column("pr_link", UserText),
+    Column("pr_version", Integer),
     Column("repository", UserText),
     Column("ref", UserText),
     Column("ended_at", UtcDateTime),
@@ -132,6 +137,45 @@ prompts = Table(
     Index("ix_prompts_waiting", "asked_by", "state"),
 )
 
+SEEN = UserJson(SeenPullRequest)
+pull_requests = Table(
+    "pull_requests",
+    metadata,
+    Column("job", Integer, ForeignKey("jobs.number"), primary_key=True, autoincrement=False),
+    Column("requester", Owner(40), nullable=False),
+    Column("link", UserText, nullable=False),
+    Column("iteration", Integer, nullable=False),
+    Column("iteration_ended_at", UtcDateTime, nullable=False),
+    Column("since", UtcDateTime, nullable=False),
+    Column("seen", SEEN),
+    Column("etag", Note),
+    Column("looked_at", UtcDateTime),
+    Column("look_at", Due),
+    Column("failures", Integer, nullable=False, server_default=text("0")),
+    *lease(),
+    _if_set("ix_pull_requests_look_at", "look_at"),
+)
+
+previews = Table(
+    "previews",
+    metadata,
+    Column("job", Integer, ForeignKey("jobs.number"), primary_key=True, autoincrement=False),
+    Column("project", Id(200), nullable=False),
+    Column("iteration", Integer, nullable=False),
+    Column("requester", Owner(40), nullable=False),
+    Column("branch", UserText, nullable=False),
+    Column("state", Choice(PreviewState), nullable=False),
+    Column("asked_at", UtcDateTime, nullable=False),
+    Column("asks", Integer, nullable=False, server_default=text("0")),
+    Column("status_id", Id(400)),
+    Column("url", UserText),
+    Column("files", UserJson(tuple[str, ...])),
+    Column("log", UserText),
+    Column("due_at", Due),
+    *lease(),
+    _if_set("ix_previews_due_at", "due_at"),
+)
+
 deliveries = Table(
     "deliveries",
     metadata,
@@ -188,6 +232,7 @@ snapshots = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("project", Id(200), nullable=False),
+    Column("source", Choice(Source), nullable=False, server_default=text("'visitors'")),
     Column("first", Date, nullable=False),
     Column("end", Date, nullable=False),
     Column("generation", Id(40), nullable=False),
@@ -206,12 +251,14 @@ snapshots = Table(
     Column("problem", Note),
     Column("created_at", UtcDateTime, nullable=False),
     Column("taken_at", UtcDateTime),
+    # What readers wrote; empty for visitors, and once it is forgotten.
+    Column("words", UserJson(Words)),
     Column("due_at", Due, nullable=False),
     # Until when a person waits for it, and until when a digest does.
     Column("wanted_until", UtcDateTime),
     Column("planned_until", UtcDateTime),
     *lease(),
-    Index("ix_snapshots_window", "project", "first", "end", "generation", unique=True),
+    Index("ix_snapshots_window", "project", "source", "first", "end", "generation", unique=True),
     Index("ix_snapshots_state", "state", "due_at"),
 )
 
@@ -276,6 +323,7 @@ questions = Table(
     Column("state", Choice(QuestionState), nullable=False),
     Column("now", Integer, ForeignKey("snapshots.id"), nullable=False),
     Column("was", Integer, ForeignKey("snapshots.id")),
+    Column("older", Integer, ForeignKey("snapshots.id")),
     Column("chart", Json(tuple[SnapshotId, ...]), nullable=False),
     Column("response_url", Secret),
     Column("calls_before", Integer, nullable=False, server_default=text("0")),
@@ -292,13 +340,25 @@ limits = Table(
     Column("project", Id(200), primary_key=True),
     Column("prompts_until", Due),
     Column("calls_until", Due),
+    Column("no_previews_until", UtcDateTime),
 )
 
-channel_projects = Table(
-    "channel_projects",
+channels = Table(
+    "channels",
     metadata,
+    # Not "channel": SQLite's RETURNING names columns without their tables, also in a sub-select.
+    Column("id", Channel(40), primary_key=True),
+    # Empty for the default.
+    Column("project", Id(200)),
+    Column("by_mention", Boolean, nullable=False, server_default=text("false")),
+)
+
+reviewers = Table(
+    "reviewers",
+    metadata,
+    # First, so that a person's rows are found by it.
+    Column("reviewer", Owner(40), primary_key=True),
     Column("channel", Channel(40), primary_key=True),
-    Column("project", Id(200), nullable=False),
 )
 
 members = Table(

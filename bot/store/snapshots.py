@@ -20,6 +20,7 @@ from sqlalchemy import (
     case,
     cast,
     func,
+    literal,
     or_,
     select,
     true,
@@ -27,8 +28,18 @@ from sqlalchemy import (
 from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import PageKey, ProjectId, SnapshotId, can_be_id
+from bot.model.misses import Source, Words
 from bot.model.questions import QuestionKind
-from bot.model.visitors import Counts, PageCounts, Period, ReadingProblem, Snapshot, SnapshotState, SortBy
+from bot.model.visitors import (
+    CHANCE,
+    Counts,
+    PageCounts,
+    Period,
+    ReadingProblem,
+    Snapshot,
+    SnapshotState,
+    SortBy,
+)
 from bot.store.columns import Repository, insert_unless_there, reader
 from bot.store.leases import FREE, LIMIT, NOW, Claimer, ClaimStatement, LeaseLost, Rows, claiming, unclaimed
 from bot.store.queues import IS_PLANNED, IS_WANTED, SNAPSHOTS
@@ -36,6 +47,7 @@ from bot.store.schema import page_visitors, snapshots
 
 FRESH = timedelta(minutes=10)
 """For how long a snapshot of an unfinished period is reused for further questions."""
+_REMEMBERED = timedelta(days=30)
 _PATH_LENGTH = 2_000
 _MOST_ROWS = 1_000_000
 
@@ -71,6 +83,11 @@ def _to_counts(row: RowMapping) -> Counts | None:
 def path_hash(path: str) -> str:
     """Return the hash under which a path is stored."""
     return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def is_not_here(now: datetime | ColumnElement[datetime]) -> ColumnElement[bool]:
+    """Return the condition that the service does not give a snapshot, and is not asked again yet."""
+    return and_(snapshots.c.problem == ReadingProblem.NOT_HERE, snapshots.c.due_at > now)
 
 
 _PROJECT: BindParameter[str] = bindparam("of_project", type_=String)
@@ -109,21 +126,30 @@ class SnapshotRepository(Rows[Snapshot]):
     )
 
     def request(
-        self, project: ProjectId, period: Period, *, with_pages: bool, is_final: bool, now: datetime
+        self,
+        project: ProjectId,
+        period: Period,
+        *,
+        with_pages: bool,
+        is_final: bool,
+        now: datetime,
+        source: Source = Source.VISITORS,
     ) -> Snapshot:
         """Return the snapshot of a period: an existing one, or a new one. It is fetched when it is wanted.
 
         A finished period has one snapshot, which stays valid. A snapshot of an unfinished period is reused
         for ``FRESH``. An existing snapshot that lacks pages is fetched further.
         """
-        same = [snapshots.c.project == project, snapshots.c.is_final.is_(is_final)]
+        same = [snapshots.c.project == project, snapshots.c.source == source]
+        same += [snapshots.c.is_final.is_(is_final)]
         same += [snapshots.c.first == period.first, snapshots.c.end == period.end]
         same += [] if is_final else [snapshots.c.created_at > now - FRESH]
         newest = select(snapshots).where(*same).order_by(snapshots.c.id.desc()).limit(1)
         row = self.connection.execute(newest).mappings().first()
         if row is None:
             generation = "final" if is_final else now.isoformat()
-            values = {"project": project, "first": period.first, "end": period.end, "generation": generation}
+            values: dict[str, object] = {"project": project, "source": source, "generation": generation}
+            values |= {"first": period.first, "end": period.end}
             values |= {"is_final": is_final, "with_pages": with_pages, "created_at": now}
             values |= {"state": SnapshotState.REQUESTED, "due_at": now}
             insert_unless_there(self.connection, snapshots, values)
@@ -154,6 +180,24 @@ class SnapshotRepository(Rows[Snapshot]):
         """Return the snapshots with these ids, by id."""
         rows = self.connection.execute(select(snapshots).where(snapshots.c.id.in_(list(ids))))
         return {row["id"]: self.read(row) for row in rows.mappings()}
+
+    def has_visits(self, project: ProjectId, before: date, read_at: datetime) -> bool:
+        """Return whether the service has visitors of a time before a day.
+
+        What counts is read less than ``_REMEMBERED`` before ``read_at``, or later: a service may forget.
+        """
+        older = and_(snapshots.c.project == project, snapshots.c.end <= before, snapshots.c.total > 0)
+        return self._has(older, snapshots.c.taken_at > read_at - _REMEMBERED)
+
+    def is_not_here(self, project: ProjectId, source: Source, now: datetime) -> bool:
+        """Return whether the service said lately that it does not give this."""
+        return self._has(snapshots.c.project == project, snapshots.c.source == source, is_not_here(now))
+
+    def newest_with_pages(self, project: ProjectId) -> SnapshotId | None:
+        """Return the newest snapshot of a project of which pages are stored; None when there is none."""
+        read = and_(snapshots.c.project == project, snapshots.c.rows > 0)
+        newest = select(snapshots.c.id).where(read).order_by(snapshots.c.id.desc()).limit(1)
+        return self.connection.execute(newest).scalar_one_or_none()
 
     def claim(
         self, claimer: Claimer, project: ProjectId, limit: int, *, digests_too: bool = True
@@ -196,6 +240,12 @@ class SnapshotRepository(Rows[Snapshot]):
         mine = and_(snapshots.c.id == snapshot.id, snapshots.c.claimed_by == owner)
         if self.connection.execute(snapshots.update().where(mine).values(values)).rowcount != 1:
             raise LeaseLost(f"snapshot {snapshot.id}")
+
+    def store_words(self, snapshot: Snapshot, words: Words, taken_at: datetime, *, owner: str) -> None:
+        """Store what readers wrote and free the lease. Raises LeaseLost unless ``owner`` holds it."""
+        done = {"state": SnapshotState.DONE, "complete": not words.is_part, "attempts": 0, "problem": None}
+        read = {"words": words, "taken_at": taken_at, "calls": snapshot.calls + 1, "wanted_until": None}
+        self._write(snapshot.id, owner, {**done, **read, **FREE})
 
     def _add_rows(self, snapshot: SnapshotId, rows: Sequence[tuple[str, Counts]]) -> int:
         by_hash = {path_hash(path): (path, counts) for path, counts in rows}
@@ -263,10 +313,15 @@ _COLUMNS = (
     *(_was.c[name].label(f"was_{name}") for name in ("human", "ai", "total")),
 )
 _KEY = re.compile(r"([0-9]{1,10}):([0-9a-f]{32})")
-_LEAST_NEW = 4
-"""By the rule of ``moved``, a change from 0 is significant from 5 visitors on."""
-_LEAST_READERS = 10
-"""With fewer readers, a page's mix of people and AI is chance."""
+
+
+def _is_beyond_chance(
+    now: ColumnElement[int] | ColumnElement[float], was: ColumnElement[int] | ColumnElement[float]
+) -> ColumnElement[bool]:
+    """Return ``is_beyond_chance`` as SQL."""
+    # Each is cast alone, because PostgreSQL refuses a sum beyond 64 bits.
+    one, other = cast(now, Float), cast(was, Float)
+    return (one - other) * (one - other) > CHANCE**2 * (one + other)
 
 
 def _within(path: ColumnElement[str], section: str | None) -> ColumnElement[bool]:
@@ -311,39 +366,34 @@ class PageRepository(Repository):
     def moved(
         self, now: SnapshotId, was: SnapshotId, section: str | None, *, up: bool, limit: int
     ) -> Sequence[PageCounts]:
-        """Return pages with significantly more (or fewer) visitors than before, the largest change first.
-
-        A count's standard deviation is about its square root. A change is significant when it is more than
-        two standard deviations of the difference.
-        """
+        """Return pages with more (or fewer) visitors than before beyond chance, the largest change first."""
         change = cast(_now.c.total - _was.c.total, Float)
-        # Each is cast alone, because PostgreSQL refuses a sum beyond 64 bits.
-        real = change * change > 4 * (cast(_now.c.total, Float) + cast(_was.c.total, Float))
+        real = _is_beyond_chance(_now.c.total, _was.c.total)
         way = change > 0 if up else change < 0
         return _to_pages(self._rows(now, was, section, real, way, by=func.abs(change), limit=limit))
 
     def appeared(
         self, now: SnapshotId, was: SnapshotId, section: str | None, limit: int
     ) -> Sequence[PageCounts]:
-        """Return pages that had no visitors before and now have a significant number, the most read first."""
-        is_new = and_(_was.c.id.is_(None), _now.c.total > _LEAST_NEW)
+        """Return pages that had no visitors before and now have some beyond chance, the most read first."""
+        is_new = and_(_was.c.id.is_(None), _is_beyond_chance(_now.c.total, literal(0)))
         return _to_pages(self._rows(now, was, section, is_new, by=_now.c.total, limit=limit))
 
     def leaning(
         self, now: SnapshotId, site: Counts, section: str | None, *, to_ai: bool, limit: int
     ) -> Sequence[PageCounts]:
-        """Return pages with an unusually small share of people (``to_ai``) or of AI readers.
+        """Return pages that people (``to_ai``), or AI agents, hardly read; first what the others read most.
 
-        A share is unusually small when it is at most half of the share on the whole ``site``. Where the site
-        has no such readers at all, no page stands out.
+        Their share is at most half of that on the whole ``site``, beyond chance. Where the site has no such
+        readers at all, no page stands out.
         """
         many, few = (_now.c.ai, _now.c.human) if to_ai else (_now.c.human, _now.c.ai)
         usual = (site.human if to_ai else site.ai) / site.total if site.total else 0.0
         if not usual:
             return ()
-        hardly = cast(few, Float) * 2 <= cast(_now.c.total, Float) * usual
-        enough = many >= _LEAST_READERS
-        return _to_pages(self._rows(now, None, section, enough, hardly, by=many, limit=limit))
+        expected = cast(_now.c.total, Float) * usual
+        hardly = and_(cast(few, Float) * 2 <= expected, _is_beyond_chance(few, expected))
+        return _to_pages(self._rows(now, None, section, hardly, by=many, limit=limit))
 
     def one(self, key: PageKey) -> tuple[PageCounts, Period, ProjectId] | None:
         """Return a page's counts, their period and its project; None if they are not stored (any more)."""

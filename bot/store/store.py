@@ -25,7 +25,9 @@ from bot.store.limits import BackOffRepository, BudgetRepository, QuotaRepositor
 from bot.store.members import AuditRepository, ChannelRepository, MemberRepository
 from bot.store.outbox import OutboxRepository
 from bot.store.outbox_claims import PaceRepository
+from bot.store.previews import PreviewLimits, PreviewRepository
 from bot.store.prompts import PromptRepository
+from bot.store.pull_requests import PullRequestRepository
 from bot.store.questions import QuestionRepository, SubscriptionRepository
 from bot.store.queues import Due, find_due
 from bot.store.retention import RetentionRepository
@@ -51,6 +53,9 @@ class Transaction:
         self.connection = connection
         self.jobs = JobRepository(connection)
         self.prompts = PromptRepository(connection)
+        self.pull_requests = PullRequestRepository(connection)
+        self.previews = PreviewRepository(connection)
+        self.preview_limits = PreviewLimits(connection)
         self.outbox = OutboxRepository(connection)
         self.paces = PaceRepository(connection)
         self.conversations = ConversationRepository(connection)

@@ -89,10 +89,12 @@ class Steerable:
 class NotAllowed(Exception):
     """Somebody may not do what they ask for. ``message`` tells them why."""
 
-    def __init__(self, access: Access, message: Message | None = None) -> None:
+    def __init__(
+        self, access: Access, message: Message | None = None, *, channel: ChannelId | None = None
+    ) -> None:
         super().__init__(access)
         self.access = access
-        self.message = message or say.not_allowed(access)
+        self.message = message or say.not_allowed(access, channel)
 
 
 class Untold(NotAllowed):
@@ -112,14 +114,14 @@ async def admit(context: Context, origin: Origin, *, channel: ChannelId | None =
     access = await _access(context, origin.user)
     if not access.may:
         log.info("not_allowed", access=access)
-        raise NotAllowed(access)
+        raise NotAllowed(access, channel=origin.channel)
     return Allowed(origin, maker=_MAKER)
 
 
 def check_channel(context: Context, channel: ChannelId) -> None:
     """Raise NotAllowed if the bot is not set up for a channel."""
     if not context.access_policy.allows_channel(channel):
-        raise NotAllowed(Access.CHANNEL)
+        raise NotAllowed(Access.CHANNEL, channel=channel)
 
 
 async def _access(context: Context, user: UserId) -> Access:
@@ -212,10 +214,15 @@ def steerable(context: Context, readable: Readable, prompt: Prompt) -> Steerable
 
     Its sender, the job's requester and admins may.
     """
-    allowed = readable.allowed
-    if allowed.user not in {prompt.asked_by, readable.job.requester} | context.access_policy.admins:
-        raise NotAllowed(Access.MEMBER, say.not_yours(prompt.asked_by))
-    return Steerable(allowed, prompt, maker=_MAKER)
+    if not may_steer(context, readable, prompt):
+        raise NotAllowed(Access.MEMBER, say.not_yours(readable.job.number, prompt.asked_by))
+    return Steerable(readable.allowed, prompt, maker=_MAKER)
+
+
+def may_steer(context: Context, readable: Readable, prompt: Prompt) -> bool:
+    """Return whether ``steerable`` lets somebody decide."""
+    people = {prompt.asked_by, readable.job.requester} | context.access_policy.admins
+    return readable.allowed.user in people
 
 
 def tell_not_allowed(context: Context, tx: Transaction, origin: Origin, why: NotAllowed) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import TypeVar
 
 from bot.docs_api import DocsClient
+from bot.github import GithubClient
 from bot.model.access import AccessPolicy, MemberCache
 from bot.model.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.model.jobs import ThreadRef
+from bot.model.previews import PreviewsWanted
 from bot.model.projects import Project, Projects
 from bot.model.quota import PollPace
 from bot.model.visitors import Analytics, Budget
@@ -20,13 +21,6 @@ from bot.work.ports import Clock, Messenger
 from bot.work.writing import Batches, retry_on_db_error
 
 Result = TypeVar("Result")
-
-
-class FollowUps(StrEnum):
-    """Which replies in a job's thread are follow-ups."""
-
-    REPLIES = "replies"
-    MENTIONS = "mentions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +61,10 @@ class Timeouts:
     """How long Slack's socket may be away. Then a new ticket is asked for, and messages are read again."""
     under_way_seconds: float = 3.0
     """How long a transaction may be under way when the clock is set back. Then times are moved once more."""
+    look_seconds: float = 600.0
+    """Pause between two looks at an open pull request on its first day, and six times that for a month."""
+    build_seconds: float = 10.0
+    """Pause between two looks at the build of a preview. Users measured builds of 1.5 to 4 minutes."""
     unread_pace_seconds: float = 1.5
     """Pause between two conversations that are read again. Slack allows 50 such calls a minute."""
     digest_seconds: float = 3 * 3_600.0
@@ -95,7 +93,6 @@ class Context:
     bot_user: UserId
     bot_name: str = "docs-agent"
     workspace_url: str = ""
-    follow_ups: FollowUps = FollowUps.REPLIES
     takes_threads: bool = True
     signs_prompts: bool = True
     analytics: Analytics = field(default_factory=Analytics)
@@ -105,6 +102,7 @@ class Context:
     link_hosts: frozenset[str] = frozenset()
     waiting_per_person: int = 10
     remind_after: timedelta | None = timedelta(days=3)
+    previews: PreviewsWanted = PreviewsWanted.PRESS
     batches: Batches = field(default_factory=Batches)
 
     def project_of(self, tx: Transaction, channel: ChannelId) -> Project:
@@ -136,6 +134,7 @@ class WorkerContext(Context):
     ``keep``: for how long texts and people are kept after the end of a job; None means for ever.
     ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
     what happened, and with which outcome. ``answered`` has the times of the last polls that were answered.
+    ``github`` looks at pull requests; None for nobody.
     """
 
     docs: DocsClient
@@ -147,6 +146,7 @@ class WorkerContext(Context):
     keep: timedelta | None = None
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
+    github: GithubClient | None = None
 
     def claimer(self) -> Claimer:
         """Return the claimer for a lease that this process takes now."""

@@ -193,8 +193,9 @@ class SlackError(Exception):
 class SlackRefused(SlackError):
     """Slack refused the request.
 
-    Decide by ``meaning``. ``code`` is Slack's error code (https://docs.slack.dev/reference/methods): it is
-    logged, stored with the delivery and shown to people, but never compared.
+    Decide by ``meaning``, which is also what people are told. ``code`` is Slack's error code
+    (https://docs.slack.dev/reference/methods): it is logged and stored with the delivery for whoever runs the
+    bot, and never compared.
     """
 
     def __init__(self, meaning: Refusal, code: str, details: tuple[str, ...] = ()) -> None:
@@ -204,9 +205,9 @@ class SlackRefused(SlackError):
         self.details = details
 
     @classmethod
-    def not_found(cls, what: str) -> SlackRefused:
+    def not_found(cls, what: str, meaning: Refusal = Refusal.PERMANENT) -> SlackRefused:
         """Return the refusal of a request whose target is known to be missing. Slack is not called."""
-        return cls(Refusal.PERMANENT, f"{what}_not_found")
+        return cls(meaning, f"{what}_not_found")
 
 
 class SlackThrottled(SlackError):

@@ -1,4 +1,4 @@
-"""The HTTP API: create a job, get a job, send a follow-up, count visitors."""
+"""The HTTP API: create a job, get a job, send a follow-up, count visitors, list what readers did."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
+from functools import partial
 from typing import Any
 
 from aiohttp import web
@@ -14,17 +15,28 @@ from aiohttp.typedefs import Handler, Middleware
 
 from sandbox.docs_service import store, visits
 from sandbox.docs_service.options import DocsServiceOptions
+from sandbox.docs_service.previews import Previews
+from sandbox.docs_service.pulls import OWNER, Pulls
 from sandbox.docs_service.runner import AgentRunner
 from sandbox.docs_service.store import Database, Job, LoggedRequest, Status
+from sandbox.docs_service.wants import Wants
 from sandbox.docs_service.wire import (
+    BUILD_PATH,
     JOB_PATH,
     JOBS_PATH,
+    LISTINGS,
     MESSAGE_PATH,
+    PREVIEW_PATH,
+    PULL_PATH,
     VISITORS_PATH,
+    Branch,
     JobAnswer,
+    Prompt,
     RefusedError,
     check_key,
-    read_prompt,
+    format_time,
+    read_body,
+    read_listing_query,
     read_visitors_query,
 )
 from sandbox.faults import Faults, Order
@@ -33,7 +45,7 @@ log = logging.getLogger(__name__)
 
 MODEL = "sandbox-writer-1"
 LOG_ENTRY: web.RequestKey[LoggedRequest] = web.RequestKey("log_entry", LoggedRequest)
-OPERATIONS = ("create", "follow_up", "get", "visitors")
+OPERATIONS = ("create", "follow_up", "get", "visitors", *LISTINGS, "preview", "build", "pull_request")
 FAULTS: Mapping[str, str] = {
     "500": "answers 500 with a JSON error; nothing is done",
     "502_html": "answers 502 with a page of HTML, as a proxy does; nothing is done",
@@ -48,30 +60,27 @@ FAULTS: Mapping[str, str] = {
     "stale_status": "answers with the job as it was before its latest change",
     "odd_status": 'answers with a status that is in no document (value, "paused" unless told)',
     "bad_pr_link": "answers with a prLink that is no web address (value to choose it)",
+    "broken_build": "begins the build of a preview that will fail",
     "broken_json": "carries the request out and answers with half of the JSON",
 }
 
 
 @dataclass
 class Answer:
-    """A status code and a JSON body; `stale` is the body before the job's latest change."""
+    """A status code, a JSON body and headers; `stale` is the body before the job's latest change."""
 
     status: int
     body: Mapping[str, Any]
     stale: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] | None = None
 
     def response(self, **changes: object) -> web.Response:
         """Return the response, with other values for some fields."""
-        return web.json_response({**self.body, **changes}, status=self.status)
+        return web.json_response({**self.body, **changes}, status=self.status, headers=self.headers)
 
 
 Operation = Callable[[web.Request], Awaitable[Answer]]
 OnProgress = Callable[[int, int], None]
-
-
-def format_time(at: datetime) -> str:
-    """Return a time in the API's format: ISO 8601 in UTC with milliseconds."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Api:
@@ -88,6 +97,8 @@ class Api:
         database: Database,
         readers: Database,
         agent: AgentRunner,
+        pulls: Pulls,
+        previews: Previews,
         address: Callable[[web.Request], str],
         on_progress: OnProgress | None,
     ) -> None:
@@ -96,11 +107,14 @@ class Api:
         self._database = database
         self._readers = readers
         self._agent = agent
+        self._pulls = pulls
+        self._previews = previews
         self._address = address
         self._on_progress = on_progress
         self._visits_until: date | None = None
         self._visits_lock = asyncio.Lock()
         self._counter = visits.VisitorCounter()
+        self._wants = Wants(options.seed, options.pages, readers, agent.repositories)
         self.faults = Faults(OPERATIONS, FAULTS)
         self.closing = asyncio.Event()
 
@@ -111,14 +125,19 @@ class Api:
             ("GET", JOB_PATH, "get", self._get),
             ("POST", MESSAGE_PATH, "follow_up", self._follow_up),
             ("GET", VISITORS_PATH, "visitors", self._visitors),
+            ("POST", PREVIEW_PATH, "preview", self._preview),
+            ("GET", BUILD_PATH, "build", self._build),
+            ("GET", PULL_PATH, "pull_request", self._pull_request),
         )
         for method, path, name, operation in operations:
             app.router.add_route(method, path, self._handler(name, operation))
+        for name, listing in LISTINGS.items():
+            app.router.add_route("GET", listing.path, self._handler(name, partial(self._list, name)))
 
     def _handler(self, name: str, operation: Operation) -> Handler:
         async def handle(request: web.Request) -> web.StreamResponse:
             log_entry = request[LOG_ENTRY]
-            log_entry.operation, log_entry.project = name, request.match_info["projectId"]
+            log_entry.operation, log_entry.project = name, request.match_info.get("projectId")
             log_entry.job_id = request.match_info.get("id")
             fault = self.faults.take(name)
             if fault is None:
@@ -151,14 +170,42 @@ class Api:
         job = await self._database.run(self._find, project, request.match_info["id"])
         return Answer(200, self._job_json(request, job), self._job_json(request, job, before=True))
 
+    async def _preview(self, request: web.Request) -> Answer:
+        check_key(request, self._options, write=True)
+        project, asked = self._project(request), await read_body(request, Branch)
+        breaks = request[LOG_ENTRY].fault == "broken_build"
+        begun = await self._previews.begin(project, asked.branch, breaks=breaks)
+        address = f"{self._address(request)}{begun['path']}"
+        return Answer(202, {"statusId": begun["statusId"], "previewUrl": address})
+
+    async def _build(self, request: web.Request) -> Answer:
+        check_key(request, self._options, write=False)
+        return Answer(200, await self._previews.answer(request.match_info["statusId"]))
+
     async def _visitors(self, request: web.Request) -> Answer:
         check_key(request, self._options, write=False)
         project = self._project(request)
         query = read_visitors_query(request)
+        now = await self._begin_analytics()
+        return Answer(200, await self._readers.run(self._counter.answer, project, query, now))
+
+    async def _list(self, name: str, request: web.Request) -> Answer:
+        check_key(request, self._options, write=False)
+        project = self._project(request)
+        query = read_listing_query(request, LISTINGS[name])
+        now = await self._begin_analytics()
+        return Answer(200, await self._wants.answer(name, project, query, now))
+
+    async def _begin_analytics(self) -> datetime:
+        """Count a call of the organisation, make the visits up to now, and return the time."""
         now, limit = self._clock(), self._options.analytics_calls_an_hour
         await self._database.run(store.take, "analytics", limit, now)
         await self.generate_visits()
-        return Answer(200, await self._readers.run(self._counter.answer, project, query, now))
+        return now
+
+    async def _pull_request(self, request: web.Request) -> Answer:
+        status, body, headers = await self._pulls.answer(request)
+        return Answer(status, body, headers=headers)
 
     async def generate_visits(self) -> None:
         """Generate and store the missing visits up to today."""
@@ -178,7 +225,7 @@ class Api:
     async def _asked(self, request: web.Request) -> tuple[str, str]:
         """Return the project and the prompt of a request that may write."""
         check_key(request, self._options, write=True)
-        project, prompt = self._project(request), await read_prompt(request)
+        project, prompt = self._project(request), (await read_body(request, Prompt)).prompt
         request[LOG_ENTRY].note_prompt(prompt)
         return project, prompt
 
@@ -214,7 +261,7 @@ class Api:
             status = job.last_end if status is Status.ACTIVE else Status.ACTIVE
         home, link = f"{self._address(request)}/{job.project}", None
         if status is not Status.ACTIVE and job.pull_number is not None:
-            link = job.link or f"{home}/pull/{job.pull_number}"
+            link = job.link or f"{self._address(request)}/{OWNER}/{job.project}/pull/{job.pull_number}"
         archived = status is Status.ARCHIVED and job.archived_at
         return {
             "id": job.id,
@@ -258,6 +305,8 @@ class Api:
                 return web.Response(status=answer.status, text=half, content_type="application/json")
             case "stale_status":
                 return answer.response(**(answer.stale or {}))
+            case "broken_build":  # begun already as one that fails
+                return answer.response()
             case "odd_status":
                 return answer.response(status=order.value or "paused")
             case _:
@@ -283,7 +332,7 @@ def log_middleware(database: Database, clock: Callable[[], datetime]) -> Middlew
 
     @web.middleware
     async def keep(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if not request.path.startswith(("/v1/", "/v2/")):
+        if not request.path.startswith(("/v1/", "/v2/", "/api/v3/")):
             return await handler(request)
         entry = request[LOG_ENTRY] = LoggedRequest(clock().isoformat(), request.method, request.path)
         response = await _response_or_error(request, handler)

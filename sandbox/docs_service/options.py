@@ -14,6 +14,9 @@ READ_KEY = "sandbox_read_key"
 EXPIRED_KEY = "sandbox_expired_key"
 """An expired key: every request with it fails with 401."""
 
+GITHUB_TOKEN = "github_pat_sandbox"  # noqa: S105
+"""The token that the sandbox's GitHub takes; without one its limit is small."""
+
 SLOW_FACTOR = 10
 """Factor on the working time for a prompt that asks the agent to take its time."""
 
@@ -28,12 +31,14 @@ BODY_LIMIT_BYTES = 1_048_576
 class SiteOptions:
     """Options shared by the docs service, the whole sandbox and its command line.
 
-    An ordinary job takes `work_seconds`. Visits are generated from `seed` for a site of `pages` pages and for
-    the last `days` days. `agent` is a program that works in `repository` in place of the agent that follows
-    rules, for at most `agent_minutes`, with the variables named in `agent_env`; `publish` is run after it.
+    An ordinary job takes `work_seconds`, the build of a preview `build_seconds`. Visits are generated from
+    `seed` for a site of `pages` pages and for the last `days` days. `agent` is a program that works in
+    `repository` in place of the agent that follows rules, for at most `agent_minutes`, with the variables
+    named in `agent_env`; `publish` is run after it.
     """
 
     work_seconds: float = 6.0
+    build_seconds: float = 8.0
     uses_an_hour: int = 100
     analytics_calls_an_hour: int = 100
     seed: int = 7

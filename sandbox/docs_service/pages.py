@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import UTC, datetime
-from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +15,18 @@ from markupsafe import Markup
 
 from sandbox.docs_service import store
 from sandbox.docs_service.agent import EXAMPLES
+from sandbox.docs_service.agent.writing import without_background
 from sandbox.docs_service.api import FAULTS, OPERATIONS, Api
 from sandbox.docs_service.options import EXPIRED_KEY, READ_KEY, DocsServiceOptions
-from sandbox.docs_service.repository import CommitInfo, SiteRepository
+from sandbox.docs_service.previews import Previews
+from sandbox.docs_service.pulls import OWNER, Pulls
 from sandbox.docs_service.runner import AgentRunner
 from sandbox.docs_service.store import Database, Job
 
 _FOLDER = Path(__file__).parent / "templates"
 _JOBS_SHOWN = 50
-_KINDS = {"+": "added", "-": "removed", "@": "hunk"}
+_START_PAGES = ("index", "docs/index")
+"""What a preview's own address shows, if the branch has it; otherwise its first page."""
 # Previews contain text from prompts, so a page may load only this service's styles and run no script.
 # https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/Content-Security-Policy
 _HEADERS = {
@@ -39,36 +40,6 @@ _HEADERS = {
 }
 
 
-@dataclass(frozen=True)
-class FileDiff:
-    """The changes of one file: "added", "changed" or "deleted", and the kind and text of each line."""
-
-    path: str
-    action: str
-    rows: list[tuple[str, str]]
-
-    def count(self, kind: str) -> int:
-        """Return the number of lines of a kind, such as "added"."""
-        return sum(row[0] == kind for row in self.rows)
-
-
-def compare(old: Mapping[str, str], new: Mapping[str, str], first: str | None = None) -> list[FileDiff]:
-    """Return the files that differ, sorted by path, `first` before all others."""
-    differing = [path for path in old.keys() | new.keys() if old.get(path) != new.get(path)]
-    return [
-        _compare_file(path, old.get(path), new.get(path))
-        for path in sorted(differing, key=lambda path: (path != first, path))
-    ]
-
-
-def _compare_file(path: str, old: str | None, new: str | None) -> FileDiff:
-    action = "added" if old is None else "deleted" if new is None else "changed"
-    # split, not splitlines: like git, treat a form feed or U+2028 within a line as text.
-    before, after = (text.removesuffix("\n").split("\n") if text else [] for text in (old, new))
-    lines = list(unified_diff(before, after, lineterm=""))[2:]
-    return FileDiff(path, action, [(_KINDS.get(line[0], "same"), line) for line in lines])
-
-
 class Pages:
     """The handlers of the HTML pages; the templates escape all values."""
 
@@ -79,6 +50,8 @@ class Pages:
         database: Database,
         agent: AgentRunner,
         api: Api,
+        pulls: Pulls,
+        previews: Previews,
         address: Callable[[web.Request], str],
     ) -> None:
         self._options = options
@@ -86,12 +59,16 @@ class Pages:
         self._database = database
         self._agent = agent
         self._api = api
+        self._pulls = pulls
+        self._previews = previews
         self._address = address
         loader = FileSystemLoader(_FOLDER)
         self._templates = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
+        self._templates.globals["owner"] = OWNER
         self._templates.filters["moment"] = lambda at: at.astimezone(UTC).strftime("%-d %b %Y, %H:%M:%S UTC")
+        self._templates.filters["without_background"] = without_background
         self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "link"])
 
     def add_routes(self, app: web.Application) -> None:
@@ -101,8 +78,11 @@ class Pages:
         app.router.add_get("/{project}/tree", self._repositories)
         app.router.add_get("/{project}/job/{id}", self._job)
         app.router.add_post("/{project}/job/{id}/archive", self._archive)
-        app.router.add_get(r"/{project}/pull/{number:\d{1,9}}", self._pull)
-        app.router.add_get(r"/{project}/pull/{number:\d{1,9}}/files", self._pull_files)
+        app.router.add_get("/preview/{project}/{slug:[0-9a-f]+}{page:(?:/.*)?}", self._show_preview)
+        pull = f"/{OWNER}/{{projectId}}/pull/{{number:\\d{{1,9}}}}"
+        app.router.add_get(pull, self._pull)
+        app.router.add_post(f"{pull}/merge", self._end_pull)
+        app.router.add_post(f"{pull}/close", self._end_pull)
 
     async def _start(self, request: web.Request) -> web.Response:
         await self._agent.finish_due()
@@ -134,55 +114,42 @@ class Pages:
         return self._page("job.html", project=job.project, job=job, now=self._clock())
 
     async def _archive(self, request: web.Request) -> web.Response:
-        # Another site could post this form too, so compare the Origin header that browsers send.
-        origin = request.headers.get("Origin")
-        if origin is not None and origin.split("://")[-1] != request.host:
-            raise web.HTTPForbidden(text="this form was sent from another site")
+        _check_origin(request)
         job = await self._find_job(request)
         await self._database.run(store.archive, job, self._clock())
         self._agent.authors[job.project].stop(job.id)
         raise web.HTTPSeeOther(f"/{job.project}/job/{job.id}")
 
-    async def _find_pull(
-        self, request: web.Request
-    ) -> tuple[Job, list[CommitInfo], Mapping[str, str], list[FileDiff]]:
-        """Return the job of a pull request, its commits, the new texts of its files, and how they differ."""
-        await self._agent.finish_due()
-        project, number = request.match_info["project"], int(request.match_info["number"])
-        job = await self._database.run(store.find_pull, project, number)
-        if project not in self._agent.repositories or job is None or job.base_sha is None:
-            raise web.HTTPNotFound
-        found = await asyncio.to_thread(
-            _read_pull, self._agent.repositories[project], job.branch, job.base_sha
-        )
-        commits, old, new = found
-        return job, commits, new, compare(old, new, job.page)
-
-    async def _pull_files(self, request: web.Request) -> web.Response:
-        """Return the title and the changed files of a pull request as JSON, for a preview of its link."""
-        job, _, _, changes = await self._find_pull(request)
-        files = [
-            {
-                "path": one.path,
-                "action": one.action,
-                "added": one.count("added"),
-                "removed": one.count("removed"),
-            }
-            for one in changes
-        ]
-        return web.json_response({"title": job.title, "number": job.pull_number, "files": files})
-
     async def _pull(self, request: web.Request) -> web.Response:
-        job, commits, new, changes = await self._find_pull(request)
+        pull = await self._pulls.find(request)
         previews = {
-            one.path: self._preview(new[one.path])
-            for one in changes
-            if one.path.endswith(".md") and one.path in new
+            one.path: self._preview(pull.texts[one.path])
+            for one in pull.changes
+            if one.path.endswith(".md") and one.path in pull.texts
         }
-        main = self._agent.repositories[job.project].main
-        return self._page(
-            "pull.html", main=main, job=job, commits=commits, changes=changes, previews=previews
+        main = self._agent.repositories[pull.job.project].main
+        can_end = not self._options.agent
+        return self._page("pull.html", main=main, pull=pull, job=pull.job, previews=previews, can_end=can_end)
+
+    async def _end_pull(self, request: web.Request) -> web.Response:
+        """Merge or close a pull request; one of somebody's own repository is left to them."""
+        _check_origin(request)
+        pull = await self._pulls.find(request)
+        if self._options.agent or not await self._pulls.end(pull, merge=request.path.endswith("/merge")):
+            raise web.HTTPConflict(text="This pull request cannot be merged here.")
+        raise web.HTTPSeeOther(request.path.rpartition("/")[0])
+
+    async def _show_preview(self, request: web.Request) -> web.Response:
+        asked = request.match_info
+        job, pages = await self._previews.pages(asked["project"], asked["slug"])
+        home = f"/preview/{job.project}/{asked['slug']}"
+        path = asked["page"].strip("/") or next(
+            (one for one in _START_PAGES if one in pages), min(pages, default="")
         )
+        if path not in pages:
+            raise web.HTTPNotFound
+        html = self._preview(pages[path])
+        return self._page("preview.html", job=job, path=path, html=html, pages=sorted(pages), home=home)
 
     async def _find_job(self, request: web.Request) -> Job:
         found = await self._database.run(store.find, request.match_info["project"], request.match_info["id"])
@@ -205,8 +172,8 @@ class Pages:
         return self._page("problem.html", status, code=status, text=text)
 
 
-def _read_pull(
-    repository: SiteRepository, branch: str, base: str
-) -> tuple[list[CommitInfo], Mapping[str, str], Mapping[str, str]]:
-    head = repository.head(branch) or base
-    return repository.commits(head, base), *repository.difference(base, head)
+def _check_origin(request: web.Request) -> None:
+    # Another site could post a form too, so compare the Origin header that browsers send.
+    origin = request.headers.get("Origin")
+    if origin is not None and origin.split("://")[-1] != request.host:
+        raise web.HTTPForbidden(text="this form was sent from another site")

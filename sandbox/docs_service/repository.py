@@ -1,25 +1,20 @@
-"""A project's git repository, read and written with dulwich, so that no git program is needed."""
+"""A project's git repository: whole files by commit, and commits without a checkout."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
-from dulwich.errors import NotGitRepository
-from dulwich.index import commit_tree
-from dulwich.objects import S_ISGITLINK, Blob, Commit, ObjectID
-from dulwich.refs import HEADREF, Ref
-from dulwich.repo import Repo, UnsupportedExtension, UnsupportedVersion
+from sandbox.docs_service.git import AUTHOR_EMAIL, AUTHOR_NAME, GitError, git, git_bytes
 
 MAIN = "main"
-AUTHOR = b"Docs Agent <docs-agent@sandbox.invalid>"
-_FILE_MODE = 0o100644
 _HEADS = "refs/heads/"
 _MAX_TEXT_BYTES = 500_000
+_COMMIT_FORMAT = "--format=%H%n%P%n%ct%n%B"
 
 
 @dataclass(frozen=True)
@@ -33,10 +28,17 @@ class CommitInfo:
     at: datetime
 
 
+class _Entry(NamedTuple):
+    """A file in a commit: its mode, and the id of its content."""
+
+    mode: str
+    sha: str
+
+
 class SiteRepository:
     """Reads and writes whole files by branch.
 
-    Calls block: run them in a thread, and never two at a time.
+    Calls block: run them in a thread, and never two at a time. They raise `GitError`.
     """
 
     def __init__(self, path: Path, main: str = MAIN) -> None:
@@ -51,18 +53,18 @@ class SiteRepository:
         """
         if said := cls.wrong(path):
             raise ValueError(said)
-        with cls(path)._open() as repo:
-            return cls(path.resolve(), repo.refs.follow(HEADREF)[0][-1].decode().removeprefix(_HEADS))
+        return cls(path.resolve(), git(path, "symbolic-ref", "HEAD").removeprefix(_HEADS))
 
     @classmethod
     def wrong(cls, path: Path) -> str | None:
         """Return why a folder's repository cannot be used, or None."""
         try:
-            with cls(path)._open() as repo:
-                names, sha = repo.refs.follow(HEADREF)
-        except (NotGitRepository, UnsupportedExtension, UnsupportedVersion, OSError, ValueError) as error:
+            git(path, "rev-parse", "--git-dir")
+        except GitError as error:
             return f"--repository takes the top folder of a git repository; {path}: {error}"
-        if sha is None or not names[-1].startswith(_HEADS.encode()):
+        try:
+            git(path, "rev-parse", "--verify", git(path, "symbolic-ref", "HEAD"))
+        except GitError:
             return "--repository needs a commit, and the branch checked out that pull requests go to"
         return None
 
@@ -74,128 +76,138 @@ class SiteRepository:
         draft = SiteRepository(self.path.with_suffix(".new"))
         shutil.rmtree(draft.path, ignore_errors=True)
         draft.path.mkdir(parents=True)
-        Repo.init_bare(draft.path, default_branch=MAIN.encode()).close()
+        git(draft.path, "init", "--quiet", "--bare", "--template=", f"--initial-branch={MAIN}")
         draft.commit(MAIN, files, "Write the documentation", now)
         draft.path.rename(self.path)
 
-    @contextmanager
-    def _open(self) -> Iterator[Repo]:
-        repo = Repo(str(self.path))
-        try:
-            yield repo
-        finally:
-            repo.close()
-
     def head(self, branch: str) -> str | None:
         """Return the newest commit of a branch, or None if there is no such branch."""
-        with self._open() as repo:
-            return repo.refs[_ref(branch)].decode() if _ref(branch) in repo.refs else None
+        return git(self.path, "for-each-ref", "--format=%(objectname)", _HEADS + branch) or None
 
     def files(self, sha: str, only: Collection[str] | None = None) -> dict[str, str]:
         """Return the files of a commit by their paths: all, or those of `only` that it has."""
-        with self._open() as repo:
-            return {
-                path: _text(_blob(repo, blob_sha))
-                for path, blob_sha in _entries(repo, sha).items()
-                if only is None or path in only
-            }
+        entries = self._entries(sha)
+        return self._texts({path: one for path, one in entries.items() if only is None or path in only})
 
     def difference(self, old: str, new: str) -> tuple[dict[str, str], dict[str, str]]:
         """Return the files that differ between two commits, as they are in the one and in the other."""
-        with self._open() as repo:
-            before, after = _entries(repo, old), _entries(repo, new)
-        differing = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-        return self.files(old, differing), self.files(new, differing)
+        before, after = _differing(self._entries(old), self._entries(new))
+        return self._texts(before), self._texts(after)
 
     def commit(
         self,
         branch: str,
-        changes: Mapping[str, str | None],
+        changes: Mapping[str, str],
         message: str,
         now: datetime,
         base: str | None = None,
     ) -> str:
-        """Commit the changes and return the commit id; None deletes a file. A new branch starts at `base`."""
-        with self._open() as repo:
-            parent = self.head(branch) or base
-            entries = {} if parent is None else _entries(repo, parent)
-            for path, text in changes.items():
-                if text is None:
-                    entries.pop(path, None)
-                else:
-                    blob = Blob.from_string(text.encode("utf-8", "replace"))
-                    repo.object_store.add_object(blob)
-                    entries[path] = blob.id
-            made = Commit()
-            made.tree = commit_tree(
-                repo.object_store, [(path.encode(), sha, _FILE_MODE) for path, sha in sorted(entries.items())]
-            )
-            made.parents = [] if parent is None else [ObjectID(parent.encode())]
-            made.author = made.committer = AUTHOR
-            made.author_time = made.commit_time = int(now.timestamp())
-            made.author_timezone = made.commit_timezone = 0
-            made.encoding = b"UTF-8"
-            made.message = message.encode("utf-8", "replace")
-            repo.object_store.add_object(made)
-            repo.refs[_ref(branch)] = made.id
-            return made.id.decode()
+        """Commit the changed texts and return the commit id. A new branch starts at `base`."""
+        files = [b"M 100644 inline %s\n%s" % (_quoted(path), _data(text)) for path, text in changes.items()]
+        return self._commit(branch, self.head(branch) or base, files, message, now)
+
+    def merge(self, base: str, head: str, message: str, now: datetime) -> bool:
+        """Commit to the main branch what changed between two commits, as a squash merge does.
+
+        Return False, and commit nothing, if the main branch has changed the same files since `base`.
+        """
+        parent = self.head(self.main) or base
+        entries = self._entries(parent)
+        before, after = _differing(self._entries(base), self._entries(head))
+        if any(entries.get(path) not in (before.get(path), after.get(path)) for path in before | after):
+            return False
+        files = [b"D %s" % _quoted(path) for path in before.keys() - after.keys() if path in entries]
+        files += [f"M {one.mode} {one.sha} ".encode() + _quoted(path) for path, one in after.items()]
+        self._commit(self.main, parent, files, message, now)
+        return True
 
     def commits(self, head: str, base: str | None = None) -> list[CommitInfo]:
         """Return the commits after `base` up to `head`, oldest first."""
-        found: list[CommitInfo] = []
-        with self._open() as repo:
-            sha: str | None = head
-            while sha is not None and sha != base:
-                info = _info(repo, sha)
-                found.append(info)
-                sha = info.parent
-        return found[::-1]
+        wanted = f"{base}..{head}" if base else head
+        printed = git(self.path, "log", "-z", "--first-parent", "--reverse", _COMMIT_FORMAT, wanted)
+        return [_info(one) for one in printed.split("\0") if one]
+
+    def lines(self, sha: str, pattern: str) -> list[tuple[str, str]]:
+        """Return the paths and texts of the lines of Markdown files that an extended expression matches."""
+        try:
+            printed = git(self.path, "grep", "-I", "-z", "-E", "-e", pattern, sha, "--", "*.md", "*.mdx")
+        except GitError:  # git fails where nothing matches
+            return []
+        found = (line.removeprefix(f"{sha}:").partition("\0") for line in printed.split("\n"))
+        return [(path, text) for path, _, text in found]
+
+    def first_with(self, sha: str, path: str, text: str) -> datetime:
+        """Return when the history up to a commit first brought a text into a file."""
+        words = ("--first-parent", "-m", "--reverse", "--format=%ct", f"-S{text}", sha, "--", path)
+        times = git(self.path, "log", *words).split() or [git(self.path, "log", "-1", "--format=%ct", sha)]
+        return datetime.fromtimestamp(int(times[0]), UTC)
 
     def info(self, sha: str) -> CommitInfo:
         """Return one commit."""
-        with self._open() as repo:
-            return _info(repo, sha)
+        return _info(git(self.path, "log", "-1", _COMMIT_FORMAT, sha))
+
+    def _entries(self, sha: str) -> dict[str, _Entry]:
+        """Return the files of a commit; a submodule, which is a commit of another repository, is none."""
+        found = {}
+        for line in git(self.path, "ls-tree", "-r", "-z", "--full-tree", sha).split("\0"):
+            about, _, path = line.partition("\t")
+            if " blob " in about:
+                mode, _, blob = about.split(" ")
+                found[path] = _Entry(mode, blob)
+        return found
+
+    def _texts(self, entries: Mapping[str, _Entry]) -> dict[str, str]:
+        wanted = "".join(f"{entry.sha}\n" for entry in entries.values()).encode()
+        printed, at, found = git_bytes(self.path, "cat-file", "--batch", stdin=wanted), 0, {}
+        for path, entry in entries.items():
+            begin = printed.index(b"\n", at) + 1
+            end = begin + int(printed[at:begin].split()[-1])
+            found[path], at = _text(printed[begin:end], entry.sha), end + 1
+        return found
+
+    def _commit(
+        self, branch: str, parent: str | None, files: Sequence[bytes], message: str, now: datetime
+    ) -> str:
+        """Commit files in the form of https://git-scm.com/docs/git-fast-import, and return the commit id."""
+        lines = [
+            f"commit {_HEADS}{branch}\nmark :1".encode(),
+            f"committer {AUTHOR_NAME} <{AUTHOR_EMAIL}> {int(now.timestamp())} +0000".encode(),
+            _data(message),
+            *([f"from {parent}".encode()] if parent else []),
+            *files,
+            b"\nget-mark :1\n",
+        ]
+        made = git_bytes(self.path, "fast-import", "--quiet", stdin=b"\n".join(lines))
+        return made.decode().strip()
 
 
-def _ref(branch: str) -> Ref:
-    return Ref(b"refs/heads/" + branch.encode())
+def _differing(
+    old: Mapping[str, _Entry], new: Mapping[str, _Entry]
+) -> tuple[dict[str, _Entry], dict[str, _Entry]]:
+    before = {path: entry for path, entry in old.items() if new.get(path) != entry}
+    after = {path: entry for path, entry in new.items() if old.get(path) != entry}
+    return before, after
 
 
-def _info(repo: Repo, sha: str) -> CommitInfo:
-    commit = _commit(repo, sha)
-    subject, _, body = commit.message.decode("utf-8", "replace").partition("\n\n")
-    return CommitInfo(
-        sha=sha,
-        parent=commit.parents[0].decode() if commit.parents else None,
-        subject=subject.strip(),
-        body=body.strip(),
-        at=datetime.fromtimestamp(commit.commit_time, UTC),
-    )
+def _data(text: str) -> bytes:
+    written = text.encode("utf-8", "replace")
+    return b"data %d\n%s" % (len(written), written)
 
 
-def _commit(repo: Repo, sha: str) -> Commit:
-    found = repo[sha.encode()]
-    if not isinstance(found, Commit):
-        raise LookupError(f"{sha} is not a commit")
-    return found
+def _quoted(path: str) -> bytes:
+    signs = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{signs}"'.encode("utf-8", "replace")
 
 
-def _blob(repo: Repo, sha: ObjectID) -> Blob:
-    found = repo[sha]
-    if not isinstance(found, Blob):
-        raise LookupError(f"{sha.decode()} is not a file")
-    return found
+def _info(printed: str) -> CommitInfo:
+    sha, parents, at, message = printed.split("\n", 3)
+    subject, _, body = message.partition("\n\n")
+    parent = parents.partition(" ")[0] or None
+    return CommitInfo(sha, parent, subject.strip(), body.strip(), datetime.fromtimestamp(int(at), UTC))
 
 
-def _text(blob: Blob) -> str:
+def _text(content: bytes, sha: str) -> str:
     """Return a file's text; for a large or a binary one, only its size."""
-    if len(blob.data) > _MAX_TEXT_BYTES or b"\0" in blob.data:
-        return f"{len(blob.data):,} bytes that are not shown, with the checksum {blob.id.decode()}\n"
-    return blob.data.decode("utf-8", "replace")
-
-
-def _entries(repo: Repo, sha: str) -> dict[str, ObjectID]:
-    tree = repo.object_store.iter_tree_contents(_commit(repo, sha).tree)
-    # A submodule's entry names a commit of another repository.
-    found = (entry for entry in tree if entry.path and entry.sha and not S_ISGITLINK(entry.mode or 0))
-    return {entry.path.decode("utf-8", "replace"): entry.sha for entry in found if entry.path and entry.sha}
+    if len(content) > _MAX_TEXT_BYTES or b"\0" in content:
+        return f"{len(content):,} bytes that are not shown, with the checksum {sha}\n"
+    return content.decode("utf-8", "replace")

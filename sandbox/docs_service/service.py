@@ -11,11 +11,12 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 from pydantic import ValidationError
 
-from sandbox.docs_service import store, visits, wire
+from sandbox.docs_service import openapi, previews, store, visits, wire
 from sandbox.docs_service.api import Api, OnProgress, log_middleware
 from sandbox.docs_service.options import BODY_LIMIT_BYTES, DocsServiceOptions, utcnow
 from sandbox.docs_service.own_agent import CommandAuthor, remove_leftovers
 from sandbox.docs_service.pages import Pages
+from sandbox.docs_service.pulls import Pulls
 from sandbox.docs_service.runner import AgentRunner, TemplateAuthor
 from sandbox.docs_service.store import Database
 from sandbox.docs_service.wire import RefusedError
@@ -36,17 +37,30 @@ class DocsService:
         self.options = options
         self._base_url: str | None = None
         self._runner: web.AppRunner | None = None
-        self._database = Database(options.folder / "service.db", store.SCHEMA)
+        self._database = Database(options.folder / "service.db", store.SCHEMA + previews.SCHEMA)
         # Another seed or size makes another site, so its visits get a file of their own.
         shape = f"{options.seed}-{options.pages}-{options.days}"
         self._readers = Database(options.folder / f"visits-{shape}.db", visits.SCHEMA)
         self._agent = AgentRunner(
             options, self._database, clock, CommandAuthor if options.agent else TemplateAuthor
         )
+        pulls = Pulls(clock, self._database, self._agent, self._address)
+        shown = previews.Previews(clock, self._database, self._agent, options.build_seconds)
         self._api = Api(
-            options, clock, self._database, self._readers, self._agent, self._address, on_progress
+            options,
+            clock,
+            self._database,
+            self._readers,
+            self._agent,
+            pulls,
+            shown,
+            self._address,
+            on_progress,
         )
-        self._pages = Pages(options, clock, self._database, self._agent, self._api, self._address)
+        self._pages = Pages(
+            options, clock, self._database, self._agent, self._api, pulls, shown, self._address
+        )
+        self.faults = self._api.faults
         self._clock = clock
 
     async def start(self, port: int = 0) -> str:
@@ -104,7 +118,7 @@ class DocsService:
         return self._base_url or str(request.url.origin())
 
     async def _openapi(self, request: web.Request) -> web.Response:
-        return web.json_response(wire.document(self._address(request), self.options))
+        return web.json_response(openapi.document(self._address(request), self.options))
 
     async def _order_faults(self, request: web.Request) -> web.Response:
         try:

@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS uses (bucket TEXT NOT NULL, used_at REAL NOT NULL);
 CREATE INDEX IF NOT EXISTS uses_bucket ON uses (bucket, used_at);
 CREATE TABLE IF NOT EXISTS requests (number INTEGER PRIMARY KEY, entry TEXT NOT NULL);
 """
-_PERIOD_SECONDS = 3600
+_HOUR_SECONDS = 3600
 
 
 class Database:
@@ -129,6 +129,14 @@ class JobMessage(BaseModel):
     done: WorkDone | None = None
 
 
+class PullEnd(BaseModel):
+    """The end of a pull request: what it was then, and who merged it; None when it was closed."""
+
+    at: datetime
+    head_sha: str
+    merged_by: str | None = None
+
+
 class Job(BaseModel):
     """A job with all its messages, oldest first, stored as one JSON value."""
 
@@ -139,6 +147,7 @@ class Job(BaseModel):
     branch: str
     base_sha: str | None = None
     pull_number: int | None = None
+    pull_end: PullEnd | None = None
     title: str | None = None
     page: str | None = None
     messages: list[JobMessage] = []
@@ -196,6 +205,12 @@ def find_pull(connection: sqlite3.Connection, project: str, number: int) -> Job 
     return next(iter(_jobs(connection, "WHERE project = ? AND pull_number = ?", project, number)), None)
 
 
+def find_branch(connection: sqlite3.Connection, project: str, branch: str) -> Job | None:
+    """Return the job that works on this branch of the project, or None."""
+    where = "WHERE project = ? AND json_extract(body, '$.branch') = ?"
+    return next(iter(_jobs(connection, where, project, branch)), None)
+
+
 def newest(connection: sqlite3.Connection, limit: int) -> list[Job]:
     """Return at most `limit` jobs of all projects, newest first."""
     return _jobs(connection, "ORDER BY number DESC LIMIT ?", limit)
@@ -232,6 +247,13 @@ def archive(connection: sqlite3.Connection, job: Job, now: datetime) -> Job:
     return latest.save(connection)
 
 
+def end_pull(connection: sqlite3.Connection, job: Job, end: PullEnd) -> None:
+    """End the job's pull request, unless it has ended."""
+    latest = find(connection, job.project, job.id) or job
+    latest.pull_end = latest.pull_end or end
+    latest.save(connection)
+
+
 def due(connection: sqlite3.Connection, now: datetime) -> list[tuple[Job, JobMessage]]:
     """Return the messages that are due, in the order in which to work on them."""
     jobs = _jobs(connection, "WHERE due_at <= ?", now.timestamp())
@@ -265,19 +287,30 @@ def end_message(
 # Hourly limits
 
 
-def take(connection: sqlite3.Connection, bucket: str, limit: int, now: datetime) -> None:
-    """Count one use of the bucket, of which each is counted for 60 minutes.
+def take(
+    connection: sqlite3.Connection,
+    bucket: str,
+    limit: int,
+    now: datetime,
+    *,
+    period_seconds: int = _HOUR_SECONDS,
+) -> None:
+    """Count one use of the bucket, of which each is counted for so many seconds.
 
     Raise `RefusedError` 429 if `limit` is reached; its Retry-After is the seconds until a use is free.
     """
-    period_begin = now.timestamp() - _PERIOD_SECONDS
+    period_begin = now.timestamp() - period_seconds
     connection.execute("DELETE FROM uses WHERE bucket = ? AND used_at <= ?", (bucket, period_begin))
     rows = connection.execute("SELECT used_at FROM uses WHERE bucket = ? ORDER BY used_at", (bucket,))
     used = [row[0] for row in rows]
     if len(used) >= limit:
         free_at = used[len(used) - limit] if limit else now.timestamp()
         wait_seconds = max(1, math.ceil(free_at - period_begin))
-        raise RefusedError(429, f"limit of {limit} an hour is reached", {"Retry-After": str(wait_seconds)})
+        raise RefusedError(
+            429,
+            f"limit of {limit} in {period_seconds // 60} minutes is reached",
+            {"Retry-After": str(wait_seconds)},
+        )
     connection.execute("INSERT INTO uses (bucket, used_at) VALUES (?, ?)", (bucket, now.timestamp()))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 import sqlite3
 from collections import OrderedDict
@@ -67,6 +66,11 @@ def paths(count: int) -> list[str]:
     return made
 
 
+def scale(pages: int) -> float:
+    """Return how many times as many visitors a site of so many pages has as an ordinary one."""
+    return float(max(1.0, pages / _LARGE) ** 0.75)
+
+
 class _Week(NamedTuple):
     """A week from Monday: cumulative weights of the pages for people and agents, and the missing pages."""
 
@@ -91,18 +95,13 @@ class Site:
         self._people = [weight * rng.uniform(0.5, 1.6) for weight in popularity]
         # Agents spread their visits over pages more evenly than people do.
         self._agents = [weight**0.5 * rng.uniform(0.3, 2.5) for weight in popularity]
-        self._seasons = [
-            (rank, rng.uniform(0.3, 0.9), rng.uniform(8, 20), rng.random())
-            for rank in range(2, pages)
-            if rng.random() < 0.25
-        ]
         # Some pages are popular with AI agents only, and some with people only.
         for rank in range(11, pages, 17):
             self._people[rank] *= _LOW_FACTOR
             self._agents[rank] *= _HIGH_FACTOR
         for rank in range(5, pages, 23):
             self._agents[rank] *= _LOW_FACTOR
-        self._scale = max(1.0, pages / _LARGE) ** 0.75
+        self._scale = scale(pages)
         self._week: _Week | None = None
 
     def visits_of(self, day: date) -> Iterator[Visit]:
@@ -153,8 +152,6 @@ class Site:
 
     def _make_week(self, number: int) -> _Week:
         people, agents = self._people.copy(), self._agents.copy()
-        for rank, height, period, phase in self._seasons:
-            people[rank] *= math.exp(height * math.sin(2 * math.pi * (number / period + phase)))
         if self.pages > _FIRST_TEMPORARY_PAGE:
             # One page has a peak, as after a link from a popular site.
             spike = random.Random(f"{self._name}:{number}").randrange(6, min(self.pages, 60))  # noqa: S311

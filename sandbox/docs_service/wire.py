@@ -1,4 +1,4 @@
-"""The wire of the API: what callers send and get, errors, and the OpenAPI document of it all."""
+"""The wire of the API: what callers send and get, and errors."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from aiohttp import web
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from typing_extensions import TypedDict
 
-from sandbox.docs_service.options import BODY_LIMIT_BYTES, EXPIRED_KEY, READ_KEY, DocsServiceOptions
+from sandbox.docs_service.options import EXPIRED_KEY, READ_KEY, DocsServiceOptions
 
 JOBS_PATH = "/v2/agent/{projectId}/job"
 JOB_PATH = "/v2/agent/{projectId}/job/{id}"
 MESSAGE_PATH = "/v2/agent/{projectId}/job/{id}/message"
 VISITORS_PATH = "/v1/analytics/{projectId}/visitors"
+PREVIEW_PATH = "/v1/project/preview/{projectId}"
+BUILD_PATH = "/v1/project/update-status/{statusId}"
+PULL_PATH = "/api/v3/repos/{owner}/{projectId}/pulls/{number}"
+"""GitHub's, as an Enterprise server has it."""
 DATE_PATTERN = (
     r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     r"([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?"
@@ -26,13 +30,20 @@ DATE_PATTERN = (
 )
 """The accepted ISO 8601 forms: a date, or a date with a time; UTC unless an offset is given."""
 
+CURSOR_PATTERN = "^0{17}[0-9]{9}$"
+"""The rows to skip, in the form of a ULID."""
+SOURCES = ("contextual", "code_snippet", "agent", "thumbs_only")
+STATUSES = ("pending", "in_progress", "resolved", "dismissed")
+"""Of feedback."""
+
+
 _DATE = re.compile(DATE_PATTERN.removesuffix("$"))
 _INTEGER = re.compile(r"-?[0-9]+")
 _MAX_INTEGER = 2**62
 _DAY_SECONDS = 86_400
-_MOST_ROWS = 250
+MOST_ROWS = 250
 
-Json = dict[str, Any]
+BodyT = TypeVar("BodyT", bound=BaseModel)
 Count = Annotated[int, Field(ge=0)]
 Url = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
@@ -67,6 +78,12 @@ class Prompt(BaseModel):
     prompt: Annotated[str, Field(min_length=1, description="The instruction for the agent.")]
 
 
+class Branch(BaseModel):
+    """The body of a request for a preview."""
+
+    branch: Annotated[str, Field(min_length=1, description="The branch to build.")]
+
+
 class Source(TypedDict):
     """Where the agent works."""
 
@@ -88,6 +105,86 @@ class JobAnswer(TypedDict):
     archivedAt: Moment | None
 
 
+class PreviewAnswer(TypedDict):
+    """A build that has begun, and where its preview will be."""
+
+    statusId: str
+    previewUrl: Url
+
+
+class FilesChanged(TypedDict):
+    """The files of a commit, by what became of them."""
+
+    added: list[str]
+    modified: list[str]
+    removed: list[str]
+
+
+class BuiltCommit(TypedDict):
+    """The commit that is built."""
+
+    sha: str
+    ref: str
+    message: str
+    filesChanged: FilesChanged
+
+
+class BuildAnswer(TypedDict):
+    """How far a build is."""
+
+    _id: str
+    projectId: str
+    status: Annotated[str, Field(json_schema_extra={"enum": ["queued", "in_progress", "success", "failure"]})]
+    summary: str
+    logs: list[str]
+    commit: BuiltCommit
+    createdAt: Moment
+    endedAt: Moment | None
+
+
+class Account(TypedDict):
+    """Somebody at GitHub."""
+
+    login: str
+
+
+class BranchEnd(TypedDict):
+    """A branch and its newest commit."""
+
+    ref: str
+    sha: Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
+
+
+class PullAnswer(TypedDict):
+    """A pull request, with those of GitHub's fields that somebody here reads."""
+
+    url: Url
+    html_url: Url
+    number: Count
+    title: str
+    state: Annotated[str, Field(json_schema_extra={"enum": ["open", "closed"]})]
+    draft: bool
+    merged: bool
+    merged_at: Moment | None
+    merged_by: Account | None
+    closed_at: Moment | None
+    created_at: Moment
+    additions: Count
+    deletions: Count
+    changed_files: Count
+    commits: Count
+    head: BranchEnd
+    base: BranchEnd
+
+
+class GithubError(TypedDict):
+    """The body of each of GitHub's refusals."""
+
+    message: str
+    documentation_url: Url
+    status: str
+
+
 class Counts(TypedDict):
     """Distinct visitors. `total` is distinct over people and AI, so it is not the sum of both."""
 
@@ -106,18 +203,143 @@ class Visitors(TypedDict):
     """The counts of a period: for the whole site, and for one page of the list of pages."""
 
     totals: Counts
-    visitors: Annotated[list[PageCounts], Field(max_length=_MOST_ROWS)]
+    visitors: Annotated[list[PageCounts], Field(max_length=MOST_ROWS)]
     hasMore: bool
+
+
+class SearchRow(TypedDict):
+    """What was typed into the search. `ctr` is the percentage that was followed by a click."""
+
+    searchQuery: str
+    hits: Count
+    ctr: Annotated[float, Field(ge=0, le=100)]
+    topClickedPage: str | None
+    lastSearchedAt: Moment
+
+
+class SearchesAnswer(TypedDict):
+    """Searches, the most frequent first. `totalSearches` are all of the period."""
+
+    searches: list[SearchRow]
+    totalSearches: Count
+    nextCursor: str | None
+
+
+class PageVotes(TypedDict):
+    """The feedback on a page. The votes are those of contextual feedback only."""
+
+    path: str
+    thumbsUp: Count
+    thumbsDown: Count
+    code: Count
+    total: Count
+
+
+class FeedbackByPageAnswer(TypedDict):
+    """The feedback on each page."""
+
+    feedback: list[PageVotes]
+    hasMore: bool
+
+
+class Remark(TypedDict):
+    """Feedback of another AI agent, or a vote that does not say whether it is up or down."""
+
+    id: str
+    path: str
+    comment: str | None
+    createdAt: Moment | None
+    source: Annotated[str, Field(json_schema_extra={"enum": list(SOURCES)})]
+    status: Annotated[str, Field(json_schema_extra={"enum": list(STATUSES)})]
+
+
+class PageRemark(Remark):
+    """Feedback on a page."""
+
+    helpful: bool
+    contact: str | None
+
+
+class CodeRemark(Remark):
+    """Feedback on a block of code."""
+
+    code: str
+    filename: str | None
+    lang: str | None
+
+
+class FeedbackAnswer(TypedDict):
+    """Single feedback, the newest first."""
+
+    feedback: list[PageRemark | CodeRemark | Remark]
+    nextCursor: str | None
+    hasMore: bool
+
+
+class SourcePage(TypedDict):
+    """A page that the assistant refers to."""
+
+    title: str
+    url: Url
+
+
+class Turn(TypedDict):
+    """A question to the assistant and its reply. `id` is the conversation's."""
+
+    id: str
+    timestamp: Moment
+    query: str
+    response: str
+    responseType: Annotated[str, Field(json_schema_extra={"enum": ["answer", "clarifying_question"]})]
+    sources: list[SourcePage]
+    resolutionStatus: Annotated[str, Field(json_schema_extra={"enum": ["answered", "unanswered"]})]
+    queryCategory: str | None
+    pageUrl: Url | None
+
+
+class AssistantAnswer(TypedDict):
+    """Questions to the assistant, the newest first."""
+
+    conversations: list[Turn]
+    nextCursor: str | None
+    hasMore: bool
+
+
+class Listing(NamedTuple):
+    """An operation that lists what readers did: its path, its answer, and its limits of rows."""
+
+    path: str
+    answer: Any
+    default_rows: int
+    most_rows: int
+    has_cursor: bool = True
+
+
+_ANALYTICS = "/v1/analytics/{projectId}"
+LISTINGS = {
+    "searches": Listing(f"{_ANALYTICS}/searches", SearchesAnswer, 50, 100),
+    "feedback_by_page": Listing(
+        f"{_ANALYTICS}/feedback/by-page", FeedbackByPageAnswer, 10, 100, has_cursor=False
+    ),
+    "feedback": Listing(f"{_ANALYTICS}/feedback", FeedbackAnswer, 50, 100),
+    "assistant": Listing(f"{_ANALYTICS}/assistant", AssistantAnswer, 100, 1_000),
+}
+"""By the name of the operation."""
 
 
 @dataclass(frozen=True)
 class VisitorsQuery:
-    """A query for visitors; its period is half open, in Unix seconds, and unbounded where None."""
+    """A query for rows; its period is half open, in Unix seconds, and unbounded where None."""
 
     begin: float | None
     end: float | None
     limit: int
     offset: int
+
+
+def format_time(at: datetime) -> str:
+    """Return a time in the APIs' format: ISO 8601 in UTC with milliseconds."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 # Reading requests
@@ -141,15 +363,15 @@ def check_key(request: web.Request, options: DocsServiceOptions, *, write: bool)
         raise RefusedError(403, "this API key lacks the scope write")
 
 
-async def read_prompt(request: web.Request) -> str:
-    """Return the prompt of a JSON body; raise `RefusedError` 415, 413 or 400."""
+async def read_body(request: web.Request, model: type[BodyT]) -> BodyT:
+    """Return the JSON body; raise `RefusedError` 415, 413 or 400."""
     charset = (request.charset or "utf-8").lower()
     if "Content-Type" not in request.headers or request.content_type != "application/json":
         raise RefusedError(415, "send JSON with Content-Type: application/json")
     if charset not in ("utf-8", "utf8"):
         raise RefusedError(415, "send JSON in UTF-8")
     try:
-        return Prompt.model_validate_json(await request.read(), strict=True).prompt
+        return model.model_validate_json(await request.read(), strict=True)
     except web.HTTPRequestEntityTooLarge as error:
         raise RefusedError(413, "the body is too long") from error
     except (web.RequestPayloadError, ConnectionError) as error:  # the sender may have gone in its middle
@@ -165,21 +387,38 @@ def said_of(error: ValidationError) -> str:
 
 
 def read_visitors_query(request: web.Request) -> VisitorsQuery:
-    """Return the query for visitors; raise `RefusedError` 400 that names the invalid parameter.
-
-    The period ends before the UTC day of dateTo, also when dateTo has a time.
-    """
-    begin, end = _timestamp(request, "dateFrom"), _timestamp(request, "dateTo")
-    if begin is not None and end is not None and begin >= end:
-        raise RefusedError(400, "dateFrom must be before dateTo")
-    end = None if end is None else end - end % _DAY_SECONDS
-    limit = _integer(request, "limit", 50)
+    """Return the query for visitors; raise `RefusedError` 400 that names the invalid parameter."""
+    begin, end = _period(request)
+    limit = _limit(request, 50, MOST_ROWS)
     offset = _integer(request, "offset", 0)
-    if not 1 <= limit <= _MOST_ROWS:
-        raise RefusedError(400, f"limit must be from 1 to {_MOST_ROWS}")
     if offset < 0:
         raise RefusedError(400, "offset must be at least 0")
     return VisitorsQuery(begin, end, limit, offset)
+
+
+def read_listing_query(request: web.Request, listing: Listing) -> VisitorsQuery:
+    """Return the query for what readers did; raise `RefusedError` 400 that names the invalid parameter."""
+    begin, end = _period(request)
+    limit = _limit(request, listing.default_rows, listing.most_rows)
+    cursor = _single(request, "cursor")
+    if cursor is not None and not re.fullmatch(CURSOR_PATTERN, cursor):
+        raise RefusedError(400, "cursor is not one of these results")
+    return VisitorsQuery(begin, end, limit, int(cursor or 0))
+
+
+def _period(request: web.Request) -> tuple[float | None, float | None]:
+    """Return the period, which ends before the UTC day of dateTo, also when dateTo has a time."""
+    begin, end = _timestamp(request, "dateFrom"), _timestamp(request, "dateTo")
+    if begin is not None and end is not None and begin >= end:
+        raise RefusedError(400, "dateFrom must be before dateTo")
+    return begin, None if end is None else end - end % _DAY_SECONDS
+
+
+def _limit(request: web.Request, default: int, most: int) -> int:
+    limit = _integer(request, "limit", default)
+    if not 1 <= limit <= most:
+        raise RefusedError(400, f"limit must be from 1 to {most}")
+    return limit
 
 
 def _single(request: web.Request, name: str) -> str | None:
@@ -210,85 +449,3 @@ def _timestamp(request: web.Request, name: str) -> float | None:
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError) as error:
         raise RefusedError(400, f"{name} must be a date such as 2026-10-01") from error
-
-
-# The OpenAPI document
-
-
-def document(address: str, options: DocsServiceOptions) -> Json:
-    """Return the OpenAPI 3.1 document for a service at this address."""
-    text = {"type": "string", "minLength": 1}
-    project = _parameter("path", "projectId", "The project's id.", text) | {"example": options.projects[0]}
-    job = [project, _parameter("path", "id", "The job's id.", text)]
-    first, end = (
-        {"type": "string", "pattern": DATE_PATTERN, "examples": [day]} for day in ("2026-10-01", "2026-11-01")
-    )
-    rows = {"type": "integer", "minimum": 1, "maximum": _MOST_ROWS, "default": 50}
-    query = [
-        _parameter("query", "dateFrom", "The first day, or moment, of the window.", first),
-        _parameter("query", "dateTo", "After dateFrom. Its whole day is left out, also with a time.", end),
-        _parameter("query", "limit", "Rows on a page.", rows),
-        _parameter("query", "offset", "Rows to skip.", {"type": "integer", "minimum": 0, "default": 0}),
-    ]
-    uses = f"The project's {options.uses_an_hour} uses of the last hour are used up."
-    calls = f"The organisation's {options.analytics_calls_an_hour} calls of the last hour are used up."
-    create = _operation("createAgentJob", 201, "The job was created and runs.", "JobAnswer", uses, takes=True)
-    send = _operation("sendFollowUp", 200, "The job is active again.", "JobAnswer", uses, takes=True)
-    visitors = _operation("getVisitors", 200, "Counts, for each page the most read first.", "Visitors", calls)
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Agent jobs and visitor analytics", "version": "2.0.0"},
-        "servers": [{"url": address}],
-        "security": [{"adminKey": []}],
-        "paths": {
-            JOBS_PATH: {"parameters": [project], "post": create},
-            JOB_PATH: {"parameters": job, "get": _operation("getAgentJob", 200, "The job.", "JobAnswer")},
-            MESSAGE_PATH: {"parameters": job, "post": send},
-            VISITORS_PATH: {"parameters": [project], "get": visitors | {"parameters": query}},
-        },
-        "components": {
-            "securitySchemes": {"adminKey": {"type": "http", "scheme": "bearer"}},
-            "schemas": _schemas(),
-        },
-    }
-
-
-def _schemas() -> Json:
-    adapters: list[TypeAdapter[Any]] = [TypeAdapter(one) for one in (Error, Prompt, JobAnswer, Visitors)]
-    wanted = [(number, "validation", adapter) for number, adapter in enumerate(adapters)]
-    _, made = TypeAdapter.json_schemas(wanted, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
-    found: Json = made["$defs"]
-    return found
-
-
-def _parameter(where: str, name: str, about: str, schema: Json) -> Json:
-    return {"name": name, "in": where, "required": where == "path", "description": about, "schema": schema}
-
-
-def _content(schema: str) -> Json:
-    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
-
-
-def _operation(
-    name: str, status: int, about: str, answer: str, limit: str = "", *, takes: bool = False
-) -> Json:
-    """Return an operation with its refusals; `takes` whether it takes a prompt, `limit` what its 429 says."""
-    errors = {
-        "400": ("The request is invalid, or the job takes no more messages.", ""),
-        "401": ("The key is missing, unknown or expired.", "WWW-Authenticate"),
-        "404": ("There is no such project or job.", ""),
-        "405": ("The method is not possible here.", "Allow"),
-    }
-    if limit:
-        errors["429"] = (limit, "Retry-After")
-    if takes:
-        errors["403"] = ("The key lacks the scope write.", "")
-        errors["413"] = (f"The body is longer than {BODY_LIMIT_BYTES} bytes.", "")
-        errors["415"] = ("The body is not application/json in UTF-8.", "")
-    responses: Json = {str(status): {"description": about, "content": _content(answer)}}
-    for code, (said, header) in errors.items():
-        kind = {"type": "integer", "minimum": 1} if header == "Retry-After" else {"type": "string"}
-        headers = {"headers": {header: {"required": True, "schema": kind}}} if header else {}
-        responses[code] = {"description": said, "content": _content("Error"), **headers}
-    body = {"requestBody": {"required": True, "content": _content("Prompt")}} if takes else {}
-    return {"operationId": name, "responses": responses, **body}

@@ -58,18 +58,20 @@ def _collect(complaints: Complaints, where: str) -> list[str]:
 
 
 def rendered_length(blocks: Any) -> int:
-    """Return the length of blocks as Slack counts it: entities in full, and 100 more for each header."""
+    """Return the length of blocks as Slack counts it: entities of plain text in full."""
     if isinstance(blocks, list):
         return sum(rendered_length(each) for each in blocks)
     if not isinstance(blocks, dict):
         return 0
-    extra = 100 if blocks.get("type") == "header" else 0
     text = blocks.get("text")
     if isinstance(text, str):
         entities = 4 * text.count("&") + 3 * sum(map(text.count, "<>"))
-        return len(text) + (0 if blocks.get("type") == "mrkdwn" else entities) + extra
-    inner = ("text", "elements", "fields", "rows", "accessory", "title")
-    return extra + sum(rendered_length(blocks[key]) for key in inner if key in blocks)
+        return len(text) + (0 if blocks.get("type") == "mrkdwn" else entities)
+    return sum(
+        rendered_length(blocks[key])
+        for key in ("text", "elements", "rows", "accessory", "title")
+        if key in blocks
+    )
 
 
 class BlocksRefused(Exception):
@@ -202,7 +204,6 @@ _URL = _both(
 )
 _OPTIONS = _list(1, 100, _fields(text=_text(75, *_ANY_TEXT), value=_string(150)))
 _PLACEHOLDER = _text(150, *_PLAIN)
-_IMAGE = _fields({"title": _text(2000, *_PLAIN)}, alt_text=_string(2000), image_url=_string(3000))
 _ELEMENTS = {
     "button": _fields(
         {
@@ -214,8 +215,6 @@ _ELEMENTS = {
     ),
     "checkboxes": _fields(options=_OPTIONS),
     "conversations_select": _fields({"placeholder": _PLACEHOLDER}),
-    "image": _IMAGE,
-    "overflow": _fields(options=_OPTIONS),
     "plain_text_input": _fields({"placeholder": _PLACEHOLDER}),
     "static_select": _fields({"placeholder": _PLACEHOLDER}, options=_OPTIONS),
 }
@@ -230,16 +229,7 @@ def _input_length(block: Any, where: str) -> Complaints:
     )
 
 
-_PIECES = dict.fromkeys(
-    ("link", "user", "channel", "usergroup", "emoji", "broadcast", "date", "color"), _fields()
-)
-_SECTION = _fields({"elements": _list(0, 1000, _typed({**_PIECES, "text": _fields(text=_string(12_000))}))})
-_RICH_TEXT = {
-    "rich_text_section": _SECTION,
-    "rich_text_quote": _SECTION,
-    "rich_text_preformatted": _SECTION,
-    "rich_text_list": _fields({"elements": _list(0, 1000, _typed({"rich_text_section": _SECTION}))}),
-}
+_QUOTE = _fields({"elements": _list(0, 1000, _typed({"text": _fields(text=_string(12_000))}))})
 _CELLS = {
     "raw_text": _fields(text=_string(3000)),
     "raw_number": _fields(value=_holds(_is_number, "must be a number")),
@@ -251,17 +241,13 @@ def _rows(rows: Any, where: str) -> Complaints:
         yield f"must have 2 to 201 rows of equal length [json-pointer:{where}]"
         return
     for at, row in enumerate(rows):
-        cells = {**_CELLS, "rich_text": _fields()} if at else _CELLS
-        yield from _list(1, 20, _typed(cells))(row, f"{where}/{at}")
+        yield from _list(1, 20, _typed(_CELLS))(row, f"{where}/{at}")
 
 
 def _line_chart(chart: Any, where: str) -> Complaints:
     axes, series = chart.get("axis_config") or {}, chart.get("series") or []
     categories = axes.get("categories") or []
-    label = _string(50, 0)
-    yield from _fields({"x_label": label, "y_label": label}, categories=_list(1, 20, _string(20)))(
-        axes, f"{where}/axis_config"
-    )
+    yield from _fields(categories=_list(1, 20, _string(20)))(axes, f"{where}/axis_config")
     yield from _list(1, 12, _fields(name=_string(20)), "name")(series, f"{where}/series")
     for at, one in enumerate(series):
         if [point.get("label") for point in one.get("data") or []] != categories:
@@ -271,30 +257,14 @@ def _line_chart(chart: Any, where: str) -> Complaints:
 
 
 _BLOCKS: dict[str, Check] = {
-    "section": _both(
-        _holds(lambda block: "text" in block or "fields" in block, "missing required field: text"),
-        _fields(
-            {
-                "text": _text(3000, *_ANY_TEXT),
-                "fields": _list(0, 10, _text(2000, *_ANY_TEXT)),
-                "accessory": _typed(_ELEMENTS),
-            }
-        ),
-    ),
-    "header": _fields(text=_text(150, *_PLAIN)),
-    "divider": _fields(),
-    "context": _fields(
-        elements=_list(
-            1, 10, _typed({"image": _IMAGE, **dict.fromkeys(_ANY_TEXT, _fields(text=_string(3000)))})
-        )
-    ),
+    "section": _fields({"accessory": _typed(_ELEMENTS)}, text=_text(3000, *_ANY_TEXT)),
+    "context": _fields(elements=_list(1, 10, _typed({"mrkdwn": _fields(text=_string(3000))}))),
     "actions": _fields(elements=_list(1, 25, _typed(_ELEMENTS), "action_id")),
     "input": _both(
         _fields({"hint": _text(2000, *_PLAIN)}, label=_text(2000, *_PLAIN), element=_typed(_ELEMENTS)),
         _input_length,
     ),
-    "image": _IMAGE,
-    "rich_text": _fields(elements=_list(1, 1000, _typed(_RICH_TEXT))),
+    "rich_text": _fields(elements=_list(1, 1000, _typed({"rich_text_quote": _QUOTE}))),
     "data_table": _fields(
         {"page_size": _holds(lambda size: 1 <= size <= 100, "must be 1 to 100")},
         caption=_string(3000),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sandbox.workspace.bot_connection import BotConnection
 from sandbox.workspace.options import PREFIXES, App
-from sandbox.workspace.state import APP_ID, BOT_USER, TEAM, Json, State
+from sandbox.workspace.state import APP_ID, BOT_USER, GROUPS, TEAM, Json, State
 
 _PREVIEW_LINES = 6
 _PREVIEW_BYTES = 4_000
@@ -35,6 +35,7 @@ def new_file(state: State, name: str, user: str) -> Json:
         "done": False,
     }
     state.files[file_id] = made
+    state.shelf.put("file", file_id, made)
     return made
 
 
@@ -43,20 +44,22 @@ def share(state: State, folder: Path, base_url: str, user: str, name: str, text:
     file = new_file(state, name, user)
     path = content_path(folder, file)
     path.parent.mkdir(parents=True, exist_ok=True)
-    file["size"] = path.write_bytes(text.encode())
+    path.write_bytes(text.encode())
     finish(file, name, base_url, state, folder)
     return file_json(file)
 
 
 def finish(file: Json, title: str, base_url: str, state: State, folder: Path) -> None:
     """Complete an uploaded file: it gets its addresses, and text a preview."""
-    at = int(state.clock().timestamp())
+    at, content = int(state.clock().timestamp()), content_path(folder, file)
     private = f"{base_url}/files-pri/{TEAM['id']}-{file['id']}"
-    file |= {"done": True, "title": title, "permalink": f"{base_url}/files/{file['id']}", "created": at}
+    file |= {"done": True, "title": title, "size": content.stat().st_size}
+    file |= {"permalink": f"{base_url}/files/{file['id']}", "created": at}
     file |= {"mode": "hosted", "is_external": False, "url_private": private}
     file["url_private_download"] = f"{private}/download"
     if str(file["mimetype"]).startswith("text/"):
-        file |= _preview(content_path(folder, file))
+        file |= _preview(content)
+    state.shelf.put("file", str(file["id"]), file)
 
 
 def _preview(path: Path) -> Json:
@@ -120,6 +123,9 @@ class EntityEncoder:
                 known = next((each for each in self._state.users.values() if each.name == name), None)
                 if known:
                     return user(known.id, known.name)
+                group = next((key for key, (handle, _) in GROUPS.items() if handle == name), None)
+                if group:
+                    return f"<!subteam^{group}|@{name}>"
                 return f"<!{name}>" if broadcasts and name in _BROADCASTS else found[0]
             room = next((each for each in self._state.channels.values() if each.name == channel), None)
             return f"<#{room.id}|{'' if room.is_closed else room.name}>" if room else found[0]

@@ -68,7 +68,7 @@ def _user_json(user: User) -> Json:
         "is_restricted": user.is_guest,
         "is_ultra_restricted": user.is_single_channel,
         "deleted": False,
-        "profile": {"display_name": user.name, "real_name": user.real_name, "title": user.title},
+        "profile": {"display_name": user.real_name, "real_name": user.real_name, "title": user.title},
     }
 
 
@@ -170,6 +170,16 @@ async def post_ephemeral(api: WebApi, arguments: Json) -> Json:
     text, blocks = str(arguments.get("text") or ""), api.checked_blocks(arguments)
     about = {"text": text, "blocks": blocks, "thread_ts": arguments.get("thread_ts")}
     return {"message_ts": api.state.add_ephemeral(channel.id, user, **about)["ts"]}
+
+
+@method("chat.delete", 3, "chat:write")
+async def delete(api: WebApi, arguments: Json) -> Json:
+    channel = api.channel(arguments)
+    message = api.message(channel, arguments.get("ts"))
+    if message["bot_id"] != BOT_ID:
+        raise ApiError("cant_delete_message")
+    api.people.delete(BOT_USER, channel.id, message["ts"])
+    return {"channel": channel.id, "ts": message["ts"]}
 
 
 # conversations.*
@@ -296,6 +306,19 @@ async def complete_upload(api: WebApi, arguments: Json) -> Json:
         about = {"user": BOT_USER, "bot_id": BOT_ID, "text": text, "thread_ts": thread, "files": told}
         api.people.send_message_event(api.state.add_message(room.id, **about))
     return {"files": told}
+
+
+@method("files.delete", 3, "files:write")
+async def delete_file(api: WebApi, arguments: Json) -> Json:
+    file = api.state.files.get(str(arguments.get("file") or ""))
+    if file is None:
+        raise ApiError("file_not_found")
+    if file["user"] != BOT_USER:
+        raise ApiError("cant_delete_file")
+    content_path(api.options.folder, file).unlink(missing_ok=True)
+    api.state.shelf.put("file", file["id"], None)
+    del api.state.files[file["id"]]
+    return {}
 
 
 def _channel_id(api: WebApi, name: str) -> str:

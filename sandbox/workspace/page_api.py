@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from inspect import isawaitable
 from typing import Any
 
-import aiohttp
 from aiohttp import web
 
 from sandbox.faults import Faults
 from sandbox.workspace.people import People, Refused
 from sandbox.workspace.responses import acting_tab
-from sandbox.workspace.state import BOT_USER, TEAM, Channel, Json
-
-_SECONDS = 5.0
-_MOST_BYTES = 1_000_000
-_PULL = re.compile(r"/[A-Za-z0-9_-]+/pull/\d{1,9}")
+from sandbox.workspace.state import BOT_USER, GROUPS, TEAM, Channel, Json
 
 Action = Callable[[Json], Awaitable[Json] | Json | None]
 Viewer = tuple[str, str]
@@ -33,12 +27,13 @@ class PageApi:
     """The handlers of the web page's requests."""
 
     def __init__(
-        self, people: People, shortcuts: Sequence[Json], docs: DocsPreview | None, faults: Faults
+        self, people: People, shortcuts: Sequence[Json], docs_url: str | None, faults: Mapping[str, Faults]
     ) -> None:
+        """Take the faults of each service by the key that names the calls in an order of its faults."""
         self._people = people
         self._state = people.state
         self._shortcuts = shortcuts
-        self._docs = docs
+        self._docs_url = docs_url
         self._faults = faults
         self.takes_part = asyncio.Event()
         """Cleared while the workspace's past is acted out; what people do on the page waits until then."""
@@ -54,9 +49,6 @@ class PageApi:
 
     def _json_handler(self, act: Action) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handle(request: web.Request) -> web.Response:
-            # Browsers let other sites post forms here, but JSON only after a CORS preflight.
-            if request.content_type != "application/json":
-                return web.json_response({"ok": False, "error": "json_only"}, status=415)
             try:
                 body = await request.json()
                 acting_tab.set(str(body.get("tab") or ""))
@@ -95,43 +87,32 @@ class PageApi:
             "shortcut": lambda body: people.shortcut(*_of(body, "user callback_id channel ts")),
             "join": lambda body: people.join(*_of(body, "user channel")),
             "invite": lambda body: people.invite(*_of(body, "user channel invitee")),
-            "pull": self._pull,
             "faults": self._waiting,
             "fault": self._order,
             "calm": self._calm,
             "hang_up": self._hang_up,
         }
 
-    async def _pull(self, body: Json) -> Json:
-        """Return what a pull request of the docs service changes, by its address."""
-        found = await self._docs.pull(str(body["url"])) if self._docs else None
-        return {"ok": False, "error": "no_preview"} if found is None else {"pull": found}
-
-    async def _waiting(self, _body: Json) -> Json:
+    def _waiting(self, _body: Json) -> Json:
         """Return the faults that will still happen, of both services."""
-        docs = await self._docs.faults("GET") if self._docs else []
-        return {"waiting": [*self._faults.waiting(), *docs]}
+        return {"waiting": [one for faults in self._faults.values() for one in faults.waiting()]}
 
-    async def _order(self, body: Json) -> Json:
+    def _order(self, body: Json) -> Json:
         """Order a fault of the workspace (``method``) or of the docs service (``match``)."""
         order = {key: value for key, value in body.items() if key not in ("tab", "user")}
-        if "method" in order:
-            self._faults.order([order])
-        elif self._docs:
-            await self._docs.faults("POST", {"next": [order]})
-        return await self._waiting(body)
+        self._faults[next((key for key in self._faults if key in order), "method")].order([order])
+        return self._waiting(body)
 
-    async def _calm(self, body: Json) -> Json:
+    def _calm(self, body: Json) -> Json:
         """Forget all faults that have not happened yet."""
-        self._faults.clear()
-        if self._docs:
-            await self._docs.faults("DELETE")
-        return await self._waiting(body)
+        for faults in self._faults.values():
+            faults.clear()
+        return self._waiting(body)
 
     async def _hang_up(self, body: Json) -> Json:
         """Close the bot's sockets without a warning."""
         await self._people.bot_connection.sockets.disconnect(warn=False)
-        return await self._waiting(body)
+        return self._waiting(body)
 
     async def _get_health(self, _request: web.Request) -> web.Response:
         return web.json_response({"ok": True})
@@ -152,10 +133,11 @@ class PageApi:
             "team": {"id": TEAM["id"], "name": TEAM["name"]},
             "me": user,
             "users": [vars(each) for each in self._state.users.values()],
+            "groups": {key: handle for key, (handle, _) in GROUPS.items()},
             "channels": [self._channel(user, room) for room in rooms],
             "commands": list(self._people.commands.values()),
             "shortcuts": self._shortcuts,
-            "links": {"docs_service": self._docs.url if self._docs else None},
+            "links": {"docs_service": self._docs_url},
             "bot": self._bot(),
             "messages": {room.id: list(self._state.messages.get(room.id, {}).values()) for room in rooms},
             "ephemerals": {room.id: [note for note in notes if note["channel"] == room.id] for room in rooms},
@@ -241,37 +223,3 @@ class PageApi:
         visible: Any = self._event_for(*viewer, event)
         if visible is not None:
             await socket.send_json(visible)
-
-
-class DocsPreview:
-    """Reads from the sandbox's docs service; other addresses are never asked."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    async def pull(self, url: str) -> Json | None:
-        """Return the title and the changed files of a pull request; None if it is none of this service."""
-        path = url.removeprefix(self.url)
-        if path == url or not _PULL.fullmatch(path):
-            return None
-        return await self._json("GET", f"{path}/files")
-
-    async def faults(self, method: str, body: Json | None = None) -> list[Json]:
-        """Order faults (POST) or forget them (DELETE); return those that will still happen."""
-        read = await self._json(method, "/sandbox/faults", body)
-        return list(read["next"]) if read else []
-
-    async def _json(self, method: str, path: str, body: Json | None = None) -> Json | None:
-        """Return the object of an answer, or None for another answer than that."""
-        timeout = aiohttp.ClientTimeout(total=_SECONDS)
-        try:
-            async with (
-                aiohttp.ClientSession(trust_env=False, timeout=timeout) as session,
-                session.request(method, self.url + path, json=body, allow_redirects=False) as answer,
-            ):
-                if not answer.ok or (answer.content_length or 0) > _MOST_BYTES:
-                    return None
-                read: Any = await answer.json()
-        except (aiohttp.ClientError, TimeoutError, ValueError):
-            return None
-        return read if isinstance(read, dict) else None

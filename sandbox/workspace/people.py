@@ -51,7 +51,6 @@ class People:
         channel: str,
         text: str,
         thread_ts: str | None = None,
-        broadcast: bool = False,
         files: Sequence[tuple[str, str]] = (),
         forwards: Json | None = None,
     ) -> Json:
@@ -68,7 +67,6 @@ class People:
             user=user,
             text=self._entities.as_message(text),
             thread_ts=thread_ts,
-            subtype="thread_broadcast" if broadcast and thread_ts else None,
             files=shared,
             attachments=[forwarded(self.state, url, forwards)] if forwards else [],
         )
@@ -189,8 +187,8 @@ class People:
                 raise Refused("message_not_found")
         else:
             found = self._message(room.id, container.get("ts"))
-            place |= {"thread_ts": found["thread_ts"]} if found["thread_ts"] else {}
             payload["message"] = self._events.message_fields(found)
+        place |= {"thread_ts": found["thread_ts"]} if found["thread_ts"] else {}
         url = self.tickets.response_url(user, room.id, container)
         return payload | {
             "container": place | {"message_ts": found["ts"]},
@@ -286,6 +284,8 @@ class People:
         """Add somebody to a channel that the user is in."""
         room = self._room(user, channel)
         name = invitee.strip().lstrip("@")
+        if not name:
+            raise Refused("no_user", "Say whom: /invite @docs-agent")
         found = next((each for each in self.state.users.values() if name in (each.id, each.name)), None)
         if found is None:
             raise Refused("user_not_found", f"There is nobody called {name}.")

@@ -107,19 +107,8 @@ class BotResponses:
         https://github.com/slackapi/bolt-js/issues/2287 Raise BlocksRefused for blocks that Slack rejects.
         """
         content, container = self._content(said), origin["container"]
-        if said.get("delete_original"):
-            self._delete(container)
-        elif not (said.get("replace_original") and self._replace(container, content)):
+        if not (said.get("replace_original") and self._replace(container, content)):
             self.show(said, origin["user"], origin["channel"])
-
-    def _delete(self, container: Json) -> None:
-        if container.get("type") == "ephemeral":
-            if self._state.ephemerals.pop(str(container.get("id")), None) is not None:
-                self._state.publish("ephemeral_deleted", id=container["id"])
-            return
-        channel, ts = str(container.get("channel")), str(container.get("ts"))
-        if self._state.messages.get(channel, {}).pop(ts, None) is not None:
-            self._state.publish("message_deleted", channel=channel, ts=ts)
 
     def _replace(self, container: Json, content: Json) -> bool:
         """Replace the original message; return False if it does not exist."""

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from aiohttp import web
@@ -23,10 +22,10 @@ from sandbox.workspace.bot_connection import BotConnection
 from sandbox.workspace.messages import content_path
 from sandbox.workspace.methods import METHODS
 from sandbox.workspace.options import WorkspaceOptions, read_app, utcnow
-from sandbox.workspace.page_api import DocsPreview, PageApi
+from sandbox.workspace.page_api import PageApi
 from sandbox.workspace.people import People
 from sandbox.workspace.responses import BadResponseUrl
-from sandbox.workspace.state import Json, State
+from sandbox.workspace.state import Json, Shelf, State
 from sandbox.workspace.web_api import ApiError, Throttled, WebApi, complained, decode_arguments
 
 CarryOut = Callable[[web.Request, Json], Awaitable[web.StreamResponse]]
@@ -34,31 +33,29 @@ _CARRIED_OUT = ("lost_answer", "slow")
 """The faults with which a call is carried out."""
 
 _PAGE = Path(__file__).parent / "page"
-_SAVE_SECONDS = 1.0
 
 
 class Workspace:
     """A local Slack workspace. Tests use ``people`` to act as a person and ``state`` to read the result."""
 
-    def __init__(self, options: WorkspaceOptions, clock: Callable[[], datetime] = utcnow) -> None:
+    def __init__(
+        self,
+        options: WorkspaceOptions,
+        clock: Callable[[], datetime] = utcnow,
+        docs_faults: Faults | None = None,
+    ) -> None:
         self.options = options
         self.log: list[Json] = []
-        self.state = State(clock)
-        self.state.load(self._file)
+        self.state = State(clock, Shelf(options.folder / "workspace.db"))
         app = read_app(options.manifest)
         self.bot_connection = BotConnection(options, self.log, clock)
         self.people = People(self.state, options, self.bot_connection, app)
         self.web_api = WebApi(self.people, METHODS)
         self.faults = Faults()
-        docs = DocsPreview(options.docs_service_url) if options.docs_service_url else None
-        self.page = PageApi(self.people, app.shortcuts, docs, self.faults)
+        faults = {"method": self.faults, **({"match": docs_faults} if docs_faults else {})}
+        self.page = PageApi(self.people, app.shortcuts, options.docs_service_url, faults)
         self._runner: web.AppRunner | None = None
-        self._saver: asyncio.Task[None] | None = None
         self.base_url = ""
-
-    @property
-    def _file(self) -> Path:
-        return self.options.folder / "workspace.json"
 
     @property
     def api_url(self) -> str:
@@ -72,26 +69,14 @@ class Workspace:
         await web.TCPSite(self._runner, HOST, port).start()
         self.base_url = f"http://{HOST}:{self._runner.addresses[0][1]}"
         self.bot_connection.sockets.base_url = self.people.tickets.base_url = self.base_url
-        self._saver = asyncio.create_task(self._keep_saving())
         return self.base_url
 
     async def stop(self) -> None:
-        """Stop the server and save the state."""
-        if self._saver is not None:
-            self._saver.cancel()
-            await asyncio.gather(self._saver, return_exceptions=True)
+        """Stop the server and close the file of the state."""
         await self.bot_connection.stop()
         if self._runner is not None:
             await self._runner.cleanup()
-        self.state.save(self._file)
-
-    async def _keep_saving(self) -> None:
-        saved = self.state.seq
-        while True:
-            await asyncio.sleep(_SAVE_SECONDS)
-            if self.state.seq != saved:
-                saved = self.state.seq
-                self.state.save(self._file)
+        self.state.shelf.close()
 
     def web_app(self) -> web.Application:
         """Return the workspace as an aiohttp application."""
@@ -105,10 +90,6 @@ class Workspace:
         app.router.add_get("/files/{file}", self._file_content)
         for path in ("/files-pri/{team}-{file}", "/files-pri/{team}-{file}/download"):
             app.router.add_get(path, self._private_file)
-        app.router.add_post("/sandbox/faults", self._order_faults)
-        app.router.add_delete("/sandbox/faults", self._clear_faults)
-        app.router.add_post("/sandbox/disconnect", self._disconnect)
-        app.router.add_post("/sandbox/silence", self._silence)
         app.router.add_get("/sandbox/log", self._show_log)
         self.page.add_routes(app)
         app.router.add_get("/", self._page)
@@ -217,7 +198,7 @@ class Workspace:
         path = content_path(self.options.folder, file)
         path.parent.mkdir(parents=True, exist_ok=True)
         await asyncio.to_thread(path.write_bytes, content)
-        file["size"], entry["ok"] = len(content), True
+        entry["ok"] = True
         return web.Response(text=f"OK - {len(content)}")
 
     async def _file_content(self, request: web.Request) -> web.StreamResponse:
@@ -240,28 +221,6 @@ class Workspace:
         if not is_bot or not self.people.app.has("files:read"):
             raise web.HTTPFound("/signin")
         return await self._file_content(request)
-
-    async def _order_faults(self, request: web.Request) -> web.Response:
-        try:
-            self.faults.order((await request.json()).get("next") or [])
-        except ValueError as error:
-            return web.json_response({"ok": False, "error": "invalid", "detail": str(error)}, status=400)
-        return web.json_response({"ok": True})
-
-    async def _clear_faults(self, _request: web.Request) -> web.Response:
-        self.faults.clear()
-        return web.json_response({"ok": True})
-
-    async def _disconnect(self, request: web.Request) -> web.Response:
-        asked: Any = {}
-        with contextlib.suppress(json.JSONDecodeError):
-            asked = await request.json()
-        await self.bot_connection.sockets.disconnect(warn=bool(asked.get("warn", True)))
-        return web.json_response({"ok": True})
-
-    async def _silence(self, _request: web.Request) -> web.Response:
-        self.bot_connection.sockets.silence()
-        return web.json_response({"ok": True})
 
     async def _show_log(self, _request: web.Request) -> web.Response:
         return web.json_response(self.log)

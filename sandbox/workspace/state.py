@@ -1,9 +1,11 @@
-"""The people, channels, messages and modals of the workspace: plain values, saved as one file."""
+"""The people, channels, messages and modals of the workspace: plain values, kept in one file."""
 
 from __future__ import annotations
 
 import json
 import secrets
+import sqlite3
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -13,6 +15,41 @@ from typing import Any
 
 Json = dict[str, Any]
 _EVENTS_KEPT = 2_000
+
+
+class Shelf:
+    """Keeps JSON values by kind and id in a file, each before the call returns.
+
+    A killed process loses nothing; only a power cut can. https://www.sqlite.org/pragma.html#pragma_synchronous
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # What people write there is for this user alone. SQLite gives the files beside it the same rights.
+        path.touch(0o600)
+        self._file = sqlite3.connect(path, isolation_level=None)
+        self._file.execute("PRAGMA journal_mode=WAL")
+        self._file.execute("PRAGMA synchronous=OFF")
+        self._file.execute(
+            "CREATE TABLE IF NOT EXISTS kept (kind TEXT, id TEXT, value TEXT, UNIQUE (kind, id))"
+        )
+
+    def put(self, kind: str, id_: str, value: Json | None) -> None:
+        """Keep a value in the place of the one before, or forget it (None)."""
+        if value is None:
+            self._file.execute("DELETE FROM kept WHERE kind = ? AND id = ?", (kind, id_))
+            return
+        put = "INSERT INTO kept VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
+        self._file.execute(put, (kind, id_, json.dumps(value)))
+
+    def all(self, kind: str) -> list[Json]:
+        """Return the values of a kind, in the order in which they came."""
+        rows = self._file.execute("SELECT value FROM kept WHERE kind = ? ORDER BY rowid", (kind,))
+        return [json.loads(value) for (value,) in rows]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
 
 
 @dataclass
@@ -144,19 +181,35 @@ def _channels() -> list[Channel]:
 
 @dataclass
 class State:
-    """The whole state; ``events`` are the latest numbered events for the web pages."""
+    """The whole state, which is on the ``shelf`` before anybody hears of it; open modals are not.
+
+    ``events`` are the latest numbered events for the web pages.
+    """
 
     clock: Callable[[], datetime]
+    shelf: Shelf
     users: dict[str, User] = field(default_factory=lambda: {user.id: user for user in PEOPLE})
     channels: dict[str, Channel] = field(default_factory=lambda: {each.id: each for each in _channels()})
     messages: dict[str, dict[str, Json]] = field(default_factory=dict)
     ephemerals: dict[str, Json] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
     files: dict[str, Json] = field(default_factory=dict)
-    seq: int = 0
+    seq: int = field(default_factory=lambda: time.time_ns() // 1_000)
+    """The number of the newest event; after a restart above all before, so that open pages load anew."""
     last_ts: int = 0
     events: deque[Json] = field(default_factory=lambda: deque(maxlen=_EVENTS_KEPT))
     watchers: set[Callable[[Json], None]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Take up what is on the shelf."""
+        self.channels |= {each["id"]: Channel(**each) for each in self.shelf.all("channel")}
+        for message in self.shelf.all("message"):
+            self.messages.setdefault(message["channel"], {})[message["ts"]] = message
+        self.ephemerals = {each["id"]: each for each in self.shelf.all("ephemeral")}
+        self.files = {each["id"]: each for each in self.shelf.all("file")}
+        said = [ts for room in self.messages.values() for ts in room]
+        newest = max([*said, *(each["ts"] for each in self.ephemerals.values())], default="0")
+        self.last_ts = int(newest.replace(".", ""))
 
     def new_ts(self) -> str:
         """Return a new, unique message timestamp."""
@@ -174,12 +227,25 @@ class State:
         return letter + secrets.token_hex(5).upper()
 
     def publish(self, kind: str, **about: Any) -> None:
-        """Send an event to every open web page."""
+        """Keep what is new, and send it as an event to every open web page."""
+        self._keep(kind, about)
         self.seq += 1
         event = {"seq": self.seq, "type": kind, **about}
         self.events.append(event)
         for watcher in tuple(self.watchers):
             watcher(event)
+
+    def _keep(self, kind: str, about: Json) -> None:
+        match kind:
+            case "message":
+                message = about["message"]
+                self.shelf.put("message", f"{message['channel']} {message['ts']}", message)
+            case "message_deleted":
+                self.shelf.put("message", f"{about['channel']} {about['ts']}", None)
+            case "ephemeral":
+                self.shelf.put("ephemeral", about["ephemeral"]["id"], about["ephemeral"])
+            case "channel" if room := self.channels.get(about["channel_id"]):
+                self.shelf.put("channel", room.id, asdict(room))
 
     def add_message(self, channel: str, **values: Any) -> Json:
         """Add a message, send it to the web pages and return it."""
@@ -219,29 +285,3 @@ class State:
     def im_of(self, user: str) -> Channel:
         """Return the direct message channel between this person and the bot."""
         return next(channel for channel in self.channels.values() if channel.is_im and channel.user == user)
-
-    def save(self, path: Path) -> None:
-        """Write the state that survives a restart; open modals do not."""
-        kept = {
-            "channels": [asdict(channel) for channel in self.channels.values()],
-            "messages": self.messages,
-            "ephemerals": self.ephemerals,
-            "files": self.files,
-            "seq": self.seq,
-            "last_ts": self.last_ts,
-        }
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".new")
-        # What people write there is for this user alone.
-        draft.touch(0o600)
-        draft.write_text(json.dumps(kept), encoding="utf-8")
-        draft.replace(path)
-
-    def load(self, path: Path) -> None:
-        """Read the file of ``save``; do nothing if it does not exist."""
-        if not path.exists():
-            return
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        self.channels = {each["id"]: Channel(**each) for each in kept["channels"]}
-        self.messages, self.ephemerals = kept["messages"], kept["ephemerals"]
-        self.files, self.seq, self.last_ts = kept["files"], kept["seq"], kept["last_ts"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -194,14 +195,14 @@ def test_words_are_right_on_the_first_and_the_last_days(
         ("367d", "from 1 to 366"),
         ("2026-10-31..2026-10-01", "end comes before the beginning"),
         ("today..yesterday", "end comes before the beginning"),
-        ("2026-11-22", "22 Nov 2026 hasn't come yet; today is 21 Nov 2026 in Europe/London"),
-        ("2027-01", "2027 hasn't come yet; today is 21 Nov 2026 in Europe/London"),
+        ("2026-11-22", "22 Nov 2026 hasn't come yet. Today is 21 Nov (Europe/London)"),
+        ("2027-01", "2027 hasn't come yet. Today is 21 Nov (Europe/London)"),
         ("December 2026", "hasn't come yet"),
         ("9999-12-31", "hasn't come yet"),
-        ("2026-10-01..2026-12-31", "31 Dec 2026 hasn't come yet; today is 21 Nov 2026 in Europe/London"),
+        ("2026-10-01..2026-12-31", "31 Dec 2026 hasn't come yet. Today is 21 Nov (Europe/London)"),
         ("2027", "2027 hasn't come yet"),
         ("Q4 2027", "2027 hasn't come yet"),
-        ("1 December 2026", "1 Dec 2026 hasn't come yet; today is 21 Nov 2026 in Europe/London"),
+        ("1 December 2026", "1 Dec 2026 hasn't come yet. Today is 21 Nov (Europe/London)"),
         ("since 1 Dec 2026", "1 Dec 2026 hasn't come yet"),
         ("31 Feb", "February has no day 31"),
         ("0 Oct", "October has no day 0"),
@@ -216,7 +217,7 @@ def test_words_are_right_on_the_first_and_the_last_days(
     ],
 )
 def test_what_cannot_be_asked_for_is_said_in_words(text: str, why: str) -> None:
-    with pytest.raises(BadPeriod, match=why) as refused:
+    with pytest.raises(BadPeriod, match=re.escape(why)) as refused:
         parse_period(text, NOW, LONDON)
     assert not isinstance(refused.value, UnknownPeriod)
 

@@ -73,7 +73,7 @@ def test_nothing_more_means_the_last_seven_days_against_those_before(text: str) 
         ("compare 2026-10-01 .. 2026-10-31", replace(DEFAULT, compared=OCTOBER)),
         ("compare October 2026 to October 2026", replace(DEFAULT, compared=OCTOBER)),
         ("compare top 20", replace(DEFAULT, top=20)),
-        ("last month", VisitorsQuery(OCTOBER, Period(date(2026, 8, 31), date(2026, 10, 1)))),
+        ("last month", VisitorsQuery(OCTOBER, Period(date(2026, 9, 1), date(2026, 10, 1)))),
         ("last month compare", VisitorsQuery(OCTOBER, OCTOBER.before())),
         ("last top 20 month", VisitorsQuery(OCTOBER, OCTOBER.before(), top=20)),
         ("compare 2026-10 28d", VisitorsQuery(Period(date(2026, 10, 24), date(2026, 11, 21)), OCTOBER)),
@@ -149,7 +149,7 @@ def test_options_come_in_any_order(
         ("2026-10-31..2026-10-01", "the end comes before the beginning"),
         ("2027-01", "2027 hasn't come yet"),
         ("2026-02-31", "no day 2026-02-31"),
-        ("compare 2027-01", "I can't compare with `2027-01`: 2027 hasn't come yet"),
+        ("compare 2027-01", "2027 hasn't come yet."),
         ("compare 2026-02-31 top 5", "I can't compare with `2026-02-31`"),
         ("compare nonsense", "I don't know the period `nonsense`"),
     ],
@@ -187,7 +187,7 @@ def test_nothing_that_was_typed_pings_links_or_leaves_its_code(text: str, evil: 
     for parse in (_ask, parse_weekly):
         told = _told(parse, typed)
         outside = re.sub("`[^`]+`", "", told)
-        assert re.fullmatch("[A-Za-z0-9 .,:;'-]*", outside), told
+        assert re.fullmatch("[A-Za-z0-9 .,:;'()/_-]*", outside), told
         assert not re.search("[<>\n\0\u202e\u2028\ud800]|&(?!amp;|lt;|gt;)", told), told
         assert len(told) < 1_000
 

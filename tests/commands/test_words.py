@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from bot.commands import COMMANDS
 from bot.commands.command import Command, Word
 from bot.model.ids import ProjectId
 from bot.model.projects import Project, Projects
-from tests.papers import README, rows, section
+from tests.papers import DOCS, README, rows, section
 
 SEVERAL = Projects(tuple(Project(ProjectId(name), name, name.title()) for name in ("beta", "acme")))
 WORDS = [(command, word) for command in COMMANDS for word in command.all_words]
@@ -34,13 +35,33 @@ def test_a_word_says_in_one_sentence_what_it_does(command: Command, word: Word) 
     assert re.fullmatch(r"[A-Z][^.]+\.", word.tells)
 
 
-def test_the_readme_has_each_word_and_no_other() -> None:
+TABLES = ((DOCS / "jobs.md", "All commands"), (DOCS / "visitors.md", "Commands"))
+
+
+def _meant(paper: Path, heading: str) -> list[tuple[str, str]]:
+    """The command and the word that each slash command in the first column of a table means."""
+    typed = [row[0].strip("`") for row in rows(section(paper.read_text(), heading))]
+    return [_word(*each.split(" ", 1)) for each in typed if each.startswith("/")]
+
+
+def _word(name: str, text: str = "") -> tuple[str, str]:
+    [command] = [each for each in COMMANDS if each.name == name]
+    meaning = command.meaning(text, SEVERAL)
+    assert meaning is not None
+    return name, meaning[0].usage
+
+
+def test_the_docs_have_each_word() -> None:
+    told = {each for paper, heading in TABLES for each in _meant(paper, heading)}
+    assert told == {(command.name, word.usage) for command, word in WORDS}
+
+
+def test_the_readme_has_ten_rows_each_of_them_a_word_that_the_docs_have() -> None:
     table = rows(section(README.read_text(), "Commands"))
-    told = {row[0]: re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", row[1]) for row in table}
-    first = {word: command for command, word in reversed(WORDS)}
-    shown = {f"`{f'{command.name} {word.usage}'.strip()}`": word.tells for word, command in first.items()}
-    assert {usage for usage in told if usage.startswith("`/")} == shown.keys()
-    assert {usage for usage, tells in shown.items() if not told[usage].startswith(tells)} == set()
+    shown = [row[0].strip("`") for row in table if row[0].startswith("`/")]
+    assert len(table) == 10
+    assert len(shown) == 8
+    assert set(shown) <= {f"{command.name} {word.usage}".strip() for command, word in WORDS}
 
 
 @each_word

@@ -35,6 +35,64 @@ def visitors_json(*paths: str, has_more: bool = False) -> dict[str, object]:
     }
 
 
+SEARCHES: Mapping[str, object] = {
+    "searches": [
+        {
+            "searchQuery": "rotate keys",
+            "hits": 40,
+            "ctr": 2.5,
+            "topClickedPage": "/authentication",
+            "lastSearchedAt": "2026-11-20T09:00:00.000Z",
+        }
+    ],
+    "totalSearches": 900,
+    "nextCursor": "MTAw",
+}
+FEEDBACK_BY_PAGE: Mapping[str, object] = {
+    "feedback": [{"path": "/webhooks", "thumbsUp": 1, "thumbsDown": 7, "code": 2, "total": 12}],
+    "hasMore": False,
+}
+FEEDBACK: Mapping[str, object] = {
+    "feedback": [
+        {
+            "id": "f1",
+            "path": "/webhooks",
+            "comment": "The signature is not explained",
+            "createdAt": "2026-11-20T09:00:00.000Z",
+            "source": "contextual",
+            "status": "pending",
+            "helpful": False,
+            "contact": "reader@example.com",
+        }
+    ],
+    "nextCursor": None,
+    "hasMore": False,
+}
+ASSISTANT: Mapping[str, object] = {
+    "conversations": [
+        {
+            "id": "01JD3",
+            "timestamp": "2026-11-20T09:00:00.000Z",
+            "query": "How do I rotate a key?",
+            "response": "The docs do not cover this, reader@example.com.",
+            "sources": [],
+            "resolutionStatus": "unanswered",
+            "queryCategory": "Security",
+            "pageUrl": "https://docs.example.com/authentication",
+        }
+    ],
+    "nextCursor": None,
+    "hasMore": False,
+}
+READERS = {
+    "searches": SEARCHES,
+    "feedback_by_page": FEEDBACK_BY_PAGE,
+    "feedback": FEEDBACK,
+    "assistant": ASSISTANT,
+}
+"""What the service answers to each call about what readers did."""
+
+
 class FakeService(httpx.AsyncBaseTransport):
     """Answers one after the other, the last one for ever; an exception among them is raised."""
 

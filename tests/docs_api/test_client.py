@@ -15,7 +15,15 @@ from pydantic import SecretStr
 
 import bot.docs_api
 from bot.docs_api import DocsClient, DocsClients, InvalidArgument, NotConfigured, RateLimited, Unavailable
-from tests.docs_api.builders import JOB, KEY, PROMPT, FakeService, client_of, visitors_json
+from tests.docs_api.builders import (
+    JOB,
+    KEY,
+    PROMPT,
+    READERS,
+    FakeService,
+    client_of,
+    visitors_json,
+)
 
 
 def test_the_public_names_are_these() -> None:
@@ -26,25 +34,48 @@ def test_the_public_names_are_these() -> None:
 
 async def test_each_call_goes_where_the_interface_says() -> None:
     answers = [httpx.Response(201, json=JOB)] * 3 + [httpx.Response(200, json=visitors_json("/a"))]
-    service = FakeService(*answers)
+    service = FakeService(
+        *answers, httpx.Response(202, json={"statusId": "build-1"}), httpx.Response(200, json={})
+    )
     async with client_of(service, base_url="https://docs.example.com/api/") as docs:
         assert (await docs.create_job("p", "Grüße 👋")).id == "job-1"
         await docs.get_job("p", "a/b ?#")
         await docs.send_follow_up("p", "j", "More")
         await docs.visitors("p", date_from=date(2026, 11, 1), date_to=date(2026, 11, 8), offset=500)
+        assert (await docs.create_preview("p", "agent/quick start")).status_id == "build-1"
+        await docs.get_build("p", "build/1")
     base, days = "https://docs.example.com/api", "dateFrom=2026-11-01&dateTo=2026-11-08"
     assert [(request.method, str(request.url).removeprefix(base)) for request in service.requests] == [
         ("POST", "/v2/agent/p/job"),
         ("GET", "/v2/agent/p/job/a%2Fb%20%3F%23"),
         ("POST", "/v2/agent/p/job/j/message"),
         ("GET", f"/v1/analytics/p/visitors?{days}&limit=250&offset=500"),
+        ("POST", "/v1/project/preview/p"),
+        ("GET", "/v1/project/update-status/build%2F1"),
     ]
-    assert [request.content for request in service.requests[1::2]] == [b"", b""]
+    assert [request.content for request in service.requests[1::2]] == [b"", b"", b""]
     assert json.loads(service.requests[0].content) == {"prompt": "Grüße 👋"}
     assert json.loads(service.requests[2].content) == {"prompt": "More"}
+    assert json.loads(service.requests[4].content) == {"branch": "agent/quick start"}
     kinds = [request.headers.get("content-type") for request in service.requests]
-    assert kinds == ["application/json", None] * 2
+    assert kinds == ["application/json", None] * 3
     assert {request.headers["authorization"] for request in service.requests} == {f"Bearer {KEY}"}
+
+
+async def test_what_readers_did_is_read_in_one_page_of_at_most_a_hundred_rows() -> None:
+    service = FakeService(*(httpx.Response(200, json=dict(body)) for body in READERS.values()))
+    first, last = date(2026, 11, 1), date(2026, 11, 8)
+    async with client_of(service) as docs:
+        assert (await docs.searches("p/q", date_from=first, date_to=last)).has_more
+        assert not (await docs.feedback_by_page("p", limit=20)).has_more
+        assert not (await docs.feedback("p", date_from=first)).has_more
+        assert not (await docs.assistant("p", date_to=last)).has_more
+    assert [str(request.url).removeprefix("https://docs.example.com") for request in service.requests] == [
+        "/v1/analytics/p%2Fq/searches?dateFrom=2026-11-01&dateTo=2026-11-08&limit=100",
+        "/v1/analytics/p/feedback/by-page?limit=20",
+        "/v1/analytics/p/feedback?dateFrom=2026-11-01&limit=100",
+        "/v1/analytics/p/assistant?dateTo=2026-11-08&limit=100",
+    ]
 
 
 BAD_CALLS: list[Callable[[DocsClient], Awaitable[object]]] = [
@@ -52,10 +83,16 @@ BAD_CALLS: list[Callable[[DocsClient], Awaitable[object]]] = [
     *(lambda docs, bad=bad: docs.get_job(bad, "j") for bad in ("", " ", ".", "..", "\ud800", "p" * 401)),
     *(lambda docs, bad=bad: docs.get_job("acme", bad) for bad in ("", " ", ".", "..", "\ud800", "j" * 401)),
     lambda docs: docs.send_follow_up("acme", "j", ""),
+    lambda docs: docs.create_preview("acme", " "),
+    lambda docs: docs.get_build("acme", ".."),
     lambda docs: docs.visitors("acme", limit=251),
     lambda docs: docs.visitors("acme", limit=0),
     lambda docs: docs.visitors("acme", offset=-1),
     lambda docs: docs.visitors("acme", date_from=date(2026, 1, 2), date_to=date(2026, 1, 2)),
+    lambda docs: docs.searches("acme", limit=101),
+    lambda docs: docs.feedback_by_page("acme", limit=0),
+    lambda docs: docs.feedback("acme", date_from=date(2026, 1, 2), date_to=date(2026, 1, 1)),
+    lambda docs: docs.assistant("..", limit=1),
     lambda docs: anext(docs.all_visitors("acme", page_size=251)),
 ]
 

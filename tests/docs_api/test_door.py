@@ -13,7 +13,14 @@ from sqlalchemy import String
 
 from bot.docs_api import Job, Unavailable, VisitorsPage, _wire, models
 from bot.store.schema import jobs
-from tests.docs_api.builders import JOB, NOW, FakeService, client_of, visitors_json
+from tests.docs_api.builders import (
+    JOB,
+    NOW,
+    READERS,
+    FakeService,
+    client_of,
+    visitors_json,
+)
 
 LIMIT = models.MAX_TEXT_LENGTH
 texts = (
@@ -110,3 +117,12 @@ async def test_more_rows_than_were_asked_for_are_refused() -> None:
         assert len((await docs.visitors("acme", limit=3)).visitors) == 3
         with pytest.raises(Unavailable, match="more rows than the 2 asked for"):
             await docs.visitors("acme", limit=2)
+
+
+@pytest.mark.parametrize("name", READERS)
+async def test_more_rows_of_readers_than_were_asked_for_are_refused(name: str) -> None:
+    twice = {one: told * 2 if isinstance(told, list) else told for one, told in READERS[name].items()}
+    async with client_of(FakeService(httpx.Response(200, json=twice))) as docs:
+        await getattr(docs, name)("acme", limit=2)
+        with pytest.raises(Unavailable, match="more rows than the 1 asked for"):
+            await getattr(docs, name)("acme", limit=1)

@@ -7,8 +7,25 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import ValidationError
 
-from bot.docs_api import Job, JobStatus, Source, VisitorsPage
-from tests.docs_api.builders import JOB, visitors_json
+from bot.docs_api import (
+    AssistantPage,
+    Build,
+    BuildStatus,
+    Feedback,
+    FeedbackByPage,
+    FeedbackPage,
+    Job,
+    JobStatus,
+    PageFeedback,
+    Preview,
+    Search,
+    SearchesPage,
+    Source,
+    Turn,
+    VisitorsPage,
+)
+from bot.docs_api.models import MAX_LINES, MAX_TEXT_LENGTH
+from tests.docs_api.builders import ASSISTANT, FEEDBACK, FEEDBACK_BY_PAGE, JOB, SEARCHES, visitors_json
 
 
 def test_a_full_job_is_read_with_python_names() -> None:
@@ -83,3 +100,112 @@ def test_visitors_without_one_of_their_parts_are_an_error(missing: str) -> None:
 def test_a_count_that_is_none_is_an_error_and_never_a_zero(odd: object) -> None:
     with pytest.raises(ValidationError):
         VisitorsPage.model_validate({**visitors_json(), "totals": {"human": 1, "ai": 1, "total": odd}})
+
+
+def test_a_build_is_read_with_the_files_that_changed_and_the_end_of_its_log() -> None:
+    lines = [f"line {number}" for number in range(MAX_LINES + 5)]
+    files = {"added": ["a.mdx"], "modified": ["b.mdx", ""], "removed": []}
+    build = Build.model_validate(
+        {"_id": "b", "status": "failure", "logs": [*lines, 7, "x" * 9_999], "commit": {"filesChanged": files}}
+    )
+    assert (build.known_status, build.commit.files_changed.added) == (BuildStatus.FAILURE, ("a.mdx",))
+    assert build.commit.files_changed.modified == ("b.mdx",)
+    assert build.logs[0] == "line 7"
+    assert build.logs[-1] == "x" * MAX_TEXT_LENGTH
+
+
+@pytest.mark.parametrize("odd", [7, True, [], {}, "text", [7, None], {"filesChanged": 7}, None])
+def test_oddities_never_lose_a_build(odd: object) -> None:
+    build = Build.model_validate(dict.fromkeys(["status", "summary", "logs", "commit"], odd))
+    assert build.known_status is None
+    assert build.commit.files_changed.added == ()
+
+
+@pytest.mark.parametrize("odd", [None, 7, "", "..", "a\0b", "x" * 401])
+def test_a_preview_without_an_id_that_can_be_asked_for_is_an_error(odd: object) -> None:
+    with pytest.raises(ValidationError):
+        Preview.model_validate({"statusId": odd, "previewUrl": "https://preview.example.com"})
+
+
+# ---- what readers miss
+
+MOMENT = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
+
+
+def test_searches_are_read_with_all_hits_and_whether_there_are_more() -> None:
+    page = SearchesPage.model_validate(SEARCHES)
+    assert page.searches == (
+        Search(
+            search_query="rotate keys",
+            hits=40,
+            ctr=2.5,
+            top_clicked_page="/authentication",
+            last_searched_at=MOMENT,
+        ),
+    )
+    assert (page.total_searches, page.has_more) == (900, True)
+    assert not SearchesPage.model_validate({**SEARCHES, "nextCursor": None}).has_more
+
+
+def test_feedback_is_read_for_pages_and_one_by_one() -> None:
+    [counted] = FeedbackByPage.model_validate(FEEDBACK_BY_PAGE).feedback
+    assert counted == PageFeedback(path="/webhooks", thumbs_up=1, thumbs_down=7, code=2, total=12)
+    [single] = FeedbackPage.model_validate(FEEDBACK).feedback
+    assert (single.id, single.path, single.comment) == ("f1", "/webhooks", "The signature is not explained")
+    assert (single.created_at, single.source, single.status) == (MOMENT, "contextual", "pending")
+    assert single.helpful is False
+
+
+@pytest.mark.parametrize(("status", "unanswered"), [("unanswered", True), ("answered", False), (7, False)])
+def test_a_question_is_read_and_says_whether_it_was_answered(status: object, unanswered: bool) -> None:
+    [asked] = AssistantPage.model_validate(ASSISTANT).conversations
+    turn = Turn.model_validate(asked.model_dump() | {"resolution_status": status})
+    assert (turn.id, turn.timestamp, turn.query) == ("01JD3", MOMENT, "How do I rotate a key?")
+    assert (turn.query_category, turn.page_url) == ("Security", "https://docs.example.com/authentication")
+    assert turn.is_unanswered is unanswered
+
+
+def test_no_address_of_a_reader_and_no_reply_of_the_assistant_is_kept() -> None:
+    for page in (FeedbackPage.model_validate(FEEDBACK), AssistantPage.model_validate(ASSISTANT)):
+        assert "reader@example.com" not in page.model_dump_json() + repr(page)
+
+
+@pytest.mark.parametrize("odd", [7, True, [], {}, None, "a\0\ud800b" + "x" * 9_999])
+def test_oddities_in_readers_words_never_lose_a_row(odd: object) -> None:
+    text = "a  b" + "x" * (MAX_TEXT_LENGTH - 4) if isinstance(odd, str) else ""
+    names = ["searchQuery", "ctr", "topClickedPage", "lastSearchedAt"]
+    search = Search.model_validate({"hits": 3} | dict.fromkeys(names, odd))
+    assert (search.search_query, search.top_clicked_page or "") == (text, text)
+    assert search.last_searched_at is None
+    names = ["id", "path", "comment", "createdAt", "source", "status"]
+    vote = Feedback.model_validate(dict.fromkeys(names, odd))
+    assert (vote.id, vote.path, vote.comment or "", vote.created_at) == (text, text, text, None)
+    names = ["id", "timestamp", "query", "resolutionStatus", "queryCategory", "pageUrl"]
+    turn = Turn.model_validate(dict.fromkeys(names, odd))
+    assert (turn.query, turn.query_category or "", turn.page_url or "") == (text, text, text)
+
+
+@pytest.mark.parametrize(
+    ("told", "percent"),
+    [(0, 0.0), (100, 100.0), (33.3, 33.3), (-1, None), (100.1, None), (10**400, None), (float("nan"), None)]
+    + [(odd, None) for odd in (True, "50", None)],
+)
+def test_a_share_of_clicks_is_a_percentage_or_not_told(told: object, percent: float | None) -> None:
+    assert Search.model_validate({"hits": 1, "ctr": told}).ctr == percent
+
+
+@pytest.mark.parametrize("odd", [None, "2", -1, 1.5, True, 2**63])
+@pytest.mark.parametrize("count", ["thumbsUp", "thumbsDown", "code", "total"])
+def test_a_count_of_feedback_that_is_none_is_an_error(count: str, odd: object) -> None:
+    counts = {"thumbsUp": 1, "thumbsDown": 1, "code": 1, "total": 3}
+    with pytest.raises(ValidationError):
+        PageFeedback.model_validate({"path": "/a", **counts, count: odd})
+
+
+@pytest.mark.parametrize("model", [SearchesPage, FeedbackByPage, FeedbackPage, AssistantPage])
+@pytest.mark.parametrize("odd", [{}, [], 7, {"feedback": 7, "hasMore": False}])
+def test_an_answer_without_rows_is_an_error(
+    model: type[SearchesPage | FeedbackByPage | FeedbackPage | AssistantPage], odd: object
+) -> None:
+    with pytest.raises(ValidationError):
+        model.model_validate(odd)

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from bot.health.metrics import Figures, Metrics
-from tests.papers import section
+from tests.papers import rows, section
 
 ROOT = Path(__file__).parents[2]
 RULES: Mapping[str, Mapping[str, Any]] = {
@@ -182,8 +182,14 @@ def test_every_rule_has_what_prometheus_and_a_person_need() -> None:
         assert rule["annotations"]["summary"].endswith(".")
 
 
+def test_the_runbook_has_every_part_of_readyz_and_its_alert() -> None:
+    told = rows(section((ROOT / "docs" / "runbook.md").read_text(), "What `/readyz` says"))
+    assert {part.strip("`") for part, _, _ in told} == set(CHECKS)
+    assert {alert.strip("`") for _, _, alert in told} <= RULES.keys()
+
+
 def test_each_alert_has_its_section_that_begins_with_how_urgent_it_is_and_ends_with_what_to_do() -> None:
-    told = section((ROOT / "docs" / "operating.md").read_text(), "Alerts, and what to do at night")
+    told = section((ROOT / "docs" / "runbook.md").read_text(), "Alerts")
     sections = dict(re.findall(r"^### `(\w+)`\n\n(.*?)(?=\n### |\Z)", told, re.MULTILINE | re.DOTALL))
     assert list(sections) == list(RULES)
     for name, rule in RULES.items():

@@ -193,7 +193,7 @@ async def test_heartbeats_of_long_ago_are_forgotten(office: Office) -> None:
     assert await office.store.read(lambda tx: tx.heartbeats.last(NOW - timedelta(days=2))) == {"new": NOW}
 
 
-def test_the_docs_name_every_metric_and_no_other() -> None:
+def test_every_metric_says_on_its_page_what_it_means_and_the_docs_name_no_other() -> None:
     metrics = Metrics()
     metrics.set_figures(Figures())
     metrics.set_socket(True, 1)
@@ -201,5 +201,6 @@ def test_the_docs_name_every_metric_and_no_other() -> None:
     metrics.set_check("database", True)
     page = metrics.page()[0].decode()
     named = set(re.findall(r"^# TYPE (docs_bot_\w+)", page, re.MULTILINE))
-    page_of_docs = (BOT.parent / "docs" / "operating.md").read_text()
-    assert set(re.findall(r"docs_bot_\w+", page_of_docs)) == named
+    assert set(re.findall(r"^# HELP (docs_bot_\w+) .{20,}\.$", page, re.MULTILINE)) == named
+    docs = "".join(paper.read_text() for paper in (BOT.parent / "docs").glob("*.md"))
+    assert set(re.findall(r"docs_bot_\w+(?=\{)", docs)) <= named

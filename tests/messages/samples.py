@@ -14,7 +14,7 @@ LATER = NOW + timedelta(minutes=4)
 
 
 def job(state: JobState = JobState.PULL_REQUEST, **values: Any) -> TrackedJob:
-    """Job #42 of Ana's, in its first round."""
+    """Job #42 of Ana's, in its first version."""
     given: dict[str, Any] = {
         "number": JobNumber(42),
         "project": PROJECT,
@@ -23,21 +23,21 @@ def job(state: JobState = JobState.PULL_REQUEST, **values: Any) -> TrackedJob:
         "text": "Add a quickstart for the Python SDK",
         "asked_at": NOW,
         "iteration": 1,
+        "version": 1,
         "iteration_started_at": NOW,
     }
     if state is JobState.PULL_REQUEST:
-        given |= {"pr_link": PULL_REQUEST, "ended_at": LATER}
+        given |= {"pr_link": PULL_REQUEST, "pr_version": 1, "ended_at": LATER}
     return TrackedJob(state=state, **(given | values))
 
 
 def buttons(message: Message) -> list[tuple[str, str, str]]:
-    """Each button's words, action and value, and those of each entry of a menu behind three dots."""
+    """Each button's words, action and value."""
     return [
-        (shown["text"]["text"], each["action_id"], shown["value"])
+        (each["text"]["text"], each["action_id"], each["value"])
         for block in message.blocks
         if block["type"] == "actions"
         for each in block["elements"]
-        for shown in each.get("options", [each])
     ]
 
 

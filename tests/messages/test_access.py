@@ -7,8 +7,10 @@ import re
 import pytest
 
 from bot.messages import general as messages
+from bot.messages.blocks import bare
 from bot.model.access import Access
-from tests.builders import ANA
+from bot.model.ids import JobNumber
+from tests.builders import ANA, CHANNEL
 from tests.messages.slack_limits import Allowed, problems_of
 
 
@@ -23,8 +25,15 @@ def test_every_no_says_why_and_what_to_do_next(access: Access) -> None:
 
 @pytest.mark.parametrize("access", Access)
 def test_no_refusal_breaks_or_pings(access: Access) -> None:
-    assert problems_of(messages.not_allowed(access), Allowed(set(), set())) == []
+    assert problems_of(messages.not_allowed(access, CHANNEL), Allowed(set(), set())) == []
+
+
+@pytest.mark.parametrize("access", sorted(set(Access) - {Access.MEMBER, Access.UNTOLD}))
+def test_a_refusal_names_the_channel_since_it_may_be_read_elsewhere(access: Access) -> None:
+    said = messages.not_allowed(access, CHANNEL)
+    assert f" in <#{CHANNEL}>" in said.text
+    assert " in that channel" in bare(said), "a form shows no links"
 
 
 def test_a_button_of_somebody_else_names_only_the_requester() -> None:
-    assert problems_of(messages.not_yours(ANA), Allowed({ANA}, set())) == []
+    assert problems_of(messages.not_yours(JobNumber(7), ANA), Allowed({ANA}, set())) == []

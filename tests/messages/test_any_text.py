@@ -3,20 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import slack_text
 from bot.commands.command import FormState
-from bot.messages import face, general, job_answers, jobs, problems
-from bot.messages.general import CommandHelp, help_message
+from bot.messages import blocks as b
+from bot.messages import face, general, job_answers, jobs, problems, unsent
+from bot.messages.help import (
+    CommandHelp,
+    about_follow_ups,
+    about_periods,
+    about_replies,
+    full_help,
+    hello,
+    short_help,
+)
 from bot.messages.plain_text import visible
-from bot.model.ids import ChannelId, JobNumber, Message, ProjectId, PromptId, Refusal, ServiceJobId
-from bot.model.jobs import JobState, QueueWhy, Review, TrackedJob
+from bot.messages.previews import to_fix
+from bot.messages.to_review import in_digest, in_list
+from bot.model.examples import Examples
+from bot.model.ids import (
+    ChannelId,
+    JobNumber,
+    Message,
+    ProjectId,
+    PromptId,
+    Refusal,
+    RequestKey,
+    Reviewer,
+    ServiceJobId,
+)
+from bot.model.jobs import JobProblem, JobState, Listed, QueueWhy, Review, TrackedJob
+from bot.model.outbox import NotPosted
+from bot.model.previews import Preview, PreviewState, page_of
 from bot.model.projects import Project, Projects
-from bot.model.prompts import Prompt, PromptKind, PromptState
+from bot.model.prompts import Prompt, PromptKind, PromptState, Unsent
+from bot.model.pull_requests import SeenPullRequest, Size
+from bot.model.questions import ToReview
+from bot.model.reflexes import Reflex, Taken
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of
 
@@ -43,6 +72,20 @@ ADDRESSES = st.builds("https://code.example/{}".format, ANY_TEXT)
 PERMALINK = "https://acme.slack.example/archives/C0DOCS/p1?a=1&b=2"
 
 
+SEEN = st.builds(
+    SeenPullRequest,
+    title=ANY_TEXT,
+    size=st.just(Size(1, 2, 3)),
+    is_draft=st.booleans(),
+    iteration=st.integers(0, 1),
+    since=st.just(NOW),
+    before=st.sampled_from([None, Size(1, 1, 1)]),
+    is_merged=st.booleans(),
+    merged_by=st.one_of(st.none(), ANY_TEXT),
+    as_of=st.sampled_from([None, NOW]),
+)
+
+
 @st.composite
 def any_job(draw: st.DrawFn) -> TrackedJob:
     """A job in any state with any text in any place where somebody else's text can stand."""
@@ -58,23 +101,26 @@ def any_job(draw: st.DrawFn) -> TrackedJob:
         state=draw(st.sampled_from(JobState)),
         service_id=ServiceJobId(draw(ANY_TEXT)),
         iteration=draw(st.integers(0, 9)),
+        version=draw(st.integers(0, 3)),
+        pr_version=draw(st.sampled_from([None, 1, 2])),
         iteration_started_at=NOW,
         pr_link=draw(st.one_of(st.none(), st.just("https://code.example/pull/1"), ADDRESSES, ANY_TEXT)),
         repository=draw(text),
         ref=draw(text),
         project_label=draw(text),
         ended_at=draw(st.sampled_from([None, NOW + timedelta(minutes=4)])),
-        problem=draw(text),
+        problem=draw(st.one_of(text, st.sampled_from([f"{how}:{BEN}" for how in JobProblem]))),
         queue_until=draw(st.sampled_from([None, NOW + timedelta(hours=1)])),
         queue_why=draw(st.sampled_from([None, *QueueWhy])),
         uses_left=draw(st.sampled_from([None, 0, 1, 19])),
         review=draw(st.sampled_from([None, *Review])),
         reviewed_by=BEN,
         reviewed_at=NOW,
+        pull_request=draw(st.one_of(st.none(), SEEN)),
     )
 
 
-ENDS = (JobState.PULL_REQUEST, JobState.NO_CHANGE, JobState.FAILED, JobState.ARCHIVED, JobState.GONE)
+ENDS = (JobState.PULL_REQUEST, JobState.NO_PULL_REQUEST, JobState.FAILED, JobState.ARCHIVED, JobState.GONE)
 
 
 PROBLEMS = (
@@ -87,13 +133,18 @@ def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     """Everything a thread can be told about a job."""
     waiting = PromptState.WAITING
     kept = Prompt(PromptId(7), job.number, PromptKind.FOLLOW_UP, BEN, text, NOW, waiting, text=text)
-    for say in (face.face, jobs.not_served, jobs.reminder, jobs.outdated_reminder):
+    for say in (face.face, jobs.not_served):
         yield say(job)
+    yield jobs.reminder(job, PERMALINK, NOW)
+    yield b.words("\n".join(in_digest(ToReview((job, job), NOW, 3))))
+    if job.pull_request:
+        yield jobs.pull_request_ended(job, job.pull_request)
     yield from jobs.full_prompt(job)
     yield jobs.follow_up_by_command(job, text, BEN)
-    yield jobs.follow_up_withdrawn(job, kept, ANA)
+    for how in JobProblem:
+        yield jobs.follow_up_withdrawn(job, kept, how, ANA)
     yield jobs.behind_unconfirmed(job, job.requester)
-    for tell in (jobs.still_running, jobs.unwatched, *((jobs.ended,) if job.state in ENDS else ())):
+    for tell in (jobs.still_running, jobs.unwatched):
         yield tell(job, NOW)
     for problem in (problems.service_rejected(text), *PROBLEMS):
         yield jobs.refused(job, problem)
@@ -104,21 +155,32 @@ def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield jobs.stopped_watching(job, BEN)
     yield jobs.run_again_as(job, PERMALINK)
     if job.state in ENDS:
+        yield jobs.ended(job)
         yield jobs.outdated_end(job)
-        yield jobs.reviewed_end(job)
 
 
 def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     """Everything one person can be told."""
-    yield from (job_answers.cannot_post(meaning, text, text) for meaning in Refusal)
-    yield from (job_answers.not_sent(reflex, text, "command:1|||stop") for reflex in job_answers.Reflex)
-    yield job_answers.undelivered(job, problems.slack_refused(text))
+    refusals = [NotPosted(meaning, ChannelId(text), NOW, job.number) for meaning in Refusal]
+    yield from (job_answers.cannot_post(each, text, text) for each in refusals)
+    kept = Unsent(RequestKey("command:1"), None, job.number, text[: Unsent.LONGEST])
+    yield from (
+        unsent.not_sent(Taken(reflex, like), text, kept)
+        for reflex in Reflex
+        for like in ("", "/docs-agent limits")
+    )
+    yield from (unsent.cannot_stop(job, kept, may_steer=may) for may in (True, False))
+    yield unsent.status_unsent(job, (), kept)
+    yield from (job_answers.undelivered(job, each, text) for each in refusals)
     yield job_answers.job_list([(job, text), (job, PERMALINK)] * 5)
-    for is_here, channel in ((True, CHANNEL), (False, CHANNEL), (False, None)):
+    yield b.words(in_list(job, PERMALINK, NOW))
+    for is_here, channel, only in ((True, CHANNEL, None), (False, CHANNEL, Listed.OPEN), (False, None, None)):
         for listed in ([(job, PERMALINK)] * 10, []):
-            yield job_answers.job_list(listed, job_answers.JobListing(channel, True, True, 1, is_here, True))
+            yield job_answers.job_list(
+                listed, job_answers.JobListing(channel, True, only, 1, is_here, True, 3)
+            )
     yield from (job_answers.job_status(job, link) for link in (text, PERMALINK))
-    for say in (job_answers.no_such_job, job_answers.no_job_yet, job_answers.greeting):
+    for say in (job_answers.no_such_job, job_answers.no_job_yet):
         yield say(text)
     yield problems.something_broke(text)
     for forbidden in (True, False):
@@ -128,16 +190,31 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield job_answers.cannot_follow_up(job)
     yield job_answers.nothing_to_send([text, text])
     yield job_answers.too_many_waiting(10, text)
-    yield job_answers.run_again_before(job.number)
+    yield job_answers.not_reviewable(job)
+    yield job_answers.started_before(job.number)
     yield job_answers.same_job(job.number)
     yield job_answers.same_follow_up(job.number, 10**9)
     several = Projects((Project(job.project, "acme", text), Project(ProjectId("b"), "beta", "Beta")))
-    yield help_message([CommandHelp("/docs-agent", text[:100], "Asks", [("x", "Asks.")])], several)
+    about = CommandHelp("/docs-agent", "Asks", [(text[:100], "Asks.")])
+    yield full_help([about], several)
+    for here in (Examples(text[:80], several, "acme"), Examples(text[:80], several, "beta", job.number)):
+        yield from (
+            short_help(about, also(here), here) for also in (about_replies, about_follow_ups, about_periods)
+        )
+        yield hello(here)
     for project in several.known:
         yield general.project_here(project, several)
         yield general.chosen(project)
-        yield general.may_not_choose(project)
+        yield general.may_not_choose(project, CHANNEL)
     yield general.unknown_choice(text, several)
+    yield general.replies_in_direct()
+    for by_mention in (True, False):
+        yield general.replies_here(by_mention=by_mention)
+        yield general.replies_chosen(by_mention=by_mention)
+    for reviewers in ((), (Reviewer(ANA), Reviewer(BEN))):
+        yield general.reviewers_here(reviewers)
+        yield general.reviewers_chosen(reviewers)
+    yield from (general.reviewers_in_direct(), general.no_reviewers())
     yield general.unknown_project(text, several, text)
 
 
@@ -157,6 +234,20 @@ def test_a_thread_is_told_nothing_invalid_or_harmful(job: TrackedJob, text: str)
     for message in thread_messages(job, text):
         assert complaints(job, message) == []
     assert len(face.face(job).text.encode("utf-8")) <= 4_000, "a root message is edited"
+
+
+@given(any_job(), ANY_TEXT, st.sampled_from(["{}", "https://preview.example", "https://preview.example/{}"]))
+def test_an_end_says_nothing_invalid_or_harmful_of_a_preview(job: TrackedJob, text: str, url: str) -> None:
+    at, files = url.format(text), (f"{text}.md", "guides/one.mdx", f"{text}/index.md", "index.md") * 3
+    pages = [f"{at.rstrip('/')}/{page_of(file)}" for file in files]
+    ended = replace(job, state=JobState.PULL_REQUEST)
+    for state, iteration in product(PreviewState, (job.iteration, job.iteration + 1)):
+        about = (job.number, PROJECT, iteration, ANA, text, state, NOW)
+        preview = Preview(*about, url=at, files=files, log=text)
+        told = jobs.ended(ended, preview=preview, offers_preview=True)
+        assert problems_of(told, Allowed({ANA, BEN}, {job.pr_link, at, *pages})) == []
+        assert len(told.text.encode()) <= 4_000, "an end is edited"
+        assert all(line.startswith("> ") for line in to_fix(preview).split("\n")[1:])
 
 
 @given(any_job(), ANY_TEXT)
@@ -182,7 +273,7 @@ def test_dialogues_are_valid_whatever_stands_in_them(job: TrackedJob, text: str)
         general.ask_form(channel=CHANNEL, private=private, text=text),
         general.ask_form(channel=CHANNEL, private=private, projects=[Project(PROJECT, "acme", text or "a")]),
         general.ask_form(channel=None, private=private),
-        general.follow_up_form([job], private=private, chosen=job.number, text=text),
+        general.follow_up_form([job], private=private, is_chosen=True),
         general.follow_up_form([job] * 3, private=private),
         general.run_again_form(job, private=private),
     ):

@@ -4,51 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from bot.messages import job_answers, problems
-from bot.messages.general import CommandHelp, help_message
-from bot.model.ids import JobNumber, Refusal
+from bot.messages import job_answers
+from bot.messages.blocks import words
+from bot.model.ids import ChannelId, JobNumber, Refusal
 from bot.model.jobs import JobState
-from bot.model.projects import Projects
-from tests.builders import ANA, PROJECT
+from bot.model.outbox import NotPosted
+from tests.builders import ANA, NOW
 from tests.messages.samples import PULL_REQUEST, buttons, job
 
 
-@pytest.mark.parametrize("meaning", [Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE])
-def test_where_the_bot_is_not_a_member_the_exact_invitation_is_given(meaning: Refusal) -> None:
-    said = job_answers.cannot_post(meaning, "docs-agent").text
-    assert said == (
-        ":no_entry: Nothing was started. I'm not in this channel, so I couldn't report here. "
-        "Type `/invite @docs-agent` in the channel, then ask again."
-    )
-
-
-def test_each_reason_for_not_posting_has_its_own_advice() -> None:
-    said = {meaning: job_answers.cannot_post(meaning, "docs-agent").text for meaning in Refusal}
-    assert all("Nothing was started" in each for each in said.values())
-    alike = [
-        {meaning for meaning in Refusal if said[meaning] == text} for text in dict.fromkeys(said.values())
-    ]
-    assert alike == [
-        {Refusal.BLOCKS, Refusal.PASSING, Refusal.PERMANENT},
-        {Refusal.TOKEN, Refusal.SCOPE},
-        {Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE},
-        {Refusal.ARCHIVED},
-        {Refusal.RESTRICTED},
-        {Refusal.BETWEEN_PEOPLE},
-    ]
-
-
-def test_between_two_people_the_prompt_is_given_back_with_a_way_that_is_possible() -> None:
-    said = job_answers.cannot_post(Refusal.BETWEEN_PEOPLE, "docs-agent", "Add a <page>\nwith two lines")
-    assert said.text.startswith(":no_entry: Nothing was started. I can't be in a direct message between two")
-    assert "/invite" not in said.text
+def test_a_refused_prompt_is_given_back_to_copy() -> None:
+    refused = NotPosted(Refusal.BETWEEN_PEOPLE, ChannelId("D0ANABEN"), NOW)
+    said = job_answers.cannot_post(refused, "docs-agent", "Add a <page>\nwith two lines")
     assert said.text.endswith("What you wrote, to copy:\nAdd a &lt;page&gt;\nwith two lines")
     [_, quote] = said.blocks
     assert quote["elements"][0]["elements"][0]["text"] == "Add a <page>\nwith two lines"
 
 
 def test_a_prompt_too_long_to_give_back_whole_says_so() -> None:
-    said = job_answers.cannot_post(Refusal.BETWEEN_PEOPLE, "docs-agent", "word " * 5_000)
+    said = job_answers.with_prompt(words("No."), "word " * 5_000)
     assert "What you wrote (its beginning), to copy:" in said.text
 
 
@@ -58,11 +32,11 @@ def test_the_list_shows_each_job_on_a_line_in_the_order_given() -> None:
     first = f"<{thread}|Job 42> :memo: *Pull request ready*"
     lines = job_answers.job_list([(job(), thread), (older, None)]).text.splitlines()
     when = "<!date^1793610000^{date_short_pretty} at {time}|2026-11-02 09:00 UTC>"
-    asked = "Add a quickstart for the Python SDK"
+    asked, link = "Add a quickstart for the Python SDK", f"<{PULL_REQUEST}|Pull request #7 · code.example>"
     assert lines == [
         "*The last 2 jobs here:*",
-        f"{first} · {asked} · <@{ANA}> · {when} · <{PULL_REQUEST}|Pull request #7 · code.example>",
-        f"Job 41 :x: *Failed* · Fix the &lt;!channel&gt; page · <@{ANA}> · {when}",
+        f"{first} · {link} · {asked} · <@{ANA}>, {when} · 4\N{NO-BREAK SPACE}min",
+        f"Job 41 :x: *Failed* · Fix the &lt;!channel&gt; page · <@{ANA}>, {when}",
     ]
 
 
@@ -91,21 +65,6 @@ def test_a_job_that_takes_no_follow_up_says_why_and_nothing_of_a_limit(state: Jo
     said = job_answers.cannot_follow_up(job(state)).text
     assert "so nothing was sent." in said
     assert "limit" not in said
-
-
-def test_when_the_thread_cannot_be_told_the_person_gets_the_result() -> None:
-    said = job_answers.undelivered(job(), problems.slack_refused("is_archived")).text
-    assert "`is_archived`" in said
-    assert f"*Pull request ready*. <{PULL_REQUEST}|Pull request #7 · code.example>" in said
-
-
-def test_the_help_names_every_command_with_its_examples_and_explains_threads() -> None:
-    said = help_message(
-        [CommandHelp("/docs-agent", "what | help", "Ask for a change", [("A & B", "Starts a job.")])],
-        Projects.only(PROJECT),
-    )
-    for words in ("`aside`", "`!`", ":eyes:", "no slash commands in threads", "hourly limit", "open a form"):
-        assert words in said.text
 
 
 def test_the_same_request_is_asked_about_with_a_button() -> None:

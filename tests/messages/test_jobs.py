@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.messages import face, jobs, problems
+from bot.messages import face, job_answers, jobs, problems
 from bot.model.ids import Block
 from bot.model.jobs import JobState, minutes_to_show
 from bot.model.projects import Project
@@ -19,15 +19,17 @@ PINGS_ANA = f"<@{ANA}>"
 
 
 def test_the_root_says_state_number_prompt_and_who_asked() -> None:
-    root = face.face(job(repository="acme/docs"))
+    root = face.face(job(repository="acme/docs", version=3))
     assert root.text == (
-        ":memo: *Pull request ready* · Job 42\n"
+        f":memo: *Pull request ready* · Job 42 · <{PULL_REQUEST}|PR #7 · code.example>\n"
         "Add a quickstart for the Python SDK\n"
-        f"asked by {PINGS_ANA} <!date^1793610000^{{date_short_pretty}} at {{time}}|2026-11-02 09:00 UTC>"
-        " · took 4\N{NO-BREAK SPACE}min · <https://code.example/acme/docs|acme/docs>"
-        f" <{PULL_REQUEST}|Pull request #7 · code.example>"
+        f"{PINGS_ANA}, <!date^1793610000^{{time}}|2026-11-02 09:00 UTC> · version 3 · 4\N{NO-BREAK SPACE}min"
     )
     assert quoted(root) == "Add a quickstart for the Python SDK"
+    assert buttons(root) == [
+        ("Reviewed", "reviewed", "42"),
+        ("Not needed", "not_needed", "42"),
+    ]
 
 
 @pytest.mark.parametrize("state", JobState)
@@ -59,27 +61,22 @@ def test_a_prompt_too_long_for_the_root_follows_whole() -> None:
 
 
 def test_a_pull_request_is_told_to_who_asked_with_the_next_steps() -> None:
-    end = jobs.ended(job(), LATER)
+    end = jobs.ended(job())
     assert end.text == (
-        f"{PINGS_ANA} :memo: Job 42 is done after 4\N{NO-BREAK SPACE}min: the pull request is ready. "
+        f"{PINGS_ANA} :memo: Job 42 is done in 4\N{NO-BREAK SPACE}min: the pull request is ready. "
         "Review it, or reply here to have something changed. "
         f"<{PULL_REQUEST}|Pull request #7 · code.example>"
     )
-    assert buttons(end) == [
-        ("Pull request #7 · code.example", "view_pull_request", "42"),
-        ("Follow up", "follow_up", "42"),
-        ("Reviewed or merged", "reviewed", "42"),
-        ("Not needed", "not_needed", "42"),
-        ("Run again", "job_menu", "run_again:42"),
-    ]
+    assert buttons(end) == [("Pull request #7 · code.example", "view_pull_request", "42")]
 
 
 def test_the_end_of_a_follow_up_is_told_to_who_asked_for_it() -> None:
-    end = jobs.ended(job(iteration=2, iteration_requester=BEN), LATER, is_new=False)
-    assert end.text.startswith(f"<@{BEN}> :memo: The follow-up to Job 42 is finished")
-    assert PINGS_ANA not in end.text
-    assert "Look at the pull request: the docs service doesn't say whether it changed." in end.text
-    assert "has been updated" not in end.text
+    end = jobs.ended(job(version=2, iteration_requester=BEN))
+    assert end.text == (
+        f"<@{BEN}> :memo: Job 42: follow-up done in 4\N{NO-BREAK SPACE}min. "
+        "Check the pull request; I can't see what changed. "
+        f"<{PULL_REQUEST}|Pull request #7 · code.example>"
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,27 +90,31 @@ def test_the_end_of_a_follow_up_is_told_to_who_asked_for_it() -> None:
     ],
 )
 def test_an_odd_address_is_shown_but_not_linked_to(address: str) -> None:
-    end = jobs.ended(job(pr_link=address), LATER)
+    end = jobs.ended(job(pr_link=address))
     assert "I can't link to the address" in end.text
-    assert actions(end) == ["follow_up", "job_menu"]
-    assert actions(face.face(job(pr_link=address))) == ["job_menu"]
+    assert actions(end) == []
+    assert actions(face.face(job(pr_link=address))) == ["reviewed", "not_needed"]
 
 
 @pytest.mark.parametrize(
     ("state", "words", "offered"),
     [
-        (JobState.NO_CHANGE, "without changing a file", ["follow_up", "job_menu"]),
+        (
+            JobState.NO_PULL_REQUEST,
+            "without a pull request in 4\N{NO-BREAK SPACE}min. The change may be live already if these docs",
+            [],
+        ),
         (
             JobState.FAILED,
-            "One use of the hourly limit was spent. Run it again, or reply here",
-            ["follow_up", "job_menu"],
+            "one use was spent; the docs service doesn't say why. Reply here with a smaller step",
+            ["run_again"],
         ),
         (JobState.ARCHIVED, "Run it again if it's still needed.", ["run_again"]),
-        (JobState.GONE, "The docs service no longer knows Job 42", ["follow_up", "job_menu"]),
+        (JobState.GONE, "The docs service no longer knows Job 42", ["run_again"]),
     ],
 )
 def test_each_other_end_says_what_to_do_next(state: JobState, words: str, offered: list[str]) -> None:
-    end = jobs.ended(job(state), LATER)
+    end = jobs.ended(job(state, ended_at=LATER))
     assert end.text.startswith(PINGS_ANA)
     assert words in end.text
     assert actions(end) == offered
@@ -128,7 +129,8 @@ def test_a_long_run_is_mentioned_without_pinging_anybody() -> None:
 def test_who_asked_is_told_that_we_stop_watching() -> None:
     said = jobs.unwatched(job(JobState.UNWATCHED), NOW + timedelta(days=7))
     assert said.text.startswith(f"{PINGS_ANA} :zzz: Job 42 is still running after 7\N{NO-BREAK SPACE}days")
-    assert actions(said) == ["follow_up", "job_menu"]
+    assert said.text.endswith("A reply here is a new follow-up (one use).")
+    assert actions(said) == []
 
 
 def test_a_job_that_is_no_longer_polled_says_after_how_long() -> None:
@@ -151,7 +153,7 @@ def test_a_job_that_did_not_start_says_why_what_it_cost_and_what_to_do() -> None
 def test_a_refused_job_without_a_reason_shows_no_empty_line(stored: str | None) -> None:
     refused = job(JobState.REFUSED, problem=stored)
     assert problems_of(face.face(refused), Allowed({ANA})) == []
-    assert len(face.face(refused).blocks) == len(face.face(job(JobState.WITHDRAWN)).blocks)
+    assert len(face.face(refused).blocks) == len(face.face(job(JobState.FAILED)).blocks)
 
 
 def test_what_an_operator_has_to_check_is_named_as_the_settings_have_it() -> None:
@@ -165,13 +167,14 @@ def test_what_an_operator_has_to_check_is_named_as_the_settings_have_it() -> Non
 def test_a_job_in_doubt_is_left_to_a_person() -> None:
     said = jobs.unconfirmed(job(JobState.UNCONFIRMED), 7, BEN, follow_up=False)
     assert said.text.startswith(
-        f"<@{BEN}> :grey_question: Job 42 was sent to the docs service, but its answer was lost."
+        f"<@{BEN}> :grey_question: Job 42 may or may not have started: the docs service's answer was lost. "
+        "Look for a new pull request. None there? *Send again*."
     )
     assert buttons(said) == [("Send again", "send_again", "7"), ("Dismiss", "dismiss", "7")]
     assert said.plain_blocks[-1] == said.blocks[-1]
-    assert "Your follow-up to Job 42 was sent" in jobs.unconfirmed(job(), 7, BEN, follow_up=True).text
+    assert "Your follow-up to Job 42 may or may not" in jobs.unconfirmed(job(), 7, BEN, follow_up=True).text
     answered = jobs.unconfirmed(job(JobState.UNCONFIRMED), 7, BEN, follow_up=False, answered=True).text
-    assert "answered with an error. It may" in answered
+    assert "answered with an error. Look" in answered
 
 
 def test_a_follow_up_by_command_is_quoted_in_the_thread() -> None:
@@ -204,10 +207,10 @@ def test_the_face_shows_the_first_line_and_the_thread_has_the_rest() -> None:
     assert quoted(jobs.full_prompt(long)[0]) == "Add a quickstart\n\nFor Python 3.11, with pip"
 
 
-@pytest.mark.parametrize("state", [JobState.WORKING, JobState.FAILED, JobState.NO_CHANGE, JobState.GONE])
+@pytest.mark.parametrize("state", [JobState.WORKING, JobState.FAILED, JobState.ARCHIVED, JobState.GONE])
 def test_the_face_keeps_the_button_to_the_pull_request_through_every_iteration(state: JobState) -> None:
-    shown = face.face(job(state, pr_link=PULL_REQUEST, iteration=2))
-    assert buttons(shown)[0] == ("Pull request #7 · code.example", "view_pull_request", "42")
+    shown = face.face(job(state, pr_link=PULL_REQUEST, version=2))
+    assert buttons(shown)[0] == ("PR #7 · code.example", "view_pull_request", "42")
 
 
 @pytest.mark.parametrize(
@@ -215,41 +218,15 @@ def test_the_face_keeps_the_button_to_the_pull_request_through_every_iteration(s
     [
         ("https://gitlab.example/a/b/-/merge_requests/31", "Pull request #31 · gitlab.example"),
         ("https://code.example:8443/a/pull/5#top", "Pull request #5 · code.example:8443"),
+        ("https://github.com/acme/docs/pull/12", "Pull request #12"),
+        ("http://127.0.0.1:8801/acme/docs/pull/12", "Pull request #12"),
+        ("https://www.github.com/acme/docs/pull/12", "Pull request #12 · www.github.com"),
         ("https://code.example/a/pull/5x", "Pull request · code.example"),
         ("https://code.example/changes", "Pull request · code.example"),
     ],
 )
 def test_the_button_says_the_number_if_the_address_has_one(address: str, words: str) -> None:
-    assert buttons(face.face(job(pr_link=address)))[0][0] == words
-
-
-@pytest.mark.parametrize(
-    ("repository", "shown"),
-    [
-        ("acme/docs", "<https://code.example/acme/docs|acme/docs>"),
-        ("acme/other", "`acme/other`"),
-        ("acme", "`acme`"),
-        ("docs/pull", "`docs/pull`"),
-        ("<!here>/docs", "`&lt;!here&gt;/docs`"),
-        ("https://code.example/acme/docs", "<https://code.example/acme/docs|code.example/acme/docs>"),
-        (
-            "https://other.example/acme/docs.git",
-            "<https://other.example/acme/docs.git|other.example/acme/docs>",
-        ),
-        ("https://a.example/<!here>|x", "<https://a.example/%3C!here%3E%7Cx|a.example/&lt;!here&gt;|x>"),
-        ("http://code.example/acme/docs", "`http://code.example/acme/docs`"),
-        ("https://good.example@evil.example/a", "`https://good.example@evil.example/a`"),
-        ("git@code.example:acme/docs.git", "`git@code.example:acme/docs.git`"),
-    ],
-)
-def test_a_repository_is_a_link_where_the_pull_request_shows_its_place(repository: str, shown: str) -> None:
-    assert f" · {shown} <{PULL_REQUEST}|" in face.face(job(repository=repository)).text
-
-
-def test_a_running_job_says_how_long() -> None:
-    shown = face.face(job(JobState.WORKING, shown_minutes=10))
-    assert "running for more than 10\N{NO-BREAK SPACE}min" in shown.text
-    assert buttons(shown) == []
+    assert buttons(jobs.ended(job(pr_link=address)))[0][0] == words
 
 
 @pytest.mark.parametrize(
@@ -259,24 +236,35 @@ def test_the_minutes_change_rarely(minutes: int, shown: int) -> None:
     assert minutes_to_show(timedelta(minutes=minutes)) == shown
 
 
-def test_an_outdated_end_keeps_its_words_and_loses_its_buttons() -> None:
+def test_an_outdated_end_keeps_its_result_and_loses_its_advice_and_its_buttons() -> None:
     old = jobs.outdated_end(job())
-    assert jobs.ended(job(), LATER).text.startswith(old.text)
+    assert jobs.ended(job()).text.startswith(old.text)
+    assert old.text.endswith("the pull request is ready.")
     assert kinds(old.blocks) == ["section"]
 
 
 def test_only_the_first_pull_request_of_a_thread_stands_out() -> None:
     styles = [
-        jobs.ended(job(), NOW, is_first=first).blocks[1]["elements"][0].get("style")
-        for first in (True, False)
+        jobs.ended(job(), is_first=first).blocks[1]["elements"][0].get("style") for first in (True, False)
     ]
     assert styles == ["primary", None]
 
 
-def test_a_dismissed_job_is_no_withdrawn_one() -> None:
-    assert face.state_words(job(JobState.WITHDRAWN, problem=f"dismissed:{BEN}")) == (
-        f":grey_question: *Outcome unknown*, dismissed by <@{BEN}>"
-    )
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        (f"withdrawn:{BEN}", f":leftwards_arrow_with_hook: *Withdrawn* by <@{BEN}>"),
+        (f"deleted:{BEN}", ":leftwards_arrow_with_hook: *Withdrawn*: its message was deleted"),
+        (f"edited:{BEN}", f":leftwards_arrow_with_hook: *Withdrawn*: <@{BEN}> edited its message"),
+        (f"dismissed:{BEN}", f":grey_question: *Outcome unknown*, dismissed by <@{BEN}>"),
+        (None, ":leftwards_arrow_with_hook: *Withdrawn*"),
+    ],
+)
+def test_a_job_that_was_given_up_says_by_whom_or_how(problem: str | None, words: str) -> None:
+    given_up = job(JobState.WITHDRAWN, problem=problem)
+    assert face.face(given_up).text.startswith(f"{words} · Job 42\n")
+    assert f"{words} · " in job_answers.job_status(given_up).text
+    assert actions(face.face(given_up)) == ["run_again"]
 
 
 def test_a_question_that_is_decided_shows_who_decided_it() -> None:
@@ -299,7 +287,7 @@ def test_everybody_who_waits_for_the_end_hears_that_it_is_not_told_or_told_after
 @pytest.mark.parametrize("state", [JobState.WORKING, JobState.PULL_REQUEST, JobState.FAILED, JobState.GONE])
 def test_the_follow_up_of_a_job_stands_at_the_beginning_of_a_sentence(state: JobState) -> None:
     """Its words begin with a capital."""
-    second = job(state, iteration=2, pr_link=PULL_REQUEST)
+    second = job(state, version=2, pr_link=PULL_REQUEST)
     said = [
         jobs.still_running(second, LATER),
         jobs.unwatched(second, LATER),
@@ -307,5 +295,5 @@ def test_the_follow_up_of_a_job_stands_at_the_beginning_of_a_sentence(state: Job
         jobs.not_served(second),
         jobs.stopped_watching(second, BEN),
     ]
-    said += [] if state is JobState.WORKING else [jobs.ended(second, LATER)]
+    said += [] if state is JobState.WORKING else [jobs.ended(second)]
     assert [each.text for each in said if re.search(r"[\w,;] The follow-up", each.text)] == []

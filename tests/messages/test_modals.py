@@ -8,6 +8,7 @@ import pytest
 
 from bot.messages import general
 from bot.model.ids import JobNumber
+from bot.model.jobs import LeftOut
 from tests.builders import CHANNEL
 from tests.messages.samples import job
 from tests.messages.slack_limits import modal_problems
@@ -58,26 +59,29 @@ def test_a_follow_up_offers_the_jobs_with_the_first_chosen() -> None:
 
 
 def test_a_follow_up_to_a_chosen_job_names_it_and_asks_for_words_alone() -> None:
-    view = general.follow_up_form([job()], private="", chosen=JobNumber(42))
+    view = general.follow_up_form([job()], private="", is_chosen=True)
     assert list(inputs(view)) == ["prompt"]
     assert "*Job 42* Add a quickstart" in view["blocks"][0]["text"]["text"]
 
 
 @pytest.mark.parametrize("is_chosen", [False, True])
 def test_the_form_shows_a_threads_earlier_messages_to_edit_or_untick(is_chosen: bool) -> None:
-    earlier = general.earlier_blocks("Ben: Wrong", 3, is_chosen=is_chosen, is_read=True)
+    left_out = {LeftOut.ASIDE: 1, LeftOut.OLDER: 3}
+    earlier = general.earlier_blocks("Ben: Wrong", left_out, is_chosen=is_chosen, is_read=True)
     view = general.ask_form(channel=CHANNEL, private="", earlier=earlier)
     assert modal_problems(view) == []
     [boxes, text] = view["blocks"][-2:]
     assert ("initial_options" in boxes["element"]) is is_chosen
     assert text["element"]["initial_value"] == "Ben: Wrong"
-    assert "3 left out" in text["hint"]["text"]
+    assert text["hint"]["text"] == "Left out: 1 aside; 3 older."
     assert boxes["optional"]
     assert text["optional"]
 
 
 def test_the_form_says_that_a_thread_could_not_be_read() -> None:
-    [note] = general.earlier_blocks("", 0, is_chosen=False, is_read=False)
+    [note] = general.earlier_blocks("", {}, is_chosen=False, is_read=False)
     assert "didn't let me read" in str(note)
     assert modal_problems(general.ask_form(channel=CHANNEL, private="", earlier=[note])) == []
-    assert general.earlier_blocks("", 0, is_chosen=True, is_read=True) == ()
+    assert general.earlier_blocks("", {}, is_chosen=True, is_read=True) == ()
+    [note] = general.earlier_blocks("", {LeftOut.OTHERS: 2}, is_chosen=True, is_read=True)
+    assert "Left out: 2 from guests, other organisations or bots." in str(note)

@@ -31,15 +31,21 @@ def limits(
 
 def test_limits_are_said_in_one_look() -> None:
     said = limits(63, 100, HALF_PAST, 0, 2, analytics()).text
-    assert "*37 of 100 uses left*, the next frees at <!date^1793611800^{time}|2026-11-02 09:30 UTC>" in said
-    assert "2 were yours" in said
-    assert "Nothing waits for a use" in said
-    assert "100 of 100 analytics calls left" in said
+    assert said == (
+        "*37 of 100 left this hour* (2 of the 63 spent are yours). Visitors: 100 of 100 reads left.\n"
+        "One job or follow-up is one use."
+    )
+
+
+def test_a_spent_limit_says_when_it_frees_and_how_many_wait() -> None:
+    said = limits(100, 100, HALF_PAST, 3, 0, analytics()).text
+    frees = "*0 of 100 left this hour*; the next frees at <!date^1793611800^{time}|2026-11-02 09:30 UTC>."
+    assert said.startswith(f"{frees} 3 prompts wait; people take turns.")
 
 
 def test_a_spent_analytics_budget_says_when_the_next_call_is_possible() -> None:
     said = limits(0, 100, None, 0, 0, analytics(100, HALF_PAST)).text
-    assert "0 of 100 analytics calls left, the next is possible at <!date^1793611800" in said
+    assert "Visitors: 0 of 100 reads left; the next at <!date^1793611800" in said
 
 
 def test_the_limits_of_several_projects_stand_under_their_labels() -> None:
@@ -49,8 +55,8 @@ def test_the_limits_of_several_projects_stand_under_their_labels() -> None:
         for used, each in ((1, acme), (2, beta))
     ]
     said = job_answers.limits(parts).text
-    assert said.index("*&lt;acme&gt;*\n*99 of") < said.index("*&lt;beta&gt;*\n*98 of")
-    assert said.count("A use is one new job") == 1
+    assert said.index("*&lt;acme&gt;*: *99 of") < said.index("*&lt;beta&gt;*: *98 of")
+    assert said.count("One job or follow-up is one use") == 1
 
 
 def test_admins_hear_which_of_several_keys_is_refused() -> None:
@@ -74,7 +80,7 @@ def test_admins_are_told_what_to_do_about_the_key(forbidden: bool) -> None:
 @pytest.mark.parametrize(
     ("why", "words"),
     [
-        (QueueWhy.LIMIT, "It waits for the shared hourly limit. It goes out at about <!date^"),
+        (QueueWhy.LIMIT, "It starts at about <!date^"),
         (
             QueueWhy.SHARE,
             "It waits: whoever asked has had their share of the hourly limit. It goes",
@@ -92,12 +98,11 @@ def test_the_root_says_what_it_waits_for(why: QueueWhy, words: str) -> None:
 
 def test_a_waiting_follow_up_has_its_own_button_beside_the_pull_request() -> None:
     root = face.face(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT))
-    assert [each["action_id"] for block in root.blocks for each in block.get("elements", []) if "url" in each]
     shown = [words for words, _, _ in buttons(root)]
-    assert shown == ["Pull request #7 · code.example", "Withdraw follow-up", "Run again"]
+    assert shown == ["Reviewed", "Not needed", "Withdraw follow-up"]
 
 
 def test_an_ended_job_that_takes_no_follow_up_shows_no_queue() -> None:
     root = face.face(job(JobState.ARCHIVED, queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT))
     assert "waits" not in root.text
-    assert buttons(root) == [("Run again", "job_menu", "run_again:42")]
+    assert buttons(root) == []

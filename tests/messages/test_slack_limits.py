@@ -19,9 +19,9 @@ LINK = b.button("Open", "open", "1", url="https://good.example/1")
 
 
 def sound() -> list[dict[str, Any]]:
-    """Fields, a table, a menu and a link with which nothing is wrong."""
+    """A section, a table, a menu and a link with which nothing is wrong."""
     table = page_table("Pages", [page("/a", (1, 2, 3)), page("/b", (1, 2, 3))], compared=True)
-    return copy.deepcopy([b.fields("*People*"), table, *b.actions([MENU, LINK])])
+    return copy.deepcopy([b.section("*People*"), table, *b.actions([MENU, LINK])])
 
 
 def found(blocks: list[dict[str, Any]]) -> list[str]:
@@ -36,11 +36,10 @@ def test_sound_blocks_pass() -> None:
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda made: made[0].update(fields=made[0]["fields"] * 11),
-        lambda made: made[0]["fields"][0].update(text="<!channel>"),
-        lambda made: made[0]["fields"][0].update(text="<@U2>"),
-        lambda made: made[0]["fields"][0].update(text="<https://evil.example|here>"),
-        lambda made: made[0]["fields"][0].update(verbatim=False),
+        lambda made: made[0]["text"].update(text="<!channel>"),
+        lambda made: made[0]["text"].update(text="<@U2>"),
+        lambda made: made[0]["text"].update(text="<https://evil.example|here>"),
+        lambda made: made[0]["text"].update(verbatim=False),
         lambda made: made[1].update(caption="a\u202eb"),
         lambda made: made[1]["rows"][1][0].update(text="a\u200bb"),
         lambda made: made[1]["rows"][1].pop(),

@@ -9,11 +9,11 @@ import pytest
 
 from bot.messages.visitors import NO_CHART_BUDGET, more
 from bot.messages.visitors import report as answer_of
-from bot.model.questions import Movements, Report
+from bot.model.questions import Comparison, FileTo, Movements, Report
 from bot.model.visitors import Counts, PageCounts, Period
 from tests.builders import BEN
 from tests.messages.slack_limits import Allowed, problems_of
-from tests.messages.test_visitors import lines, more_lines, points, small_print, text
+from tests.messages.test_visitors import lines, more_lines, points, small_print, small_print_of, text
 from tests.messages.visitor_samples import (
     QUESTION,
     WEEK,
@@ -27,38 +27,40 @@ from tests.messages.visitor_samples import (
 
 LONGER = Period(date(2026, 9, 1), date(2026, 10, 1))
 TODAY = Period(date(2026, 11, 2), date(2026, 11, 3))
+YEAR = Period(date(2025, 1, 1), date(2026, 1, 1))
+YESTERDAY = Period(date(2026, 11, 1), date(2026, 11, 2))
 
 
 def unfair() -> Report:
     """A week beside a month, which cannot be compared."""
     top = tuple(replace(each, was=None) for each in report().top)
-    return report(query={"compared": LONGER}, was=snapshot(LONGER), is_fair=False, top=top)
+    return report(query={"compared": LONGER}, was=snapshot(LONGER), comparison=Comparison.LENGTHS, top=top)
 
 
 def test_without_a_comparison_no_changes_are_shown() -> None:
     answer = report(query={"compared": None}, was=None, before=None)
     assert "compared" not in text(answer)
-    assert "People: 1,200; AI agents: 3,400; All together: 4,500; AI's share: 76%." in text(answer)
+    assert (
+        lines(answer)[1] == "*4,500 visitors* · 1,200 people · 3,400 AI agents · AI's share 76% · 812 pages"
+    )
     assert "1. `/quickstart` *950 visitors* · 300 people · 700 AI agents" in lines(answer)
     assert cells(more(answer, QUESTION).blocks)[0] == ["Page", "All together", "People", "AI agents"]
 
 
 def test_periods_of_different_length_are_shown_side_by_side_and_never_compared() -> None:
-    assert (
-        "1–30 Sep 2026 had 1,000 people, 3,500 AI agents, 4,300 in all. "
-        "The two aren't compared, because one has 7 days and the other 30 days."
-    ) in small_print(unfair())
+    assert lines(unfair())[0].endswith("2026*, 7 days · before: 30 days, 4,300 visitors")
+    assert "Before, 1–30 Sep 2026: 1,000 people, 3,500 AI agents, 4,300 in all" in more_lines(unfair())
     said = text(unfair()) + more(unfair(), QUESTION).text
     assert "compared with" not in said
     assert not {"+", "−", "(new)", "Change"} & set(said)
 
 
 def test_a_day_that_is_not_over_says_so_far_today_in_its_heading_and_is_not_compared() -> None:
-    answer = report(query={"period": TODAY, "compared": TODAY.before()}, is_open=True)
+    answer = report(query={"period": TODAY, "compared": YESTERDAY}, is_open=True)
     assert lines(answer)[0] == "*Who read the docs so far today, 2 Nov 2026*"
     assert (
         "1 Nov 2026 had 1,000 people, 3,500 AI agents, 4,300 in all. "
-        "The two aren't compared, because this one isn't over."
+        "Not compared, because this one isn't over."
     ) in small_print(answer)
 
 
@@ -69,29 +71,30 @@ def test_several_days_that_are_not_over_say_so_in_their_heading() -> None:
 
 def test_with_a_section_the_whole_site_stands_over_its_totals_and_its_chart() -> None:
     message = answer_of(report(query={"section": "/api"}, chart=points(WEEK)), QUESTION)
-    totals = next(block for block in message.blocks if "fields" in block)
-    assert totals["text"]["text"] == "*Whole site*"
+    assert "\nWhole site: *4,500 visitors*" in message.blocks[0]["text"]["text"]
     drawn = chart(message.blocks)
     assert drawn is not None
-    assert drawn["title"] == "Unique visitors, whole site"
-    assert "*Whole site*\nPeople: 1,200" in message.text
+    assert drawn["title"] == "Whole site: unique visitors by day"
     assert "hole site" not in text(report(chart=points(WEEK)))
 
 
 @pytest.mark.parametrize(
     ("query", "values", "said"),
     [
-        ({}, {"before": Counts(0, 0, 0)}, "Nobody read the docs from 26 Oct to 1 Nov 2026."),
+        ({}, {}, "The docs service has no visits for 26 Oct – 1 Nov 2026."),
+        ({"period": TODAY}, {"is_open": True}, "The docs service has no visits for 2 Nov 2026 so far."),
+        ({"period": YEAR, "label": "Acme"}, {}, "The docs service has no visits of Acme for 2025."),
         (
+            {"file_to": FileTo.PRIVATE},
             {},
-            {},
-            "Nobody read the docs from 26 Oct to 1 Nov 2026; 4,300 visitors came from 19 Oct to 25 Oct 2026.",
+            (
+                "The docs service has no visits for 26 Oct – 1 Nov 2026. "
+                "The CSV file comes in our direct messages."
+            ),
         ),
-        ({"period": TODAY}, {"is_open": True}, "Nobody has read the docs so far today, 2 Nov 2026."),
-        ({"period": TODAY}, {"before": None}, "Nobody read the docs on 2 Nov 2026."),
     ],
 )
-def test_a_period_in_which_nobody_read_is_one_sentence(
+def test_a_period_without_visits_is_one_sentence(
     query: dict[str, object], values: dict[str, object], said: str
 ) -> None:
     empty = report(query=query, site=Counts(0, 0, 0), top=(), pages=0, **values)
@@ -109,11 +112,14 @@ def test_a_period_in_which_nobody_read_is_one_sentence(
         ({"appeared": (page("/a", (90, 60, 140)),)}, "`/a` is new here: 140 visitors, none before."),
         (
             {"hardly_people": (page("/a", (1, 400, 401)),)},
-            "`/a` is read by AI agents, hardly by people: 1 person, 400 AI agents.",
+            "`/a` is read by 400 AI agents and only 1 person.",
         ),
         (
-            {"hardly_ai": (page("/a", (80, 1, 81)),)},
-            "`/a` is read by people, hardly by AI agents: 80 people, 1 AI agent.",
+            {
+                "fallen": (page("/b", (0, 0, 60), (0, 0, 104)),),
+                "risen": (page("/a", (0, 0, 210), (0, 0, 101)),),
+            },
+            "`/a` gained the most readers: +109 (+108%).",
         ),
     ],
 )
@@ -138,7 +144,7 @@ def test_more_says_why_there_is_no_chart_and_what_the_reading_took() -> None:
     answer = report(no_chart=NO_CHART_BUDGET)
     assert chart(answer_of(answer, QUESTION).blocks) is None
     assert "There's no chart, to keep the rest of the hourly budget for questions." in more_lines(answer)
-    assert "12 of 100 analytics calls used in the last hour" in more_lines(answer)
+    assert "Days in Europe/Berlin · 12 of 100 analytics calls used in the last hour" in more_lines(answer)
     assert "analytics calls" not in text(answer)
 
 
@@ -155,7 +161,7 @@ def test_the_answer_leads_to_the_rest_and_more_to_the_file_and_how_it_was_counte
 
 def test_a_shared_answer_names_who_shared_it_and_cannot_be_shared_again() -> None:
     message = answer_of(report(), QUESTION, shared_by=BEN)
-    assert message.text.endswith(f"Shared by <@{BEN}>.")
+    assert small_print_of(message)[-1].startswith(f"Shared by <@{BEN}>. Unique visitors, approximate")
     for blocks in (message.blocks, message.plain_blocks):
         assert [each["action_id"] for each in elements(blocks)] == ["more", "improve"]
 

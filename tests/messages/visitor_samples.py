@@ -9,11 +9,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bot.messages.visitors import NO_CHART_BUDGET, NO_CHART_READ
+from bot.messages.visitors import NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ
 from bot.model.ids import PageKey, QuestionId, SnapshotId, SubscriptionId
 from bot.model.jobs import JobState
 from bot.model.questions import (
     MOST_TOP,
+    Comparison,
     Movements,
     Question,
     QuestionKind,
@@ -94,7 +95,8 @@ def report(*, query: dict[str, Any] | None = None, **values: Any) -> Report:
         "taken_at": TAKEN,
     }
     made = given | values
-    made.setdefault("is_fair", made["before"] is not None and not made["is_open"])
+    plain = Comparison.NONE if made["before"] is None else Comparison.FAIR
+    made.setdefault("comparison", Comparison.OPEN if made["is_open"] else plain)
     return Report(**made)
 
 
@@ -127,6 +129,7 @@ def question(**values: Any) -> Question:
         "state": QuestionState.WAITING,
         "now": SnapshotId(1),
         "was": SnapshotId(2),
+        "older": None,
         "chart": None,
     }
     return Question(**(given | values))
@@ -246,11 +249,11 @@ def reports(draw: st.DrawFn) -> Report:
         top=top,
         movements=draw(MOVEMENTS),
         chart=draw(st.sampled_from([(), tuple(points)])),
-        no_chart=draw(st.sampled_from([None, NO_CHART_BUDGET, NO_CHART_READ])),
+        no_chart=draw(st.sampled_from([None, NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ])),
         budget=draw(BUDGETS),
         zone=draw(ZONES),
         is_open=draw(st.booleans()),
-        is_fair=draw(st.booleans()) if has_before else False,
+        comparison=draw(st.sampled_from(Comparison)) if has_before else Comparison.NONE,
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from bot.model import lifecycle
 from bot.model.ids import PromptId
-from bot.model.jobs import JobState, TrackedJob
+from bot.model.jobs import JobProblem, JobState, TrackedJob
 from bot.model.lifecycle import ENDS, JOB_STEPS, PROMPT_STEPS, IllegalStep, JobStep, PromptStep
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from tests.builders import ANA, BEN, NOW
@@ -28,8 +28,8 @@ TO_JOB_STATE: dict[str, Callable[[TrackedJob], JobStep]] = {
     "lost": lambda job: lifecycle.lost(job, NOW),
     "unwatched": lambda job: lifecycle.unwatched(job, NOW),
     "refused": lambda job: lifecycle.refused(job, "rejected", NOW),
-    "withdrawn": lambda job: lifecycle.withdrawn(job, NOW),
-    "dismissed": lambda job: lifecycle.dismissed(job, NOW, by=BEN),
+    "withdrawn": lambda job: lifecycle.withdrawn(job, NOW, JobProblem.WITHDRAWN, BEN),
+    "dismissed": lambda job: lifecycle.withdrawn(job, NOW, JobProblem.DISMISSED, BEN),
     "unconfirmed": lifecycle.unconfirmed,
     "resent": lifecycle.resent,
 }
@@ -59,7 +59,7 @@ def a_prompt(state: PromptState) -> Prompt:
 
 
 def test_every_pair_of_states_is_a_step_exactly_where_the_diagram_has_an_arrow() -> None:
-    diagram = (ROOT / "docs" / "jobs.md").read_text().split("```mermaid")[1].split("```")[0]
+    diagram = (ROOT / "docs" / "lifecycle.md").read_text().split("```mermaid")[1].split("```")[0]
     drawn = {(JobState(begin), JobState(end)) for begin, end in _ARROW.findall(diagram)}
     for begin, end in product(JobState, JobState):
         assert (end in JOB_STEPS[begin]) is ((begin, end) in drawn), f"{begin} --> {end}"

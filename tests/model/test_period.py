@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bot.model.visitors import Period, day_start, full_days, in_section, last_full_week, today, week_of
 
 OCTOBER = Period(date(2026, 10, 1), date(2026, 11, 1))
+DAY = timedelta(days=1)
 LATE = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
 """A Saturday; in Tokyo it is Sunday already."""
 DAYS = st.dates(date(2000, 1, 1), date(2037, 12, 31))
@@ -31,35 +32,63 @@ def test_a_period_is_never_empty(end: date) -> None:
         Period(date(2026, 10, 1), end)
 
 
+def test_a_period_is_compared_with_the_same_weekdays_before_unless_it_is_a_whole_month() -> None:
+    for first, days, begins in [
+        (date(2026, 11, 16), 7, date(2026, 11, 9)),
+        (date(2026, 11, 23), 1, date(2026, 11, 16)),
+        (date(2026, 11, 10), 10, date(2026, 10, 27)),
+    ]:
+        before = Period(first, first + days * DAY).before()
+        assert (before.first, before.days) == (begins, days)
+
+
 @given(PERIODS)
-def test_the_period_before_is_as_long_and_touches_this_one(period: Period) -> None:
+def test_a_period_stands_beside_one_that_ends_before_it_begins(period: Period) -> None:
     before = period.before()
-    assert (before.days, before.end) == (period.days, period.first)
+    assert before.end <= period.first
+    if before.days == period.days and period.first.day != 1:
+        assert before.first.weekday() == period.first.weekday()
+        assert (period.first - before.end).days < 7
+
+
+@pytest.mark.parametrize(
+    ("period", "before"),
+    [
+        (OCTOBER, Period(date(2026, 9, 1), date(2026, 10, 1))),
+        (Period(date(2026, 1, 1), date(2026, 2, 1)), Period(date(2025, 12, 1), date(2026, 1, 1))),
+        (Period(date(2026, 7, 1), date(2026, 10, 1)), Period(date(2026, 4, 1), date(2026, 7, 1))),
+        (Period(date(2025, 1, 1), date(2026, 1, 1)), Period(date(2024, 1, 1), date(2025, 1, 1))),
+        # Three months that are no quarter.
+        (Period(date(2026, 6, 1), date(2026, 9, 1)), Period(date(2026, 2, 23), date(2026, 5, 26))),
+    ],
+)
+def test_a_whole_month_quarter_or_year_stands_beside_the_one_before(period: Period, before: Period) -> None:
+    assert period.before() == before
 
 
 @given(PERIODS)
-def test_the_steps_of_a_chart_cover_exactly_the_period(period: Period) -> None:
+def test_the_steps_of_a_chart_are_equally_long_whole_days_or_weeks_from_monday(period: Period) -> None:
     steps = period.steps()
     if period.days == 1:
         assert steps == ()
         return
-    assert [day for step in steps for day in _days(step)] == [*_days(period)]
     assert 2 <= len(steps) <= 20
-
-
-@given(PERIODS)
-def test_only_the_oldest_step_may_be_shorter(period: Period) -> None:
-    lengths = [step.days for step in period.steps()]
-    assert len(set(lengths[1:])) <= 1
-    assert all(first <= second for first, second in pairwise(lengths))
+    assert len({step.days for step in steps}) == 1
+    assert all(one.end == other.first for one, other in pairwise(steps))
+    assert period.first <= steps[0].first
+    assert steps[-1].end <= period.end
+    if steps[0].days > 1:
+        assert {step.first.weekday() for step in steps} == {0}
+        assert (period.end - steps[-1].end).days < 7
+        assert (steps[0].first - period.first).days < 7 + steps[0].days
 
 
 @pytest.mark.parametrize(
-    ("days", "count", "newest"), [(2, 2, 1), (7, 7, 1), (14, 14, 1), (15, 3, 7), (28, 4, 7), (366, 18, 21)]
+    ("days", "count", "length"), [(2, 2, 1), (20, 20, 1), (21, 2, 7), (28, 3, 7), (366, 17, 21)]
 )
-def test_short_periods_are_cut_into_days_and_long_ones_into_weeks(days: int, count: int, newest: int) -> None:
+def test_short_periods_are_cut_into_days_and_long_ones_into_weeks(days: int, count: int, length: int) -> None:
     steps = Period(date(2026, 1, 1), date(2026, 1, 1) + timedelta(days=days)).steps()
-    assert (len(steps), steps[-1].days) == (count, newest)
+    assert (len(steps), steps[-1].days) == (count, length)
 
 
 @pytest.mark.parametrize(

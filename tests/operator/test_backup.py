@@ -57,5 +57,5 @@ def test_postgresql_is_sent_to_its_own_tools(
     monkeypatch.setenv("DATABASE_URL", "postgresql://bot:secret@db.example/bot")
     result = called(command, tmp_path / "copy.db")
     assert result.exit_code == 69
-    assert "docs/operating.md" in result.stderr
+    assert "docs/run.md" in result.stderr
     assert "secret" not in result.stderr

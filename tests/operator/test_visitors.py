@@ -166,7 +166,7 @@ async def test_a_section_chooses_pages_and_leaves_the_totals_the_sites(site: Sit
 
 async def test_a_section_nobody_read_is_said_so(site: Site) -> None:
     await site.export(wanted("/nowhere"))
-    assert site.said.endswith("No page under /nowhere was read.\n")
+    assert site.said.endswith("The docs service has no visits for pages under /nowhere.\n")
 
 
 async def test_a_day_that_is_not_over_is_said_so(site: Site) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dulwich.repo import Repo
 from rich.console import Console
 
 from sandbox.command import FAILED, USAGE, Choice, cli, sandbox_command
+from sandbox.docs_service.git import git
 from sandbox.terminal import plain
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +35,6 @@ def choice(tmp_path: Path) -> Choice:
         ("pages", 0),
         ("days", 1_001),
         ("uses_an_hour", 0),
-        ("only", "bot"),
     ],
 )
 def test_an_option_that_cannot_work_is_told_with_what_it_takes(
@@ -70,7 +69,7 @@ def options_of(*words: str) -> Choice:
 
 def test_every_option_reaches_what_is_chosen() -> None:
     words = (
-        "--port 81 --folder there --http --play --empty --only workspace --work-seconds 0.5 --pages 40 "
+        "--port 81 --folder there --http --play --empty --work-seconds 0.5 --pages 40 "
         "--days 30 --seed 3 --uses-an-hour 2 --repository docs --agent a --publish p "
         "--agent-env A --agent-env B --agent-minutes 3"
     )
@@ -80,7 +79,6 @@ def test_every_option_reaches_what_is_chosen() -> None:
         http_mode=True,
         play=True,
         empty=True,
-        only="workspace",
         work_seconds=0.5,
         pages=40,
         days=30,
@@ -106,13 +104,13 @@ def test_every_option_reaches_what_is_chosen() -> None:
         ({"repository": ROOT / "tests"}, "--repository takes the top folder of a git repository"),
         ({"agent_env": ("KEY=secret",)}, "--agent-env takes the name of a variable that is set"),
         ({"agent_minutes": 0.0}, "--agent-minutes takes more than 0"),
-        ({"play": True}, "--agent goes with neither --play"),
+        ({"play": True}, "--agent does not go with --play"),
     ],
 )
 def test_an_agent_that_could_not_work_is_told_before_anything_starts(
     choice: Choice, changed: dict[str, Any], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Repo.init(tmp_path / "docs", mkdir=True).close()
+    git(tmp_path, "init", "--quiet", "docs")
     chosen = {"agent": "git status", "repository": tmp_path / "docs", **changed}
     assert sandbox_command(replace(choice, **chosen)) == USAGE
     printed = capsys.readouterr().err
@@ -141,7 +139,7 @@ def test_what_the_bot_said_is_printed_as_it_is_and_steers_nothing() -> None:
 def test_a_repository_without_a_commit_is_refused(
     choice: Choice, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Repo.init(tmp_path / "docs", mkdir=True).close()
+    git(tmp_path, "init", "--quiet", "docs")
     assert sandbox_command(replace(choice, agent="git status", repository=tmp_path / "docs")) == USAGE
     assert "--repository needs a commit" in capsys.readouterr().err
 
@@ -149,7 +147,7 @@ def test_a_repository_without_a_commit_is_refused(
 _WITHOUT_THE_EXTRA = """
 import sys
 
-sys.modules["dulwich"] = None  # as where it is not installed
+sys.modules["jinja2"] = None  # as where it is not installed
 sys.argv = ["docs-bot", "sandbox"]
 from bot.__main__ import main
 
@@ -163,13 +161,13 @@ def test_without_its_extra_the_sandbox_says_in_one_line_what_to_install() -> Non
     )
     assert ran.returncode == 69
     assert ran.stderr == (
-        "The sandbox is an extra (dulwich is not installed). "
+        "The sandbox is an extra (jinja2 is not installed). "
         "In a clone: make sandbox, or pip install '.[sandbox]'.\n"
     )
 
 
 def test_a_production_install_brings_nothing_that_only_the_sandbox_needs() -> None:
     pinned = (ROOT / "requirements.txt").read_text()
-    for name in ("dulwich", "jinja2", "markdown-it-py", "pygments", "rich"):
+    for name in ("jinja2", "markdown-it-py", "pygments", "rich"):
         assert f"\n{name}==" not in pinned
         assert f"\n{name}==" in (ROOT / "requirements-sandbox.txt").read_text()

@@ -66,10 +66,10 @@ async def test_no_other_site_can_frame_a_page(urls: tuple[str, str]) -> None:
 async def test_the_controls_take_json_only(urls: tuple[str, str], content_type: str) -> None:
     headers = {"Content-Type": content_type}
     async with aiohttp.ClientSession() as session:
-        for url in urls:
-            async with session.post(f"{url}/sandbox/faults", data='{"next": []}', headers=headers) as answer:
+        for url, path in zip(urls, ("sandbox/faults", "page/faults"), strict=True):
+            async with session.post(f"{url}/{path}", data='{"next": []}', headers=headers) as answer:
                 assert answer.status == 415
-            async with session.post(f"{url}/sandbox/faults", json={"next": []}) as answer:
+            async with session.post(f"{url}/{path}", json={"next": []}) as answer:
                 assert answer.status == 200
 
 
@@ -85,7 +85,7 @@ async def test_what_people_write_in_a_sandbox_is_for_this_user_alone(tmp_path: P
     async with both_sides(WorldOptions(tmp_path, pages=12, days=2)):
         pass
     written = {file.name: stat.S_IMODE(file.stat().st_mode) for file in _files(tmp_path)}
-    assert {written["workspace.json"], written["service.db"]} == {0o600}
+    assert {written["workspace.db"], written["service.db"]} == {0o600}
 
 
 def _files(folder: Path) -> list[Path]:

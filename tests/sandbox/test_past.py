@@ -38,13 +38,14 @@ async def test_the_channel_has_a_digest_a_finished_thread_and_a_running_job_and_
         async with running_bot(settings, timeouts=STEADY, clock=world.clock):
             await tell_past(world, uses_an_hour=5)
             story = Story(world)
-            digest, root = list(reversed(list(world.workspace.state.history(DOCS))))
+            digest, root, talk = list(reversed(list(world.workspace.state.history(DOCS))))
             assert "The docs in the week" in digest["text"]
             assert float(digest["ts"]) == pytest.approx(begins_at(utcnow()).timestamp(), abs=HANG_SECONDS)
             said = story.state.thread(DOCS, root["ts"])
             assert [one["user"] for one in said if not one["bot_id"]][:3] == ["U02BEN", "U03CHIKA", "U02BEN"]
             assert len([one for one in said if one["bot_id"]]) == 3
             assert [each["name"] for each in said[-1]["reactions"]] == ["+1"]
+            assert [bool(one["bot_id"]) for one in story.state.thread(DOCS, talk["ts"])] == [False, False]
             assert abs(world.clock() - utcnow()) < timedelta(seconds=HANG_SECONDS)
             await story.command("/docs-agent", "limits", ANA)
             assert "0 of 100" in (await story.answer("of 100"))["text"]

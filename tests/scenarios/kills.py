@@ -36,6 +36,8 @@ class Tale:
     world: type[WorldOptions] = WorldOptions
     ahead = timedelta(0)
     """How long after its beginning the tale is told."""
+    sees_pull_requests = True
+    """Whether the bot can look at the sandbox's pull requests."""
 
     def options(self, folder: Path) -> WorldOptions:
         """Return the world in which it takes place: its agent works fast, and it has hardly any visitors."""
@@ -72,7 +74,9 @@ class Theatre:
     async def prepare(self) -> None:
         """Bring the database to its schema and tell the beginning, for all later times."""
         async with both_sides(self.tale.options(self.stage)) as world:
-            pid = await self.zygote.start(world, self.stage / "prepared")
+            pid = await self.zygote.start(
+                world, self.stage / "prepared", blind=not self.tale.sees_pull_requests
+            )
             await started(pid, self.stage / "prepared")
             await self.tale.begin(Story(world))
             await stop(pid)
@@ -94,6 +98,7 @@ class Theatre:
             *(world, folder / "first", kill_at, tale.watched),
             lease_seconds=KILLED_LEASE_SECONDS,
             ahead=tale.ahead,
+            blind=not tale.sees_pull_requests,
         )
         await started(pid, folder / "first")
         acting = asyncio.create_task(tale.act(story))
@@ -111,7 +116,10 @@ class Theatre:
         """Let another bot go on with what the killed one has left."""
         output = folder / "second"
         pid = await self.zygote.start(
-            story.world, output, lease_seconds=STEADY.lease_seconds, ahead=self.tale.ahead
+            *(story.world, output),
+            lease_seconds=STEADY.lease_seconds,
+            ahead=self.tale.ahead,
+            blind=not self.tale.sees_pull_requests,
         )
         answers = await acting
         await wait_for("what was acknowledged", lambda: self.tale.is_settled(story, answers))

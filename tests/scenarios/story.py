@@ -101,12 +101,10 @@ class Story:
         return self.said(root)
 
     async def press(self, message: Json, action_id: str, user: str = ANA) -> Json:
-        """Press a button of a message or private answer, or choose the first option of a menu."""
+        """Press a button of a message or private answer."""
         buttons = [one for block in message["blocks"] for one in block.get("elements", [])]
         button = next(one for one in buttons if one.get("action_id") == action_id)
         action = {key: button[key] for key in ("type", "action_id", "value", "text") if key in button}
-        if "options" in button:
-            action["selected_option"] = button["options"][0]
         container = {"type": "message", "channel": message["channel"], "ts": message.get("ts")}
         if "id" in message:
             container = {"type": "ephemeral", "channel": message["channel"], "id": message["id"]}

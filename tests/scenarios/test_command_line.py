@@ -10,7 +10,6 @@ import socket
 import sys
 from pathlib import Path
 
-import aiohttp
 import pytest
 
 from bot.store.database import Database
@@ -86,7 +85,7 @@ async def test_a_port_in_use_stops_the_start_with_one_line(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        env = {**environment(world), "HEALTH_PORT": port, "LOG_LEVEL": "ERROR"}
+        env = {**environment(world), "HEALTH_PORT": port, "LOG_LEVEL": "ERROR", "LOG_FORMAT": "json"}
         code, said = await docs_bot(command, env=env, folder=tmp_path)
     assert code == 69
     line = json.loads(said)
@@ -164,23 +163,6 @@ async def test_the_bot_runs_until_it_is_told_to_stop(world: World, tmp_path: Pat
         await world.workspace.bot_connection.sockets.connected.wait()
         process.send_signal(signal.SIGTERM)
         assert await process.wait() in STOPPED
-
-
-@pytest.mark.parametrize("part", ["docs-service", "workspace"])
-async def test_each_part_of_the_sandbox_runs_alone(tmp_path: Path, part: str) -> None:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "sandbox", "--only", part, "--port", "0", "--folder", str(tmp_path),
-        stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stdout is not None
-    async with asyncio.timeout(HANG_SECONDS):
-        line = (await process.stdout.readline()).decode()
-        url = line.split("http", 1)[1].strip()
-        async with aiohttp.ClientSession() as session, session.get(f"http{url}") as answer:
-            assert answer.status == 200
-        process.send_signal(signal.SIGTERM)
-        assert await process.wait() == 0
-        await process.stdout.read()
 
 
 async def test_the_version_is_told_as_command_and_as_option() -> None:

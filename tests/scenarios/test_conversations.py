@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import aiohttp
 import pytest
 
 from tests.scenarios.story import ANA, BEN, DOCS, Story
@@ -21,7 +22,7 @@ async def test_a_job_of_a_group_direct_message_goes_whole_and_stays_private(stor
     await story.command("/docs-agent", "status 1", BEN)
     await story.answer(PROMPT, BEN)
     await story.command("/docs-agent", "status 1", CHIKA)
-    await story.answer("I don't know the job “1”", CHIKA)
+    await story.answer("There's no Job 1 that you can see", CHIKA)
     assert story.roots(DOCS) == []
 
 
@@ -36,3 +37,11 @@ async def test_a_text_file_goes_along_and_an_image_is_named_in_the_thread(story:
     assert "notes.txt" not in told
     [whole] = [one["text"] for one in replies if "The whole prompt" in one["text"]]
     assert "Forwarded from Ben Okafor:\n&gt; The quickstart forgets pip" in whole
+
+
+async def test_the_agent_corrects_the_page_of_which_people_spoke(story: Story) -> None:
+    root = story.people.say(BEN, DOCS, "The rate limits page says 60, it is 100")
+    story.reply(root, "@docs-agent fix the page please")
+    await story.replies(root, 2)
+    async with aiohttp.request("GET", f"{story.world.docs_service_url}/acme/acme-docs/pull/1") as page:
+        assert "+| Free | 100 | 5 |" in await page.text()

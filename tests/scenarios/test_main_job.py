@@ -89,8 +89,11 @@ async def test_what_people_write_pings_nobody(story: Story) -> None:
     assert "&lt;!channel&gt;" in root["text"]
 
 
-async def test_a_shortcut_on_a_message_starts_from_its_text(story: Story) -> None:
+async def test_a_shortcut_on_a_message_starts_from_its_text_in_its_thread(story: Story) -> None:
     message = story.people.say(BEN, DOCS, "The webhook page is out of date")
     await story.people.shortcut(ANA, "ask_about", DOCS, message["ts"])
     view = await story.until(lambda: story.view(), "a dialogue")
     assert "The webhook page is out of date" in str(view["blocks"])
+    assert (await story.send_form(prompt="Bring the webhook page up to date"))["ok"]
+    [face, *_] = await story.until(lambda: story.said(message) or None, "a face in the message's thread")
+    assert "Bring the webhook page up to date" in face["text"]

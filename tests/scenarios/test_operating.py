@@ -1,4 +1,4 @@
-"""The operator's page from nothing to a pull request, block by block, and what it says of a reverse proxy."""
+"""What an operator does by the docs: from nothing to a pull request, backups, and a reverse proxy."""
 
 from __future__ import annotations
 
@@ -19,14 +19,24 @@ from bot.settings import Settings
 from bot.slack.http import BODY_BYTES
 from bot.slack.http import PATH as SLACK_PATH
 from sandbox.workspace import WorkspaceOptions
+from sandbox.workspace.state import Json
 from sandbox.world import WorldOptions, both_sides
 from tests.limits import HANG_SECONDS, STOPPED
 from tests.papers import DOCS, ROOT, fences, section
+from tests.scenarios import story as people
 from tests.scenarios.story import ANA, Story, environment
 
-PAGE = (DOCS / "operating.md").read_text()
-WALK = fences(section(PAGE, "From nothing to `/docs-agent` in ten minutes"))
-BACKUPS = [each for each in fences(section(PAGE, "Backups")) if "docs-bot" in each[1].split()]
+PAGE = (DOCS / "run.md").read_text()
+WALK = fences(section((DOCS / "install.md").read_text(), "On a machine").split("\n### ")[0])
+HOSTS = dict(each.split("\n", 1) for each in section(PAGE, "Backup, restore and upgrade").split("\n### ")[1:])
+_HERE = (
+    (r"sudo -u docs-bot env --chdir=\S+ /opt/docs-bot/|docker exec docs-bot (?=docs-bot )", ".venv/bin/"),
+    (r"docker run --rm .* docs-bot (?=restore )", ".venv/bin/docs-bot "),
+    (r"(?:sudo systemctl|docker) start docs-bot", ".venv/bin/docs-bot run"),
+    (r"docker cp docs-bot:", "cp "),
+    (r"\.venv/bin/\.venv/bin/", ".venv/bin/"),
+)
+"""What the commands of a host do, as it is done in a clone without that host."""
 _CLONED = ("Makefile", "requirements.txt", "pyproject.toml", ".env.example")
 
 
@@ -67,6 +77,18 @@ class Operator:
                 case _:
                     await self._type(line)
 
+    async def back_up_and_restore(self, host: str) -> None:
+        """Do what the page shows for a host up to its upgrade, with a folder of its own for the copy."""
+        folder = self.clone / f"of-{'-'.join(host.split())}"
+        folder.mkdir()
+        for _, block in fences(HOSTS[host].split("\nUpgrade", 1)[0]):
+            for line in block.splitlines():
+                command = line.strip().removeprefix("$ ")
+                for shown, here in _HERE:
+                    command = re.sub(shown, here, command)
+                command = re.sub(r"/srv/backups|/var/lib/docs-bot|/srv/docs-bot/var", str(folder), command)
+                await (self.stop() if command.endswith("stop docs-bot") else self._run(command))
+
     async def _run(self, command: str) -> None:
         if command.endswith(" run"):
             self._bot = await self._start(command)
@@ -74,21 +96,38 @@ class Operator:
             return
         if " restore " in command:
             await self.stop()  # as the page says
-        process = await self._start(command)
-        said = (await asyncio.wait_for(process.communicate(), HANG_SECONDS))[0].decode()
+        process = await self._start(command.replace("C0123", people.DOCS).replace("U0123", ANA))
+        ended = asyncio.ensure_future(process.communicate())
+        if " --try " in command:
+            await self._press_when_asked(ended)
+        said = (await asyncio.wait_for(ended, HANG_SECONDS))[0].decode()
         assert process.returncode == 0, f"{command}: {said}"
         self.said[command] = said
         if command.endswith(" manifest"):
             await self._create_app(said)
+
+    async def _press_when_asked(self, ended: asyncio.Future[tuple[bytes, bytes]]) -> None:
+        """Press the button that the doctor posts, unless it has ended without one."""
+        story = self.story
+        assert story is not None, "the app is created before the doctor tries it"
+
+        def asked() -> Json | None:
+            posts = (one for root in story.roots() for one in story.said(root))
+            return (
+                {} if ended.done() else next((one for one in posts if "Press me" in str(one["blocks"])), None)
+            )
+
+        found = await story.until(asked, "the button")
+        if found:
+            await story.press(found, "try")
 
     def _sockets(self) -> asyncio.Event:
         assert self.story is not None, "the app is created before the bot starts"
         return self.story.world.workspace.bot_connection.sockets.connected
 
     async def _start(self, command: str) -> asyncio.subprocess.Process:
-        words = command.replace("/srv/backups", str(self.clone)).split()
         return await asyncio.create_subprocess_exec(
-            *words,
+            *command.split(),
             cwd=self.clone,
             env={"PATH": f"{self.clone}/.venv/bin:{os.environ['PATH']}"},
             stdout=asyncio.subprocess.PIPE,
@@ -148,8 +187,8 @@ async def test_the_page_leads_from_nothing_to_a_pull_request_a_backup_and_back(o
     *_, jobs = operator.said.values()
     assert jobs.startswith("#1 "), jobs
     assert "BAD" not in operator.said[".venv/bin/docs-bot doctor"]
-    for language, block in BACKUPS:
-        await operator.do(language, block)
+    for host in ("A clone", "systemd", "One container with SQLite"):
+        await operator.back_up_and_restore(host)
     await operator.do("console", "$ docs-bot jobs --state pull_request")
     assert operator.said["docs-bot jobs --state pull_request"].startswith("#1  pull_request")
 

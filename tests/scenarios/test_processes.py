@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.workspace.state import BOT_USER
 from sandbox.world import World
 from tests.bots import lines, stop, wait_for, zygote
 from tests.databases import PostgresServer
@@ -69,7 +68,7 @@ async def told(story: Story, steered: Sequence[str] = ()) -> None:
     await wait_for("every end", lambda: ends() == [1] * len(asking))
     for root in (story.roots(channel)[0] for channel in steered):
         # It comes as two events, one to each process that takes in.
-        story.reply(root, f"<@{BOT_USER}> Mention retries")
+        story.reply(root, "@docs-agent Mention retries")
     in_all = len(asking) + len(steered)
     await wait_for("every second end", lambda: sum(ends()) >= in_all)
     await asyncio.sleep(0.3)

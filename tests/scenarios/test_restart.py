@@ -6,9 +6,7 @@ import asyncio
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import aiohttp
 import pytest
 
 from bot.app import running_bot
@@ -20,15 +18,6 @@ from tests.scenarios.story import ANA, DOCS, Story
 from tests.scenarios.timeouts import STEADY
 
 PROMPT = "Add a quickstart for the Python SDK"
-
-
-async def order(url: str, *faults: dict[str, Any]) -> None:
-    """Let these go wrong next on one of the far sides."""
-    async with (
-        aiohttp.ClientSession() as session,
-        session.post(f"{url}/sandbox/faults", json={"next": list(faults)}) as answer,
-    ):
-        assert answer.status < 300
 
 
 @dataclass(frozen=True)
@@ -68,7 +57,7 @@ async def test_a_connection_that_slack_renews_loses_nothing(story: Story) -> Non
 
 @pytest.mark.parametrize("fault", ["429", "500", "502_html", "lost_answer"])
 async def test_slacks_troubles_with_posts_lose_and_repeat_nothing(story: Story, fault: str) -> None:
-    await order(story.world.workspace_url, {"method": "chat.postMessage", "fault": fault, "times": 2})
+    story.world.workspace.faults.order([{"method": "chat.postMessage", "fault": fault, "times": 2}])
     root = await story.finished(PROMPT)
     await story.replies(root, 1)
     assert len(story.roots()) == 1
@@ -78,7 +67,7 @@ async def test_slacks_troubles_with_posts_lose_and_repeat_nothing(story: Story, 
 async def test_a_lost_answer_of_the_docs_service_is_told_and_decided_by_a_person(
     story: Story, fault: str
 ) -> None:
-    await order(story.world.docs_service_url, {"match": "create", "fault": fault})
+    story.world.docs_service.faults.order([{"match": "create", "fault": fault}])
     root = await story.asked(PROMPT)
     [doubt] = await story.replies(root, 1)
     assert "may or may not" in doubt["text"]
@@ -95,8 +84,8 @@ async def test_no_secret_and_no_prompt_stands_in_any_log_line(
 ) -> None:
     settings = world.settings.model_copy(update={**FAST, "log_level": "DEBUG"})
     story = Story(world)
-    await order(world.docs_service_url, {"match": "create", "fault": "500"})
-    await order(world.workspace_url, {"method": "chat.postMessage", "fault": "500"})
+    world.docs_service.faults.order([{"match": "create", "fault": "500"}])
+    world.workspace.faults.order([{"method": "chat.postMessage", "fault": "500"}])
     async with running_bot(settings, timeouts=STEADY):
         root = await story.asked("Canary prompt 7f3a about webhooks")
         await story.replies(root, 1)

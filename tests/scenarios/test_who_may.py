@@ -34,19 +34,19 @@ async def test_a_guest_sees_nothing_by_any_command_and_is_told_so(
     story: Story, command: str, text: str
 ) -> None:
     await story.command(command, text, user=GUS)
-    await story.answer("Guests can't start jobs", GUS)
+    await story.answer("Guests can't use this bot", GUS)
     await asyncio.sleep(0.3)
     [note] = story.private(GUS)
-    assert "Guests can't start jobs" in note["text"]
+    assert "Guests can't use this bot" in note["text"]
     assert story.view(GUS) is None
     assert story.roots() == []
 
 
 async def test_a_guests_reply_and_button_change_nothing(story: Story) -> None:
-    root = await story.finished(PROMPT)
+    root = await story.finished(f"{PROMPT} and fail on purpose")
     [end] = await story.replies(root, 1)
-    await story.press(end, "job_menu", user=GUS)
-    await story.answer("Guests can't start jobs", GUS)
+    await story.press(end, "run_again", user=GUS)
+    await story.answer("Guests can't use this bot", GUS)
     story.reply(root, "Delete everything", user=GUS)
     await asyncio.sleep(0.3)
     assert len(story.private(GUS)) == 1

@@ -15,6 +15,8 @@ SHORT = Timeouts(
     stale_seconds=0.6,
     quiet_seconds=2.0,
     doubt_seconds=0.1,
+    look_seconds=0.5,
+    build_seconds=0.2,
     unread_pace_seconds=0.05,
 )
 

@@ -14,7 +14,7 @@ from bot.commands import COMMANDS
 from bot.commands.command import Answer, Invocation
 from bot.commands.visitors import COMMAND as VISITORS
 from bot.logs import reference
-from bot.messages.face import Action
+from bot.messages.face import LINKS, Action
 from bot.messages.job_answers import FORM_WITHOUT_JOB
 from bot.model.ids import Message
 from bot.model.jobs import JobState
@@ -73,9 +73,18 @@ async def test_what_does_not_concern_us_is_acknowledged_and_stored_nowhere(
     assert await intake.stored() == 0
 
 
-async def test_a_button_that_only_leads_to_an_address_is_acknowledged(intake: Intake) -> None:
-    action = {"type": "button", "action_id": "view_pull_request", "value": "1"}
-    assert (await intake.interaction(type="block_actions", actions=[action])).status == 200
+_PRESSED = {name for command in COMMANDS for name in command.buttons}
+
+
+@pytest.mark.parametrize("name", [action for action in Action if action not in _PRESSED])
+async def test_a_button_that_only_leads_to_an_address_is_acknowledged_without_a_word(
+    intake: Intake, name: Action
+) -> None:
+    action = {"type": "button", "action_id": name, "value": "1"}
+    body = {"type": "block_actions", "actions": [action], "response_url": RESPONSE_URL}
+    assert (await intake.interaction(**body)).status == 200
+    await intake.background.drain(2)
+    assert intake.everybody.private == []
 
 
 async def test_what_another_version_offered_is_answered(intake: Intake) -> None:
@@ -93,7 +102,7 @@ async def test_what_another_version_offered_is_answered(intake: Intake) -> None:
 
 def test_no_listener_hides_another() -> None:
     """Bolt takes the first of two listeners with one name, without a word."""
-    names = [("event", "message"), ("event", "app_mention"), ("button", Action.VIEW_PULL_REQUEST)]
+    names = [("event", "message"), ("event", "app_mention"), *(("button", name) for name in LINKS)]
     for each in COMMANDS:
         names += [("command", each.name), *(("button", name) for name in each.buttons)]
         names += [("form", name) for name in each.forms]
@@ -172,7 +181,8 @@ async def test_what_a_job_cannot_take_is_given_back_with_the_acknowledgement(int
 
 
 @pytest.mark.parametrize(
-    "text", ["help people install it", "jobs page is out of date", "status codes are missing: add"]
+    "text",
+    ["help people install it: add a page", "jobs page is out of date", "status codes are missing: add"],
 )
 async def test_a_prompt_that_only_begins_with_our_words_is_a_prompt(intake: Intake, text: str) -> None:
     assert (await intake.command(text)).body == ""

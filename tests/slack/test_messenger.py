@@ -186,7 +186,7 @@ async def test_words_and_the_token_go_to_slacks_own_addresses_only(
 
 
 async def test_names_are_asked_for_once(messenger: SlackMessenger, workspace: Workspace) -> None:
-    assert [await messenger.user_name(ANA) for _ in range(3)] == ["ana"] * 3
+    assert [await messenger.user_name(ANA) for _ in range(3)] == ["Ana Brandt"] * 3
     assert await messenger.channel_name(DOCS) == "docs"
     assert [entry["method"] for entry in workspace.log] == ["users.info", "conversations.info"]
 

@@ -42,9 +42,10 @@ def test_a_form_comes_from_where_it_was_opened() -> None:
     opened = payloads.invocation(
         {"command": "/docs-agent", "channel_id": CHANNEL, "user_id": BEN, "trigger_id": "8"}
     )
-    view = {"id": "V1", "callback_id": "ask", "private_metadata": FormState.at(opened.origin).dumps()}
+    state = FormState.at(opened.origin, thread=FIRST)
+    view = {"id": "V1", "callback_id": "ask", "private_metadata": state.dumps()}
     sent = payloads.submission({**BY_ANA, "view": view})
-    assert sent.origin == Origin(RequestKey("view:V1"), ANA, CHANNEL)
+    assert sent.origin == Origin(RequestKey("view:V1"), ANA, CHANNEL, FIRST)
 
 
 def test_a_form_of_another_version_comes_from_no_channel() -> None:

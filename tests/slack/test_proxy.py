@@ -16,6 +16,8 @@ from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.docs_api import DocsClient, Unavailable
+from bot.github import GithubClient, PullRequestId
+from bot.github import Unavailable as NoAnswer
 from bot.model.ids import Message
 from bot.operator.doctor import diagnose
 from bot.settings import Settings
@@ -134,6 +136,16 @@ async def test_the_docs_service_is_called_through_the_proxy_unless_it_is_excepte
                 await docs.get_job("acme", "1")
         assert not error.value.sent
         assert len(proxy.heads) == count
+
+
+async def test_github_is_called_through_the_proxy(proxy: Proxy) -> None:
+    chosen = settings(proxy, GITHUB_API_URL="https://git.invalid/api/v3")
+    address = chosen.github_api_url
+    async with GithubClient(api_url=address, proxy=chosen.proxy_for(address)) as github:
+        with pytest.raises(NoAnswer):
+            await github.pull_request(PullRequestId("acme", "docs", 7))
+    assert proxy.targets() == {b"CONNECT git.invalid:443"}
+    assert AUTHORIZATION in proxy.heads[0]
 
 
 async def test_the_whole_bot_connects_through_a_tunnel_with_a_ca_of_ones_own(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy.engine import Connection
 
 from bot.model.jobs import JobState
 from bot.model.outbox import DeliveryKind, DeliveryState
+from bot.model.previews import PreviewState
 from bot.model.prompts import PromptKind, PromptState
 from bot.model.questions import QuestionKind, QuestionState
 from bot.model.visitors import SnapshotState
@@ -45,6 +46,18 @@ def _jobs(count: int, now: datetime) -> Rows:
     return [
         {**values, "number": n, "channel": channel(n), "service_id": f"j{n}"} for n in range(1, count + 1)
     ]
+
+
+def _looks(count: int, now: datetime) -> Rows:
+    values: dict[str, Any] = {"requester": ANA, "link": "https://github.com/acme/docs/pull/1", "iteration": 1}
+    times = dict.fromkeys(("iteration_ended_at", "since", "look_at"), now)
+    return [{**values, **times, "job": n} for n in range(1, count + 1)]
+
+
+def _previews(count: int, now: datetime) -> Rows:
+    values: dict[str, Any] = {"requester": ANA, "project": PROJECT, "branch": "agent/one", "iteration": 1}
+    values |= {"state": PreviewState.ASKED, "asked_at": now, "due_at": now}
+    return [{**values, "job": n} for n in range(1, count + 1)]
 
 
 def _prompts(count: int, now: datetime) -> Rows:
@@ -95,6 +108,7 @@ async def fill(
     snapshots: int,
     questions: int,
     unread: int = 0,
+    looks: int = 0,
 ) -> None:
     """So many rows of each kind (of deliveries: full threads), all due."""
     now = datetime.now(UTC) - timedelta(seconds=1)
@@ -105,6 +119,9 @@ async def fill(
         connection.execute(s.deliveries.insert(), _deliveries(deliveries, now))
         connection.execute(s.snapshots.insert(), _snapshots(snapshots, now))
         connection.execute(s.questions.insert(), _questions(questions, now))
+        if looks:
+            connection.execute(s.pull_requests.insert(), _looks(looks, now))
+            connection.execute(s.previews.insert(), _previews(looks, now))
         if unread:
             connection.execute(s.conversations.insert(), _conversations(unread, now))
 

@@ -24,7 +24,7 @@ from bot.store.migrate import migrate
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS
 
-OPERATING = Path(__file__).parents[2] / "docs/operating.md"
+RUN = Path(__file__).parents[2] / "docs/run.md"
 NOW = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
 
 
@@ -303,8 +303,9 @@ async def done(url: str, statement: str) -> int:
     return count
 
 
+@pytest.mark.parametrize("host", ["Compose", "Kubernetes, and any PostgreSQL"])
 async def test_the_commands_for_postgresql_in_the_docs_bring_everything_back(
-    postgres: PostgresServer, tmp_path: Path
+    host: str, postgres: PostgresServer, tmp_path: Path
 ) -> None:
     address = postgres.new_database()
     database = Database.open(address)
@@ -313,11 +314,14 @@ async def test_the_commands_for_postgresql_in_the_docs_bring_everything_back(
     await done(address, "CREATE TABLE notes (key TEXT)")
     await done(address, "INSERT INTO notes VALUES ('kept')")
     plain = address.replace("+psycopg", "")
-    [dump, restore] = re.findall(r"^\$ (pg_\w+ .*)$", OPERATING.read_text(), re.MULTILINE)
+    told = RUN.read_text().split(f"\n### {host}\n")[1].split("\n## ")[0].split("\n### ")[0]
+    [dump, restore] = re.findall(r"^\$ (?:docker compose exec -T postgres )?(pg_\w+ .*)$", told, re.MULTILINE)
 
     def run(command: str) -> None:
-        program, *words = (word.replace("docs_bot", plain) for word in shlex.split(command))
-        subprocess.run([postgres.programs / program, *words], cwd=tmp_path, check=True, timeout=HANG_SECONDS)
+        # The container knows its database by the name of its user.
+        here = command.replace("--username=docs_bot ", "").replace("docs_bot", shlex.quote(plain))
+        words = ["sh", "-ec", f"{postgres.programs}/{here}"]
+        subprocess.run(words, cwd=tmp_path, check=True, timeout=HANG_SECONDS)
 
     await asyncio.to_thread(run, dump)
     await done(address, "DELETE FROM notes")

@@ -25,7 +25,7 @@ STOCKED = frozenset(Queue) - {Queue.REQUESTS, Queue.DIGESTS, Queue.AHEAD}
 
 async def _stock(database: Database) -> None:
     """A row that is due in every queue, but for requests and subscriptions."""
-    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1)
+    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1, looks=1)
 
 
 async def _find(store: Store, at: datetime) -> Due:
@@ -54,7 +54,16 @@ async def test_what_somebody_holds_is_not_due_until_the_lease_runs_out(
 ) -> None:
     await _stock(database)
     held = {"claimed_by": "another", "claimed_until": datetime.now(UTC) + MINUTE}
-    for table in (s.jobs, s.prompts, s.deliveries, s.snapshots, s.questions, s.conversations):
+    for table in (
+        s.jobs,
+        s.prompts,
+        s.deliveries,
+        s.snapshots,
+        s.questions,
+        s.conversations,
+        s.pull_requests,
+        s.previews,
+    ):
         await execute(store, update(table).values(**held))
     assert await _due(store) == frozenset()
     assert await _due(store, 2 * MINUTE) == STOCKED
@@ -82,7 +91,12 @@ async def test_what_comes_due_next_is_found_in_any_queue(store: Store, database:
     await _stock(database)
     now = datetime.now(UTC).replace(microsecond=0)
     columns = [s.jobs.c.poll_at, *(table.c.due_at for table in (s.prompts, s.deliveries, s.snapshots))]
-    columns += [s.questions.c.due_at, s.conversations.c.due_at]
+    columns += [
+        s.questions.c.due_at,
+        s.conversations.c.due_at,
+        s.pull_requests.c.look_at,
+        s.previews.c.due_at,
+    ]
     for column in columns:
         await execute(store, update(column.table).values({column: now + 9 * MINUTE}))
     assert await _find(store, now) == Due(frozenset(), now + 9 * MINUTE)

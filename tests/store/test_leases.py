@@ -80,6 +80,18 @@ QUEUES = {
         lambda tx, one, owner: tx.jobs.apply(one.number, _failed(one), owner=owner),
         {"state": JobState.WORKING, "poll_at": LONG_AGO},
     ),
+    "pull requests": Queue(
+        s.pull_requests,
+        lambda tx, who: tx.pull_requests.claim_due(who, 1),
+        lambda tx, one, owner: tx.pull_requests.settle(one.job, owner, look_at=None, seen=None),
+        {"look_at": LONG_AGO},
+    ),
+    "previews": Queue(
+        s.previews,
+        lambda tx, who: tx.previews.claim_due(who, 1),
+        lambda tx, one, owner: tx.previews.settle(one.job, owner, None),
+        {"due_at": LONG_AGO},
+    ),
     "deliveries": Queue(
         s.deliveries,
         lambda tx, who: tx.outbox.claim(who, 1, 0.0),
@@ -122,7 +134,7 @@ QUEUES = {
 @pytest.fixture
 async def stock(store: Store, database: Database) -> Store:
     """A store with one row in each queue."""
-    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1)
+    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1, looks=1)
     # Of the thread one delivery is enough.
     await execute(store, s.deliveries.delete().where(s.deliveries.c.seq > 1))
     return store
@@ -205,7 +217,7 @@ async def test_a_process_that_stops_frees_its_rows_in_every_queue_but_what_it_ma
 async def test_many_claimers_at_once_share_each_queue_without_overlap(
     store: Store, another: Store, database: Database
 ) -> None:
-    await fill(database, jobs=12, prompts=36, deliveries=72, snapshots=12, questions=12, unread=12)
+    await fill(database, jobs=12, prompts=36, deliveries=72, snapshots=12, questions=12, unread=12, looks=12)
     async for queue in each_queue(store):
         key = next(iter(queue.table.primary_key.columns))
         taken: list[Any] = []

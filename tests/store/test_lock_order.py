@@ -11,16 +11,17 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection
 
 from bot.model.ids import JobNumber, Refusal
+from bot.model.previews import GIVEN_UP_AFTER
 from bot.store import Store, Transaction
 from bot.store.database import Database
-from bot.store.schema import deliveries, jobs, limits, prompts
+from bot.store.schema import deliveries, jobs, limits, previews, prompts
 from bot.work.jobs.decisions import stop_watching
 from bot.work.ports import SlackRefused
 from tests.builders import BEN, PROJECT
 from tests.store.conftest import MigratedDatabases
 from tests.work.office import Office
 
-_ORDER = (limits.c.project, prompts.c.id, jobs.c.number, deliveries.c.id)
+_ORDER = (limits.c.project, prompts.c.id, jobs.c.number, previews.c.job, deliveries.c.id)
 """The keys of the tables whose rows are locked in this order; jobs among themselves by number."""
 _LOCKED = " UNION ALL ".join(
     f"SELECT {place}, {key.name if key is jobs.c.number else 0}, {key.name}::text"  # noqa: S608
@@ -115,8 +116,22 @@ async def _closed_channel(office: Office) -> None:
     await office.started("Write another page")
 
 
+async def _previews(office: Office) -> None:
+    office.docs.branch = "agent/quickstart"
+    await office.finished()
+    await office.finished("Write another page")
+    await office.press("preview", "1")
+    await office.settle()
+    office.clock.pass_seconds(GIVEN_UP_AFTER.total_seconds())
+    await office.press("preview", "2")  # claimed together with the one that is given up
+    await office.settle(30)
+    office.docs.answer_instead("preview", httpx.Response(403, json={"error": "not on this plan"}))
+    await office.press("preview", "1")
+    await office.settle()
+
+
 @pytest.mark.parametrize(
-    "story", [_main_story, _quota, _changes, _unconfirmed, _several_ends, _closed_channel]
+    "story", [_main_story, _quota, _changes, _unconfirmed, _several_ends, _closed_channel, _previews]
 )
 async def test_rows_are_locked_in_one_order(
     office: Office, story: Callable[[Office], Awaitable[None]]

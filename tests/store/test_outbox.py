@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import Connection, Engine, event, select
 
 from bot.model import lifecycle
-from bot.model.ids import ChannelId, JobNumber, Message
+from bot.model.access import message_key
+from bot.model.ids import ChannelId, JobNumber, Message, MessageTs
 from bot.model.outbox import Delivery, DeliveryKind, NewDelivery
 from bot.store import LeaseLost, Store
 from bot.store.schema import deliveries
@@ -124,6 +125,19 @@ async def test_a_thread_that_cannot_be_posted_to_is_given_up_whole(store: Store)
     assert [delivery.what.key for delivery in await take(store)] == ["note"]
     [letter] = await store.read(lambda tx: tx.outbox.dead_letters(10))
     assert (letter.job, letter.kind, letter.reason) == (job, DeliveryKind.REPLY, "is_archived")
+
+
+async def test_what_was_answered_is_found_from_the_first_to_the_last_message(store: Store) -> None:
+    job, other = await add_job(store, root_ts="1.1"), ChannelId("C0OTHER")
+    for number in range(4):
+        key = message_key(CHANNEL, f"170000040{number}.000009")
+        await write(store, f"{key}:thanks", job, DeliveryKind.REACTION)
+        await write(store, f"{message_key(other, '1700000402.000009')}:{number}", job)
+    await write(store, f"{message_key(CHANNEL, '1700000402.000010')}:answer", job)
+    await write(store, f"{message_key(CHANNEL, '1700000402.000009')}:changed:sent", job)
+    first, last = MessageTs("1700000401.000009"), MessageTs("1700000402.000009")
+    found = await store.read(lambda tx: tx.outbox.answers_about(CHANNEL, first, last))
+    assert set(found) == {(first, "thanks"), (last, "thanks"), (last, "changed")}
 
 
 async def test_a_claim_asks_once_which_deliveries_wait_for_others(store: Store) -> None:

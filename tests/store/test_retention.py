@@ -12,7 +12,9 @@ from sqlalchemy import event, insert, select, update
 from bot.model.ids import ChannelId, JobNumber, Message
 from bot.model.jobs import JobState
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
+from bot.model.previews import PreviewState
 from bot.model.prompts import PromptKind, PromptState
+from bot.model.pull_requests import SeenPullRequest, Size
 from bot.store import Store
 from bot.store.columns import AnyTable
 from bot.store.migrate import migrate
@@ -22,8 +24,11 @@ from bot.store.schema import (
     deliveries,
     jobs,
     members,
+    previews,
     prompts,
+    pull_requests,
     questions,
+    reviewers,
     subscriptions,
 )
 from bot.work.retention import forget_person
@@ -32,7 +37,10 @@ from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt,
 LONG_AGO = NOW - timedelta(days=200)
 BEFORE = NOW - timedelta(days=180)
 SECRET = "the secret plan"
-TABLES: tuple[AnyTable, ...] = (*(jobs, prompts, deliveries, questions, subscriptions, members, audit),)
+BY_AGE = [each.name for each in KEPT if each.table is not reviewers]
+TABLES: tuple[AnyTable, ...] = (
+    *(jobs, prompts, pull_requests, previews, deliveries, questions, subscriptions, members, audit),
+)
 
 
 async def old_job(store: Store, *, key: str = "start", **values: Any) -> JobNumber:
@@ -60,6 +68,7 @@ async def everything_else(store: Store) -> None:
     """One row of Ana's of each other kind, all over for long."""
     snapshot = {"project": PROJECT, "first": NOW.date(), "end": NOW.date(), "created_at": NOW, "due_at": NOW}
     snapshot |= {"generation": "final", "is_final": True, "state": "done", "with_pages": False}
+    snapshot |= {"taken_at": LONG_AGO, "words": {"searches": [{"words": SECRET, "hits": 1, "clicks": 0}]}}
     common = {"project": PROJECT, "channel": CHANNEL}
     asked = {**common, "query": {"section": SECRET}, "now": 1, "chart": [], "state": "answered"}
     asked |= {"asked_at": LONG_AGO, "due_at": LONG_AGO}
@@ -79,6 +88,17 @@ async def everything_else(store: Store) -> None:
         await execute(store, insert(table).values(row))
 
 
+async def seen_pull_request(store: Store, number: JobNumber) -> None:
+    """A pull request of the job that was seen."""
+    job = await store.read(lambda tx: tx.jobs.known(number))
+    seen = SeenPullRequest(SECRET, Size(1, 0, 1), is_draft=False, iteration=1, since=NOW, merged_by=SECRET)
+    await store.write(lambda tx: tx.pull_requests.watch(job, SECRET, LONG_AGO))
+    await execute(store, update(pull_requests).values(seen=seen))
+    preview = {"job": job.number, "project": PROJECT, "requester": ANA, "iteration": 1, "branch": SECRET}
+    preview |= {"url": SECRET, "log": SECRET, "state": PreviewState.BROKEN, "asked_at": LONG_AGO}
+    await execute(store, insert(previews).values(preview))
+
+
 async def kept(store: Store) -> str:
     """Everything that the tables hold, as text."""
     return str([[dict(row) for row in await rows_of(store, select(table))] for table in TABLES])
@@ -91,8 +111,9 @@ async def forget_old(store: Store, limit: int = 10) -> RowCounts:
 async def test_long_after_the_end_texts_and_people_are_gone_and_keys_and_states_stay(store: Store) -> None:
     number = await old_job(store)
     await everything_else(store)
+    await seen_pull_request(store, number)
     assert await store.read(lambda tx: tx.retention.any_before(BEFORE))
-    assert (await forget_old(store)) == RowCounts([*(each.name for each in KEPT), "questions"])
+    assert (await forget_old(store)) == RowCounts([*BY_AGE, "questions"])
     assert not await store.read(lambda tx: tx.retention.any_before(BEFORE))
     left = await kept(store)
     assert SECRET not in left

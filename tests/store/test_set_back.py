@@ -24,7 +24,16 @@ from tests.store.stock import fill
 
 HOUR = timedelta(hours=1)
 PLANNED = {"remind_at", "next_run_at"}
-QUEUES = (s.jobs, s.prompts, s.deliveries, s.snapshots, s.questions, s.conversations)
+QUEUES = (
+    s.jobs,
+    s.prompts,
+    s.deliveries,
+    s.snapshots,
+    s.questions,
+    s.conversations,
+    s.pull_requests,
+    s.previews,
+)
 
 
 async def _beat(store: Store, at: datetime, process: str = "one") -> None:
@@ -36,7 +45,7 @@ async def _due(store: Store, at: datetime) -> frozenset[Queue]:
 
 
 async def _stock(store: Store, database: Database) -> None:
-    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1)
+    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1, looks=1)
     now = datetime.now(UTC)
     await store.write(lambda tx: tx.quota.mark_exhausted(PROJECT, now))
     await store.write(lambda tx: tx.budget.mark_exhausted(PROJECT, now))
@@ -77,7 +86,7 @@ async def test_what_was_due_when_the_clock_was_ahead_is_due_at_once_when_it_is_s
     now = datetime.now(UTC)
     due, held = now + HOUR, {"claimed_by": "killed", "claimed_until": now + HOUR + timedelta(seconds=5)}
     for table in QUEUES:
-        name = "poll_at" if table is s.jobs else "due_at"
+        name = {s.jobs: "poll_at", s.pull_requests: "look_at"}.get(table, "due_at")
         await execute(store, update(table).values({name: due, **held}))
     await _beat(store, due)
     assert await _due(store, now) == {Queue.AHEAD}

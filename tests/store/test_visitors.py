@@ -32,7 +32,7 @@ BEFORE = {
     "/": Counts(20, 5, 25),
     "/api": Counts(60, 40, 95),
     "/apiary": Counts(29, 0, 29),
-    "/old": Counts(8, 0, 8),
+    "/old": Counts(12, 0, 12),
 }
 SITE = Counts(110, 90, 190)
 
@@ -227,6 +227,7 @@ async def test_a_week_gets_one_digest_whoever_plans_it(store: Store, another: St
             project=PROJECT,
             now=week,
             was=None,
+            older=None,
             chart=(),
             asked_at=NOW,
         )

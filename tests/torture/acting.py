@@ -6,8 +6,11 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import Any
+
+import aiohttp
 
 from sandbox.workspace import Workspace
 from sandbox.workspace.people import Refused
@@ -18,11 +21,14 @@ from tests.torture.record import Done
 Json = dict[str, Any]
 _PATIENCE_SECONDS = 4.0
 """How long a user waits for a thread or a form to appear."""
+_LONG_PATIENCE_SECONDS = 12.0
+"""How long for the end of a job."""
 _AT_ONCE_SECONDS = 0.05
 _BROKEN = ("Something went wrong on my side, and nothing was started", "Slack didn't tell me who you are")
 _MAYBE = ("I may have taken this",)
 _CALLED = re.compile(r"<@(U\w+)>")
 _NUMBER = re.compile(r"· Job (\d+)")
+_OPEN = (":hourglass_flowing_sand:", ":gear:", ":grey_question: *Unconfirmed*")
 
 
 class NeverAppeared(Exception):
@@ -60,6 +66,7 @@ class Acting:
             "repeat": self._command,
             "anyway": self._ask_anyway,
             "again": self._run_again,
+            "pull": self._end_pull_request,
         }
         try:
             await ways[act.what](act, done)
@@ -124,35 +131,31 @@ class Acting:
         return next((view for view in asked if about in view["private_metadata"]), None)
 
     async def _run_again(self, act: Act, done: Done) -> None:
-        """Choose *Run again* from the menu of a job, and submit the form with another prompt."""
+        """Press *Run again* in the status of a job that is over, and submit the form with another prompt."""
         async with self._filling_in[act.who]:
-            number = await self._choose(act, done, "run_again")
+            face = await self._until(lambda: self._face_of_ended(act.about))
+            number = _NUMBER.findall(face["text"])[0]
+            await self._people.command(act.who, face["channel"], "/docs-agent", f"status {number}")
+            note, button = await self._until(lambda: self._offer(act.who, "run_again", number))
+            done.pressed = act.about
+            await self._press_in(_private(note), act, button)
             await self._submit(act, done, "run_again", f'"job": {number},')
 
-    async def _choose(self, act: Act, done: Done, option: str) -> str:
-        """Choose an option from the menu of a job's face. Return the job's number."""
-        face, chosen = await self._until(lambda: self._option(act.about, option))
-        action = {"type": "overflow", "action_id": "job_menu", "selected_option": chosen}
-        await self._press_it(act, done, face, action)
-        return str(chosen["value"]).partition(":")[2]
-
-    def _option(self, marker: str, option: str) -> tuple[Json, Json] | None:
+    def _face_of_ended(self, marker: str) -> Json | None:
         face = self._root(marker)
-        menu = self._with_action(face, "job_menu") if face else None
-        offered = menu["options"] if menu else []
-        chosen = next((each for each in offered if each["value"].startswith(f"{option}:")), None)
-        return (face, chosen) if face and chosen else None
+        return None if face is None or face["text"].startswith(_OPEN) else face
 
     async def _ask_anyway(self, act: Act, done: Done) -> None:
         """Press the button, which only the user sees, that runs a repeated command nevertheless."""
         note, button = await self._until(lambda: self._offer(act.who, "ask_anyway"))
-        container = {"type": "ephemeral", "channel": note["channel"], "id": note["id"]}
-        done.acknowledged = await self._press_in(container, act, button)
+        done.acknowledged = await self._press_in(_private(note), act, button)
 
-    def _offer(self, user: str, button_id: str) -> tuple[Json, Json] | None:
+    def _offer(self, user: str, button_id: str, value: str = "") -> tuple[Json, Json] | None:
+        """Return a note that only the user sees with this button; "" for one of any value."""
         notes = (note for note in self._state.ephemerals.values() if note["user"] == user)
         found = ((note, self._with_action(note, button_id)) for note in notes)
-        return next(((note, button) for note, button in found if button), None)
+        offered = ((note, button) for note, button in found if button)
+        return next((each for each in offered if value in ("", each[1]["value"])), None)
 
     async def _reply(self, act: Act, done: Done) -> None:
         root = await self._until(lambda: self._root(act.about))
@@ -174,7 +177,8 @@ class Acting:
         await self._type(act, done, root["channel"], "/docs-followup", words)
 
     async def _press(self, act: Act, done: Done) -> None:
-        await self._press_it(act, done, *await self._until(lambda: self._button(act)))
+        patience_seconds = _LONG_PATIENCE_SECONDS if act.words == "preview" else _PATIENCE_SECONDS
+        await self._press_it(act, done, *await self._until(lambda: self._button(act), patience_seconds))
 
     async def _press_it(self, act: Act, done: Done, message: Json, button: Json) -> None:
         container = {"type": "message", "channel": message["channel"], "ts": message["ts"]}
@@ -182,10 +186,20 @@ class Acting:
         done.acknowledged = await self._press_in(container, act, button)
 
     async def _press_in(self, container: Json, act: Act, button: Json) -> bool:
-        """Press a button, or choose from a menu. Return whether that was acknowledged."""
-        keys = ("type", "action_id", "value", "text", "selected_option")
+        """Press a button. Return whether that was acknowledged."""
+        keys = ("type", "action_id", "value", "text")
         action = {key: button[key] for key in keys if key in button}
         return bool((await self._people.press(act.who, container, action))["ok"])
+
+    async def _end_pull_request(self, act: Act, _done: Done) -> None:
+        """Merge or close the pull request of a job on the page of its host."""
+        viewing = replace(act, words="view_pull_request")
+        _, button = await self._until(lambda: self._button(viewing), _LONG_PATIENCE_SECONDS)
+        if "/pull/" not in button["url"]:
+            raise NeverAppeared
+        async with aiohttp.ClientSession() as session, session.post(f"{button['url']}/{act.words}") as ended:
+            # It may conflict with what was merged before, or be merged already.
+            await ended.read()
 
     async def decide(self, button: str, asks: Sequence[Act]) -> list[Done]:
         """Press this button as each user whom the bot asked about an unconfirmed prompt."""
@@ -233,14 +247,19 @@ class Acting:
                 return message, button
         return None
 
-    async def _until(self, look: Callable[[], Any]) -> Any:
+    async def _until(self, look: Callable[[], Any], patience_seconds: float = _PATIENCE_SECONDS) -> Any:
         """Return what appears within a user's patience. Raise :class:`NeverAppeared` otherwise."""
-        deadline = monotonic() + _PATIENCE_SECONDS
+        deadline = monotonic() + patience_seconds
         while (found := look()) is None:
             if monotonic() > deadline:
                 raise NeverAppeared
             await asyncio.sleep(0.03)
         return found
+
+
+def _private(note: Json) -> Json:
+    """Return where a press stands in a message that only one user sees."""
+    return {"type": "ephemeral", "channel": note["channel"], "id": note["id"]}
 
 
 def _thread_of(face: Json) -> str:

@@ -15,6 +15,7 @@ class Checks:
     made: int = 0
     explained: int = 0
     ends_told: int = 0
+    pulls_told: int = 0
     complaints: list[str] = field(default_factory=list)
 
     def insist(self, holds: object, complaint: str, *, explained: object = False) -> None:

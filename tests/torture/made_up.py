@@ -78,7 +78,7 @@ def record() -> Record:
                 "user": BEN,
                 "channel": PRODUCT,
                 "ts": ROOT,
-                "text": "The digest will come every Monday at 09:00 (UTC).",
+                "text": "Setting up a digest every Monday at 09:00 (UTC)…",
             },
         ],
         rows={
@@ -106,9 +106,10 @@ def record() -> Record:
         },
         service={
             "jobs": [
-                {"id": "job_1", "archived_at": None, "pull_number": 1},
-                {"id": "job_2", "archived_at": None, "pull_number": None},
+                {"id": "job_1", "archived_at": None, "pull_number": 1, "pull_end": None},
+                {"id": "job_2", "archived_at": None, "pull_number": None, "pull_end": None},
             ],
+            "builds": [],
             "messages": [
                 book(1, 1, ASK, "changed"),
                 book(2, 1, OTHER, "failed"),
@@ -124,9 +125,7 @@ def _first_thread() -> list[Json]:
     return [
         message(f":memo: *Pull request ready* · Job 1\n{ASK.words}\nasked by", ROOT, "root1"),
         message(f"<@{ANA}> :memo: Job 1 is done", "1772442000.000300", "end1", thread_ts=ROOT),
-        message(
-            f"<@{ANA}> :memo: The follow-up to Job 1 is done", "1772442000.000500", "end3", thread_ts=ROOT
-        ),
+        message(f"<@{ANA}> :memo: Job 1: follow-up done", "1772442000.000500", "end3", thread_ts=ROOT),
     ]
 
 

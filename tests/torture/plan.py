@@ -20,8 +20,10 @@ PROMPTS = (
     "Mention {} in the quickstart",
     "Check the changelog about {}, there is nothing to change",
     "Fail on purpose ({})",
-    "Archive this job. It was about {}",
+    "Explain {}, then archive this job",
 )
+CHANGING = tuple(prompt.partition("{")[0] for prompt in PROMPTS[:3])
+"""How the prompts begin that make a pull request."""
 FOLLOW_UPS = ("Add an example of {}", "Mention {} in the changelog", "Change nothing, only look at {}")
 BUTTONS = ("send_again", "dismiss", "withdraw")
 VISITS = ("last week compare none csv", "last week compare none csv here", "7d compare none", "yesterday")
@@ -63,6 +65,12 @@ DOCS_FAULTS = (
     "odd_status",
     "bad_pr_link",
 )
+LOOKED = ("pull_request", "preview", "build")
+LOOK_FAULTS = (
+    *("lost_answer", "500", "404") * 2,
+    *("429", "429_no_header", "502_html", "slow", "timeout", "broken_json", "401", "403", "broken_build"),
+)
+"""What fails at the host of pull requests, and at the docs service's previews."""
 LINE_FAULTS = ("closed", "disconnect", "repeat", "silent", "refused", "refused")
 NATIVE_BLOCKS = ("data_visualization", "data_table", "table")
 SLACK_MINUTE = ((20, 50, 100), 300, 60.0)
@@ -77,8 +85,10 @@ SAID = ("mention", "direct", "reply")
 """The acts that are messages, which their authors may edit and delete."""
 ASKS = ("command", "mention", "direct", "form", "again")
 """The acts that ask for a job."""
-ENDINGS = ("again", "again", "reviewed", "not_needed")
+ENDINGS = ("again", "again", "reviewed", "not_needed", "undo_review")
 """What people do with a job that runs or has ended: its menu, and the buttons under its pull request."""
+PULLS = ("preview", "preview", "preview", "merge", "merge", "close")
+"""What they do with a pull request: a button at the job's end, and the page of the host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +136,7 @@ class Plan:
     the other methods that Slack takes in a minute, and the seconds of that minute. ``refused_blocks``: the
     kinds of block that the workspace does not have. ``redeliver_after_seconds``: when an event comes again.
     ``uses_an_hour``: the docs service's limit on jobs. ``ack_seconds``: how long Slack waits for the bot.
+    ``sees_pull_requests``: the bot can look at them.
     """
 
     seed: int
@@ -142,6 +153,7 @@ class Plan:
     redeliver_after_seconds: tuple[float, ...] = PATIENT
     uses_an_hour: int = 100
     ack_seconds: float = 3.0
+    sees_pull_requests: bool = True
 
     @property
     def sets_clock(self) -> bool:
@@ -176,7 +188,17 @@ def make_plan(seed: int) -> Plan:
     more = [*changes, *_endings(chance, acts), *_repeats(chance, acts)]
     plan = replace(plan, acts=tuple(sorted([*acts, *more], key=lambda act: act.at)))
     troubles += _clocks(chance)
-    return replace(plan, troubles=tuple(sorted(troubles, key=lambda each: each.at)))
+    pulls = _pulls(chance, acts)
+    ends = [*plan.acts, *pulls]
+    if pulls and chance.random() < 0.6:
+        troubles.append(Trouble(_moment(chance, 4.5), "bot", "0", "kill"))
+    troubles += [_look(chance) for _ in range(chance.choice((0, 0, 1, 2)))]
+    return replace(
+        plan,
+        acts=tuple(sorted(ends, key=lambda act: act.at)),
+        troubles=tuple(sorted(troubles, key=lambda each: each.at)),
+        sees_pull_requests=chance.random() < 0.7,
+    )
 
 
 def _moment(chance: Random, until: float = LENGTH_SECONDS) -> float:
@@ -259,9 +281,22 @@ def _endings(chance: Random, acts: Sequence[Act]) -> list[Act]:
     return [_ending(chance, ask) for ask in about]
 
 
+def _pulls(chance: Random, acts: Sequence[Act]) -> list[Act]:
+    threads = [act for act in acts if act.what in ASKS and act.where not in (SECRET, ARCHIVED)]
+    threads = [act for act in threads if act.words.startswith(CHANGING)]
+    about = [chance.choice(threads) for _ in range(chance.choice((0, 1, 2, 2)))] if threads else []
+    return [_pull(chance, ask) for ask in about]
+
+
+def _pull(chance: Random, ask: Act) -> Act:
+    words = chance.choice(PULLS)
+    what = "press" if words == "preview" else "pull"
+    return Act(_after(chance, ask), what, ask.who, ask.where, _marker(chance), words, ask.marker)
+
+
 def _ending(chance: Random, ask: Act) -> Act:
     at, what, marker = _after(chance, ask), chance.choice(ENDINGS), _marker(chance)
-    if what in ("reviewed", "not_needed"):
+    if what != "again":
         return Act(at, "press", ask.who, ask.where, marker, what, ask.marker)
     words = chance.choice(PROMPTS).format(marker) if what == "again" else ""
     return Act(at, what, ask.who, ask.where, marker, words, ask.marker)
@@ -313,6 +348,12 @@ def _docs(chance: Random) -> Trouble:
     operation, kind = chance.choice(DOCS_OPERATIONS), chance.choice(DOCS_FAULTS)
     times, lasts = _extent(chance)
     return Trouble(_moment(chance), "docs", operation, kind, times, lasts, _own_seconds(chance, kind))
+
+
+def _look(chance: Random) -> Trouble:
+    kind, (times, lasts) = chance.choice(LOOK_FAULTS), _extent(chance)
+    what = "preview" if kind == "broken_build" else chance.choice(LOOKED)
+    return Trouble(_moment(chance), "docs", what, kind, times, lasts, _own_seconds(chance, kind))
 
 
 def _extent(chance: Random) -> tuple[int, float]:

@@ -49,7 +49,7 @@ class Record:
     slack: list[Json] = field(default_factory=list)
     docs: list[Json] = field(default_factory=list)
     rows: Rows = field(default_factory=dict)
-    service: Rows = field(default_factory=lambda: {"jobs": [], "messages": []})
+    service: Rows = field(default_factory=lambda: {"jobs": [], "messages": [], "builds": []})
     log: str = ""
     secrets: tuple[str, ...] = ()
     complaints: list[str] = field(default_factory=list)

@@ -17,8 +17,15 @@ from psycopg.rows import dict_row
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 _LATER = ("back_offs.until", "limits.prompts_until", "limits.calls_until", "jobs.poll_at", "prompts.due_at")
-_LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "conversations.due_at")
+_LATER_TOO = (
+    "previews.due_at",
+    "deliveries.due_at",
+    "snapshots.due_at",
+    "questions.due_at",
+    "conversations.due_at",
+)
 """Columns with the time at which something is due."""
+_LOOKS = ("pull_requests.look_at",)
 PLANNED = ("next_run_at", "remind_at")
 """Columns with times days ahead."""
 TABLES = (
@@ -32,6 +39,8 @@ TABLES = (
     "questions",
     "subscriptions",
     "conversations",
+    "pull_requests",
+    "previews",
 )
 
 
@@ -94,6 +103,11 @@ def let_time_pass(url: str, now: datetime) -> None:
     _bring_forward(url, (*_LATER, *_LATER_TOO), now)
 
 
+def let_looks_come(url: str, now: datetime) -> None:
+    """Let each pull request be looked at now that is looked at again and again. Raises NotReadable."""
+    _bring_forward(url, _LOOKS, now)
+
+
 def let_the_week_pass(url: str, now: datetime) -> None:
     """Let the hour of every active subscription come now. Raises NotReadable."""
     _bring_forward(url, ("subscriptions.next_run_at",), now)
@@ -128,6 +142,7 @@ def read_service(folder: Path) -> Rows:
     path = quote(str(folder / "service.db"))
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)) as connection:
         jobs = [json.loads(body) for (body,) in connection.execute("SELECT body FROM jobs ORDER BY number")]
+        builds = [{"job_id": job} for (job,) in connection.execute("SELECT job FROM builds")]
     messages = [
         {
             "job_id": job["id"],
@@ -139,4 +154,4 @@ def read_service(folder: Path) -> Rows:
         for job in jobs
         for message in job["messages"]
     ]
-    return {"jobs": jobs, "messages": messages}
+    return {"jobs": jobs, "messages": messages, "builds": builds}

@@ -8,8 +8,8 @@ from tests.torture.checks import Checks
 from tests.torture.rows import Row
 from tests.torture.seen import Seen
 
-_TAKEN = ("The digest will come every ", "Changed: from now on the digest")
-_REFUSED, _PAUSED = "The digest wasn't set up", ":double_vertical_bar:"
+_TAKEN = ("Setting up a digest ", "Changing to a digest ")
+_REFUSED, _PAUSED = "wasn't set up", ":double_vertical_bar:"
 
 
 def weekly(seen: Seen, checks: Checks) -> None:

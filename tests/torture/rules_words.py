@@ -14,7 +14,7 @@ _SIGNS = {
     "waiting": ":hourglass_flowing_sand:",
     "working": ":gear:",
     "pull_request": ":memo:",
-    "no_change": ":heavy_minus_sign:",
+    "no_pull_request": ":heavy_minus_sign:",
     "failed": ":x:",
     "archived": ":file_folder:",
     "gone": ":ghost:",
@@ -23,7 +23,13 @@ _SIGNS = {
     "withdrawn": ":leftwards_arrow_with_hook:",
     "unwatched": ":zzz:",
 }
-_ENDED = ("pull_request", "no_change", "failed", "archived", "gone")
+_REVIEWED = {
+    "reviewed": ":white_check_mark:",
+    "not_needed": ":no_entry_sign:",
+    "merged": ":white_check_mark:",
+    "closed": ":no_entry_sign:",
+}
+_ENDED = ("pull_request", "no_pull_request", "failed", "archived", "gone")
 
 
 def words(seen: Seen, checks: Checks) -> None:
@@ -109,11 +115,18 @@ def _root(seen: Seen, checks: Checks, job: Row) -> None:
     for root in roots:
         noted = (root["channel"], root["ts"]) == (job["channel"], job["root_ts"])
         checks.insist(noted, f"{about}: the root stands elsewhere than noted", explained=left)
-        is_dismissed = str(job.get("problem")).startswith("dismissed:")
-        says = root["text"].startswith(":grey_question:" if is_dismissed else _SIGNS.get(job["state"], "?"))
+        says = root["text"].startswith(_sign(job))
         checks.insist(
             says, f"{about}: is {job['state']}, the root says {root['text'][:30]!r}", explained=mute or left
         )
+
+
+def _sign(job: Row) -> str:
+    if str(job.get("problem")).startswith("dismissed:"):
+        return ":grey_question:"
+    if job["state"] == "pull_request" and job.get("review"):
+        return _REVIEWED[job["review"]]
+    return _SIGNS.get(job["state"], "?")
 
 
 def _ends(seen: Seen, checks: Checks, job: Row) -> None:
@@ -190,7 +203,7 @@ def _true_end(seen: Seen, checks: Checks, job: Row, rounds: list[Row]) -> None:
         return
     last = max(rounds, key=lambda row: int(row["number"]))
     expected = {"failed": "failed"}.get(
-        last["outcome"], "pull_request" if book["pull_number"] else "no_change"
+        last["outcome"], "pull_request" if book["pull_number"] else "no_pull_request"
     )
     expected = "archived" if book["archived_at"] else expected
     bent = {"404", "bad_pr_link", "stale_status"} & set(seen.docs_faults)

@@ -23,6 +23,7 @@ from tests.torture.rows import (
     Row,
     Rows,
     is_wanted,
+    let_looks_come,
     let_the_week_pass,
     let_time_pass,
     read_rows,
@@ -83,7 +84,7 @@ class Run:
     def __init__(self, plan: Plan, place: Stage, zygote: Zygote, postgres: str, record: Record) -> None:
         self._plan, self._place, self._postgres, self._record = plan, place, postgres, record
         self._acting = Acting(place.workspace, place.clocks)
-        self._week_is_over = False
+        self._week_is_over = self._has_looked = False
         self._bots = [
             Bot(zygote, self._env(number), role, place.folder / f"bot-{number}.log", place.clocks.file)
             for number, role in enumerate(plan.bots)
@@ -235,6 +236,11 @@ class Run:
             if self._plan.sets_clock and monotonic() < self._place.clocks.set_at + _FOLLOWED_SECONDS:
                 return False
             if not due(rows, self._now()):
+                if not self._has_looked:
+                    # What was merged last is seen at the next look.
+                    let_looks_come(self._place.database_url, self._now())
+                    self._has_looked = True
+                    return False
                 if self._week_is_over:
                     return True
                 # The last chance of every subscription to be told.
@@ -301,7 +307,7 @@ def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
                     before_it[row["job"]] = when
                 if when <= latest:
                     found.append(f"{table} {row['id']} {row['state']} due {when.isoformat()}")
-    found += _unread_or_weekly(rows, now, latest)
+    found += [*_unread_or_weekly(rows, now, latest), *_looks(rows, now, latest)]
     for row in rows["jobs"]:
         if row["poll_at"] is not None:
             when = max(filter(None, (row["poll_at"], row["claimed_until"], held.get(row["project"]))))
@@ -322,6 +328,15 @@ def _unread_or_weekly(rows: Rows, now: datetime, latest: datetime) -> list[str]:
         *(f"heard {row['id']} due {row['due_at'].isoformat()}" for row in unread),
         *(f"subscription {row['id']} {row['state']} due {row['next_run_at']}" for row in weekly),
     ]
+
+
+def _looks(rows: Rows, now: datetime, latest: datetime) -> list[str]:
+    """Return descriptions of previews that are open, and of pull requests that are due for a look."""
+    looks = [row for row in rows["pull_requests"] if row["look_at"] is not None and row["look_at"] <= now]
+    open_rows = [("pull request", row, row["look_at"]) for row in looks]
+    open_rows += [("preview", row, row["due_at"]) for row in rows["previews"] if row["due_at"] is not None]
+    ends = [(what, row, max(at, row["claimed_until"] or at)) for what, row, at in open_rows]
+    return [f"{what} of {row['job']} due {at.isoformat()}" for what, row, at in ends if at <= latest]
 
 
 def _awaits_a_person(table: str, row: Row, undecided: set[int]) -> bool:

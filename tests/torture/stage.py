@@ -10,6 +10,7 @@ from pathlib import Path
 import aiohttp
 
 from sandbox.docs_service import DocsService, DocsServiceOptions
+from sandbox.docs_service.options import GITHUB_TOKEN
 from sandbox.ports import free_port
 from sandbox.workspace import Workspace, WorkspaceOptions
 from sandbox.workspace.state import BOT_USER, Channel
@@ -19,6 +20,7 @@ from tests.torture.plan import ADMIN, ARCHIVED, PEOPLE, Plan
 from tests.torture.proxy import Proxy
 
 _PAGES, _DAYS = 30, 20
+_BUILD_SECONDS = 0.4
 _BURST = 12
 """More messages at once than Slack allows, because a run takes seconds instead of minutes."""
 
@@ -58,6 +60,7 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
         pages=_PAGES,
         days=_DAYS,
         uses_an_hour=plan.uses_an_hour,
+        build_seconds=_BUILD_SECONDS,
     )
     clocks = Clocks(folder / "clock")
     docs = DocsService(docs_options, clocks.now)
@@ -103,7 +106,7 @@ def _workspace_options(plan: Plan, folder: Path, docs_url: str, port: int) -> Wo
 
 
 def _secrets(slack: WorkspaceOptions, docs: DocsServiceOptions) -> tuple[str, ...]:
-    return (slack.bot_token, slack.app_token, slack.signing_secret, docs.api_key)
+    return (slack.bot_token, slack.app_token, slack.signing_secret, docs.api_key, GITHUB_TOKEN)
 
 
 def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) -> dict[str, str]:
@@ -123,6 +126,8 @@ def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) 
         "LOG_LEVEL": plan.log_level,
         "LOG_FORMAT": "json",
     }
+    if plan.sees_pull_requests:
+        env |= {"GITHUB_API_URL": f"{docs_url}/api/v3", "GITHUB_TOKEN": GITHUB_TOKEN}
     return env if plan.intake == "http" else env | {"SLACK_APP_TOKEN": slack.app_token}
 
 

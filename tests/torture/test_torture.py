@@ -39,6 +39,7 @@ from tests.torture.made_up import (
 from tests.torture.plan import (
     ADMIN,
     HASTY,
+    LOOK_FAULTS,
     NATIVE_BLOCKS,
     PATIENT,
     PRODUCT,
@@ -77,7 +78,9 @@ def test_each_kind_of_trouble_comes_up() -> None:
     assert {True, False} == {
         each.seconds > 0 for plan in plans for each in plan.troubles if each.kind == "wrong"
     }
-    assert {"weekly"} <= {act.what for plan in plans for act in plan.acts}
+    assert {"weekly", "pull"} <= {act.what for plan in plans for act in plan.acts}
+    assert {("docs", kind) for kind in LOOK_FAULTS} <= kinds
+    assert {plan.sees_pull_requests for plan in plans} == {True, False}
     assert {plan.limits for plan in plans} == {SLACK_MINUTE, SHORT_MINUTE}
     assert {plan.redeliver_after_seconds for plan in plans} == {PATIENT, HASTY}
     assert {(), NATIVE_BLOCKS} <= {plan.refused_blocks for plan in plans}
@@ -194,6 +197,27 @@ def _changed(what: str, at: datetime, **prompt: str) -> Callable[[Record], None]
     return change
 
 
+def _merged(made: Record, review: str = "merged") -> None:
+    """Let the pull request be merged, and the bot see this."""
+    made.service["jobs"][0]["pull_end"] = {"merged_by": "ana-b"}
+    _row(made, "jobs")["review"] = review
+
+
+def _told_twice(made: Record) -> None:
+    _merged(made)
+    for name in ("merged", "more"):
+        made.rows["deliveries"].append(delivery(name, "reply", job=1))
+        text = "The pull request of Job 1 was merged after 2 days."
+        made.messages.append(message(text, f"1772442000.00{len(made.messages):04}", name, thread_ts=ROOT))
+
+
+def _preview(state: str, asks: int = 1) -> Callable[[Record], None]:
+    def ask(made: Record) -> None:
+        made.rows["previews"] = [{"job": 1, "state": state, "asks": asks}]
+
+    return ask
+
+
 def _typed_again(made: Record) -> None:
     made.done.append(Done(replace(ASK, what="repeat", about=ASK.marker), AT, acknowledged=True))
     made.rows["prompts"].append(prompt(9, ASK, 1, "start"))
@@ -264,6 +288,17 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "the old text was sent after it": _changed("delete", AT - timedelta(seconds=1)),
     "it came too late, and its author was not told": _changed("edit", AT + timedelta(seconds=1)),
     "it counted, and the old text was sent": _changed("edit", AT, raw="Also name mk08. It fails (mk02)"),
+    # Pull requests.
+    "what became of its pull request is told 2 times": _told_twice,
+    "its pull request is open, and it is told that it is not": lambda made: _say(
+        made, "The pull request of Job 1 was closed after 1 day without being merged."
+    ),
+    "its pull request is ended, and nobody was told": _merged,
+    "merged, and shown as closed": lambda made: _merged(made, "closed"),
+    "1 previews built at 0 presses": lambda made: made.service["builds"].append({"job_id": "job_1"}),
+    "preview of job 1: still building": _preview("building"),
+    "preview of job 1: asked for 3 times": _preview("missing", 3),
+    "preview of job 1: ready, and not shown": _preview("ready"),
     # Numbers.
     "2 questions kept": _add(
         "questions",

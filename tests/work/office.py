@@ -49,6 +49,8 @@ from bot.work.jobs.ask import Asked, ask
 from bot.work.jobs.corrections import take_change
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.previews import make_previews
+from bot.work.jobs.pull_requests import look_at_pull_requests
 from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
@@ -68,6 +70,8 @@ _WORKERS = {
     Queue.DELIVERIES: deliver_due,
     Queue.PROMPTS: submit_prompts,
     Queue.POLLS: poll_jobs,
+    Queue.LOOKS: look_at_pull_requests,
+    Queue.PREVIEWS: make_previews,
 }
 """What follows a clock that was set back, and the workers for jobs, in the order of a job's life."""
 _VISITORS_QUEUES = frozenset({Queue.SNAPSHOTS, Queue.QUESTIONS, Queue.DIGESTS, Queue.DELIVERIES})
@@ -311,7 +315,7 @@ class Office:
     ) -> FormErrors | None:
         """Submit a form that was opened with this state."""
         self.keys += 1
-        typed = origin(f"view:{self.keys}", user, form.channel or CHANNEL)
+        typed = replace(origin(f"view:{self.keys}", user, form.channel or CHANNEL), thread=form.thread)
         arrived = Arrived(typed, lambda allowed: Submission(allowed, callback_id, fields, form), is_form=True)
         answer = await self._sends(arrived, _FORMS[callback_id])
         assert not isinstance(answer, Answer)
@@ -320,8 +324,8 @@ class Office:
     async def run_again(
         self, number: int = 1, *, user: UserId = ANA, prompt: str | None = None, channel: ChannelId = CHANNEL
     ) -> None:
-        """Choose *Run again* and send the form, with the prompt as it is unless another one is given."""
-        answer = await self.press("job_menu", f"run_again:{number}", user=user, channel=channel)
+        """Press *Run again* and send the form, with the prompt as it is unless another one is given."""
+        answer = await self.press("run_again", str(number), user=user, channel=channel)
         assert answer.modal is not None, answer
         state = FormState.loads(answer.modal.view["private_metadata"])
         text = prompt or (await self.job(number)).text

@@ -32,7 +32,7 @@ async def test_a_forgotten_job_says_so_wherever_it_is_named(office: Office) -> N
         await office.types("/docs-agent", "status 1"),
         await office.types("/docs-followup", "1 go on"),
         await office.press("run_again", "1"),
-        await office.press("follow_up", "1"),
+        await office.press("reviewed", "1"),
     ]
     assert [NOT_KEPT in answer.message.text for answer in answers if answer.message] == [True] * 4
     await office.reply("And a diagram")
@@ -41,7 +41,7 @@ async def test_a_forgotten_job_says_so_wherever_it_is_named(office: Office) -> N
     assert len(office.docs.prompts) == 1
     listed = await office.types("/docs-agent", "jobs")
     assert listed.message
-    assert "No jobs here yet" in listed.message.text
+    assert "No jobs here. Start one:" in listed.message.text
 
 
 async def test_without_a_limit_nothing_is_forgotten(office: Office) -> None:
@@ -62,7 +62,7 @@ async def test_a_delivered_message_is_not_kept_and_its_key_is(office: Office) ->
 
 async def test_a_follower_is_forgotten_and_the_job_goes_on(office: Office) -> None:
     await office.finished()
-    await office.reply("Ben's words", user=BEN)
+    await office.reply("Use Ben's words", user=BEN)
     await office.settle()
     _, left = await forget_person(office.store, BEN)
     assert left["prompts"] == 1, "the job runs"

@@ -11,7 +11,7 @@ from bot.model.ids import UserId
 from bot.store import Transaction
 from bot.store.columns import AnyTable
 from bot.store.database import Database
-from bot.store.schema import metadata
+from bot.store.schema import metadata, previews, pull_requests
 from tests.builders import new_store, rows_of
 from tests.work.office import Office
 
@@ -39,6 +39,9 @@ async def test_a_finished_job_takes_at_most_two_kilobytes(office: Office, tmp_pa
     key = "command:1334522460912.7384749208088.8088930838d88f008e0a"
     await office.finished(PROMPT, user=UserId("U012AB3CD4E"), key=key)
     tables = [table for table in metadata.sorted_tables if {"number", "job"} & set(table.c.keys())]
+    # Most links do not lead to a host that can be looked at, and most previews are not asked for.
+    tables.remove(pull_requests)
+    tables.remove(previews)
     rows = {table: await rows_of(office.store, select(table)) for table in tables}
     assert {table.name: len(rows[table]) for table in tables} == {
         "jobs": 1,

@@ -109,7 +109,7 @@ async def test_a_refused_prompt_is_explained_in_the_thread(office: Office, statu
 async def test_the_end_of_a_follow_up_in_doubt_is_told_to_who_asked_for_it(office: Office) -> None:
     await office.finished()
     office.docs.lost.append(httpx.ReadTimeout("lost"))
-    await office.reply("more", user=BEN)
+    await office.reply("Write more", user=BEN)
     await office.settle()
     assert (await office.job()).state is JobState.WORKING
     office.docs.finish()
@@ -122,7 +122,7 @@ async def test_the_end_of_a_follow_up_in_doubt_is_told_to_who_asked_for_it(offic
 async def test_a_follow_up_in_doubt_that_never_began_ends_in_silence(office: Office) -> None:
     await office.finished()
     office.docs.answer_instead("follow_up", httpx.Response(502, text="<html>"))
-    await office.reply("more")
+    await office.reply("Write more")
     await office.settle()
     for _ in range(15):
         await office.pass_time(60)
@@ -219,7 +219,7 @@ async def test_niceties_that_slack_refuses_stop_nothing(office: Office) -> None:
     await office.started()
     office.slack.trouble("react", refused("missing_scope"))
     office.slack.trouble("edit", refused("cant_update_message"))
-    await office.reply("more")
+    await office.reply("Write more")
     await office.settle()
     assert len(office.docs.prompts) == 2
 
@@ -227,18 +227,20 @@ async def test_niceties_that_slack_refuses_stop_nothing(office: Office) -> None:
 async def test_a_reply_to_a_job_that_never_started_is_explained(office: Office) -> None:
     office.docs.answer_instead("create", httpx.Response(400, json={"error": "because"}))
     await office.started()
-    await office.reply("more")
+    await office.reply("Write more")
     await office.settle()
     assert len(office.slack.replies()) == 2
     assert office.docs.prompts == []
 
 
-async def test_an_empty_reply_with_a_file_is_explained(office: Office) -> None:
+async def test_an_empty_reply_with_a_file_is_explained_to_its_author_alone(office: Office) -> None:
     await office.started()
     await office.reply("  ", files=(SharedFile("a.png", 10, is_text=False),))
     await office.settle()
-    assert len(office.slack.replies()) == 1
-    assert len(office.docs.prompts) == 1
+    [(_, _, user, said)] = office.slack.whispers
+    assert user == ANA
+    assert "not even `a.png`" in said.text
+    assert (office.slack.replies(), len(office.docs.prompts)) == ([], 1)
 
 
 async def test_a_reply_to_a_root_that_is_not_noted_yet_is_left_for_slack_to_deliver_again(
@@ -249,11 +251,11 @@ async def test_a_reply_to_a_root_that_is_not_noted_yet_is_left_for_slack_to_deli
     await prepare_prompts(office.context)
     await deliver_due(office.context)
     with pytest.raises(TooEarly):
-        await office.reply("more", ts="1700000900.000001")
+        await office.reply("Write more", ts="1700000900.000001")
     await office.settle(10)
-    await office.reply("more", ts="1700000900.000001")
+    await office.reply("Write more", ts="1700000900.000001")
     await office.settle()
-    assert [text for _, text in office.docs.prompts] == ["Add a quickstart", "more"]
+    assert [text for _, text in office.docs.prompts] == ["Add a quickstart", "Write more"]
 
 
 async def test_a_post_that_stays_unclear_is_given_up_and_told_directly(office: Office) -> None:
@@ -285,6 +287,16 @@ async def test_an_end_is_told_when_the_token_is_good_again(office: Office, code:
     assert ":memo:" in office.root_text()
 
 
+async def test_an_end_whose_thread_is_gone_is_told_directly(office: Office) -> None:
+    await office.started()
+    office.docs.finish()
+    office.slack.trouble("post", refused("thread_not_found"))
+    await office.settle(10)
+    [(user, message, _)] = office.slack.direct
+    assert user == ANA
+    assert message.text.startswith(":warning: The thread of Job 1 is gone, so here: *Pull request ready* ·")
+
+
 async def test_a_right_that_the_token_lacks_is_not_waited_for(office: Office) -> None:
     await office.started()
     office.docs.finish()
@@ -292,7 +304,7 @@ async def test_a_right_that_the_token_lacks_is_not_waited_for(office: Office) ->
     await office.settle(10)
     [(user, message, _)] = office.slack.direct
     assert user == ANA
-    assert "`missing_scope`" in message.text
+    assert "I lack a right in Slack. Ask whoever runs this bot" in message.text
 
 
 async def test_a_reply_in_doubt_is_looked_for_when_the_token_is_good_again(office: Office) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import structlog
@@ -15,8 +16,9 @@ from bot.messages import face as say
 from bot.messages.plain_text import visible
 from bot.model.access import Origin
 from bot.model.ids import ChannelId, Message, MessageTs, UserId
-from bot.model.jobs import Earlier, NotTaken, SharedFile, TakeThread, ThreadRef
+from bot.model.jobs import Earlier, LeftOut, NotTaken, SharedFile, TakeThread, ThreadRef
 from bot.model.prompts import Prompt, PromptKind
+from bot.model.reflexes import taken_for
 from bot.store import Transaction
 from bot.work.context import Context, WorkerContext
 from bot.work.ports import Said, SlackError, SlackRefused
@@ -198,40 +200,74 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
     newer = [each for each in said if since is None or each.ts > since]
     taken, left_out = await _of_members(context, newer, thread.channel, context.timeouts.names_seconds)
     lines = say.newest_that_fit(taken)
-    return "\n".join(lines), Earlier(len(lines), left_out + len(taken) - len(lines))
+    return "\n".join(lines), Earlier(len(lines), left_out.total() + len(taken) - len(lines))
 
 
 def _thread_of(tx: Transaction, prompt: Prompt) -> tuple[ThreadRef | None, MessageTs | None]:
     """Return the thread of a prompt, and the message after which nothing of it went along before."""
-    since = tx.prompts.newest_message(prompt.job, prompt.id) if prompt.kind is PromptKind.FOLLOW_UP else None
+    since = tx.prompts.taken_until(prompt.job, prompt.id) if prompt.kind is PromptKind.FOLLOW_UP else None
     return tx.jobs.known(prompt.job).thread, since
 
 
 async def _of_members(
     context: Context, said: Sequence[Said], here: ChannelId, seconds: float
-) -> tuple[list[tuple[str, str]], int]:
-    """Return names and texts of what members of this workspace said, and how many others there are."""
-    others = [each for each in said if each.user != context.bot_user]
-    readable = [each for each in others if not each.by_bot and _is_for_the_agent(context, each)]
-    members = await _members(context, [each.user for each in reversed(readable) if each.user], seconds)
-    theirs = [each for each in readable if each.user in members][-say.MOST_MESSAGES :]
-    return await _with_names(context, theirs, here, seconds), len(others) - len(theirs)
+) -> tuple[list[tuple[str, str]], Counter[LeftOut]]:
+    """Return names and texts of what members of this workspace said among themselves, and what is left out.
+
+    What the bot said, and what it was told and has answered or passed on, is neither.
+    """
+    ours = await context.store.read(lambda tx: _for_the_bot(tx, here, said))
+    others = [each for each in said if each.user != context.bot_user and each.ts not in ours]
+    talk = [each for each in others if not _is_reflex(context, each)]
+    unfit = {each.ts: _unfit(context, each) for each in talk}
+    authors = [each.user for each in reversed(talk) if each.user and unfit[each.ts] is None]
+    are_members = await _are_members(context, authors, seconds)
+    why = {each.ts: unfit[each.ts] or _WHY_NOT[are_members.get(each.user or "")] for each in talk}
+    theirs, left_out = [each for each in talk if why[each.ts] is None], Counter(filter(None, why.values()))
+    left_out[LeftOut.OLDER] += len(theirs[: -say.MOST_MESSAGES])
+    return await _with_names(context, theirs[-say.MOST_MESSAGES :], here, seconds), left_out
 
 
-def _is_for_the_agent(context: Context, said: Said) -> bool:
+_WHY_NOT = {True: None, False: LeftOut.OTHERS, None: LeftOut.UNTOLD}
+"""Why a message is left out, by whether its author is a member, as far as Slack says."""
+_NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed"})
+"""The occasions of answers to prompts that were not passed on, and so may go along with another one."""
+
+
+def _for_the_bot(tx: Transaction, channel: ChannelId, said: Sequence[Said]) -> set[MessageTs]:
+    """Return which messages the bot has answered or passed on to an agent that still works on them."""
+    if not said:
+        return set()
+    first, last = said[0].ts, said[-1].ts
+    answers = tx.outbox.answers_about(channel, first, last)
+    answered = {ts for ts, occasion in answers if occasion not in _NOT_TAKEN}
+    return answered | tx.prompts.brought_by(channel, first, last)
+
+
+def _is_reflex(context: Context, said: Said) -> bool:
+    """Return whether a message mentions the bot and is no instruction, also one that was never heard."""
     text = slack_text.without_leading_mention(said.text, context.bot_user)
-    return not (slack_text.is_aside(text) or slack_text.is_blank(slack_text.to_plain(text, {}, {})))
+    return text != said.text and taken_for(slack_text.to_plain(text, {}, {})) is not None
 
 
-async def _members(context: Context, authors: Sequence[UserId], seconds: float) -> set[UserId]:
-    """Return those authors who are full members, as far as Slack tells in time."""
-    members: set[UserId] = set()
+def _unfit(context: Context, said: Said) -> LeftOut | None:
+    """Return why a message would not even go along if a member wrote it."""
+    text = slack_text.without_leading_mention(said.text, context.bot_user)
+    if said.by_bot:
+        return LeftOut.OTHERS
+    if slack_text.is_aside(text):
+        return LeftOut.ASIDE
+    return LeftOut.WORDLESS if slack_text.is_blank(slack_text.to_plain(text, {}, {})) else None
+
+
+async def _are_members(context: Context, authors: Sequence[UserId], seconds: float) -> Mapping[str, bool]:
+    """Return which authors are full members and which are not, as far as Slack tells in time."""
+    members: dict[str, bool] = {}
 
     async def look(author: UserId) -> None:
         with suppress(SlackError):
             profile = await context.messenger.profile(author)
-            if not (profile.is_guest or profile.is_stranger or profile.is_bot):
-                members.add(author)
+            members[author] = not (profile.is_guest or profile.is_stranger or profile.is_bot)
 
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
@@ -263,7 +299,7 @@ class OfferedThread:
     """
 
     messages: str = ""
-    left_out: int = 0
+    left_out: Mapping[LeftOut, int] = field(default_factory=dict)
     is_chosen: bool = False
     is_read: bool = True
 
@@ -286,4 +322,5 @@ async def offer_thread(context: Context, thread: ThreadRef, without: MessageTs |
     lines = say.newest_that_fit(
         [(name, " ".join(text.split())) for name, text in theirs], say.FORM_CHARACTERS
     )
-    return OfferedThread("\n".join(lines), left_out + len(theirs) - len(lines), is_public)
+    left_out[LeftOut.OLDER] += len(theirs) - len(lines)
+    return OfferedThread("\n".join(lines), +left_out, is_public)

@@ -10,12 +10,14 @@ from bot.messages.general import unknown_choice
 from bot.model import lifecycle
 from bot.model.access import Origin, time_of
 from bot.model.ids import Message, MessageTs, is_direct_message
+from bot.model.jobs import JobProblem
 from bot.model.outbox import NewDelivery
 from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Prompt, PromptKind, PromptState
+from bot.model.reflexes import taken_for
 from bot.store import LeaseLost, Transaction
 from bot.store.conversations import RETRIED_FOR
-from bot.work.access import Allowed, admit
+from bot.work.access import Allowed, NotAllowed, admit
 from bot.work.context import Context
 from bot.work.jobs.ask import storable
 from bot.work.jobs.attachments import asked_to_take
@@ -24,7 +26,6 @@ from bot.work.jobs.settle_prompt import drop_follow_ups
 from bot.work.jobs.thread_events import (
     TooEarly,
     is_meant_for_us,
-    is_thanks,
     look,
     telling_refusals,
     words_for_job,
@@ -47,11 +48,11 @@ async def take_change(context: Context, changed: Changed) -> None:
     failure: the message would count as it was.
     """
     async with telling_refusals(context, changed.origin):
-        allowed = await _admit_author(context, changed)
+        access = await _access_of_author(context, changed)
         for attempt in range(1, _TRIES + 1):
             try:
                 has_written = await context.store.write(
-                    lambda tx: _carry_out_or_tell(context, tx, changed, allowed)
+                    lambda tx: _carry_out_or_tell(context, tx, changed, access)
                 )
             except LeaseLost:
                 # A worker has taken the prompt on meanwhile. What the change means now depends on that.
@@ -63,10 +64,10 @@ async def take_change(context: Context, changed: Changed) -> None:
                 return
 
 
-async def _admit_author(context: Context, changed: Changed) -> Allowed | None:
-    """Return the author of an edited prompt; None of another message, and of one that was deleted.
+async def _access_of_author(context: Context, changed: Changed) -> Allowed | NotAllowed | None:
+    """Return the author of an edited prompt, or why they may not use the bot.
 
-    Raises NotAllowed. Everybody may take back what they asked for.
+    None of another message, and of one that was deleted: everybody may take back what they asked for.
     """
     if changed.text is None:
         return None
@@ -74,21 +75,28 @@ async def _admit_author(context: Context, changed: Changed) -> Allowed | None:
     prompt = await context.store.read(lambda tx: tx.prompts.with_key(origin.key))
     if prompt is None or prompt.asked_by != origin.user:
         return None
-    return await admit(context, origin, channel=origin.channel)
+    try:
+        return await admit(context, origin, channel=origin.channel)
+    except NotAllowed as why:
+        return why
 
 
-def _carry_out_or_tell(context: Context, tx: Transaction, changed: Changed, allowed: Allowed | None) -> bool:
+def _carry_out_or_tell(
+    context: Context, tx: Transaction, changed: Changed, access: Allowed | NotAllowed | None
+) -> bool:
     """Carry out the change, or tell its author that there is no such project. Return whether it wrote."""
     try:
-        return _carry_out(context, tx, changed, allowed)
+        return _carry_out(context, tx, changed, access)
     except UnknownProject as unknown:
         origin, message = changed.origin, unknown_choice(unknown.name, context.projects)
         _whisper(context, tx, origin, changed.at, message, origin.thread)
         return True
 
 
-def _carry_out(context: Context, tx: Transaction, changed: Changed, allowed: Allowed | None) -> bool:
-    """Return whether anything was written."""
+def _carry_out(
+    context: Context, tx: Transaction, changed: Changed, access: Allowed | NotAllowed | None
+) -> bool:
+    """Return whether anything was written. Raises NotAllowed for whoever gives a prompt another text."""
     origin = changed.origin
     prompt = tx.prompts.with_key(origin.key)
     if prompt is None and _is_to_come(context, tx, origin, changed):
@@ -96,21 +104,26 @@ def _carry_out(context: Context, tx: Transaction, changed: Changed, allowed: All
     if prompt is None or not prompt.asked_by:
         return False
     is_by_asker = prompt.asked_by == origin.user
-    if changed.text is None or (is_by_asker and not _is_for_us(context, tx, origin, changed.text)):
-        return prompt.state in _UNSENT and _withdraw(context, tx, prompt)
+    if changed.text is None or (
+        is_by_asker and _takes_back(context, tx, origin, prompt, changed.text, changed.before)
+    ):
+        how = JobProblem.DELETED if changed.text is None else JobProblem.EDITED
+        return prompt.state in _UNSENT and _withdraw(context, tx, prompt, how)
     if not is_by_asker:
         return False
-    if allowed is None:  # the message was stored a moment ago, by another delivery of it
+    if isinstance(access, NotAllowed):
+        raise access
+    if access is None:  # the message was stored a moment ago, by another delivery of it
         raise TooEarly(origin.key)
     raw, prompt, project = _prompt_with(context, tx, origin, prompt, changed.text)
     moves = project is not None and project.id != tx.jobs.known(prompt.job).project
     if raw == prompt.raw and not (moves and prompt.state in _UNSENT):
         return False
-    if prompt.state in _UNSENT and _is_nothing(raw):
-        return _withdraw(context, tx, prompt)
+    if prompt.state in _UNSENT and _is_nothing(raw, prompt):
+        return _withdraw(context, tx, prompt, JobProblem.EDITED)
     if prompt.state in _UNSENT:
         return _replace(context, tx, prompt, raw, project if moves else None)
-    if prompt.state in _OUT and not _is_nothing(raw):
+    if prompt.state in _OUT and not _is_nothing(raw, prompt):
         return _tell_sent(context, tx, origin, prompt)
     return False
 
@@ -129,6 +142,16 @@ def _is_to_come(context: Context, tx: Transaction, origin: Origin, changed: Chan
         return thread.being_posted or is_meant_for_us(context, ThreadReply(origin, before), thread)
     is_for_us = is_direct_message(origin.channel) or slack_text.mentions(before, context.bot_user)
     return is_for_us and not slack_text.is_aside(text)
+
+
+def _takes_back(
+    context: Context, tx: Transaction, origin: Origin, prompt: Prompt, text: str, before: str | None
+) -> bool:
+    """Return whether an edited message is not for the bot any more, or asks it for nothing."""
+    bare = slack_text.without_leading_mention(text, context.bot_user)
+    # It may have been taken before the channel chose that only mentions count.
+    was_for_us = before is None or _is_for_us(context, tx, origin, before)
+    return _is_nothing(bare, prompt) or (was_for_us and not _is_for_us(context, tx, origin, text))
 
 
 def _is_for_us(context: Context, tx: Transaction, origin: Origin, text: str) -> bool:
@@ -162,9 +185,11 @@ def _prompt_with(
     return storable(text), replace(prompt, take_thread=take), None
 
 
-def _is_nothing(raw: str) -> bool:
-    plain = slack_text.to_plain(raw, {}, {})
-    return slack_text.is_aside(raw) or slack_text.is_blank(plain) or is_thanks(plain)
+def _is_nothing(raw: str, prompt: Prompt) -> bool:
+    """Return whether a text asks for nothing. One that is like the prompt, which was taken, asks for it."""
+    plain, was = (slack_text.to_plain(text, {}, {}) for text in (raw, prompt.raw))
+    is_reflex = taken_for(plain) not in (None, taken_for(was))
+    return slack_text.is_aside(raw) or slack_text.is_blank(plain) or is_reflex
 
 
 def _replace(context: Context, tx: Transaction, prompt: Prompt, raw: str, project: Project | None) -> bool:
@@ -181,16 +206,16 @@ def _replace(context: Context, tx: Transaction, prompt: Prompt, raw: str, projec
     return True
 
 
-def _withdraw(context: Context, tx: Transaction, prompt: Prompt) -> bool:
+def _withdraw(context: Context, tx: Transaction, prompt: Prompt, how: JobProblem) -> bool:
     """Take back a prompt that has not been sent. Where nothing of it has been shown, nothing is told."""
     job, now = tx.jobs.known(prompt.job), context.clock()
     tx.quota.lock(job.project)
     if prompt.text is not None:
-        take_back_waiting(tx, prompt, job, prompt.asked_by, now)
+        take_back_waiting(tx, prompt, job, prompt.asked_by, now, how)
         return True
     tx.prompts.apply(prompt.id, lifecycle.prompt_withdrawn(prompt, now))
     if prompt.kind is PromptKind.START:
-        tx.jobs.apply(job.number, lifecycle.withdrawn(job, now))
+        tx.jobs.apply(job.number, lifecycle.withdrawn(job, now, how, prompt.asked_by))
         drop_follow_ups(tx, tx.jobs.known(job.number), now, is_told=False)
     return True
 

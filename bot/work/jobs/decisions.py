@@ -9,19 +9,21 @@ from functools import partial
 import structlog
 
 from bot.messages import jobs as messages
+from bot.messages.previews import to_fix
 from bot.model import lifecycle
 from bot.model.ids import JobNumber, RequestKey, UserId
-from bot.model.jobs import JobState, Review, TrackedJob
-from bot.model.lifecycle import JobStep
+from bot.model.jobs import JobProblem, JobState, Review, TrackedJob
+from bot.model.previews import PreviewState
 from bot.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptState
 from bot.model.questions import working_time
+from bot.slack_text import from_plain
 from bot.store import Transaction
 from bot.work.access import Readable, Steerable
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs import thread
 from bot.work.jobs.ask import Asked, FollowedUp, ask, follow_up
 from bot.work.jobs.settle_prompt import drop_follow_ups, show_decision
-from bot.work.jobs.thread import redraw_face, say, show_review
+from bot.work.jobs.thread import redraw_face, say
 from bot.work.ports import SlackError
 from bot.work.writing import unless_taken_over
 
@@ -55,6 +57,19 @@ async def follow_up_anyway(
     """Send an equal follow-up again, as the person has confirmed. Return None if the job is unknown."""
     sent = _sent_by_button(readable, f"anyway:follow_up:{prompt.id}:{occasion}")
     return await follow_up(context, sent, PromptRequest(prompt.raw, allow_duplicate=True))
+
+
+async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None:
+    """Give the agent the log of the job's preview, whose build has failed. Return None if it has not.
+
+    A second press sends nothing.
+    """
+    job = readable.job
+    preview = await context.store.read(lambda tx: tx.previews.get(job.number))
+    if preview is None or preview.state is not PreviewState.BROKEN or preview.iteration != job.iteration:
+        return None
+    sent = _sent_by_button(readable, f"fix:{job.number}:{preview.asked_at.isoformat()}")
+    return await follow_up(context, sent, PromptRequest(from_plain(to_fix(preview))))
 
 
 def _sent_by_button(readable: Readable, key: str) -> Readable:
@@ -95,7 +110,7 @@ async def dismiss(context: Context, steerable: Steerable) -> bool:
     """Dismiss an unconfirmed prompt. Return False if it is not unconfirmed any more."""
 
     def give_up(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
-        _take_back(tx, prompt, job, now, partial(lifecycle.dismissed, by=by))
+        _take_back(tx, prompt, job, now, JobProblem.DISMISSED, by)
         tx.audit.decided(Act.DISMISSED, by, job, now)
         show_decision(tx, job, prompt, messages.DISMISS, by, now)
 
@@ -154,22 +169,34 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
     return stopped
 
 
-async def review(context: Context, readable: Readable, said: Review) -> bool:
-    """Keep what became of a job's pull request. Return False if it is known, or if the job goes on."""
-    is_new = await context.store.write(lambda tx: keep_review(tx, readable, said, context.clock()))
-    if is_new:
+async def review(context: Context, readable: Readable, said: Review | None) -> bool:
+    """Keep what became of a job's pull request; None takes back what was said of it.
+
+    Return False if the job goes on, or has no pull request.
+    """
+    is_kept = await context.store.write(lambda tx: keep_review(context, tx, readable, said))
+    if is_kept:
         context.wake()
-    return is_new
+    return is_kept
 
 
-def keep_review(tx: Transaction, readable: Readable, said: Review, now: datetime) -> bool:
+def keep_review(context: Context, tx: Transaction, readable: Readable, said: Review | None) -> bool:
     """Do what ``review`` does, within a transaction."""
-    number, by = readable.job.number, readable.allowed.user
-    job = tx.jobs.get_locked(number)
-    if job is None or job.is_forgotten or not job.awaits_review:
+    now, job = context.clock(), tx.jobs.get_locked(readable.job.number)
+    if job is None or job.is_forgotten or job.state is not JobState.PULL_REQUEST:
         return False
-    tx.jobs.update(number, review=said, reviewed_by=by, reviewed_at=now, remind_at=None)
-    show_review(tx, number, now)
+    if job.review is said:  # somebody was faster, or pressed twice
+        return True
+    if job.sees_pull_request:  # and the button is of before
+        redraw_face(tx, job.number, now)
+        return True
+    if said is None:
+        remind_at = now + context.remind_after if context.remind_after else None
+        tx.jobs.update(job.number, review=None, reviewed_by=None, reviewed_at=None, remind_at=remind_at)
+    else:
+        by = readable.allowed.user
+        tx.jobs.update(job.number, review=said, reviewed_by=by, reviewed_at=now, remind_at=None)
+    redraw_face(tx, job.number, now)
     return True
 
 
@@ -178,25 +205,33 @@ def _take_back(
     prompt: Prompt,
     job: TrackedJob,
     now: datetime,
-    over: Callable[[TrackedJob, datetime], JobStep],
+    how: JobProblem,
+    by: UserId,
 ) -> None:
-    """Give up a prompt, and move the queue up; with the first one its job is ``over``, and its follow-ups."""
+    """Give up a prompt, and move the queue up; with the first one its job is over, and its follow-ups."""
     tx.prompts.lock_of(job.number)
     tx.prompts.apply(prompt.id, lifecycle.prompt_withdrawn(prompt, now))
     tx.prompts.move_up(job.project, now)
     if prompt.kind is PromptKind.START:
-        tx.jobs.apply(job.number, over(job, now))
+        tx.jobs.apply(job.number, lifecycle.withdrawn(job, now, how, by))
         drop_follow_ups(tx, redraw_face(tx, job.number, now), now)
 
 
-def take_back_waiting(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
+def take_back_waiting(
+    tx: Transaction,
+    prompt: Prompt,
+    job: TrackedJob,
+    by: UserId,
+    now: datetime,
+    how: JobProblem = JobProblem.WITHDRAWN,
+) -> None:
     """Take back a waiting prompt. A follow-up's thread is told; its job goes on."""
-    _take_back(tx, prompt, job, now, lifecycle.withdrawn)
+    _take_back(tx, prompt, job, now, how, by)
     tx.audit.decided(Act.WITHDREW, by, job, now)
     if prompt.kind is PromptKind.FOLLOW_UP:
         tx.jobs.leave_queue(job.number)
         job = redraw_face(tx, job.number, now)
-        say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, by), now)
+        say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, how, by), now)
 
 
 log = structlog.get_logger(__name__)
@@ -235,4 +270,4 @@ def _remind(context: WorkerContext, seen: TrackedJob, zone: str | None, tx: Tran
     at = working_time(now, zone) if zone else now + _AGAIN
     tx.jobs.update(job.number, remind_at=at if at > now else None)
     if at <= now:
-        thread.remind(tx, job, now)
+        thread.remind(context, tx, job, now)

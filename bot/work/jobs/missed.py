@@ -16,6 +16,7 @@ from bot.store import Transaction
 from bot.work.access import Untold
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs.corrections import take_change
+from bot.work.jobs.thread_events import TooEarly
 from bot.work.ports import (
     Changed,
     Mention,
@@ -99,11 +100,9 @@ async def _read(context: WorkerContext, unread: Unread, take: Take) -> None:
         said = await context.messenger.said_since(unread.channel, thread=unread.thread, since=unread.since)
         for received in said:
             await retry_on_db_error(partial(_take, context, received, take))
-    except SlackError as error:
-        await _settle_error(context, unread, error)
-        return
-    except Untold:
-        await _settle_error(context, unread, SlackUnclear("who somebody is"))
+    except (SlackError, Untold, TooEarly) as error:
+        told = error if isinstance(error, SlackError) else SlackUnclear(type(error).__name__)
+        await _settle_error(context, unread, told)
         return
     if said:
         log.info("missed_messages", channel=unread.channel, messages=len(said))

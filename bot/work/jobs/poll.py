@@ -131,7 +131,7 @@ class _Run:
             await self._settle(news[begin : begin + _GROUP_SIZE])
         if unchanged:
             next_polls = [(number, next_poll_at(context, job)) for number, job in unchanged.items()]
-            await self._write(lambda tx: tx.jobs.reschedule(next_polls, context.owner))
+            await self._write(lambda tx: tx.jobs.reschedule(next_polls, context.owner), is_news=False)
 
     async def _settle(self, answered: Sequence[_Answered]) -> None:
         """Write answers together; if that fails each alone, so that one that fails does not stop the others.
@@ -175,9 +175,16 @@ class _Run:
         await self._write(lambda tx: settle_error(context, tx, job, error, is_well=is_well), job.number)
 
     async def _write(
-        self, change: Callable[[Transaction], None], job: JobNumber | None = None
+        self,
+        change: Callable[[Transaction], None],
+        job: JobNumber | None = None,
+        *,
+        is_news: bool = True,
     ) -> Exception | None:
-        """Write something. Collect and return its error, so that the results of other jobs are written."""
+        """Write something. Collect and return its error, so that the results of other jobs are written.
+
+        ``is_news``: it may give other workers something to do. Waking them costs a look at every queue.
+        """
         try:
             with unless_taken_over("job", job):
                 # Retry until the first write has given up: it would take too long for each of fifty jobs.
@@ -186,7 +193,8 @@ class _Run:
         except Exception as error:  # raised at the end of the run
             self.failed.append(error)
             return error
-        self.context.wake()
+        if is_news:
+            self.context.wake()
         return None
 
 

@@ -18,8 +18,11 @@ from bot.model import lifecycle
 from bot.model.ids import Message
 from bot.model.jobs import JobDetails, JobFields, JobState, TrackedJob, minutes_to_show
 from bot.model.lifecycle import JobStep
+from bot.model.previews import PreviewsWanted
 from bot.store import Transaction
 from bot.work.context import WorkerContext
+from bot.work.jobs.previews import ask_for
+from bot.work.jobs.pull_requests import watch
 from bot.work.jobs.service_health import (
     is_about_service,
     is_key_problem,
@@ -28,7 +31,7 @@ from bot.work.jobs.service_health import (
     wait_asked_for,
 )
 from bot.work.jobs.settle_prompt import details_of
-from bot.work.jobs.thread import overtake, redraw_face, say, say_end
+from bot.work.jobs.thread import ended, overtake, redraw_face, say, say_end
 
 log = structlog.get_logger(__name__)
 _HOURLY_SECONDS = 3_600.0
@@ -50,7 +53,10 @@ _RECENT_SECONDS = 300.0
 
 def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> None:
     """Write what an answer says about a job's current iteration."""
-    now, details, end = context.clock(), details_of(context, job, answer), _end(answer)
+    now, details = context.clock(), details_of(job, answer)
+    # A later end may come without the pull request of an earlier one, which is still there.
+    link = linkable(answer.pr_link, context.link_hosts) or job.pr_link
+    end = _end(answer, link)
     if end is None:
         _settle_running(context, tx, job, details)
     elif job.unconfirmed_until is not None and now >= job.unconfirmed_until:
@@ -59,18 +65,16 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
     elif job.unconfirmed_until is not None or _is_stale(context, job):
         _put_back(context, tx, job, **details)
     else:
-        # A later end may come without the pull request of an earlier one, which is still there.
-        link = linkable(answer.pr_link, context.link_hosts) or job.pr_link
         remind_at = now + context.remind_after if context.remind_after and web_address(link) else None
         step = lifecycle.iteration_ended(job, end, now, pr_link=link, remind_at=remind_at)
         _end_iteration(context, tx, job, step, details)
 
 
-def _end(answer: Job) -> JobState | None:
-    """Return the end that an answer shows; None while the job runs."""
+def _end(answer: Job, pr_link: str | None) -> JobState | None:
+    """Return the end that an answer shows; None while the job runs. ``pr_link``: its pull request, if any."""
     match answer.known_status:
         case JobStatus.COMPLETED:
-            return JobState.PULL_REQUEST if answer.pr_link else JobState.NO_CHANGE
+            return JobState.PULL_REQUEST if pr_link else JobState.NO_PULL_REQUEST
         case JobStatus.FAILED:
             return JobState.FAILED
         case JobStatus.ARCHIVED:
@@ -130,7 +134,7 @@ def is_unchanged(context: WorkerContext, job: TrackedJob, answer: Job) -> bool:
     """Return whether the job still runs and there is nothing to tell or to write, as with most polls."""
     if job.unconfirmed_until or job.misses or job.unread_since or not answer.is_running:
         return False
-    details = details_of(context, job, answer)
+    details = details_of(job, answer)
     minutes = minutes_to_show(timedelta(seconds=_age_seconds(context, job)))
     is_noted = all(getattr(job, name) == value for name, value in details.items())
     return is_noted and minutes == job.shown_minutes and not runs_long(context, job)
@@ -162,7 +166,7 @@ def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, mess
         return
     now = context.clock()
     tx.jobs.apply(job.number, lifecycle.unwatched(job, now), owner=context.owner)
-    say_end(tx, redraw_face(tx, job.number, now), message, now, is_new=False)
+    say_end(tx, redraw_face(tx, job.number, now), message, now)
 
 
 def _end_iteration(
@@ -170,11 +174,12 @@ def _end_iteration(
 ) -> None:
     """Write the end of an iteration together with the messages about it."""
     now, state = context.clock(), step.state
-    is_new = job.iteration == 1 or (state is JobState.PULL_REQUEST and job.pr_link is None)
     tx.jobs.apply(job.number, step, owner=context.owner, **details)
     job = overtake(tx, job, now)
-    message = messages.ended(job, now, is_new=is_new, is_first=not tx.jobs.offers_pull_request(job))
-    say_end(tx, job, message, now, is_new=is_new)
+    if context.previews is PreviewsWanted.ALWAYS:
+        ask_for(context, tx, job, job.recipient)
+    say_end(tx, job, ended(context, tx, job), now)
+    watch(context, tx, job)
     context.count("ends", state)
     log.info("job_ended", job=job.number, state=state, iteration=job.iteration)
 

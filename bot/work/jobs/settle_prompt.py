@@ -7,7 +7,6 @@ from datetime import datetime
 from bot.docs_api import DocsApiError, Forbidden, Job, NotConfigured, NotFound, Unauthorized
 from bot.messages import jobs as messages
 from bot.messages import problems
-from bot.messages.blocks import linkable
 from bot.messages.problems import Problem
 from bot.model import lifecycle
 from bot.model.ids import JobNumber, ServiceJobId, UserId
@@ -40,14 +39,14 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         # Shown when a fifth of the hour's uses is left, or less.
         uses_left=left if left * 5 <= limit else None,
     )
-    tx.jobs.apply(job.number, step, **details_of(context, job, answer))
+    tx.jobs.apply(job.number, step, **details_of(job, answer))
     overtake(tx, job, now)
 
 
-def details_of(context: WorkerContext, job: TrackedJob, answer: Job) -> JobDetails:
+def details_of(job: TrackedJob, answer: Job) -> JobDetails:
     """Return what an answer tells about a job besides its status; what it leaves out is as it was."""
     return {
-        "repository": linkable(answer.source.repository, context.link_hosts) or job.repository,
+        "repository": answer.source.repository or job.repository,
         "ref": answer.source.ref or job.ref,
         "model": answer.model or job.model,
         "created_at": answer.created_at or job.created_at,

@@ -13,12 +13,10 @@ from bot.messages import jobs as messages
 from bot.model.ids import JobNumber, Message
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.outbox import DeliveryKind, NewDelivery
+from bot.model.previews import PreviewsWanted
 from bot.model.quota import frees_at
 from bot.store import Transaction
 from bot.work.context import Context
-
-_NEW_END = ":new:end"
-"""The last part of the key of an end that told a first pull request after an earlier iteration."""
 
 
 def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
@@ -37,17 +35,18 @@ def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: 
     _add(tx, job, _key(job, occasion), DeliveryKind.REPLY, message, now)
 
 
-def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime, *, is_new: bool) -> None:
-    """Say how the job's iteration ended. ``is_new``: it tells the first pull request of the job."""
+def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime) -> None:
+    """Say how the job's iteration ended."""
     # An iteration may end and then be lost, and both are told.
     lost = ":lost" if job.state is JobState.GONE else ""
-    end = _NEW_END if is_new and job.iteration > 1 else ":end"
-    say(tx, job, f"iteration:{job.iteration}{lost}{end}", message, now)
+    say(tx, job, f"iteration:{job.iteration}{lost}:end", message, now)
 
 
-def remind(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+def remind(context: Context, tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Remind the thread of the job's pull request, once for each iteration."""
-    say(tx, job, f"remind:{job.iteration}", messages.reminder(job), now)
+    reviewers = tx.channels.reviewers(job.channel)
+    reminder = messages.reminder(job, face_link(context, job), now, reviewers)
+    say(tx, job, f"remind:{job.iteration}", reminder, now)
 
 
 def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
@@ -64,25 +63,43 @@ def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob
 
 
 def overtake(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
-    """Show the next state of a job, and take the buttons from what it overtakes. Return the job.
+    """Show the next state of a job, and take the buttons from the end that it overtakes. Return the job.
 
     ``before`` is the job as it was when its last end was told.
     """
-    was_told = before.state in messages.TOLD_ENDS
-    end = tx.outbox.newest_end(before.number, before.iteration) if was_told else None
+    has_buttons = before.state in messages.ENDS_WITH_BUTTONS
+    end = tx.outbox.newest_end(before.number, before.iteration) if has_buttons else None
     if end is not None:
-        _edit(tx, before, end, messages.outdated_end(before, is_new=_tells_new(before, end)), now)
-    _outdate_reminder(tx, before, now)
+        _edit(tx, before, end, messages.outdated_end(before), now)
     return redraw_face(tx, before.number, now)
 
 
-def show_review(tx: Transaction, number: JobNumber, now: datetime) -> None:
-    """Show what somebody said of a job's pull request: in its face, its end and its reminder."""
-    job = redraw_face(tx, number, now)
-    end = tx.outbox.newest_end(number, job.iteration)
-    if end is not None:
-        _edit(tx, job, end, messages.reviewed_end(job, is_new=_tells_new(job, end)), now)
-    _outdate_reminder(tx, job, now)
+def ended(context: Context, tx: Transaction, job: TrackedJob) -> Message:
+    """Return the end of the job's iteration, with what is known of its preview."""
+    preview = tx.previews.get(job.number)
+    if preview is not None and preview.iteration != job.iteration and not preview.outlasts:
+        preview = None
+    return messages.ended(
+        job,
+        is_first=not tx.jobs.offers_pull_request(job),
+        preview=preview,
+        offers_preview=can_preview(context, tx, job),
+    )
+
+
+def can_preview(context: Context, tx: Transaction, job: TrackedJob) -> bool:
+    """Return whether a preview of the job's branch may be asked for."""
+    has_ended = job.pull_request is not None and job.pull_request.ended_at is not None
+    if context.previews is PreviewsWanted.OFF or job.branch is None or has_ended:
+        return False
+    return tx.preview_limits.exhausted_until(job.project, context.clock()) is None
+
+
+def show_end_again(context: Context, tx: Transaction, job: TrackedJob) -> None:
+    """Edit the end that told of the job's pull request, since more is known of it."""
+    end = tx.outbox.newest_end(job.number, job.iteration)
+    if end is not None and job.state is JobState.PULL_REQUEST:
+        _edit(tx, job, end, ended(context, tx, job), context.clock())
 
 
 def edit(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
@@ -114,16 +131,11 @@ def _key(job: TrackedJob, occasion: str) -> str:
     return f"job:{job.number}:{occasion}"
 
 
-def _tells_new(job: TrackedJob, end: str) -> bool:
-    """Return whether the end with this key told the first pull request of its job."""
-    return job.iteration == 1 or end.endswith(_NEW_END)
-
-
-def _outdate_reminder(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Take the buttons from the reminder of the job's pull request, if there was one."""
-    key = _key(job, f"remind:{job.iteration}")
-    if tx.outbox.state_of(key) is not None:
-        _edit(tx, job, key, messages.outdated_reminder(job), now)
+def face_link(context: Context, job: TrackedJob) -> str | None:
+    """Return the address of the job's face, which may be a reply in its thread; None if it is not known."""
+    if job.thread is None or job.root_ts is None or not context.workspace_url:
+        return None
+    return context.permalink(job.thread, job.root_ts)
 
 
 def link_from_earlier(context: Context, tx: Transaction, number: JobNumber) -> None:
@@ -132,6 +144,6 @@ def link_from_earlier(context: Context, tx: Transaction, number: JobNumber) -> N
     earlier = tx.jobs.get(job.again_of) if job.again_of is not None else None
     if earlier is None or earlier.thread in (None, job.thread) or earlier.is_forgotten:
         return
-    if job.thread is not None and job.root_ts is not None:
-        link = context.permalink(job.thread, job.root_ts)
-        say(tx, earlier, f"again:{number}", messages.run_again_as(job, link), context.clock())
+    if job.root_ts is not None:
+        message = messages.run_again_as(job, face_link(context, job))
+        say(tx, earlier, f"again:{number}", message, context.clock())

@@ -1,94 +1,47 @@
-"""Handle messages in Slack: a mention asks or steers, a reply steers, and thanks cost nothing."""
+"""Handle messages in Slack: mentions and replies ask or steer, and what is no instruction costs nothing."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import structlog
 
 from bot import slack_text
 from bot.messages import job_answers as say
+from bot.messages import unsent as unsent_words
 from bot.messages.general import unknown_project
+from bot.messages.help import hello
 from bot.model.access import Origin, message_key
 from bot.model.ids import JobNumber, Message, is_direct_message
 from bot.model.jobs import JobState, Review, SharedFile, TakeThread, TrackedJob
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.projects import Project, Projects, UnknownProject
-from bot.model.prompts import PromptRequest
+from bot.model.prompts import PromptRequest, Unsent
+from bot.model.reflexes import Judge, Reflex, Taken, judge
 from bot.store import Transaction
 from bot.store.conversations import RETRIED_FOR
-from bot.work.access import Allowed, NotAllowed, Readable, Untold, admit, readable, tell_not_allowed
-from bot.work.context import Context, FollowUps
+from bot.work.access import (
+    Allowed,
+    NotAllowed,
+    Readable,
+    Untold,
+    admit,
+    may_steer,
+    readable,
+    tell_not_allowed,
+)
+from bot.work.context import Context
 from bot.work.jobs.ask import TooManyWaiting, ask, follow_up
 from bot.work.jobs.attachments import asked_to_take
 from bot.work.jobs.decisions import keep_review
+from bot.work.jobs.examples import examples_for
 from bot.work.jobs.thread import say as say_in_thread
 from bot.work.ports import Mention, ThreadReply
 
 REACTION = "+1"
-_EMOJI_NAME = re.compile(r":[a-z0-9_+'-]+:(?::skin-tone-[2-6]:)?", re.IGNORECASE)
-
-
-def _phrases(joined: str) -> frozenset[str]:
-    return frozenset(joined.split("|"))
-
-
-_THANKS = _phrases(
-    "+1|thanks|thanks a lot|thanks so much|thanks a bunch|many thanks|thank you|"
-    "thank you so much|thank you very much|thx|thnx|tnx|ty|tysm|cheers|much appreciated|"
-    "appreciated|ok|okay|lgtm|looks good|looks good to me|looks great|sounds good|great|awesome|"
-    "nice|cool|perfect|excellent|amazing|brilliant|love it|well done|good job|great job|"
-    "great work|nice work|good work|nice one|got it|ok thanks|great thanks|perfect thanks|"
-    "cool thanks|nice thanks|done|all done|done thanks|thanks done"
-)
-"""Whole messages, without marks at the end and in lower case."""
-_REVIEWED = _phrases(
-    "merged|merged it|i merged it|i've merged it|we merged it|it's merged|its merged|pr merged|"
-    "the pr is merged|just merged|merged now|merging|merging now|ok merged|ok merging|ok merging now|"
-    "lgtm merged|lgtm merging|thanks merged|merged thanks|merged thank you|approved|approved thanks|"
-    "approved and merged|reviewed|reviewed it|i reviewed it|reviewed and merged|reviewed or merged|"
-    "lgtm approved"
-)
-
-
-def is_thanks(text: str) -> bool:
-    """Return whether a whole message only thanks or agrees in English, or is only emoji.
-
-    ``text`` is plain text. Marks at the end and emoji beside the words do not count.
-    """
-    said, emoji = _said(text)
-    return said in _THANKS or said in _REVIEWED or (not said and emoji)
-
-
-def says_reviewed(text: str) -> bool:
-    """Return whether a whole message says that a pull request is reviewed or merged. All these are thanks."""
-    return _said(text)[0] in _REVIEWED
-
-
-def _said(text: str) -> tuple[str, bool]:
-    """Return the words without marks and emoji, in lower case, and whether there was an emoji."""
-    words, emoji = _without_emoji(text)
-    return " ".join(re.sub(r"[,.!…~]+", " ", words).replace("’", "'").casefold().split()), emoji
-
-
-def _without_emoji(text: str) -> tuple[str, bool]:
-    """Return the text without emoji, and whether it had any."""
-    words, names = _EMOJI_NAME.subn(" ", text)
-    kept = "".join(" " if _is_emoji(character) else character for character in words)
-    return kept, names > 0 or kept != words
-
-
-def _is_emoji(character: str) -> bool:
-    """Return whether a character is an emoji, or joins or colours one."""
-    return (
-        unicodedata.category(character) in ("So", "Sk") and ord(character) > 0x2000
-    ) or character in "\ufe0f\u200d"
-
-
 log = structlog.get_logger(__name__)
 _NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
 _OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED})
@@ -139,8 +92,10 @@ async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[No
         await _tell_in_private(context, origin, "project", message)
 
 
-async def take_reply(context: Context, received: ThreadReply) -> None:
+async def take_reply(context: Context, received: ThreadReply, judge: Judge = judge) -> None:
     """Store a reply in a thread as a follow-up of a job there, or ask for a job, if the bot is meant.
+
+    What ``judge`` takes for no prompt is answered and not sent.
 
     Raises TooEarly if the reply arrives after a face was posted and before its timestamp is stored, and
     Untold while Slack does not say who its author is.
@@ -157,9 +112,7 @@ async def take_reply(context: Context, received: ThreadReply) -> None:
     if await _was_told_same(context, origin):
         return
     async with telling_refusals(context, origin):
-        plain = slack_text.to_plain(thread.text, {}, {})
-        if is_thanks(plain):
-            await _thank(context, origin, thread.job if says_reviewed(plain) else None)
+        if await _is_answered_unsent(context, received, judge, thread.text, thread.job):
             return
         allowed = await admit(context, origin, channel=origin.channel)
         is_mention = slack_text.mentions(received.text, context.bot_user)
@@ -210,7 +163,7 @@ def is_meant_for_us(context: Context, received: ThreadReply, thread: SpokenThrea
     if thread.job is None:
         # In direct messages only the bot is there to talk to. Its own messages may get replies, too.
         return is_direct_message(received.origin.channel) and received.parent not in (None, context.bot_user)
-    return thread.for_bot and context.follow_ups is FollowUps.REPLIES
+    return thread.for_bot and not thread.job.by_mention
 
 
 def _is_over(job: TrackedJob) -> bool:
@@ -224,7 +177,7 @@ async def _steer(
     job, origin = readable.job, readable.allowed.origin
     text, take = asked_to_take(text, origin) if is_among_people else (text, None)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
-        await _tell_not_sent(context, readable, say.nothing_to_send([each.name for each in files]))
+        await _tell_wordless(context, origin, files)
         return
     result = await follow_up(
         context, readable, PromptRequest(text, received=True, take_thread=take, files=files)
@@ -235,6 +188,13 @@ async def _steer(
         await _tell_in_private(context, origin, "same", say.same_follow_up(job.number, result.same))
 
 
+async def _tell_wordless(context: Context, origin: Origin, files: tuple[SharedFile, ...]) -> None:
+    """Say hello to the author of a message without words, or that its files alone are not sent."""
+    here = await context.store.read(lambda tx: examples_for(context, tx, origin))
+    answer = say.nothing_to_send([each.name for each in files]) if files else hello(here)
+    await _tell_in_private(context, origin, "greeting", answer)
+
+
 async def _tell_not_sent(context: Context, readable: Readable, message: Message) -> None:
     """Tell the thread why a reply was not sent to the agent, once for each reply."""
     origin, now = readable.allowed.origin, context.clock()
@@ -242,8 +202,10 @@ async def _tell_not_sent(context: Context, readable: Readable, message: Message)
     await _tell(context, origin, lambda tx: say_in_thread(tx, readable.job, occasion, message, now))
 
 
-async def take_mention(context: Context, received: Mention) -> None:
+async def take_mention(context: Context, received: Mention, judge: Judge = judge) -> None:
     """Ask for a job with the text of a mention or a direct message. Without text, send the greeting.
+
+    What ``judge`` takes for no prompt is answered and not sent.
 
     Raises Untold while Slack does not say who its author is.
     """
@@ -255,8 +217,7 @@ async def take_mention(context: Context, received: Mention) -> None:
     if await _was_told_same(context, origin):
         return
     async with telling_refusals(context, origin):
-        if is_thanks(slack_text.to_plain(text, {}, {})):
-            await _thank(context, origin)
+        if await _is_answered_unsent(context, received, judge, text):
             return
         await _ask(context, await admit(context, origin, channel=origin.channel), text, received.files)
 
@@ -266,9 +227,7 @@ async def _ask(context: Context, allowed: Allowed, text: str, files: tuple[Share
     origin = allowed.origin
     text, take, project = words_for_job(context.projects, text, origin)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
-        names = [each.name for each in files]
-        hint = say.nothing_to_send(names) if names else say.greeting(context.bot_name)
-        await _tell_in_private(context, origin, "greeting", hint)
+        await _tell_wordless(context, origin, files)
         return
     request = PromptRequest(
         text,
@@ -296,29 +255,76 @@ def words_for_job(
     return text, take, project
 
 
-async def _thank(context: Context, origin: Origin, reviewed: TrackedJob | None = None) -> None:
-    """React to a message that only thanks or agrees, unless its author may not use the bot.
+async def _is_answered_unsent(
+    context: Context, received: ThreadReply | Mention, judge: Judge, text: str, job: TrackedJob | None = None
+) -> bool:
+    """Answer a message that is no prompt, for nothing. Return False for a prompt.
 
-    ``reviewed``: the job of which it says that its pull request is reviewed or merged.
+    ``text``: what of it is for the agent. ``job``: the job of its thread.
     """
+    origin = received.origin
+    with suppress(UnknownProject):
+        text, _ = context.projects.take(text)
+    plain = slack_text.to_plain(text, {}, {})
+    raw = slack_text.without_leading_mention(received.text, context.bot_user).strip()
+    taken = judge(plain) if len(raw) <= Unsent.LONGEST else None
+    is_by_app = origin.user in context.access_policy.bots
+    is_soft = taken is not None and taken.reflex in (Reflex.THANKS, Reflex.REVIEWED)
+    if taken is None or ((received.files or is_by_app) and not is_soft):
+        # Files say more than the words beside them, and apps can press no button.
+        return False
     try:
         allowed = await admit(context, origin, channel=origin.channel)
-    except Untold:
-        raise
-    except NotAllowed:
+    except NotAllowed as why:
+        if isinstance(why, Untold) or not is_soft:
+            raise
         await _note(context, origin)
-        return
-    job, key = await readable(context, allowed, reviewed), f"{origin.key}:thanks"
+        return True
+    known = await readable(context, allowed, job)
+    if is_soft and (job is not None or is_by_app):
+        await _react(context, origin, known if taken.reflex is Reflex.REVIEWED else None)
+    else:
+        unsent = Unsent(origin.key, origin.thread, None, raw)
+        message = await _unsent_answer(context, known, taken, plain, unsent)
+        await _tell_in_private(context, origin, "unsent", message)
+    return True
+
+
+async def _react(context: Context, origin: Origin, reviewed: Readable | None) -> None:
+    """React to thanks. ``reviewed``: the job of which they say that it is reviewed, merged or done."""
+    key = f"{origin.key}:thanks"
     kind, ts = DeliveryKind.REACTION, origin.message_ts
     reaction = NewDelivery(key, kind, origin.channel, message_ts=ts, reaction=REACTION)
 
     def react(tx: Transaction) -> None:
         # When its event comes again, the job may have another pull request.
-        if job and tx.outbox.state_of(key) is None:
-            keep_review(tx, job, Review.REVIEWED, context.clock())
+        is_new = reviewed is not None and tx.outbox.state_of(key) is None
+        if reviewed and is_new and tx.jobs.known(reviewed.job.number).awaits_review:
+            keep_review(context, tx, reviewed, Review.REVIEWED)
         tx.outbox.add(reaction, context.clock())
 
     await _tell(context, origin, react)
+
+
+async def _unsent_answer(
+    context: Context, known: Readable | None, taken: Taken, plain: str, unsent: Unsent
+) -> Message:
+    """Return the private answer to what is not sent: in a job's thread, about that job."""
+    if known is None or known.job.is_forgotten:
+        return unsent_words.not_sent(taken, plain, unsent)
+    job, now = known.job, context.clock()
+    if taken.reflex is Reflex.STOP:
+        prompt = await context.store.read(lambda tx: tx.prompts.starting(job.number))
+        return unsent_words.cannot_stop(
+            job, unsent, may_steer=prompt is not None and may_steer(context, known, prompt)
+        )
+    names_others = bool({int(each) for each in re.findall("[0-9]{1,9}", plain)} - {job.number})
+    names_others |= "jobs" in plain.casefold()
+    if taken.reflex is Reflex.STATUS and not names_others:
+        return unsent_words.status_unsent(
+            job, await context.store.read(lambda tx: tx.waits.of_job(job.number, now)), unsent
+        )
+    return unsent_words.not_sent(taken, plain, unsent)
 
 
 async def answer_in_private(context: Context, allowed: Allowed, message: Message) -> None:

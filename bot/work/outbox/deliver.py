@@ -20,6 +20,7 @@ from bot.work.jobs.thread import link_from_earlier
 from bot.work.outbox.failures import MOST_TRIES, bury_broken, settle_error
 from bot.work.outbox.safe_calls import Absent, Searches, as_member, check_lease, share_file
 from bot.work.ports import SlackError, SlackRefused
+from bot.work.visitors.question import is_stale
 from bot.work.visitors.subscriptions import posted
 from bot.work.writing import BatchWriter, retry_on_db_error, run_as_claimed, unless_taken_over
 
@@ -93,6 +94,9 @@ async def _deliver(
 async def _deliver_known(
     context: WorkerContext, sent: BatchWriter[Sent, None], searches: Searches, delivery: Delivery
 ) -> None:
+    if is_stale(delivery, context.clock()):
+        await context.settle(lambda tx: tx.outbox.remove(delivery, owner=context.owner))
+        return
     is_late = _is_late(context, delivery)
     try:
         ts = await _carry_out(context, searches, delivery)
@@ -163,7 +167,7 @@ async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
     message, thread = message_of(delivery), delivery.thread_ts
     if delivery.what.kind is DeliveryKind.REPLY:
         if delivery.root_ts is None:
-            raise SlackRefused.not_found("thread")
+            raise SlackRefused.not_found("thread", Refusal.THREAD_GONE)
         thread = thread or delivery.root_ts
 
     async def post() -> MessageTs:
@@ -254,7 +258,7 @@ def _settle_one(context: WorkerContext, tx: Transaction, delivery: Delivery, ts:
     """Write that a delivery was sent, and what follows. Nothing is written when the lease is lost."""
     what = delivery.what
     if what.kind is DeliveryKind.EDIT:
-        tx.outbox.remove_edit(delivery, owner=context.owner)
+        tx.outbox.remove(delivery, owner=context.owner)
         return
     tx.outbox.settle(delivery, lifecycle.delivered(context.clock(), ts), owner=context.owner)
     if what.kind is DeliveryKind.ROOT and what.job is not None:

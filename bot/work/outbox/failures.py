@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import structlog
 
 from bot.messages import job_answers as say
-from bot.messages import problems, visitors_answers
+from bot.messages import visitors_answers
 from bot.model import lifecycle
 from bot.model.ids import Refusal, is_direct_message
 from bot.model.jobs import JobProblem, JobState, TrackedJob
-from bot.model.outbox import PACED, Delivery, DeliveryKind, NewDelivery
+from bot.model.outbox import PACED, Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.model.quota import back_off_seconds
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
@@ -32,6 +32,7 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
     if meaning is Refusal.NOT_VISIBLE and is_direct_message(delivery.what.channel):
         meaning = Refusal.BETWEEN_PEOPLE
     now = context.clock()
+    why = NotPosted(meaning, delivery.what.channel, now, delivery.what.job)
 
     def bury(tx: Transaction) -> None:
         job = tx.jobs.get(delivery.what.job) if delivery.what.job is not None else None
@@ -43,13 +44,13 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
             job = tx.jobs.get_locked(job.number)
         tx.outbox.settle(delivery, lifecycle.delivery_dead(delivery.what, now, code), owner=context.owner)
         if job is not None and is_face:
-            _refuse_job(context, tx, job, meaning, code, now)
+            _refuse_job(context, tx, job, why, code)
         elif job is not None and delivery.what.kind is DeliveryKind.REPLY:
-            _tell_recipients(tx, job, delivery, code, now)
+            _tell_recipients(context, tx, job, delivery, why)
         elif delivery.what.subscription is not None:
-            refused(context, tx, delivery, meaning, code)
+            refused(context, tx, delivery, why)
         elif delivery.what.user is not None and delivery.what.kind in (DeliveryKind.POST, DeliveryKind.FILE):
-            _tell_asker(context, tx, delivery, meaning, code, now)
+            _tell_asker(context, tx, delivery, why)
 
     await context.store.write(bury)
     context.count("deliveries", "dead")
@@ -72,15 +73,15 @@ async def bury_broken(context: WorkerContext, delivery: Delivery) -> None:
 def _log_dead_letter(delivery: Delivery, code: str) -> None:
     """Log the dead letter. A refused reaction matters little: one line for all of a reason."""
     if delivery.what.kind is not DeliveryKind.REACTION:
-        log.warning("delivery_dead", delivery=delivery.id, kind=delivery.what.kind, reason=code)
+        what = delivery.what
+        log.warning("delivery_dead", delivery=delivery.id, kind=what.kind, job=what.job, reason=code)
     else:
         log.warning("reaction_refused", reason=code)
 
 
-def _refuse_job(
-    context: WorkerContext, tx: Transaction, job: TrackedJob, meaning: Refusal, code: str, now: datetime
-) -> None:
+def _refuse_job(context: WorkerContext, tx: Transaction, job: TrackedJob, why: NotPosted, code: str) -> None:
     """Refuse a job whose face cannot be posted. No use is spent, and the requester is told what to do."""
+    now = why.at
     tx.outbox.dead_letter_thread(job.number, code, now)
     if job.state is not JobState.WAITING:
         return  # withdrawn meanwhile, so there is nothing to refuse or to tell
@@ -91,26 +92,26 @@ def _refuse_job(
         raise LookupError(f"job {job.number} has no prompt")
     url = tx.prompts.response_url(prompt.id)
     tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt))
-    key, message = f"job:{job.number}:cannot_post", say.cannot_post(meaning, context.bot_name, job.text)
+    key, message = f"job:{job.number}:cannot_post", say.cannot_post(why, context.bot_name, job.text)
     note = NewDelivery.private(key, job.channel, job.requester, message, job=job.number, response_url=url)
     tx.outbox.add(note, now)
 
 
-def _tell_recipients(tx: Transaction, job: TrackedJob, delivery: Delivery, code: str, now: datetime) -> None:
-    message = say.undelivered(job, problems.slack_refused(code))
+def _tell_recipients(
+    context: WorkerContext, tx: Transaction, job: TrackedJob, delivery: Delivery, why: NotPosted
+) -> None:
+    message = say.undelivered(job, why, context.bot_name)
     for user in job.recipients:
         key = f"{delivery.what.key}:undelivered:{user}"
-        tx.outbox.add(NewDelivery.private(key, job.channel, user, message, job=job.number), now)
+        tx.outbox.add(NewDelivery.private(key, job.channel, user, message, job=job.number), why.at)
 
 
-def _tell_asker(
-    context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str, now: datetime
-) -> None:
+def _tell_asker(context: WorkerContext, tx: Transaction, delivery: Delivery, why: NotPosted) -> None:
     """Tell the person who asked for a post or a file that Slack refused it."""
     is_file = delivery.what.kind is DeliveryKind.FILE
-    message = visitors_answers.undelivered(meaning, code, context.bot_name, is_file=is_file)
+    message = visitors_answers.undelivered(why, context.bot_name, is_file=is_file)
     key, channel, user = f"{delivery.what.key}:undelivered", delivery.what.channel, delivery.what.user
-    tx.outbox.add(NewDelivery.private(key, channel, user, message), now)
+    tx.outbox.add(NewDelivery.private(key, channel, user, message), why.at)
 
 
 MOST_TRIES = 12

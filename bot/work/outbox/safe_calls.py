@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import structlog
 
+from bot.messages import misses
 from bot.messages import visitors_answers as say
 from bot.messages.plain_text import BOM, HEADER, csv_line
 from bot.model.ids import ChannelId, DeliveryId, MessageTs, Refusal
@@ -22,6 +23,7 @@ from bot.model.visitors import PageCounts, Snapshot
 from bot.store import LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.ports import SlackRefused, SlackUnclear, SlackUnreachable
+from bot.work.visitors.question import misses_report, numbers_of
 from bot.work.writing import BatchWriter
 
 log = structlog.get_logger(__name__)
@@ -158,15 +160,22 @@ async def _is_shared(context: WorkerContext, delivery: Delivery, channel: Channe
 
 def file_name(question: Question, delivery: Delivery) -> str:
     """Return the file name. It is unique to the delivery, so that an earlier attempt can be found by it."""
-    period = question.query.period
-    return f"docs-visitors-{period.first}-to-{period.last}-{delivery.id[:8]}.csv"
+    period, topic = question.query.period, question.query.topic
+    return f"docs-{topic}-{period.first}-to-{period.last}-{delivery.id[:8]}.csv"
 
 
 async def _upload(
     context: WorkerContext, delivery: Delivery, question: Question, channel: ChannelId, path: Path
 ) -> None:
-    rows, is_complete = await _write_csv(context, question, path)
-    words = say.file_words(question, rows, complete=is_complete)
+    if question.query.topic.is_missed:
+        answer = await context.store.read(
+            lambda tx: misses_report(context, question, numbers_of(context, tx, question))
+        )
+        await asyncio.to_thread(path.write_text, BOM + "".join(misses.csv_lines(answer)), "utf-8", newline="")
+        words = misses.file_words(answer)
+    else:
+        rows, is_complete = await _write_csv(context, question, path)
+        words = say.file_words(question, rows, complete=is_complete)
 
     async def upload() -> None:
         # Writing a large file takes its time, and so does sending it before it is shared.

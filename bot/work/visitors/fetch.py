@@ -18,12 +18,14 @@ from bot.docs_api import (
     VisitorsPage,
 )
 from bot.model.ids import ProjectId
+from bot.model.misses import NOT_HERE_FOR, Source, Words
 from bot.model.quota import back_off_seconds
 from bot.model.visitors import Counts, ReadingProblem, Snapshot, SnapshotState
 from bot.store import AlreadyStored, DatabaseTrouble, LeaseLost, Transaction
 from bot.store.snapshots import ReadPage
 from bot.work.context import WorkerContext
 from bot.work.jobs.service_health import is_refused, key_refused, service_is_well
+from bot.work.visitors.words import read_words
 from bot.work.writing import run_all, run_as_claimed
 
 log = structlog.get_logger(__name__)
@@ -108,17 +110,9 @@ def _claim(context: WorkerContext, tx: Transaction, project: ProjectId) -> tuple
 
 
 async def _fetch(context: WorkerContext, snapshot: Snapshot) -> None:
-    size = context.analytics.page_size if snapshot.with_pages else 0
     try:
         try:
-            page = await context.docs.visitors(
-                snapshot.project,
-                date_from=snapshot.period.first,
-                date_to=snapshot.period.end,
-                limit=size or 1,
-                offset=snapshot.next_offset if size else 0,
-            )
-            await _store(context, snapshot, page, snapshot.next_offset + size)
+            await _read(context, snapshot)
         except (LeaseLost, AlreadyStored, DatabaseTrouble):
             raise
         except Exception as error:
@@ -131,6 +125,39 @@ async def _fetch(context: WorkerContext, snapshot: Snapshot) -> None:
         log.warning("snapshot_taken_over", snapshot=snapshot.id)
 
 
+async def _read(context: WorkerContext, snapshot: Snapshot) -> None:
+    """Make one call and store what it brings."""
+    if snapshot.source is not Source.VISITORS:
+        words = await read_words(context.docs, snapshot.project, snapshot.source, snapshot.period)
+        await _store_words(context, snapshot, words)
+        return
+    size = context.analytics.page_size if snapshot.with_pages else 0
+    page = await context.docs.visitors(
+        snapshot.project,
+        date_from=snapshot.period.first,
+        date_to=snapshot.period.end,
+        limit=size or 1,
+        offset=snapshot.next_offset if size else 0,
+    )
+    await _store(context, snapshot, page, snapshot.next_offset + size)
+
+
+async def _store_words(context: WorkerContext, snapshot: Snapshot, words: Words) -> None:
+    def keep(tx: Transaction) -> None:
+        tx.snapshots.store_words(snapshot, words, context.clock(), owner=context.owner)
+        _go_on(context, tx, snapshot.project)
+
+    await context.settle(keep)
+    context.count("analytics", "read")
+
+
+def _go_on(context: WorkerContext, tx: Transaction, project: ProjectId) -> None:
+    """Let the project's questions look at what was read, and its calls go on if the key was refused."""
+    tx.questions.check_now(project, context.clock())
+    if is_refused(tx, project):
+        service_is_well(context, tx, project, wrote=False)
+
+
 async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage, next_offset: int) -> None:
     totals = Counts(page.totals.human, page.totals.ai, page.totals.total)
     rows = [(row.path, Counts(row.human, row.ai, row.total)) for row in page.visitors]
@@ -139,9 +166,7 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage,
     def keep(tx: Transaction) -> None:
         read = ReadPage(totals, rows, context.clock(), next_offset, is_last)
         tx.snapshots.store(snapshot, read, owner=context.owner)
-        tx.questions.check_now(snapshot.project, context.clock())
-        if is_refused(tx, snapshot.project):
-            service_is_well(context, tx, snapshot.project, wrote=False)
+        _go_on(context, tx, snapshot.project)
 
     await context.settle(keep)
     context.count("analytics", "read")
@@ -155,6 +180,8 @@ async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: Excep
     context.count("analytics", type(error).__name__.lower())
     log.warning("visitors_not_read", snapshot=snapshot.id, reason=type(error).__name__)
     attempts, problem = snapshot.attempts + 1, _PROBLEMS.get(type(error), ReadingProblem.UNWELL)
+    if snapshot.source is not Source.VISITORS and isinstance(error, Forbidden | NotFound):
+        problem = ReadingProblem.NOT_HERE
     asked_wait = getattr(error, "retry_after_seconds", None) or 0.0
     wait = timedelta(seconds=max(asked_wait, back_off_seconds(attempts, context.chance(), cap=60.0)))
 
@@ -187,6 +214,7 @@ def _fail(
     After the first quick calls this makes six calls in the first hour, and two in each later one.
     """
     pause = min(max(attempts - _MOST_TRIES + 1, 1), 3) * timedelta(minutes=10)
+    pause = NOT_HERE_FOR if problem is ReadingProblem.NOT_HERE else pause
     tx.snapshots.settle(
         snapshot.id,
         owner=context.owner,

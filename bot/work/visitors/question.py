@@ -13,13 +13,14 @@ from functools import partial
 
 import structlog
 
-from bot.messages import visitors
+from bot.messages import misses, visitors
 from bot.messages import visitors_answers as say
 from bot.model.access import Origin
-from bot.model.ids import Message, ProjectId, QuestionId, SubscriptionId
-from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
+from bot.model.ids import Message, ProjectId, QuestionId, SubscriptionId, UserId
+from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.questions import (
     FileTo,
+    MissesReport,
     Numbers,
     Question,
     QuestionKind,
@@ -40,8 +41,11 @@ _CHART_RESERVE = 10
 """The number of calls that a chart must leave in the hourly budget for the next question."""
 _SOON_SECONDS = 20.0
 """A question waits for the budget if the next call frees within this time."""
-_QUIET_SECONDS = 3.0
+_QUIET = timedelta(seconds=3)
 """How long a question is read without a word. Most answers come sooner."""
+_NEWS = timedelta(minutes=1)
+"""For how long it is news that a question is being read."""
+_READING = ":reading"
 _DIGEST_NOW_SECONDS = 600.0
 """How long a digest that somebody asked for waits for its pages."""
 LATEST = timedelta(hours=24)
@@ -80,12 +84,17 @@ def ask(
     if tx.questions.has_key(origin.key):
         return False
     now, analytics, compared = context.clock(), context.analytics, query.compared
-    points = query.period.earlier(CURVE_WEEKS)[:-2] if kind is QuestionKind.DIGEST else query.period.steps()
-    with_pages = dict.fromkeys(points, False)
+    is_digest = kind is QuestionKind.DIGEST
+    points = query.period.earlier(CURVE_WEEKS)[:-2] if is_digest else analytics.chart_parts(query.period, now)
+    with_pages, older = dict.fromkeys(points, False), None
     if compared is not None:
+        lead = min(query.period, compared).lead()
+        older = None if tx.snapshots.has_visits(project, lead.end, now) else lead
         # Only its totals, if pages could not be compared.
         is_over = query.period.is_over(now, analytics.zone) and compared.is_over(now, analytics.zone)
         with_pages[compared] = is_over and compared.days == query.period.days
+    if older is not None:
+        with_pages.setdefault(older, False)
     with_pages[query.period] = True
     # In one order, or PostgreSQL ends one of two transactions that add the same snapshots.
     found = {
@@ -101,15 +110,16 @@ def ask(
     chart = [found[point] for point in points]
     if kind is QuestionKind.VISITORS and _unread(chart) >= analytics.question_calls:
         chart = []
-    shown, current = context.projects.shown(project), found[query.period]
+    current = found[query.period]
     added = tx.questions.add(
         origin,
-        replace(query, label=shown.label if shown else None),
+        with_label(context, query, project),
         kind=kind,
         subscription=subscription,
         project=project,
         now=current,
         was=found[compared] if compared else None,
+        older=found[older] if older else None,
         chart=chart,
         asked_at=now,
     )
@@ -117,6 +127,12 @@ def ask(
         tx.snapshots.try_again([each.id for each in found.values()], now)
     tx.snapshots.want([current.id], kind, now + WANTED)
     return added
+
+
+def with_label(context: Context, query: VisitorsQuery, project: ProjectId) -> VisitorsQuery:
+    """Return the query with how people read its project."""
+    shown = context.projects.shown(project)
+    return replace(query, label=shown.label if shown else None)
 
 
 def _unread(parts: Sequence[Snapshot]) -> int:
@@ -175,20 +191,24 @@ def numbers_of(context: Context, tx: Transaction, question: Question) -> Numbers
     """Return the snapshots of a question as they are stored."""
     known = tx.snapshots.get(question.snapshots)
     chart = tuple(known[each] for each in question.chart)
-    was = known[question.was] if question.was else None
-    return Numbers(known[question.now], was, chart, context.budget(tx, question.project))
+    older, was = (known[each] if each else None for each in (question.older, question.was))
+    return Numbers(known[question.now], was, older, chart, context.budget(tx, question.project))
 
 
 def _awaited(
     context: WorkerContext, question: Question, numbers: Numbers, now: datetime
 ) -> Sequence[Snapshot]:
-    """Return the snapshots that a question waits for next: its pages, those compared with, its chart.
+    """Return the snapshots that a question waits for next: its windows with their pages, then its chart.
 
     None if it is to be told what there is.
     """
-    pages = [each for each in numbers.windows if _comes(question, each)][:1]
-    chart = [each for each in numbers.chart if each.totals is None and _comes(question, each)]
-    if question.kind is QuestionKind.DIGEST:
+    is_digest = question.kind is QuestionKind.DIGEST
+    # A digest does not wait long for the week that shows where the data begins: mostly its curve does.
+    windows = [each for each in numbers.windows if not (is_digest and each is numbers.older)]
+    parts = [*([numbers.older] if is_digest and numbers.older else []), *numbers.chart]
+    pages = [each for each in windows if _comes(question, each)][:1]
+    chart = [each for each in parts if each.totals is None and _comes(question, each)]
+    if is_digest:
         age_seconds = (now - question.asked_at).total_seconds()
         if pages and age_seconds < _patience_seconds(context, question, numbers):
             return pages
@@ -225,20 +245,28 @@ def _has_had_share(context: Context, question: Question, numbers: Numbers) -> bo
 
 
 def _reading_key(question: Question) -> str:
-    return f"question:{question.id}:reading"
+    return f"question:{question.id}{_READING}"
+
+
+def is_stale(delivery: Delivery, now: datetime) -> bool:
+    """Return whether a delivery says that a question is being read, and comes too late to be news."""
+    return delivery.what.key.endswith(_READING) and now - delivery.created_at > _NEWS
 
 
 def _tell_reading(tx: Transaction, question: Question, now: datetime) -> None:
     """Tell a person once, after a moment, that the numbers are being read."""
-    is_late = (now - question.asked_at).total_seconds() >= _QUIET_SECONDS
-    if question.kind is QuestionKind.VISITORS and is_late:
+    age = now - question.asked_at
+    if question.kind is QuestionKind.VISITORS and _QUIET <= age <= _NEWS:
         reading = _private_delivery(_reading_key(question), question, say.reading(question.query))
         tx.outbox.add(reading, now)
 
 
 def _is_being_told(tx: Transaction, question: Question) -> bool:
-    """Return whether the message about the reading is under way, so that the answer must follow it."""
-    tx.outbox.drop_pending(_reading_key(question))
+    """Return whether the message about the reading is under way, so that the answer must follow it.
+
+    If it waits, also for another try, the answer takes its place.
+    """
+    tx.outbox.drop_waiting(_reading_key(question))
     return tx.outbox.state_of(_reading_key(question)) is DeliveryState.SENDING
 
 
@@ -247,15 +275,40 @@ def _answer(
 ) -> None:
     """Add the answer to the outbox, and the file if one is wanted."""
     current, query = numbers.now, question.query
-    if current.totals is not None:
-        message = visitors.report(build_report(context, tx, query, numbers), question.id)
+    is_read = any(each.is_read for each in numbers.windows) if query.topic.is_missed else current.is_read
+    if is_read:
+        message = _told(context, tx, question, numbers)
     elif current.state is SnapshotState.FAILED:
-        message = say.not_readable(query, current.problem or ReadingProblem.UNWELL)
+        problem = current.problem or ReadingProblem.UNWELL
+        is_here = problem != ReadingProblem.NOT_HERE
+        message = say.not_readable(query, problem) if is_here else misses.not_here(query)
     else:
         message = say.budget_used_up(query, numbers.budget)
     tx.outbox.add(_private_delivery(f"question:{question.id}:answer", question, message), now)
-    if current.totals is not None:
+    if is_read:
         send_file(tx, question, query.file_to, now)
+
+
+def _told(
+    context: Context,
+    tx: Transaction,
+    question: Question,
+    numbers: Numbers,
+    *,
+    shared_by: UserId | None = None,
+) -> Message:
+    """Return the answer to a question whose numbers were read."""
+    if question.query.topic.is_missed:
+        return misses.report(misses_report(context, question, numbers), question.id, shared_by=shared_by)
+    report = build_report(context, tx, question.query, numbers)
+    return visitors.report(report, question.id, shared_by=shared_by)
+
+
+def misses_report(context: Context, question: Question, numbers: Numbers) -> MissesReport:
+    """Return what an answer about what readers miss is made of."""
+    read_at = min((each.taken_at for each in numbers.windows if each.taken_at), default=context.clock())
+    is_open = not question.query.period.is_over(read_at, context.analytics.zone)
+    return MissesReport(question.query, numbers.windows, is_open, read_at)
 
 
 def _private_delivery(key: str, question: Question, message: Message) -> NewDelivery:
@@ -295,7 +348,7 @@ _MOST_KEYS = 50
 """Maximum repetitions of a post or a file that Slack keeps refusing."""
 
 
-def _answered(context: Context, tx: Transaction, number: QuestionId) -> tuple[Question, Numbers] | Message:
+def answered(context: Context, tx: Transaction, number: QuestionId) -> tuple[Question, Numbers] | Message:
     """Return an answered question with its numbers, or a message why they are not there (any more)."""
     question = tx.questions.get(number)
     if question is None:
@@ -304,6 +357,7 @@ def _answered(context: Context, tx: Transaction, number: QuestionId) -> tuple[Qu
         return say.still_reading()
     numbers = numbers_of(context, tx, question)
     is_kept = numbers.now.totals is not None and numbers.now.with_pages
+    is_kept = is_kept or any(each.words is not None for each in numbers.windows)
     return (question, numbers) if is_kept else say.not_kept()
 
 
@@ -324,16 +378,14 @@ async def share(context: Context, allowed: Allowed, number: QuestionId) -> Messa
     user = allowed.user
 
     def post(tx: Transaction) -> Message | None:
-        found = _answered(context, tx, number)
+        found = answered(context, tx, number)
         if isinstance(found, Message):
             return found
         key, (question, numbers) = _free_key(tx, f"question:{number}:shared"), found
         if key is None:
             return say.shared_before()
-        report = build_report(context, tx, question.query, numbers)
-        shared = NewDelivery.post(
-            key, question.channel, user, visitors.report(report, number, shared_by=user)
-        )
+        message = _told(context, tx, question, numbers, shared_by=user)
+        shared = NewDelivery.post(key, question.channel, user, message)
         tx.outbox.add(replace(shared, question=number), context.clock())
         return None
 
@@ -346,10 +398,12 @@ async def more(context: Context, number: QuestionId) -> Message:
     """Return the rest of an answer."""
 
     def rest(tx: Transaction) -> Message:
-        found = _answered(context, tx, number)
+        found = answered(context, tx, number)
         if isinstance(found, Message):
             return found
         query = found[0].query
+        if query.topic.is_missed:
+            return misses.more(misses_report(context, *found), number)
         query = replace(query, top=max(query.top, visitors.MOST_PAGES))
         return visitors.more(build_report(context, tx, query, found[1]), number)
 
@@ -360,14 +414,14 @@ async def send_csv(context: Context, number: QuestionId) -> Message:
     """Send all pages as a file to the person who asked, once unless Slack refuses it. Return the reply."""
 
     def send(tx: Transaction) -> Message:
-        found = _answered(context, tx, number)
+        found = answered(context, tx, number)
         if isinstance(found, Message):
             return found
         key = _free_key(tx, file_key(number, FileTo.PRIVATE))
         if key is None:
             return say.file_sent_before()
         send_file(tx, found[0], FileTo.PRIVATE, context.clock(), key=key)
-        return say.file_follows(to_channel=False)
+        return say.file_follows()
 
     reply = await context.store.write(send)
     context.wake()

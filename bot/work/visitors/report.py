@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import takewhile
 from statistics import median
 
 import structlog
 
 from bot.messages import digests as say
 from bot.messages.digests import digest as digest_message
-from bot.messages.visitors import NO_CHART_BUDGET, NO_CHART_READ
+from bot.messages.visitors import NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ
+from bot.model.ids import ChannelId, ProjectId
 from bot.model.outbox import NewDelivery
 from bot.model.questions import (
+    Comparison,
     Movements,
     Numbers,
     Question,
@@ -27,6 +30,7 @@ from bot.model.questions import (
     SubscriptionState,
     Suggestion,
     SuggestionReason,
+    ToReview,
     VisitorsQuery,
     WeeklyReport,
     WorkDone,
@@ -45,15 +49,23 @@ def build_report(context: Context, tx: Transaction, query: VisitorsQuery, number
     now, was, analytics = numbers.now, numbers.was, context.analytics
     if now.totals is None or now.taken_at is None:
         raise LookupError(f"snapshot {now.id} has not been read")
-    is_fair = was is not None and is_comparable(query.period, now.taken_at, was, analytics)
-    compared = was if is_fair else None
-    points, no_chart = _points(query.period, numbers.chart)
+    begun = _has_begun(tx, query, numbers)
+    comparison = compare(query, now.taken_at, was, begun, analytics)
+    compared = was if comparison is Comparison.FAIR else None
+    before = was.totals if was else None
+    points, no_chart = _points(analytics.chart_parts(query.period, now.taken_at), numbers.chart)
+    empty = None
+    if points and not begun:
+        empty = _without_visits(points)
+        is_new = before is not None and not before.total
+        left = points[points_too_early([counts for _, counts in points], is_new=is_new) :]
+        points, no_chart = (left, None) if len(left) > 1 else ((), NO_CHART_BEGINS)
     return Report(
         query=query,
         now=now,
         was=was,
         site=now.totals,
-        before=was.totals if was else None,
+        before=before,
         pages=tx.pages.count(now.id, query.section),
         top=tuple(
             tx.pages.top(now.id, compared.id if compared else None, query.section, query.sort, query.top)
@@ -64,28 +76,64 @@ def build_report(context: Context, tx: Transaction, query: VisitorsQuery, number
         budget=numbers.budget,
         zone=analytics.zone.key,
         is_open=not query.period.is_over(now.taken_at, analytics.zone),
-        is_fair=is_fair,
+        comparison=comparison,
         taken_at=now.taken_at,
+        empty=empty,
     )
 
 
-def is_comparable(period: Period, taken_at: datetime, was: Snapshot, analytics: Analytics) -> bool:
-    """Return whether the pages of a period, read at ``taken_at``, can be compared with those of ``was``."""
-    if was.taken_at is None or was.totals is None or not was.with_pages or was.period.days != period.days:
-        return False
-    return period.is_over(taken_at, analytics.zone) and was.period.is_over(was.taken_at, analytics.zone)
+def _has_begun(tx: Transaction, query: VisitorsQuery, numbers: Numbers) -> bool:
+    """Return whether the service's data is known to begin before all that is shown."""
+    earliest = min(query.period, query.compared or query.period)
+    read_at = min(each.taken_at for each in numbers.windows if each.taken_at is not None)
+    return tx.snapshots.has_visits(numbers.now.project, earliest.lead().end, read_at)
+
+
+def compare(
+    query: VisitorsQuery, taken_at: datetime, was: Snapshot | None, begun: bool, analytics: Analytics
+) -> Comparison:
+    """Return whether a period, read at ``taken_at``, is compared with ``was``.
+
+    ``begun``: see `_has_begun`.
+    """
+    if was is None or was.totals is None or was.taken_at is None:
+        return Comparison.NONE
+    if not was.totals.total:
+        return Comparison.EMPTY
+    if not begun:
+        return Comparison.BEGINS_LATE
+    if was.period.days != query.period.days:
+        return Comparison.LENGTHS
+    over = (query.period.is_over(taken_at, analytics.zone), was.period.is_over(was.taken_at, analytics.zone))
+    return Comparison.FAIR if all(over) else Comparison.OPEN
 
 
 def _points(
-    period: Period, chart: tuple[Snapshot, ...]
+    parts: tuple[Period, ...], chart: tuple[Snapshot, ...]
 ) -> tuple[tuple[tuple[Period, Counts], ...], str | None]:
-    """Return the points of the chart, or why there is none."""
+    """Return the points of the chart, or why there is none. ``parts``: those that it could have."""
     points = tuple((part.period, part.totals) for part in chart if part.totals is not None)
     if points and len(points) == len(chart):
         return points, None
     if any(part.state is SnapshotState.FAILED for part in chart):
         return (), NO_CHART_READ
-    return (), NO_CHART_BUDGET if period.steps() else None
+    return (), NO_CHART_BUDGET if parts else None
+
+
+def _without_visits(points: Sequence[tuple[Period, Counts]]) -> Period | None:
+    """Return what a chart's first points without visits cover; None if its first one has some."""
+    empty = [period for period, _ in takewhile(lambda point: not point[1].total, points)]
+    return Period(empty[0].first, empty[-1].end) if empty else None
+
+
+def points_too_early(points: Sequence[Counts | None], *, is_new: bool = False) -> int:
+    """Return how many of a chart's first points to leave out: those before the data begins, and the next.
+
+    That next one may cover fewer days. ``is_new``: the period before has no visits either.
+    """
+    first = next((at for at, counts in enumerate(points) if counts and counts.total), len(points))
+    is_part = is_new or any(counts is not None for counts in points[:first])
+    return first + 1 if is_part else 0
 
 
 def _movements(
@@ -116,8 +164,8 @@ CURVE_WEEKS = 8
 _MOST_JOBS = 20_000
 """Maximum jobs read for a week; a hundred an hour make fewer."""
 _RECENT = timedelta(days=30)
-_MOST_TO_REVIEW = 10
-"""Maximum pull requests that the digest lists as waiting for review; older ones than 30 days are left out."""
+_MOST_TO_REVIEW = 3
+"""Maximum pull requests that the digest names as waiting for review."""
 _RECENT_JOBS = 1_000
 """A page is not suggested if one of these jobs names it."""
 
@@ -133,7 +181,9 @@ def tell_digest(context: WorkerContext, tx: Transaction, question: Question, num
     is_served = context.projects.serve(question.project)
     if is_served and numbers.now.totals is not None:
         weekly = _weekly_report(context, tx, question, numbers, subscription)
-        post = NewDelivery.post(key, question.channel, question.user or None, digest_message(weekly))
+        post = NewDelivery.post(
+            key, question.channel, question.user or None, digest_message(weekly, question.id)
+        )
         tx.outbox.add(replace(post, subscription=question.subscription, question=question.id), now)
         log.info("digest_told", question=question.id, week=question.query.period.first.isoformat())
         return True
@@ -145,10 +195,15 @@ def tell_digest(context: WorkerContext, tx: Transaction, question: Question, num
         tx.subscriptions.change(subscription.id, last_result=f"not told: {problem}", last_run_at=now)
         if problem == ReadingProblem.NOT_SERVED:
             tx.subscriptions.change(subscription.id, state=SubscriptionState.ENDED, next_run_at=None)
-    message = message or say.digest_failed(week, problem, shown)
+    message = message or say.digest_failed(question.channel, week, problem, shown)
     url = question.response_url
     tx.outbox.add(NewDelivery.private(key, question.channel, reader, message, response_url=url), now)
     return False
+
+
+def _to_review(tx: Transaction, project: ProjectId, channel: ChannelId, now: datetime) -> ToReview:
+    jobs, count = tx.jobs.awaiting_review(project, channel, _MOST_TO_REVIEW)
+    return ToReview(tuple(jobs), now, count - len(jobs), tx.channels.reviewers(channel))
 
 
 def _weekly_report(
@@ -164,18 +219,18 @@ def _weekly_report(
         question.project, day_start(week.first, zone), day_start(week.end, zone), _MOST_JOBS
     )
     taken = [job.time_taken.total_seconds() for job in jobs if job.time_taken is not None]
-    to_review = tx.jobs.awaiting_review(question.channel, now - _RECENT, _MOST_TO_REVIEW)
     work = WorkDone(
         asked=len(jobs),
         by_state=dict(Counter(job.state for job in jobs)),
         median_time=timedelta(seconds=median(taken)) if taken else None,
-        to_review=tuple(job.number for job in to_review),
+        to_review=_to_review(tx, question.project, question.channel, now),
     )
     recent = tx.jobs.asked_between(question.project, now - _RECENT, now, _RECENT_JOBS)
-    read = (*numbers.chart, *reversed(numbers.windows))
+    read = (*numbers.chart, *(each for each in (numbers.was, numbers.now) if each))
+    curve = tuple((snapshot.period, snapshot.totals) for snapshot in read)
     return WeeklyReport(
         report=report,
-        curve=tuple((snapshot.period, snapshot.totals) for snapshot in read),
+        curve=curve[points_too_early([counts for _, counts in curve]) :],
         work=work,
         suggestion=suggestion(report, [job.text for job in recent]),
         subscription=subscription,

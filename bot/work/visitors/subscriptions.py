@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
-from zoneinfo import ZoneInfo
 
 import structlog
 
 from bot.messages import digests as say
 from bot.model.access import Origin
-from bot.model.ids import ChannelId, Message, ProjectId, Refusal, RequestKey, SubscriptionId
-from bot.model.outbox import Delivery, NewDelivery
+from bot.model.ids import ChannelId, Message, ProjectId, RequestKey, SubscriptionId
+from bot.model.outbox import Delivery, NewDelivery, NotPosted
 from bot.model.prompts import Act
 from bot.model.questions import NOBODY, QuestionKind, Subscription, SubscriptionState, VisitorsQuery, Weekday
-from bot.model.visitors import Period, ReadingProblem, day_start, last_full_week
+from bot.model.visitors import Period, ReadingProblem, last_full_week
 from bot.store import Transaction
 from bot.work.access import Allowed
 from bot.work.context import Context, WorkerContext
@@ -26,7 +26,7 @@ _AT_ONCE = 20
 _PLANNED_AHEAD = timedelta(hours=6)
 """How early the numbers of a planned digest are requested, to spread the calls to the analytics API."""
 _ASKED_AGAIN = timedelta(minutes=1)
-"""Whoever asks for the same digest twice within this time is asked before it is sent again."""
+"""The same digest is sent once within this time, however often somebody asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +95,42 @@ def _is_same(known: Subscription, request: SubscribeRequest) -> bool:
 async def unsubscribe(
     context: Context, allowed: Allowed, section: str | None, project: ProjectId | None = None
 ) -> Message:
-    """End a channel's subscriptions: those to a section, of a project, or all of them if both are None."""
+    """End a channel's subscription, or ask which one if there are several.
 
-    origin = allowed.origin
+    ``section``: only those to it, "" for the whole site. ``project``: only those of it.
+    """
 
-    def end(tx: Transaction) -> tuple[int, int]:
-        known = tx.subscriptions.in_channel(origin.channel)
-        ended = [
-            each for each in known if section in (None, each.section) and project in (None, each.project)
-        ]
-        for each in ended:
-            tx.subscriptions.change(
-                each.id, state=SubscriptionState.ENDED, next_run_at=None, response_url=None
-            )
-            tx.audit.subscribed(Act.UNSUBSCRIBED, origin, each.id, each.project, context.clock())
-        return len(ended), len(known) - len(ended)
+    def is_meant(each: Subscription) -> bool:
+        return section in (None, each.section or "") and project in (None, each.project)
 
-    return say.unsubscribed(*await context.store.write(end))
+    def end(tx: Transaction) -> Message:
+        known = tx.subscriptions.in_channel(allowed.origin.channel)
+        meant = [each for each in known if is_meant(each)]
+        if len(meant) > 1:
+            return say.which_to_end(meant, context.projects)
+        return _end(context, tx, allowed.origin, meant, left=len(known) - len(meant))
+
+    return await context.store.write(end)
+
+
+async def unsubscribe_one(context: Context, allowed: Allowed, number: SubscriptionId) -> Message:
+    """End the subscription with this number if it is one of the channel."""
+
+    def end(tx: Transaction) -> Message:
+        known = tx.subscriptions.in_channel(allowed.origin.channel)
+        meant = [each for each in known if each.id == number]
+        return _end(context, tx, allowed.origin, meant, left=len(known) - len(meant))
+
+    return await context.store.write(end)
+
+
+def _end(
+    context: Context, tx: Transaction, origin: Origin, meant: Sequence[Subscription], *, left: int
+) -> Message:
+    for each in meant:
+        tx.subscriptions.change(each.id, state=SubscriptionState.ENDED, next_run_at=None, response_url=None)
+        tx.audit.subscribed(Act.UNSUBSCRIBED, origin, each.id, each.project, context.clock())
+    return say.unsubscribed(len(meant), left)
 
 
 async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
@@ -121,24 +140,18 @@ async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
 
 
 async def digest_now(
-    context: Context,
-    allowed: Allowed,
-    section: str | None,
-    named: ProjectId | None = None,
-    *,
-    again: bool = False,
+    context: Context, allowed: Allowed, section: str | None, named: ProjectId | None
 ) -> Message:
     """Request a digest of the last full week for this channel, besides the weekly ones.
 
-    The same one within a minute is stored only if the person confirms it (``again``). ``named``: the project
-    that they named; None for that of the channel.
+    The same one within a minute is not stored. ``named``: the project that the person named; None for that of
+    the channel.
     """
-
     origin = allowed.origin
 
     def add(tx: Transaction) -> tuple[ProjectId, bool]:
         project, now = named or context.project_of(tx, origin.channel).id, context.clock()
-        if not again and not tx.questions.has_key(origin.key):
+        if not tx.questions.has_key(origin.key):
             lately = tx.questions.digests_since(project, origin.channel, now - _ASKED_AGAIN)
             if any(each.query.section == section for each in lately):
                 return project, False
@@ -203,12 +216,10 @@ async def _post_first(context: WorkerContext, subscription: Subscription) -> Non
 
 def _first_words(context: WorkerContext, tx: Transaction, known: Subscription) -> Message:
     """Return the first post of a subscription. It names the week of the first digest."""
-    run_at, zone = _first_run(context, tx, known), context.analytics.zone
-    week = last_full_week(run_at, zone)
-    is_behind = last_full_week(run_at, ZoneInfo(known.weekly.zone)).first > week.first
-    newer_at = day_start(week.end + timedelta(days=week.days), zone) if is_behind else None
+    run_at = _first_run(context, tx, known)
+    week = last_full_week(run_at, context.analytics.zone)
     shown = context.projects.shown(known.project)
-    return say.first_post(known, run_at, week, newer_at=newer_at, counted_in=zone.key, shown=shown)
+    return say.first_post(known, run_at, week, now=context.clock(), shown=shown)
 
 
 def _first_run(context: WorkerContext, tx: Transaction, subscription: Subscription) -> datetime:
@@ -278,24 +289,24 @@ def posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     )
 
 
-def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str) -> None:
+def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, why: NotPosted) -> None:
     """End the subscription if its first post is refused; pause it if a later one is. Tell the owner.
 
     A refusal that only the operator can solve, such as a revoked token, does not pause the subscription.
     """
-    known, now, change = _of(tx, delivery), context.clock(), tx.subscriptions.change
+    known, now, change, bot_name = _of(tx, delivery), why.at, tx.subscriptions.change, context.bot_name
     shown, url = context.projects.shown(known.project), None
     if delivery.what.question is None:
         if not change(known.id, was=SubscriptionState.PROVING, state=SubscriptionState.ENDED):
             return
-        what, message = "refused", say.cannot_subscribe(meaning, code, context.bot_name)
+        what, message = "refused", say.cannot_subscribe(why, bot_name)
         url = known.response_url
     else:
-        change(known.id, last_result=f"not posted: Slack said {code}", last_run_at=now)
-        if meaning.needs_operator:
-            what, message = "refused", say.not_posted(known, code, shown)
+        change(known.id, last_result=f"not posted: {why.meaning}", last_run_at=now)
+        if why.meaning.needs_operator:
+            what, message = "refused", say.not_posted(known, why, bot_name, shown)
         elif change(known.id, was=SubscriptionState.ACTIVE, state=SubscriptionState.PAUSED, next_run_at=None):
-            what, message = "paused", say.paused(known, code, shown)
+            what, message = "paused", say.paused(known, why, bot_name, shown)
         else:
             return
     log.warning("subscription_refused", subscription=known.id, channel=known.channel)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -16,6 +16,16 @@ from sandbox.docs_service.agent.site import (
     pages,
     related,
     with_menu_entry,
+)
+from sandbox.docs_service.agent.talk import (
+    Said,
+    corrected,
+    earlier_messages,
+    leans_back,
+    points_back,
+    sought,
+    spoken_page,
+    wishes,
 )
 from sandbox.docs_service.agent.template import SHELL, Topic, example, language_of, new_page, steps
 from sandbox.docs_service.agent.writing import (
@@ -44,6 +54,10 @@ _NEW_PAGE = re.compile(
     r"\b(?:quick-?start|tutorial|guide|reference|FAQ|page)\b.*)"
 )
 
+_FIX = re.compile(r"(?i)^(?:fix|correct)\b|\bwrong\b")
+_NOTHING = "There is nothing to change on the site for this prompt."
+_NO_PAGE = "Neither the prompt nor the messages before it name a page of the site."
+
 
 @dataclass(frozen=True)
 class Change:
@@ -66,21 +80,68 @@ def decide(
     files: Mapping[str, str], prompt: str, project: str, page: str | None = None
 ) -> Change | Unchanged:
     """Return the change for a prompt; `page` is the main page of the job's earlier changes, if any."""
-    instructions, now = _instructions(prompt), dict(files)
-    page = page if page in files else None
+    instructions, said, now = _instructions(prompt), earlier_messages(prompt), dict(files)
+    steps, page = list[_Step](), page if page in files else None
     for instruction in instructions:
-        new, page = _carry_out(now, instruction, page)
-        now |= {path: fill(text, project) for path, text in new.items()}
+        # "It" of a further sentence is what the first one was about.
+        steps.append(step := _step(now, instruction, said if not steps else [], page))
+        now, page = now | {path: fill(text, project) for path, text in step.files.items()}, step.page
     changed = {path: text for path, text in now.items() if files.get(path) != text}
     if not changed:
-        return Unchanged("There is nothing to change on the site for this prompt.")
+        return Unchanged(next((step.reason for step in steps if step.reason), _NOTHING))
     page = page if page in changed else next(path for path in changed if path != MENU)
     told = [f"{'updated' if path in files else 'added'} {path}" for path in sorted(changed, key=page.__ne__)]
-    return Change(changed, clip(capital(instructions[0]), 72), sentence(", ".join(told)), page)
+    title = next((step.title for step in steps if step.title), capital(instructions[0]))
+    return Change(changed, clip(title, 72), sentence(", ".join(told)), page)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What came of an instruction: files to write, and the page for the job's next instruction."""
+
+    files: Mapping[str, str]
+    page: str | None
+    title: str = ""
+    reason: str = ""
+
+
+def _step(files: Mapping[str, str], instruction: str, said: Sequence[Said], page: str | None) -> _Step:
+    """Carry out an instruction, with what was said before if its subject is there."""
+    site = pages(files)
+    named, rest = named_page(site, instruction)
+    if not leans_back(_LEADING_VERB.sub("", rest)):
+        return _Step(*_carry_out(files, instruction, page))
+    page = named or spoken_page(site, said) or page
+    if page is None:
+        return _Step({}, None, reason=_NO_PAGE)
+    new, heeded = _heed(site, page, said, rest)
+    if heeded:
+        return _Step({page: new.render()}, page, f"{new.title}: {'; '.join(heeded)}")
+    if _FIX.search(rest):
+        return _Step({}, page, reason=f"Nobody says what is wrong on {page}.")
+    return _Step(*_carry_out(files, instruction, page))
+
+
+def _heed(site: Mapping[str, Page], path: str, said: Sequence[Said], rest: str) -> tuple[Page, list[str]]:
+    """Return the page after what was said of it, and that in a few words; none if nothing can be taken up."""
+    if _OWN_WAY.search(rest):
+        return site[path], []
+    new, heeded = corrected(site[path], "\n".join([*(one.text for one in said), rest]))
+    if not heeded and (points_back(rest) or spoken_page(site, said) == path):
+        for wish, name in wishes(said):
+            new = edit({**site, path: new}, path, wish, _LEADING_VERB.sub("", wish))
+            what = _LEADING_VERB.sub("", wish).removeprefix("that ")
+            heeded.append(f"{what}, as {name} said" if name else what)
+    return new, heeded
 
 
 def _instructions(prompt: str) -> list[str]:
-    """Return the instructions of a prompt: its first sentence, and all others that begin with a verb."""
+    """Return the instructions of a prompt: its first sentence, and all others that begin with a verb.
+
+    One that quotes what readers looked for asks for a page about it.
+    """
+    if wanted := sought(prompt):
+        return [f"Add a page about {one_line(wanted).rstrip('?')}"[:_MAX_INSTRUCTION_LENGTH]]
     parts = [one_line(part)[:_MAX_INSTRUCTION_LENGTH] for part in _SPLIT.split(without_background(prompt))]
     plain = [_POLITE.sub("", part.strip(" .!?,;:…-*>#")).strip() for part in parts]
     instructions = [part for part in plain if not _SMALL_TALK.fullmatch(part)]
@@ -128,6 +189,12 @@ _SITE_WIDE = re.compile(r"(?i)\b(?:typos?|spelling|grammar)\b")
 _ASIDE = re.compile(
     r"(?i)\b(?P<example>examples?|samples?|snippets?)\b|^(?:mention|note|say|state|warn about)\b"
 )
+_ADDS = re.compile(r"(?i)(?:add|create|write|draft|document|explain|describe|mention|note|include|warn)\b")
+_SHORTER = re.compile(r"(?i)\b(?:short(?:er|en)|brief(?:er)?|concise|simpl(?:er|ify))\b")
+_OWN_WAY = re.compile(
+    r"(?i)\b(?:typos?|spelling|grammar|examples?|samples?|snippets?|short(?:er|en)|brief(?:er)?|concise|simpl(?:er|ify))\b"
+)
+"""Instructions that say what to do, and nothing of what is wrong."""
 _NOTE = re.compile(r"(?i)^(?:mention|note|say|state|(?P<warn>warn about))\s+(?P<that>that\s+)?(?P<said>.+)$")
 _SECTION = re.compile(r"(?i)^(?:an?\s|the\s|new\s)*(?:section|paragraph|table|more)\s+(?:about|on|of)\s+")
 
@@ -138,6 +205,10 @@ def edit(site: Mapping[str, Page], path: str, instruction: str, subject: str) ->
     if _SITE_WIDE.search(instruction):
         wrong = re.compile(rf"\b(?:{'|'.join(_MISSPELT)})")
         return Page.parse(wrong.sub(lambda match: _MISSPELT[match[0]], page.render()))
+    if (fixed := corrected(page, instruction))[1] and not _ADDS.match(instruction):
+        return fixed[0]
+    if _SHORTER.search(instruction) and len(page.sections) > 1:
+        return page.without_last_section()
     if (match := _ASIDE.search(instruction)) and match["example"]:
         return add_example(page, instruction)
     if match := _NOTE.match(instruction):
@@ -185,9 +256,13 @@ _PHRASES = {
 }
 EXAMPLES = (
     ("Add a quickstart for the Python SDK", "a new page and a pull request"),
+    (
+        "Fix the page please, where people said “the rate limits page says 60, it is 100”",
+        "that page is corrected",
+    ),
     ("Check the changelog, there is nothing to change", "completed, no pull request"),
     ("Fail on purpose", "failed"),
-    ("Archive this", "archived; follow-ups are refused from then on"),
+    ("Explain webhooks, then archive this job", "archived; follow-ups are refused from then on"),
     ("Explain how to rotate API keys. Take your time", "a pull request, after ten times as long"),
 )
 """Prompts to try, and their outcomes."""

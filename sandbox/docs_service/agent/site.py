@@ -53,6 +53,11 @@ class Page:
         first = {one: text for one, text in self.sections.items() if one not in _LAST}
         return replace(self, sections={**first, heading: body, **last})
 
+    def without_last_section(self) -> Page:
+        """Return the page without the last section before the closing ones."""
+        *_, last = [heading for heading in self.sections if heading not in _LAST] or self.sections
+        return replace(self, sections={one: text for one, text in self.sections.items() if one != last})
+
     def with_bullet(self, heading: str, text: str) -> Page:
         """Return the page with this item in the section's list, once; create the section if it is missing."""
         lines = self.sections.get(heading, "").split("\n")
@@ -81,10 +86,18 @@ def named_page(site: Mapping[str, Page], instruction: str) -> tuple[str | None, 
     for pattern in _PLACES:
         for match in re.finditer(pattern, instruction, re.IGNORECASE):
             found = match.groupdict()
-            path = f"docs/{found['path']}.md" if "path" in found else find_page(site, found["name"])
-            if path in site:
+            path = file_of(site, found["path"]) if "path" in found else find_page(site, found["name"])
+            if path:
                 return path, one_line(instruction[: match.start()] + instruction[match.end() :])
     return None, instruction
+
+
+def file_of(site: Mapping[str, Page], address: str) -> str | None:
+    """Return the page that an address leads to: its path, or that of its file, at any place below a host."""
+    steps = re.sub(r"\.(?:md|html?)$", "", address.strip("/.,;:")).split("/")
+    ends = ("/".join(steps[at:]) for at in range(len(steps)))
+    files = (file for end in ends for file in (f"docs/{end}.md", f"docs/{end}/index.md"))
+    return next((file for file in files if file in site), None)
 
 
 def find_page(site: Mapping[str, Page], phrase: str) -> str | None:

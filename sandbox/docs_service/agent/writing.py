@@ -33,8 +33,8 @@ def shared(wanted: set[str], text: str) -> int:
 
 
 def without_background(text: str) -> str:
-    """Return the text without the lines that give no instructions: quoted ones, and who asked."""
-    return re.sub(r"(?m)^(?:>.*|Asked (?:by|in) .*\.)$", "", text).rstrip()
+    """Return the text without the lines that give no instructions: quotes, their heads, and who asked."""
+    return re.sub(r"(?m)^(?:>.*|Earlier messages of .*|File .*:|Asked (?:by|in) .*\.)$", "", text).rstrip()
 
 
 def one_line(text: str) -> str:

@@ -3,8 +3,9 @@
 import { post } from "./api.js";
 import { ask, notice } from "./dialogs.js";
 import { el } from "./dom.js";
+import { noteAsked } from "./examples.js";
 import { icon } from "./icons.js";
-import { nameOf, state, userOf } from "./store.js";
+import { changed, nameOf, state, userOf } from "./store.js";
 
 const OWN_COMMANDS = [{ command: "/invite", usage_hint: "@docs-agent", description: "Bring somebody into this channel" }];
 let made = 0;
@@ -19,7 +20,8 @@ function choices(text, inThread) {
   if (!word) return [];
   const start = word.slice(1).toLowerCase();
   const found = word[0] === "@"
-    ? [...state.users.values()].map((user) => ({ name: user.name, about: nameOf(user) }))
+    ? [...[...state.users.values()].map((user) => ({ name: user.name, about: nameOf(user) })),
+      ...Object.values(state.groups).map((name) => ({ name, about: "User group" }))]
     : [...state.channels.values()].filter((channel) => !channel.is_im && !channel.is_mpim).map((channel) => ({ name: channel.name, about: channel.topic }));
   return found.filter((one) => one.name.startsWith(start)).slice(0, 8)
     .map((one) => ({ insert: `${word[0]}${one.name} `, replace: word.length, shown: word[0] + one.name, about: one.about }));
@@ -81,6 +83,7 @@ export function composer(label, threadTs) {
     field.setAttribute("aria-activedescendant", `${id}-${at}`);
     list.children[at].scrollIntoView({ block: "nearest" });
   };
+  const isTyped = (one) => field.value.slice(0, field.selectionStart).endsWith(one.insert.trim());
   const take = (number) => {
     const one = offered[number];
     const end = field.selectionStart;
@@ -97,7 +100,7 @@ export function composer(label, threadTs) {
     put("");
     show();
     attach([]);
-    if (await send(text, threadTs(), files)) return;
+    if (await send(text, threadTs(), files)) { noteAsked(text); changed(); return; }
     if (!attached.length) attach(files);
     if (from === place) put(field.value || text);
   };
@@ -109,7 +112,7 @@ export function composer(label, threadTs) {
       event.preventDefault();
       at = (at + (event.key === "ArrowDown" ? 1 : offered.length - 1)) % offered.length;
       show();
-    } else if (open && (event.key === "Tab" || (event.key === "Enter" && offered[at].insert.trim() !== field.value.trim()))) {
+    } else if (open && (event.key === "Tab" || (event.key === "Enter" && !isTyped(offered[at])))) {
       event.preventDefault();
       take(at);
     } else if (open && event.key === "Escape") {

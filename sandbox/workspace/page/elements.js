@@ -1,9 +1,8 @@
 // Buttons, menus and inputs. What a person does with one goes to the bot as the action's payload.
 
 import { post } from "./api.js";
-import { ask, notice } from "./dialogs.js";
+import { notice } from "./dialogs.js";
 import { el, safeUrl } from "./dom.js";
-import { overflowMenu } from "./roving.js";
 import { state } from "./store.js";
 
 const label = (object) => object?.text || "";
@@ -24,15 +23,9 @@ export function readFields(fields) {
   return values;
 }
 
-async function confirmed(confirm) {
-  return !confirm || ask(label(confirm.title), label(confirm.text), label(confirm.confirm) || "Yes", label(confirm.deny) || "No");
-}
-
 function button(element, blockId, context) {
-  const press = async () => {
-    if (await confirmed(element.confirm)) await act(context, element, blockId, { value: element.value, text: element.text });
-  };
-  const attributes = { class: `button ${element.style || ""}`, onclick: press, "aria-label": element.accessibility_label };
+  const press = () => act(context, element, blockId, { value: element.value, text: element.text });
+  const attributes = { class: `button ${element.style || ""}`, onclick: press };
   const url = safeUrl(element.url);
   if (url) return el("a", { ...attributes, href: url, target: "_blank", rel: "noopener", role: "button" }, label(element.text));
   return el("button", { ...attributes, type: "button" }, label(element.text));
@@ -43,7 +36,7 @@ function select(element, onChange, isLabelled) {
   const options = isOfChannels
     ? [...state.channels.values()].filter((channel) => !channel.is_im && !channel.is_mpim).map((channel) => ({ text: { text: `#${channel.name}` }, value: channel.id }))
     : element.options;
-  const initial = element.initial_option?.value || element.initial_conversation || (element.default_to_current_conversation ? state.channel : "");
+  const initial = element.initial_option?.value || (element.default_to_current_conversation ? state.channel : "");
   // In a form its label is its name; in a message the placeholder is.
   const node = el("select", { "aria-label": isLabelled ? null : label(element.placeholder) || "Choose" },
     el("option", { value: "" }, label(element.placeholder) || "Choose…"), ...options.map((option) => el("option", { value: option.value }, label(option.text))));
@@ -71,7 +64,7 @@ function boxes(element, onChange) {
 }
 
 function typed(element, onChange) {
-  const limits = { minlength: element.min_length, maxlength: element.max_length, placeholder: label(element.placeholder), autofocus: element.focus_on_load };
+  const limits = { maxlength: element.max_length, placeholder: label(element.placeholder), autofocus: element.focus_on_load };
   const node = el(element.multiline ? "textarea" : "input", { ...(element.multiline ? { rows: 5 } : { type: "text" }), ...limits, value: element.initial_value });
   const read = () => ({ value: node.value === "" ? null : node.value });
   if (onChange) node.addEventListener("change", () => onChange(read()));
@@ -89,12 +82,6 @@ function make(element, onChange, isLabelled = false) {
 /** An element outside an input: using it tells the bot at once. */
 export function control(element, blockId, context) {
   if (element.type === "button") return button(element, blockId, context);
-  if (element.type === "image") return el("img", { src: safeUrl(element.image_url), alt: element.alt_text, width: 88 });
-  if (element.type === "overflow") {
-    return overflowMenu(element.options, async (option) => {
-      if (await confirmed(element.confirm)) await act(context, element, blockId, { selected_option: plainOption(option) });
-    });
-  }
   const { node } = make(element, async (value) => {
     const told = act(context, element, blockId, value);
     // A menu in a message asks for something each time, so it stands ready again at once.
@@ -107,8 +94,7 @@ export function control(element, blockId, context) {
 /** An input block; the dialogue reads it through `context.fields`. */
 export function inputFor(block, context) {
   const { element } = block;
-  const tell = block.dispatch_action ? (value) => act(context, element, block.block_id, value) : null;
-  const { node, read } = make(element, tell, true);
+  const { node, read } = make(element, null, true);
   const id = `field-${block.block_id}`, isGroup = node.localName === "div";
   node.id = id;
   if (isGroup) Object.entries({ role: "group", class: "choice", "aria-labelledby": `${id}-label` }).forEach(([name, value]) => node.setAttribute(name, value));

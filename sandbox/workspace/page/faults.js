@@ -20,19 +20,28 @@ const OF_DOCS = [
   ["Hourly limit is reached", "The next job has to wait for half a minute.", { match: "create", fault: "429", seconds: 30 }],
   ["Key is refused, three times", "As if the key had expired.", { match: "any", fault: "401", times: 3 }],
   ["Next state is unknown", "A job has a state that is in no document.", { match: "get", fault: "odd_status" }],
+  ["Next preview does not build", "Its build fails, with a log.", { match: "preview", fault: "broken_build" }],
   ["Slow answers, five times", "Each takes five seconds.", { match: "any", fault: "slow", times: 5 }],
 ];
+
+/** The words of the button that orders such a fault; what a program ordered has none. */
+function nameOf({ match, fault }) {
+  const found = [...OF_SLACK, ...OF_DOCS].find(([, , order]) => (order.method || order.match) === match && order.fault === fault);
+  return found ? found[0] : `${match}: ${fault}`;
+}
 
 const drawer = byId("faults");
 let opener = null;
 const waiting = el("ul", { class: "waiting" });
 const said = el("p", { class: "small", role: "status" });
+const forget = el("button", { type: "button", class: "button", hidden: true, onclick: async () => tell(await post("calm", {})) }, "Forget them");
 
 function tell(answer) {
   if (!answer.ok) { notice(answer.detail || answer.error); return; }
-  const one = (fault) => `${fault.match}: ${fault.fault}${fault.times > 1 ? `, ${fault.times} times` : ""}`;
-  waiting.replaceChildren(...answer.waiting.map((fault) => el("li", {}, el("code", {}, one(fault)))));
+  const left = (fault) => (fault.times > 1 ? ` (${fault.times} left)` : "");
+  waiting.replaceChildren(...answer.waiting.map((fault) => el("li", {}, nameOf(fault) + left(fault))));
   said.textContent = answer.waiting.length ? "Still to come:" : "Nothing is ordered.";
+  forget.hidden = !answer.waiting.length;
 }
 
 const choice = ([name, about, order]) => el("button", { type: "button", class: "fault", onclick: async () => tell(await post("fault", order)) },
@@ -55,9 +64,8 @@ export async function toggle(from) {
   drawer.replaceChildren(
     el("header", { class: "bar" }, el("div", { class: "bar-text" }, el("h2", {}, "Faults"), el("p", {}, "Break something, and see what the bot says.")),
       el("button", { type: "button", class: "icon", "aria-label": "Close faults", onclick: close }, icon("close"))),
+    el("div", { class: "ordered" }, said, waiting, forget),
     el("div", { class: "fill", tabindex: "0", role: "group", "aria-label": "Faults to order" },
-      said, waiting,
-      el("button", { type: "button", class: "button", onclick: async () => tell(await post("calm", {})) }, "Forget them"),
       ...group("Slack", ...OF_SLACK.map(choice), hangUp),
       ...(state.links.docs_service ? group("Docs service", ...OF_DOCS.map(choice)) : [])));
   drawer.hidden = false;

@@ -20,8 +20,6 @@ const PATHS = {
   edit: "M4 20l1-4L16.5 4.5l3 3L8 19z",
   trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10.5 11v5M13.5 11v5",
   file: "M6 3h8l5 5v13H6zM14 3v5h5",
-  pull: "M6 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM6 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM18 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM6 8v8M18 16V9a3 3 0 0 0-3-3h-3M14 3.5 11.5 6 14 8.5",
-  more: "M5 12v.01M12 12v.01M19 12v.01",
 };
 
 /** A sign beside words, or in a button that has its name. */

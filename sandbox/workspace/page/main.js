@@ -4,6 +4,7 @@ import { listen, loadState, post } from "./api.js";
 import { composer } from "./composer.js";
 import { notice } from "./dialogs.js";
 import { byId, el } from "./dom.js";
+import { offerExamples } from "./examples.js";
 import * as faults from "./faults.js";
 import { icon } from "./icons.js";
 import { drawList, stayAtBottom } from "./messages.js";
@@ -11,9 +12,8 @@ import { hideView, showView } from "./modal.js";
 import { plainText } from "./mrkdwn.js";
 import { roving } from "./roving.js";
 import { drawClock, drawSide, help, isDirect, label, rail } from "./side.js";
-import { changed, channelItems, dropEphemeral, dropMessage, nameOf, onChange, putEphemeral, putMessage, state, take, threadItems, userOf } from "./store.js";
+import { changed, channelItems, dropMessage, nameOf, onChange, putEphemeral, putMessage, state, take, threadItems, userOf } from "./store.js";
 
-const FIRST = "/docs-agent Add a quickstart for the Python SDK";
 let stopListening = () => {};
 let loading = false;
 
@@ -64,8 +64,7 @@ function closeThread() {
 }
 
 function emptyChannel() {
-  return el("div", { class: "empty" }, el("p", {}, `Nothing has been said in ${label(state.channels.get(state.channel))} yet.`),
-    el("p", {}, "Ask the docs agent for something:"), el("p", {}, el("button", { type: "button", class: "button primary", onclick: () => channelWrites.put(FIRST) }, FIRST)));
+  return el("p", { class: "empty" }, `Nothing has been said in ${label(state.channels.get(state.channel))} yet.`);
 }
 
 function aboutOf(channel) {
@@ -86,6 +85,7 @@ function draw() {
   threadWrites.moveTo(`${channel.id} ${state.thread}`);
   channelWrites.node.hidden = !channel.is_member;
   offerToJoin(channel);
+  offerExamples(channel, channelWrites.put, threadWrites.put, openThread);
   drawList(byId("messages"), channelItems(channel.id), { openThread }, emptyChannel);
   settleMessages();
   byId("thread").hidden = !state.thread;
@@ -126,7 +126,6 @@ function takeEvent(event) {
     message: () => { if (putMessage(event.message)) announce(event.message); },
     message_deleted: () => dropMessage(event.channel, event.ts),
     ephemeral: () => { putEphemeral(event.ephemeral); announce({ ...event.ephemeral, user: state.bot.user_id }); },
-    ephemeral_deleted: () => dropEphemeral(event.id),
     view: () => showView(event.view),
     view_closed: () => hideView(event.view_id),
     channel: () => { state.channels.set(event.channel.id, event.channel); changed(); },

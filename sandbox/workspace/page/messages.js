@@ -2,7 +2,7 @@
 
 import { post } from "./api.js";
 import { drawAll } from "./blocks.js";
-import { fileCard, pullCard, pullOf } from "./cards.js";
+import { fileCard } from "./cards.js";
 import { askText, notice } from "./dialogs.js";
 import { el } from "./dom.js";
 import { icon } from "./icons.js";
@@ -50,7 +50,7 @@ function replies(message, actions) {
     el("span", { class: "faces", "aria-hidden": true }, ...people.map(avatar)), count, el("span", { class: "small" }, `last ${momentOf(all.at(-1).ts)}`))];
 }
 
-function messageNode(message, follows, actions, pull) {
+function messageNode(message, follows, actions) {
   const user = userOf(message.ephemeral ? state.bot.user_id : message.user);
   const context = { container: message.ephemeral ? { type: "ephemeral", channel: message.channel, id: message.id } : { type: "message", channel: message.channel, ts: message.ts } };
   const body = message.blocks?.length ? drawAll(message.blocks, context) : message.text ? mrkdwn(message.text) : [];
@@ -60,7 +60,7 @@ function messageNode(message, follows, actions, pull) {
     follows ? el("div", { class: "beside" }, time(message)) : avatar(user),
     el("div", { class: "said" }, ...(follows ? [] : [who]), ...(message.ephemeral ? [el("p", { class: "eye" }, icon("eye", 14), " Only visible to you")] : []),
       el("div", { class: "body" }, ...body, ...(message.edited ? [el("span", { class: "small" }, " (edited)")] : [])),
-      ...(pull ? [pullCard(pull, message)] : []), ...(message.files || []).map(fileCard), ...(message.reactions?.length ? [reactions(message)] : []), ...replies(message, actions)),
+      ...(message.files || []).map(fileCard), ...(message.reactions?.length ? [reactions(message)] : []), ...replies(message, actions)),
     ...(message.ephemeral ? [] : [tools(message, actions)]));
 }
 
@@ -84,7 +84,6 @@ export function drawList(log, items, actions, empty) {
   const atBottom = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
   const held = document.activeElement && log.contains(document.activeElement) ? keyOf(document.activeElement) : null;
   const before = drawn.get(log) || new Map(), now = new Map(), made = [];
-  const pulls = new Map(items.map((item) => [pullOf(item), item.ts]));
   let day = null, last = null;
   for (const item of items) {
     if (dayOf(item.ts) !== day) {
@@ -94,10 +93,8 @@ export function drawList(log, items, actions, empty) {
     }
     const follows = last && last.user === item.user && !item.ephemeral && !last.ephemeral && Number(item.ts) - Number(last.ts) < 300 && !item.bot_id;
     const under = actions.openThread ? repliesOf(item.channel, item.ts) : [];
-    // The files of a pull request stand under its newest link.
-    const pull = pulls.get(pullOf(item)) === item.ts ? pullOf(item) : null;
-    const version = JSON.stringify([item, follows, pull, under.length, under.at(-1)?.ts, state.me, state.users.size, state.channels.size]);
-    made.push(once(before, now, item.id || item.ts, version, () => messageNode(item, follows, actions, pull)));
+    const version = JSON.stringify([item, follows, under.length, under.at(-1)?.ts, state.me, state.users.size, state.channels.size]);
+    made.push(once(before, now, item.id || item.ts, version, () => messageNode(item, follows, actions)));
     last = item;
   }
   drawn.set(log, now);

@@ -5,10 +5,10 @@ import { nameOf, state, userOf } from "./store.js";
 
 const EMOJI = {
   eyes: "👀", memo: "📝", x: "❌", gear: "⚙️", warning: "⚠️", tada: "🎉", hourglass_flowing_sand: "⏳",
-  heavy_minus_sign: "➖", file_folder: "📁", no_entry: "⛔", grey_question: "❔", leftwards_arrow_with_hook: "↩️",
+  heavy_minus_sign: "➖", file_folder: "📁", no_entry: "⛔", no_entry_sign: "🚫", grey_question: "❔", leftwards_arrow_with_hook: "↩️",
   ghost: "👻", zzz: "💤", white_check_mark: "✅", double_vertical_bar: "⏸️", thumbsup: "👍", "+1": "👍", "-1": "👎",
   heart: "❤️", robot_face: "🤖", bust_in_silhouette: "👤", smile: "😄", raised_hands: "🙌", pray: "🙏",
-  bar_chart: "📊",
+  bar_chart: "📊", bulb: "💡",
 };
 
 export const emoji = (name) => EMOJI[name] || `:${name}:`;
@@ -66,6 +66,7 @@ function entity(inside) {
     const shown = /^\d+$/.test(seconds) ? slackDate(Number(seconds), pattern || "") : label;
     return safeUrl(link) ? el("a", { href: link, target: "_blank", rel: "noopener" }, shown) : shown;
   }
+  if (target.startsWith("!subteam^")) return el("span", { class: "pill" }, label || `@${state.groups[target.slice(9)] || target.slice(9)}`);
   if (target.startsWith("!")) return el("span", { class: "pill broadcast" }, label || `@${target.slice(1)}`);
   const url = unescape(target);
   if (!safeUrl(url)) return unescape(label || target);

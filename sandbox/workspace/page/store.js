@@ -1,7 +1,7 @@
 // What the page knows, and who wants to be told when it changes.
 
 export const state = {
-  me: null, team: {}, users: new Map(), channels: new Map(), commands: [], shortcuts: [], links: {}, bot: {},
+  me: null, team: {}, users: new Map(), groups: {}, channels: new Map(), commands: [], shortcuts: [], links: {}, bot: {},
   messages: new Map(), ephemerals: new Map(), seq: 0, channel: null, thread: null, unread: new Set(),
 };
 
@@ -40,20 +40,15 @@ export function putEphemeral(note) {
   changed();
 }
 
-export function dropEphemeral(id) {
-  for (const notes of state.ephemerals.values()) notes.delete(id);
-  changed();
-}
-
 export const userOf = (id) => state.users.get(id) || { id, name: id, real_name: id, color: "#777" };
 export const nameOf = (user) => user.real_name || user.name;
 const isReply = (message) => message.thread_ts && message.thread_ts !== message.ts;
 
 const byTs = (a, b) => Number(a.ts) - Number(b.ts);
 
-/** Roots, broadcasts and private answers of a channel, in order. */
+/** Roots and private answers of a channel, in order. */
 export function channelItems(channel) {
-  const roots = [...(state.messages.get(channel)?.values() || [])].filter((m) => !isReply(m) || m.subtype === "thread_broadcast");
+  const roots = [...(state.messages.get(channel)?.values() || [])].filter((m) => !isReply(m));
   const notes = [...(state.ephemerals.get(channel)?.values() || [])].filter((note) => !note.thread_ts);
   return [...roots, ...notes.map((note) => ({ ...note, ephemeral: true }))].sort(byTs);
 }

@@ -2,12 +2,10 @@
 // https://docs.slack.dev/reference/block-kit/blocks/data-table-block
 
 import { el, scrolling } from "./dom.js";
-import { richText } from "./blocks.js";
 
 const DEFAULT_PAGE = 5;
 
-const wordsIn = (part) => part.text || (part.elements || []).map(wordsIn).join("");
-const textOf = (cell) => (cell.type === "raw_number" ? cell.text || String(cell.value) : wordsIn(cell));
+const textOf = (cell) => cell.text || String(cell.value);
 const isNumber = (cell) => cell.type === "raw_number";
 
 function compare(a, b) {
@@ -16,9 +14,8 @@ function compare(a, b) {
 }
 
 function cellOf(cell, column) {
-  const content = cell.type === "rich_text" ? richText(cell) : [textOf(cell)];
   const attributes = { class: isNumber(cell) ? "number" : "" };
-  return column === 0 ? el("th", { scope: "row", ...attributes }, ...content) : el("td", attributes, ...content);
+  return column === 0 ? el("th", { scope: "row", ...attributes }, textOf(cell)) : el("td", attributes, textOf(cell));
 }
 
 export function dataTable(block) {

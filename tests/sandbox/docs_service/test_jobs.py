@@ -22,7 +22,7 @@ async def test_a_follow_up_makes_the_job_active_again_and_goes_on_with_its_pull_
     assert (reply.status, reply.json["status"], reply.json["prLink"]) == (200, "active", None)
     clock.forward(7)
     assert (await caller.job(job_id)).json["prLink"] == first
-    page = (await caller.request("GET", "/acme-docs/pull/1")).text
+    page = (await caller.request("GET", "/acme/acme-docs/pull/1")).text
     assert "wants to merge 2 commits" in page
     assert "This also holds for Python 3.11." in page
 
@@ -94,7 +94,7 @@ async def test_a_service_started_again_in_its_folder_finishes_what_it_had_begun(
         reply = await caller.job(job_id)
         await service.stop()
     assert reply.json["status"] == "completed"
-    assert reply.json["prLink"] == f"{caller.base_url}/acme-docs/pull/1"
+    assert reply.json["prLink"] == f"{caller.base_url}/acme/acme-docs/pull/1"
 
 
 async def test_a_service_killed_between_its_commit_and_its_note_of_it_commits_once(
@@ -107,7 +107,7 @@ async def test_a_service_killed_between_its_commit_and_its_note_of_it_commits_on
             if "No job yet" in (await caller.request("GET", "/")).text:
                 await caller.ask("Explain webhooks")
                 clock.forward(7)
-            page = await caller.request("GET", "/acme-docs/pull/1")
+            page = await caller.request("GET", "/acme/acme-docs/pull/1")
             await service.stop()
             with closing(sqlite3.connect(options.folder / "service.db")) as connection, connection:
                 connection.execute(
@@ -122,10 +122,10 @@ async def test_jobs_end_by_themselves_without_anybody_asking(options: DocsServic
     async with aiohttp.ClientSession() as session:
         caller = Caller(session, await service.start())
         await caller.ask("Explain webhooks")
-        async with session.get(f"{caller.base_url}/acme-docs/pull/1") as first:
+        async with session.get(f"{caller.base_url}/acme/acme-docs/pull/1") as first:
             seen = [first.status]
         for _ in range(100):
-            async with session.get(f"{caller.base_url}/acme-docs/pull/1") as page:
+            async with session.get(f"{caller.base_url}/acme/acme-docs/pull/1") as page:
                 seen.append(page.status)
             if seen[-1] == 200:
                 break

@@ -11,6 +11,7 @@ from pathlib import Path
 import aiohttp
 
 from sandbox.docs_service import DocsService, DocsServiceOptions
+from sandbox.docs_service.wire import LISTINGS
 from tests.sandbox.docs_service.caller import Caller
 
 # All checks of schemathesis are on. It gets one project id; job ids come from the jobs that it creates.
@@ -19,11 +20,21 @@ headers = { Authorization = "Bearer sandbox_key" }
 
 [parameters]
 "path.projectId" = "acme-docs"
+"path.owner" = "acme"
+
+[[operations]]
+include-operation-id = "getPullRequest"
+headers = { Authorization = "Bearer github_pat_sandbox" }
+
+# Hardly any branch exists.
+[[operations]]
+include-operation-id = "createPreview"
+checks.positive_data_acceptance.expected-statuses = ["2xx", "400"]
 
 [generation]
 deterministic = true
 database = "none"
-max-examples = 20
+max-examples = 14
 """
 
 
@@ -31,6 +42,8 @@ async def test_schemathesis_finds_nothing_in_any_phase(options: DocsServiceOptio
     plenty = replace(options, work_seconds=0.02, uses_an_hour=100_000, analytics_calls_an_hour=100_000)
     service = DocsService(plenty)
     base_url = await service.start()
+    async with aiohttp.ClientSession() as session:
+        await Caller(session, base_url).ask("Fix the typo on the webhooks page")
     config = tmp_path / "schemathesis.toml"
     config.write_text(CONFIG)
     process = await asyncio.create_subprocess_exec(
@@ -60,5 +73,10 @@ async def test_schemathesis_finds_nothing_in_any_phase(options: DocsServiceOptio
         ("follow_up", 200),
         ("visitors", 200),
         ("visitors", 400),
+        *((name, status) for name in LISTINGS for status in (200, 400, 401)),
+        ("preview", 400),
+        ("build", 404),
+        ("pull_request", 200),
+        ("pull_request", 404),
         (None, 405),
     }

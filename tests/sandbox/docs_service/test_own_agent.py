@@ -31,10 +31,10 @@ async def test_what_the_agent_changes_is_a_commit_on_a_branch_and_the_checkout_i
     before = git(repository, "status", "--porcelain=v2", "--branch"), git(repository, "diff", "HEAD")
     async with service(tmp_path, repository, program(WRITES)) as caller:
         job = await asked(caller)
-        assert (job["status"], job["prLink"]) == ("completed", f"{caller.base_url}/acme-docs/pull/1")
+        assert (job["status"], job["prLink"]) == ("completed", f"{caller.base_url}/acme/acme-docs/pull/1")
         assert job["source"]["repository"] == f"{caller.base_url}/acme-docs/tree"
         assert "Fail on purpose" not in (await caller.request("GET", "/")).text
-        pull = (await caller.request("GET", "/acme-docs/pull/1")).text
+        pull = (await caller.request("GET", "/acme/acme-docs/pull/1")).text
         assert "1 file changed" in pull
         assert "<code>trunk</code>" in pull
     [branch] = branches(repository)
@@ -184,7 +184,7 @@ async def test_a_follow_up_goes_on_with_the_branch_of_its_job(
         await caller.follow_up(first["id"], "Two")
         second = await ended(caller, first["id"])
         assert (second["status"], second["prLink"]) == ("completed", first["prLink"])
-        assert "wants to merge 2 commits" in (await caller.request("GET", "/acme-docs/pull/1")).text
+        assert "wants to merge 2 commits" in (await caller.request("GET", "/acme/acme-docs/pull/1")).text
     [branch] = branches(repository)
     assert git(repository, "show", f"{branch}:log.md") == "One\nTwo"
     assert git(repository, "rev-list", "--count", f"trunk..{branch}") == "2"
@@ -271,7 +271,7 @@ async def test_a_submodule_a_link_and_hooks_do_no_harm(
     links = f"{WRITES}; os.symlink('index.md', 'link.md'); os.chmod('webhooks.md', 0o755)"
     async with service(tmp_path, repository, program(links)) as caller:
         assert (await asked(caller))["status"] == "completed"
-        assert "2 files changed" in (await caller.request("GET", "/acme-docs/pull/1")).text
+        assert "2 files changed" in (await caller.request("GET", "/acme/acme-docs/pull/1")).text
     [branch] = branches(repository)
     modes = git(repository, "ls-tree", "--format=%(objectmode) %(path)", branch).splitlines()
     assert {"160000 vendor", "120000 link.md", "100755 webhooks.md"} <= set(modes)

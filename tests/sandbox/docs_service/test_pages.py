@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sandbox.docs_service.pages import compare
+from sandbox.docs_service.pulls import compare
 from tests.sandbox.docs_service.caller import Caller, HeldClock
 
 SCRIPT = "Add a page about <script>alert(1)</script> and ![x](http://elsewhere.example/x.png)"
@@ -16,7 +16,7 @@ async def test_the_pull_request_shows_its_branch_commits_and_diff(caller: Caller
     job_id = (await caller.ask("Fix the typo on the webhooks page")).json["id"]
     clock.forward(7)
     await caller.job(job_id)
-    page = (await caller.request("GET", "/acme-docs/pull/1")).text
+    page = (await caller.request("GET", "/acme/acme-docs/pull/1")).text
     assert "<h1>Fix the typo on the webhooks page" in page
     assert f"agent/{job_id.replace('_', '-')}" in page
     assert "1 file changed" in page
@@ -38,12 +38,13 @@ async def test_every_link_on_the_pages_leads_somewhere(caller: Caller, clock: He
         visited[path] = reply.status
         if "text/html" in reply.headers["Content-Type"]:
             found = re.findall(r'(?:href|action)="([^"]*)"', reply.text)
-            waiting += [link.replace("&amp;", "&") for link in found if not link.endswith("/archive")]
+            forms = ("/archive", "/merge", "/close")
+            waiting += [link.replace("&amp;", "&") for link in found if not link.endswith(forms)]
     assert set(visited.values()) == {200}
-    assert "/acme-docs/pull/1" in visited
+    assert "/acme/acme-docs/pull/1" in visited
 
 
-@pytest.mark.parametrize("path", ["/", "/acme-docs/pull/1", "/acme-docs/job/{id}"])
+@pytest.mark.parametrize("path", ["/", "/acme/acme-docs/pull/1", "/acme-docs/job/{id}"])
 async def test_what_a_prompt_says_is_only_text(caller: Caller, clock: HeldClock, path: str) -> None:
     job_id = (await caller.ask(SCRIPT)).json["id"]
     clock.forward(7)
@@ -60,9 +61,9 @@ async def test_what_a_prompt_says_is_only_text(caller: Caller, clock: HeldClock,
     "path",
     [
         "/nothing",
-        "/acme-docs/pull/9",
-        "/acme-docs/pull/99999999999999999999",
-        "/nobody/pull/1",
+        "/acme/acme-docs/pull/9",
+        "/acme/acme-docs/pull/99999999999999999999",
+        "/acme/nobody/pull/1",
         "/acme-docs/job/job_1",
         "/acme-docs/tree/etc/passwd",
     ],

@@ -39,7 +39,7 @@ async def test_a_change_that_is_not_published_has_failed_and_keeps_its_branch(
 ) -> None:
     async with service(tmp_path, repository, program(WRITES), publish=program(text)) as caller:
         job = await asked(caller)
-        assert (job["status"], job["prLink"]) == ("failed", f"{caller.base_url}/acme-docs/pull/1")
+        assert (job["status"], job["prLink"]) == ("failed", f"{caller.base_url}/acme/acme-docs/pull/1")
         [branch] = branches(repository)
         shown = await page(caller, job)
     assert f"The change is on the branch {branch}, but the publishing command" in shown

@@ -128,3 +128,23 @@ async def test_the_bytes_and_a_response_url_can_go_wrong_too(
     with pytest.raises(aiohttp.ClientError):
         await session.post(url, json={"text": "shown all the same"})
     assert [note["text"] for note in workspace.state.ephemerals.values()] == ["shown all the same"]
+
+
+async def test_a_bot_deletes_its_own_files_and_messages_only(
+    workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
+) -> None:
+    file_id = await uploaded(client, session)
+    await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)
+    anas = workspace.people.say(ANA, DOCS, "Mine", files=[("notes.txt", "Mine")])
+    own = (await client.conversations_history(channel=DOCS))["messages"]
+    (posted,) = [message["ts"] for message in own if message["user"] != ANA]
+    await client.chat_delete(channel=DOCS, ts=posted)
+    await client.files_delete(file=file_id)
+    for call, code in (
+        (client.chat_delete(channel=DOCS, ts=anas["ts"]), "cant_delete_message"),
+        (client.files_delete(file=anas["files"][0]["id"]), "cant_delete_file"),
+        (client.files_delete(file=file_id), "file_not_found"),
+    ):
+        with pytest.raises(SlackApiError, match=code):
+            await call
+    assert [file["name"] for file in await files_in(client, DOCS)] == ["notes.txt"]

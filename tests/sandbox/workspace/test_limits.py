@@ -62,11 +62,11 @@ async def test_a_call_is_refused_with_slacks_code(
     ("blocks", "complaint"),
     [
         ([_section("x" * 3001)], "must be less than 3001 characters [json-pointer:/blocks/0/text/text]"),
-        ([{"type": "divider"}] * 51, "no more than 50 items"),
+        ([_section("x")] * 51, "no more than 50 items"),
         ([{"type": "sparkles"}], "unsupported type: sparkles"),
         ([{"type": "alert", "text": {"type": "plain_text", "text": "x"}}], "unsupported type: alert"),
         ([BUTTON, BUTTON], "`block_id` must be unique"),
-        ([{"type": "header", "text": {"type": "mrkdwn", "text": "x"}}], "plain_text"),
+        ([{"type": "header", "text": {"type": "plain_text", "text": "x"}}], "unsupported type: header"),
         ([_table([["Page"]])], "must have 2 to 201 rows"),
         ([_table([["Page"], ["/"]], page_size=101)], "must be 1 to 100"),
         ([_table([["Page"], [""]])], "must be more than 0 characters [json-pointer:/blocks/0/rows/1/0/text]"),
@@ -89,7 +89,7 @@ async def test_blocks_are_refused_with_the_place(
         [None],
         ["words"],
         [{"type": ["section"]}],
-        [{"type": "section", "fields": 7}],
+        [{"type": "section", "text": 7}],
         [{"type": "actions", "elements": "words"}],
         [{"type": "actions", "elements": [7]}],
         [{"type": "context", "elements": [None]}],
@@ -158,13 +158,19 @@ async def test_a_thread_is_read_page_by_page_with_its_metadata(client: AsyncWebC
     assert (numbers, pages) == ([0, 1, 2, 3], 3)
 
 
-async def test_what_was_said_is_there_after_a_restart(open_workspace: Opener) -> None:
+async def test_what_was_said_is_kept_before_it_is_answered(open_workspace: Opener) -> None:
     first = await open_workspace()
-    said = first.people.say(ANA, DOCS, "kept")
+    said = first.people.say(ANA, DOCS, "first")
+    gone = first.people.say(ANA, DOCS, "gone")
+    answered = await client_of(first).chat_postMessage(channel=DOCS, text="kept")
+    first.people.react(ANA, said, "eyes")
+    first.people.delete(ANA, DOCS, gone["ts"])
     first.people.invite(ANA, SECRET, "@docs-agent")
-    await first.stop()
+    # The first one is not stopped: what a killed process leaves is what is there now.
     second = await open_workspace()
     kept = await client_of(second).conversations_history(channel=DOCS)
-    assert [one["ts"] for one in kept["messages"]] == [said["ts"]]
+    assert [one["ts"] for one in kept["messages"]] == [answered["ts"], said["ts"]]
+    assert second.state.message(DOCS, said["ts"]) == first.state.message(DOCS, said["ts"])
     assert (await client_of(second).conversations_info(channel=SECRET))["channel"]["is_member"]
-    assert float(second.state.new_ts()) > float(said["ts"])
+    assert float(second.state.new_ts()) > float(str(answered["ts"]))
+    assert second.state.seq >= first.state.seq, "open pages load anew"

@@ -253,27 +253,6 @@ async def test_a_report_fits_windows_of_any_width(
     assert await message.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
-async def test_a_menu_behind_dots_opens_by_keyboard_and_tells_the_bot_what_was_taken(
-    page: Page, client: AsyncWebClient, pressed: list[Json]
-) -> None:
-    options = [{"text": plain(text), "value": text} for text in ("Run again", "Stop watching")]
-    menu = {"type": "overflow", "action_id": "more", "options": options}
-    await client.chat_postMessage(
-        channel=DOCS, text="Done", blocks=[{"type": "actions", "block_id": "doings", "elements": [menu]}]
-    )
-    opener = page.get_by_role("button", name="More actions")
-    await opener.press("Enter")
-    await expect(page.get_by_role("menuitem", name="Run again")).to_be_focused()
-    await page.keyboard.press("Escape")
-    await expect(opener).to_be_focused()
-    await opener.press("Enter")
-    await page.keyboard.press("ArrowDown")
-    await page.keyboard.press("Enter")
-    await until(lambda: len(pressed) == 1 or None)
-    (action,) = pressed[0]["actions"]
-    assert (action["type"], action["selected_option"]) == ("overflow", options[1])
-
-
 async def test_the_newest_message_stays_in_view_when_the_column_gets_narrower(
     page: Page, workspace: Workspace
 ) -> None:

@@ -35,6 +35,45 @@ async def test_a_message_that_is_typed_right_after_an_invitation_is_said(
     await expect(page.get_by_role("article").last).to_contain_text("Explain it again")
 
 
+async def test_an_invitation_takes_one_enter(page: Page, workspace: Workspace) -> None:
+    await page.get_by_role("button", name="docs-secret").click()
+    field = page.get_by_role("textbox", name="Message #docs-secret")
+    await field.press_sequentially("/invite")
+    await field.press("Enter")
+    await expect(page.get_by_role("status")).to_contain_text(["Say whom: /invite @docs-agent"])
+    await field.fill("/invite @docs-agent")
+    await field.press("Enter")
+    await expect(page.get_by_role("log", name="Messages")).to_contain_text("was added by")
+    await expect(field).to_have_value("")
+
+
+async def test_examples_write_into_the_composer_until_somebody_has_asked(
+    page: Page, workspace: Workspace
+) -> None:
+    examples = page.get_by_role("group", name="Examples", exact=True)
+    field = page.get_by_role("textbox", name="Message #docs")
+    await expect(examples).to_be_visible()
+    workspace.people.say(BEN, DOCS, "Good morning")
+    await examples.get_by_role("button", name="Add a quickstart").click()
+    await expect(field).to_have_value("/docs-agent Add a quickstart for the Python SDK")
+    await field.fill("Good morning, too")
+    await field.press("Enter")
+    await expect(page.get_by_role("article")).to_have_count(2)
+    await expect(examples).to_be_visible()
+    await field.fill("@docs-agent Add a quickstart")
+    await field.press("Enter")
+    await expect(examples).to_be_hidden()
+
+
+async def test_a_thread_among_people_offers_to_ask_the_bot_there(page: Page, workspace: Workspace) -> None:
+    root = workspace.people.say(BEN, DOCS, "The rate limits page says 60, it is 100")
+    workspace.people.say(ANA, DOCS, "Somebody should fix that", root["ts"])
+    await page.get_by_role("button", name="In Ben’s thread: @docs-agent fix the page please").click()
+    field = page.get_by_role("textbox", name="Reply in thread")
+    await expect(field).to_have_value("@docs-agent fix the page please")
+    await expect(page.get_by_role("group", name="Examples for this thread")).to_be_visible()
+
+
 async def test_the_page_says_whose_clock_it_shows(page: Page) -> None:
     await expect(page.get_by_role("banner")).to_contain_text("Times as Ana sees them:")
     await expect(page.get_by_role("banner")).to_contain_text("in Berlin")
@@ -67,9 +106,12 @@ async def test_faults_are_ordered_and_forgotten_in_their_drawer(page: Page, work
     await page.get_by_role("button", name="Faults").click()
     drawer = page.get_by_role("complementary", name="Faults")
     await expect(drawer).to_contain_text("Nothing is ordered.")
-    await drawer.get_by_role("button", name="Next post: answer lost").click()
-    await expect(drawer.get_by_role("listitem")).to_have_text("chat.postMessage: lost_answer")
-    assert workspace.faults.waiting() == [{"match": "chat.postMessage", "fault": "lost_answer", "times": 1}]
+    for name in ("Next post: answer lost", "Five calls fail"):
+        await drawer.get_by_role("button", name=name).click()
+    await expect(drawer.get_by_role("listitem")).to_have_text(
+        ["Next post: answer lost", "Five calls fail (5 left)"]
+    )
+    assert [one["fault"] for one in workspace.faults.waiting()] == ["lost_answer", "502_html"]
     await drawer.get_by_role("button", name="Forget them").click()
     await expect(drawer).to_contain_text("Nothing is ordered.")
     assert workspace.faults.waiting() == []

@@ -25,7 +25,7 @@ CHART: Json = {
 SECTION: Json = {"type": "section", "text": {"type": "mrkdwn", "text": "words"}}
 RICH: Json = {
     "type": "rich_text",
-    "elements": [{"type": "rich_text_section", "elements": [{"type": "text", "text": "words"}]}],
+    "elements": [{"type": "rich_text_quote", "elements": [{"type": "text", "text": "words"}]}],
 }
 
 

@@ -29,11 +29,6 @@ async def _hello(workspace: Workspace, stack: AsyncExitStack) -> Json:
     return greeting
 
 
-async def _control(workspace: Workspace, what: str, body: Json) -> None:
-    async with aiohttp.ClientSession() as session:
-        await session.post(f"{workspace.base_url}/sandbox/{what}", json=body)
-
-
 async def _refused(url: str) -> int:
     with pytest.raises(aiohttp.WSServerHandshakeError) as caught:
         async with _socket(url):
@@ -57,7 +52,7 @@ async def test_a_ticket_dies_when_it_is_not_used_in_time(workspace: Workspace, c
 
 async def test_a_handshake_can_be_refused_and_its_ticket_lives_on(workspace: Workspace) -> None:
     url = workspace.bot_connection.sockets.new_url()
-    await _control(workspace, "faults", {"next": [{"method": "socket", "fault": "500", "times": 2}]})
+    workspace.faults.order([{"method": "socket", "fault": "500", "times": 2}])
     assert [await _refused(url), await _refused(url)] == [500, 500]
     async with _socket(url):
         assert workspace.bot_connection.is_reachable()
@@ -79,7 +74,7 @@ async def test_a_connection_answers_pings_until_it_is_silenced(open_workspace: O
         await socket.ping(b"one")
         answer = await socket.receive(timeout=HANG_SECONDS)
         assert (answer.type, answer.data) == (WSMsgType.PONG, b"one")
-        await _control(workspace, "silence", {})
+        workspace.bot_connection.sockets.silence()
         await socket.ping(b"two")
         told = await workspace.people.command(ANA, DOCS, "/docs-agent", "x")
         assert told["error"] == "operation_timeout"

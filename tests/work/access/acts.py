@@ -13,7 +13,7 @@ from tests.work.access.door import SAID_AT, url_of
 from tests.work.office import BOT
 
 Body = dict[str, Any]
-WORDS = "Zebras everywhere"
+WORDS = "Add Zebras everywhere"
 """A part of everything that people write here, which nothing may hold of those who may not."""
 NOW_AT = "1700000900.000001"
 
@@ -60,17 +60,27 @@ def _about(scene: Scene) -> Body:
     return {"user": {"id": scene.user}, "trigger_id": "1.2", "response_url": url_of(scene.user)}
 
 
-_JOB_OF = {"send_again": 2, "dismiss": 2, "withdraw": 3}
+_JOB_OF = {"send_again": 2, "dismiss": 2, "withdraw": 3, "undo_review": 5}
 """For which of the owner's jobs, prompts or questions a button does something; others are for the first."""
 _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "jobs_older": lambda scene, _: f"0 {scene.here}",
     "jobs_newer": lambda scene, _: f"0 {scene.here}",
-    "digest_again": lambda *_: "section:",
     "send_anyway": lambda _, number: f"command:9||{number}|{WORDS}",
     "improve": lambda *_: "page:1",
     "improve_page": lambda *_: "page:1",
+    "improve_miss": lambda _, number: f"{number}:0",
 }
-_NAMELESS = frozenset({"jobs_older", "jobs_newer", "digest_again", "improve", "improve_page"})
+_NAMELESS = frozenset(
+    {
+        "jobs_older",
+        "jobs_newer",
+        "help_more",
+        "improve",
+        "improve_page",
+        "improve_miss",
+        "try",
+    }
+)
 
 
 def _press(action: str, value: Callable[[Scene, int], str]) -> Callable[[Scene, int], Body]:
@@ -87,12 +97,9 @@ def _buttons() -> Iterator[Act]:
     for action in sorted({each for command in COMMANDS for each in command.buttons}):
         value = _VALUES.get(action, lambda _, number: str(number))
         about, names = _JOB_OF.get(action, 1), action not in _NAMELESS
-        if action == "job_menu":
-            continue
         yield Act(f"press {action}", _press(action, value), about, names)
     for key in ("command:9", "message:{}:1700000700.000001"):
         yield Act(f"press send_anyway of a {key[:7]}", _press("send_anyway", _for_a_new_job(key)))
-    yield Act("choose run_again", _press("job_menu", lambda _, number: f"run_again:{number}"), names=True)
 
 
 def _for_a_new_job(key: str) -> Callable[[Scene, int], str]:
@@ -133,10 +140,16 @@ _MEANS = {"42": "{}", "/api": "/Zebras", "acme": "other", "monday": "tuesday"}
 """What stands in the place of a word of a command's usage. Words in capitals are what people write."""
 
 
+_LIKE_SEARCHES = ("feedback", "questions")
+"""Words that run what another one does."""
+
+
 def _words() -> Iterator[tuple[str, Word, str]]:
     """Every word of a command, with the command's name and a text that means it."""
     for command in COMMANDS:
         for word in command.all_words:
+            if word.usage in _LIKE_SEARCHES:
+                continue
             said = (WORDS if each.isupper() else _MEANS.get(each, each) for each in word.usage.split())
             yield command.name, word, " ".join(said)
 
@@ -145,7 +158,7 @@ def _typed() -> Iterator[Act]:
     for command, word, usage in _words():
         more = ["#{}"] if word.usage == "42 PROMPT" else ["jobs mine"] if word.usage == "jobs" else []
         for text in (usage, *more):
-            is_query = command == "/docs-visitors" and word.run.__name__ in ("_ask", "_digest")
+            is_query = command == "/docs-visitors" and word.run.__name__ in ("_ask", "_ask_misses", "_digest")
             body = _command(command, text)
             yield Act(f"type {command} {text}".strip(), body, names="{}" in text, is_query=is_query)
 

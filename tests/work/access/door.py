@@ -16,7 +16,7 @@ from sqlalchemy.sql.selectable import FromClause
 from bot.commands import COMMANDS
 from bot.model.access import Access
 from bot.model.ids import ChannelId, Message, ProjectId, UserId
-from bot.model.jobs import JobState
+from bot.model.jobs import JobState, Review
 from bot.model.projects import Project, Projects
 from bot.model.prompts import PromptKind, PromptState
 from bot.model.questions import QuestionKind, QuestionState, SubscriptionState, VisitorsQuery
@@ -39,15 +39,18 @@ PUBLIC, PRIVATE, GROUP = ChannelId("C0PUBLIC"), ChannelId("G0PRIVATE"), ChannelI
 ELSEWHERE = ChannelId("C0ELSE")
 LATER = NOW + timedelta(days=2)
 """When what is under way would go on: after the test."""
-SAID_AT = {number: f"1700000000.00000{number}" for number in range(1, 5)}
+SAID_AT = {number: f"1700000000.00000{number}" for number in range(1, 6)}
 """The message that asked for each job; its thread has the job's face."""
-FACE_AT = {number: f"1700000001.00000{number}" for number in range(1, 5)}
+FACE_AT = {number: f"1700000001.00000{number}" for number in range(1, 6)}
 _STATES = (
     (JobState.PULL_REQUEST, PromptState.SENT),
     (JobState.UNCONFIRMED, PromptState.UNCONFIRMED),
     (JobState.WAITING, PromptState.WAITING),
     (JobState.WORKING, PromptState.SENT),
+    (JobState.PULL_REQUEST, PromptState.SENT),
 )
+_REVIEWED = 5
+"""Of this one's pull request somebody has said that it is not needed."""
 _DECIDING = frozenset({Queue.REQUESTS, Queue.DELIVERIES, Queue.QUESTIONS, Queue.DIGESTS})
 Row = tuple[str, tuple[tuple[str, object], ...]]
 
@@ -183,6 +186,7 @@ def _fill(tx: Transaction, room: ChannelId, owner: UserId) -> None:
         values |= {"text": text, "asked_at": NOW, "state": job, "root_ts": FACE_AT[number]}
         values |= {"thread_ts": said_at, "poll_at": LATER if job is JobState.WORKING else None}
         values |= {"pr_link": "https://code.example/1", "iteration": 1, "service_id": f"job-{number}"}
+        values |= {"review": Review.NOT_NEEDED if number == _REVIEWED else None}
         run(s.jobs.insert().values(also_asked=[], **values))
         asked: dict[str, Any] = {"job": number, "project": PROJECT, "kind": PromptKind.START}
         asked |= {"key": f"message:{room}:{said_at}", "state": prompt, "asked_by": owner, "raw": text}

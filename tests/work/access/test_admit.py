@@ -182,15 +182,15 @@ async def test_in_a_channel_that_is_not_listed_nothing_is_done(office: Office) -
     await office.started("Add a page")
     office.access_policy(channels=frozenset({"C0OTHER"}))
     elsewhere = ChannelId("C0OTHER")
-    for channel, text in ((CHANNEL, "Add a page"), (elsewhere, "1 More")):
+    for channel, text in ((CHANNEL, "Add a page"), (elsewhere, "1 Write more")):
         command = "/docs-agent" if channel == CHANNEL else "/docs-followup"
         answer = await office.types(command, text, channel=channel)
         assert answer.message is not None
-        assert "isn't set up for this channel" in answer.message.text
+        assert "not set up for use in" in answer.message.text
         assert answer.message.text.endswith(f"to copy:\n{command} {text}")
     chosen = await office.submits("ask", FormState(elsewhere), prompt="Add a page", channel=CHANNEL)
     assert chosen is not None
-    assert "isn't set up for this channel" in chosen.errors["prompt"]
+    assert "not set up for use in" in chosen.errors["prompt"]
     await office.settle()
     assert len(office.docs.prompts) == 1
 
@@ -200,7 +200,7 @@ async def test_what_a_refused_person_says_is_answered_once_an_hour(office: Offic
         await office.hears(text, user=GUS)
         await office.settle()
         office.restart()
-    assert ["Guests can't start jobs" in text for text in words(office)] == [True]
+    assert ["Guests can't use this bot" in text for text in words(office)] == [True]
     assert "to copy" not in words(office)[0]
     office.clock.pass_seconds(3_600)
     await office.hears("One more page", user=GUS)
@@ -211,7 +211,7 @@ async def test_what_a_refused_person_says_is_answered_once_an_hour(office: Offic
 async def test_a_refused_person_is_answered_each_time_they_type(office: Office) -> None:
     await office.hears("Add a page", user=GUS)
     for _ in range(2):
-        assert "Guests can't start jobs" in str(await office.types("/docs-agent", "Add a page", user=GUS))
+        assert "Guests can't use this bot" in str(await office.types("/docs-agent", "Add a page", user=GUS))
 
 
 async def test_the_word_of_the_hour_is_kept_in_the_store(office: Office) -> None:
@@ -237,7 +237,7 @@ async def test_a_reply_of_a_guest_is_answered_in_private_and_gets_no_reaction(
         await office.settle()
     assert office.slack.posts == posts
     assert office.slack.reactions == []
-    assert ["Guests can't start jobs" in said for said in words(office)] == [True]
+    assert ["Guests can't use this bot" in said for said in words(office)] == [True]
 
 
 async def test_a_request_is_known_before_its_root_is_noted(office: Office) -> None:
@@ -245,9 +245,7 @@ async def test_a_request_is_known_before_its_root_is_noted(office: Office) -> No
     await office.ask("Add a quickstart")
     await prepare_prompts(office.context)
     assert "Add a quickstart" in str(await office.types("/docs-agent", "jobs", user=BEN))
-    assert "I don't know the job" not in str(
-        await office.types("/docs-followup", "1 Mention Python", user=BEN)
-    )
+    assert "that you can see" not in str(await office.types("/docs-followup", "1 Mention Python", user=BEN))
 
 
 async def test_only_who_asked_and_admins_decide_about_a_waiting_prompt(office: Office) -> None:
@@ -271,7 +269,7 @@ async def test_a_guest_is_told_no_more_than_that_even_about_their_own_prompt(off
     office.clock.pass_seconds(timedelta(hours=7).total_seconds())
     office.limit(0)
     office.slack.profiles[ANA] = GUEST
-    assert "Guests can't start jobs" in str(await office.press("withdraw", "2"))
+    assert "Guests can't use this bot" in str(await office.press("withdraw", "2"))
     assert (await office.job(2)).state is JobState.WAITING
 
 

@@ -98,9 +98,9 @@ async def test_a_hidden_service_id_does_not_keep_a_follow_up_from_ones_own_job(o
     await started(office, PRIVATE)
     await office.ask("Mine", user=BEN)
     await office.settle()
-    [said] = await told(office, office.types("/docs-followup", "job-1 is my example", user=BEN))
+    [said] = await told(office, office.types("/docs-followup", "Use job-1 as my example", user=BEN))
     assert "Sent to your latest job here, Job 2" in said.text
-    assert office.docs.prompts[-1] == ("job-2", "job-1 is my example")
+    assert office.docs.prompts[-1] == ("job-2", "Use job-1 as my example")
 
 
 async def sent(office: Office, user: UserId, carried: FormState, **fields: str) -> object:
@@ -163,10 +163,7 @@ async def test_who_may_see_a_job_gets_its_form_and_sends_it(
     office.access_policy(admins=frozenset({GUS}))
     await started(office, of)
     typed = await office.types("/docs-followup", "1", user=user, channel=here)
-    pressed = await office.press("follow_up", "1", user=user, channel=here)
     assert typed.modal is not None
-    assert pressed.modal is not None
-    assert typed.modal.view["blocks"] == pressed.modal.view["blocks"]
     assert await sent(office, user, FormState.loads(typed.modal.view["private_metadata"])) is None
     assert office.docs.prompts[-1] == ("job-1", "Delete everything")
 

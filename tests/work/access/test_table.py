@@ -20,7 +20,7 @@ from tests.work.access.door import ELSEWHERE, GROUP, PRIVATE, PUBLIC, Door, Row,
 
 PAT = UserId("U0PAT")
 """Who acts. The work is Pat's own, or Ben's."""
-_MOST_CASES = 600
+_MOST_CASES = 640
 
 
 class Who(StrEnum):
@@ -130,8 +130,9 @@ def _cases_of_another(who: Who, *rooms: Room) -> list[Case]:
 REFUSED, MEMBERS = _refused_cases(), _members_cases()
 OUTSIDERS = _cases_of_another(Who.OUTSIDER, Room.PRIVATE, Room.GROUP, Room.DIRECT)
 LET_IN = [
-    *_cases_of_another(Who.ADMIN, Room.PRIVATE, Room.GROUP, Room.DIRECT)[::2],
-    *_cases_of_another(Who.MEMBER, Room.PUBLIC, Room.PRIVATE, Room.GROUP)[1::2],
+    *_cases_of_another(Who.ADMIN, Room.PRIVATE, Room.GROUP, Room.DIRECT)[1::2],
+    # Among them who ends a digest, which only works in its channel.
+    *_cases_of_another(Who.MEMBER, Room.PUBLIC, Room.PRIVATE, Room.GROUP)[::2],
 ]
 
 
@@ -205,10 +206,14 @@ def _is_told(case: Case) -> bool:
     return not does_nothing and not (case.who is Who.BOT and act.is_message)
 
 
+def _placeless(told: str) -> str:
+    return re.sub(r" in (<#\w+>|that channel|direct messages)", "", told)
+
+
 def _assert_told(case: Case, told: list[str]) -> None:
     why = not_allowed(Access(case.who)).text
     assert len(told) == 1
-    assert why.partition(": ")[2] in told[0]
+    assert why.partition(": ")[2] in _placeless(told[0])
     sent = case.act.body(case.scene, case.act.about)
     if "command" in sent and not case.act.is_query:
         typed = sent["text"]
@@ -224,7 +229,7 @@ async def test_whoever_may_gets_an_answer_or_has_done_something(case: Case) -> N
     told = door.told(PAT)
     assert changed or told or door.opened.forms or door.shown_to_all() != shown, "the case tests nothing"
     refusals = [not_allowed(access).text for access in Access]
-    assert not [each for each in told if any(each.startswith(refusal) for refusal in refusals)]
+    assert not [each for each in told if any(_placeless(each).startswith(refusal) for refusal in refusals)]
     await door.office.close()
 
 

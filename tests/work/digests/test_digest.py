@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from math import ceil
+from typing import Any
 
 import httpx
 import pytest
 from sqlalchemy import select
 
+from bot.model.ids import ChannelId
 from bot.model.jobs import JobState
 from bot.model.questions import SubscriptionState
 from bot.slack.client import refused
 from bot.store.schema import snapshots
-from tests.builders import ANA, BEN, PROJECT, add_job, rows_of
+from tests.builders import ANA, BEN, NOW, PROJECT, add_job, rows_of
 from tests.work.office import RESPONSE_URL, Office
 from tests.work.weekly import DAY, MONDAY, WEEK, digests, of_channel, subscribed, until
 
@@ -23,7 +26,7 @@ async def test_a_digest_tells_the_week_against_the_week_before_and_the_agents_wo
     office.docs.site.read("/quickstart", MONDAY, MONDAY + 6 * DAY, people=60, agents=40)
     office.docs.site.read("/quickstart", WEEK, MONDAY - DAY, people=50, agents=50)
     await subscribed(office)
-    for state, minutes in ((JobState.PULL_REQUEST, 4), (JobState.FAILED, 2), (JobState.NO_CHANGE, 30)):
+    for state, minutes in ((JobState.PULL_REQUEST, 4), (JobState.FAILED, 2), (JobState.NO_PULL_REQUEST, 30)):
         asked_at = datetime(2026, 11, 5, 12, 0, tzinfo=UTC)
         ended_at = asked_at + timedelta(minutes=minutes)
         await add_job(
@@ -37,12 +40,31 @@ async def test_a_digest_tells_the_week_against_the_week_before_and_the_agents_wo
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     [digest] = digests(office)
     assert "2–8 Nov 2026" in digest
-    assert "People: 60 (+20%); AI agents: 40 (−20%)" in digest
+    assert "*100 visitors* · 60 people · 40 AI agents" in digest
     assert "3 jobs were asked for" in digest
     assert "1 pull request" in digest
-    assert "4 min" in digest
+    assert "4\xa0min" in digest
     assert "Worth improving" in digest
     assert (await of_channel(office)).last_result == "posted"
+
+
+async def test_a_digest_names_what_waits_for_review_in_its_channel_and_project_the_oldest_first(
+    office: Office,
+) -> None:
+    ready: dict[str, Any] = {"state": JobState.PULL_REQUEST, "pr_link": "https://code.example/pull/1"}
+    for number in range(1, 6):
+        await add_job(office.store, text=f"Fix page {number}", ended_at=NOW, **ready)
+    await add_job(office.store, text="Elsewhere", channel=ChannelId("C0OTHER"), **ready)
+    await add_job(office.store, text="Another project", project="other-docs", **ready)
+    await add_job(office.store, text="Reviewed", review="reviewed", **ready)
+    await office.types("/docs-agent", "reviewers <!subteam^S1|@docs-team>")
+    await office.visitors("digest now")
+    await office.reading(10)
+    lines = digests(office)[0].splitlines()
+    [begins] = [at for at, line in enumerate(lines) if line == "*To review*, <!subteam^S1>:"]
+    named = [re.findall(r"“(.*?)”", line) for line in lines[begins + 1 : begins + 4]]
+    assert named == [["Fix page 1"], ["Fix page 2"], ["Fix page 3"]]
+    assert lines[begins + 4].startswith("… and 2 more")
 
 
 async def test_a_digest_costs_its_pages_and_the_history_that_is_missing_and_no_call_more(
@@ -54,7 +76,7 @@ async def test_a_digest_costs_its_pages_and_the_history_that_is_missing_and_no_c
     await subscribed(office)
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     assert len(digests(office)) == 1
-    assert len(office.docs.site.calls) == 2 * ceil(pages / 250) + 6
+    assert len(office.docs.site.calls) == 2 * ceil(pages / 250) + 6 + 1
     office.docs.site.calls.clear()
     office.docs.site.fill(pages, MONDAY + 7 * DAY, MONDAY + 13 * DAY, seed=77)
     await until(office, datetime(2026, 11, 16, 9, 0, tzinfo=UTC))
@@ -92,7 +114,7 @@ async def test_a_coming_digest_is_read_ahead_and_leaves_people_their_share(offic
     await until(office, datetime(2026, 11, 9, 9, 2, tzinfo=UTC))
     await office.reading(10, step_seconds=30)
     [digest] = digests(office)
-    assert "Top 5 of 1,000 pages" in digest
+    assert " · 1,000 pages" in digest
 
 
 async def test_what_was_missed_while_down_is_made_up_within_a_day(office: Office) -> None:
@@ -127,17 +149,25 @@ async def test_a_channel_that_refuses_for_good_pauses_and_tells_its_owner_once(o
     assert len(digests(office)) == 1
 
 
-@pytest.mark.parametrize("code", ["token_revoked", "missing_scope"])
-async def test_a_token_that_must_be_mended_pauses_no_subscription(office: Office, code: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("token_revoked", "Slack doesn't accept my token any more"),
+        ("missing_scope", "I lack a right in Slack"),
+    ],
+)
+async def test_a_token_that_must_be_mended_pauses_no_subscription(
+    office: Office, code: str, why: str
+) -> None:
     await subscribed(office)
     office.slack.trouble("post", refused(code))
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     subscription = await of_channel(office)
     assert subscription.state is SubscriptionState.ACTIVE
-    assert subscription.last_result == f"not posted: Slack said {code}"
+    assert f"Last: not posted: {why} (" in (await office.visitors("subscriptions")).text
     [(owner, told, _)] = office.slack.direct
     assert owner == ANA
-    assert f"couldn't be posted: Slack refused it (`{code}`)" in told.text
+    assert f"couldn't be posted: {why}." in told.text
 
 
 async def test_a_service_that_is_down_in_the_morning_is_waited_for(office: Office) -> None:
@@ -150,7 +180,7 @@ async def test_a_service_that_is_down_in_the_morning_is_waited_for(office: Offic
     office.docs.instead.clear()
     await office.reading(80, step_seconds=60)
     [digest] = digests(office)
-    assert "Top 5 of" in digest or "5 pages" in digest
+    assert " pages\n1. " in digest
 
 
 async def failures(office: Office) -> Counter[int]:
@@ -207,14 +237,15 @@ async def test_when_the_budget_ends_the_digest_comes_with_what_was_read(office: 
 
 async def test_a_week_that_ended_a_moment_ago_is_read_once_however_long_that_takes(office: Office) -> None:
     """East of UTC a digest may come before the week counts as settled; its numbers are not begun anew."""
+    office.docs.site.read("/page-0", MONDAY - 21 * DAY, MONDAY - DAY, people=21)
     office.docs.site.fill(900, MONDAY, MONDAY + 6 * DAY)
     office.budget(10, page_size=100)
     await subscribed(office, "monday 09:00 Asia/Tokyo")
     office.clock.at = datetime(2026, 11, 9, 0, 0, tzinfo=UTC)
     await office.reading(70, step_seconds=120)
     [digest] = digests(office)
-    assert "Top 5 of 900 pages" in digest
-    [curve] = [line for line in digest.splitlines() if "week by week" in line]
+    assert " · 900 pages" in digest
+    [curve] = [line for line in digest.splitlines() if "visitors by week" in line]
     assert "2–8 Nov " in curve
     whole = [call for call in office.docs.site.calls if call[0] == MONDAY and call[2] > 1]
     assert len(whole) == 9
@@ -253,7 +284,7 @@ async def test_a_digest_whose_subscription_ends_while_it_is_read_is_not_posted(o
 async def test_a_digest_now_does_not_wait_for_a_curve_that_the_budget_has_no_room_for(
     office: Office,
 ) -> None:
-    office.docs.site.fill(5, WEEK, MONDAY - DAY)
+    office.docs.site.fill(5, WEEK - 7 * DAY, MONDAY - DAY)
     office.budget(4)
     await office.visitors("last week")
     await office.reading(5)

@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
+from bot.commands.agent import COMMAND
+from bot.commands.command import FormState, ShortcutUse
 from bot.messages.face import MOST_CHARACTERS
 from bot.model.access import Profile
 from bot.model.ids import ChannelId, MessageTs, UserId
-from bot.model.jobs import Earlier, NotTaken, SharedFile, TakeThread, ThreadRef
+from bot.model.jobs import Earlier, LeftOut, NotTaken, SharedFile, TakeThread, ThreadRef
 from bot.model.prompts import PromptRequest
 from bot.slack.client import refused
 from bot.work.context import Timeouts
@@ -22,7 +24,7 @@ from tests.builders import ANA, BEN, CHANNEL, let_in, origin
 from tests.work.office import BOT, Office
 
 AT_BOT = f"<@{BOT}>"
-GUS, PIA, ROBOT = UserId("U0GUS"), UserId("U0PIA"), UserId("U0ROBOT")
+EVE, GUS, PIA, ROBOT = UserId("U0EVE"), UserId("U0GUS"), UserId("U0PIA"), UserId("U0ROBOT")
 ROOT = MessageTs("1700000400.000001")
 PRIVATE = ChannelId("G0SECRET")
 
@@ -170,6 +172,68 @@ async def test_a_follow_up_takes_along_what_was_said_since_the_prompt_before(off
     assert "Before" not in got
 
 
+async def hears(office: Office, number: int, text: str, user: UserId = ANA) -> None:
+    """Somebody says something in the thread, which the bot hears."""
+    said = line(number, text, user)
+    office.slack.threads[CHANNEL, ROOT].append(said)
+    await office.hears(text, thread=ROOT, ts=said.ts, user=user)
+    await office.settle(2)
+
+
+async def test_what_the_bot_was_told_and_has_answered_or_passed_on_does_not_go_along(office: Office) -> None:
+    talk(office, line(0, "The page is wrong"))
+    await hears(office, 1, f"{AT_BOT} Fix the page")
+    office.slack.threads[CHANNEL, ROOT].append(Said(MessageTs("1700000401.500000"), ANA, f"{AT_BOT} hello?"))
+    await hears(office, 2, f"{AT_BOT} status 1")
+    await hears(office, 3, f"{AT_BOT} stop")
+    await hears(office, 4, f"{AT_BOT} thanks!")
+    await hears(office, 5, "It also lacks a table", BEN)
+    await hears(office, 6, f"{AT_BOT} Add one")
+    assert office.docs.prompts[-1][1].endswith("\n> Ben: It also lacks a table")
+    assert (await office.job()).earlier == Earlier(1)
+
+
+async def test_what_no_agent_works_on_any_more_goes_along_with_the_next_prompt(office: Office) -> None:
+    office.access_policy(users=frozenset({ANA}))
+    talk(office)
+    await hears(office, 1, f"{AT_BOT} Explain the limit of 120", BEN)
+    await hears(office, 2, f"{AT_BOT} Do what Ben wants")
+    assert office.docs.prompts[-1][1].endswith(" Explain the limit of 120")
+    await office.ends("archived", None)
+    await office.pass_time(60)
+    await hears(office, 3, f"{AT_BOT} Again, please do it now")
+    assert (await office.job(2)).earlier == Earlier(2)
+    assert office.docs.prompts[-1][1].endswith(" Do what Ben wants")
+
+
+async def test_a_form_from_a_threads_message_starts_a_job_in_the_thread_that_goes_on_from_there(
+    office: Office,
+) -> None:
+    talk(office, line(0, "The page is wrong"), line(1, "Very wrong"))
+    form = FormState(CHANNEL, thread=ROOT)
+    given = "Ben: Very wrong"
+    await office.submits("ask", form, prompt="Fix the page", earlier=given, take_earlier="yes")
+    await office.settle()
+    [face] = office.slack.posts
+    assert face.thread == ROOT
+    assert office.docs.prompts[-1][1].endswith("\n> Ben: Very wrong")
+    await hears(office, 2, f"{AT_BOT} Shorten the introduction")
+    assert office.sent()[-1] == "Shorten the introduction", "the agent has the rest"
+
+
+@pytest.mark.parametrize(("thread", "is_said"), [(ROOT, True), (None, False)])
+async def test_a_form_says_that_a_thread_could_not_be_read_where_there_is_one(
+    office: Office, thread: MessageTs | None, is_said: bool
+) -> None:
+    office.slack.trouble("said_before", refused("not_in_channel"))
+    used = replace(origin("shortcut:1"), thread=thread, message_ts=ROOT)
+    opens = COMMAND.shortcuts["ask_about"]
+    modal = (await opens(office.context, ShortcutUse(let_in(used), "ask_about", "The page is wrong"))).modal
+    assert modal is not None
+    assert ("didn't let me read" in str(modal.view)) is is_said
+    assert FormState.loads(modal.view["private_metadata"]).thread == ROOT
+
+
 async def test_whoever_may_see_the_job_is_shown_what_went_along(office: Office) -> None:
     office.slack.private_rooms[PRIVATE] = frozenset({ANA, BEN})
     talk(office, line(0, "Between <us>"), channel=PRIVATE)
@@ -179,7 +243,7 @@ async def test_whoever_may_see_the_job_is_shown_what_went_along(office: Office) 
     assert "&gt; Ben: Between &lt;us&gt;" in shown.text
     hidden = (await office.press("show_attachments", "1", user=UserId("U0EVE"), channel=CHANNEL)).message
     assert hidden is not None
-    assert "I don't know the job" in hidden.text
+    assert "There's no Job 1 that you can see" in hidden.text
 
 
 async def test_the_agent_is_told_who_asked_and_where_in_public(office: Office) -> None:
@@ -245,10 +309,20 @@ async def test_files_without_words_are_named_as_not_sent(office: Office) -> None
 
 
 async def test_a_form_is_offered_what_members_said_in_the_thread_but_for_its_message(office: Office) -> None:
-    talk(office, line(0, "The page\nis wrong"), line(1, "From a guest", GUS), line(2, "The message itself"))
+    talk(
+        office,
+        line(0, "The page\nis wrong"),
+        line(1, "From a guest", GUS),
+        line(2, "aside: lunch?"),
+        line(3, " "),
+        line(4, "From somebody", EVE),
+        line(9, "The message itself"),
+    )
+    office.slack.silent.add(EVE)
     thread = ThreadRef(CHANNEL, ROOT)
-    offered = await offer_thread(office.context, thread, line(2, "").ts)
-    assert offered == OfferedThread("Ben: The page is wrong", left_out=1, is_chosen=True)
+    offered = await offer_thread(office.context, thread, line(9, "").ts)
+    left_out = dict.fromkeys((LeftOut.OTHERS, LeftOut.UNTOLD, LeftOut.ASIDE, LeftOut.WORDLESS), 1)
+    assert offered == OfferedThread("Ben: The page is wrong", left_out, is_chosen=True)
     office.slack.private_rooms[CHANNEL] = frozenset({ANA})
     assert not (await offer_thread(office.context, thread, None)).is_chosen
     office.slack.trouble("said_before", SlackUnclear("HTTP 500"))

@@ -189,7 +189,7 @@ async def test_a_job_that_is_never_read_for_seven_days_is_told_and_left_alone(
     await office.settle(1)
     assert (await office.job()).state is JobState.UNWATCHED
     [said] = office.said()
-    assert "I couldn't read the state of Job 1 for" in said
+    assert "The docs service gave no usable answer about Job 1 for" in said
     docs.asked.clear()
     await office.pass_time(24 * 3600)
     assert docs.asked == []

@@ -12,7 +12,7 @@ import pytest
 from bot.model import lifecycle
 from bot.model.access import message_key, ts_at
 from bot.model.ids import ChannelId, MessageTs, PromptId
-from bot.model.jobs import JobState
+from bot.model.jobs import JobProblem, JobState
 from bot.model.prompts import PromptState
 from bot.store import LeaseLost, Store, Transaction
 from bot.work.jobs.prepare import prepare_prompts
@@ -110,7 +110,9 @@ async def test_a_mention_that_is_deleted_or_edited_away_while_it_waits_is_withdr
 ) -> None:
     ts = await waiting(office, thread=thread)
     await edits(office, ts, text, thread=thread)
-    assert (await office.job(2)).state is JobState.WITHDRAWN
+    given_up = await office.job(2)
+    how = JobProblem.EDITED if text else JobProblem.DELETED
+    assert (given_up.state, given_up.withdrawn) == (JobState.WITHDRAWN, (how, ANA))
     await office.pass_time(3_700)
     assert office.sent() == ["Something first"]
 
@@ -122,7 +124,7 @@ async def test_a_reply_that_is_edited_so_that_it_asks_the_agent_for_nothing_is_w
     office.limit(1)
     await office.finished()
     ts = MessageTs("1700000500.000777")
-    await office.reply("Shorter", ts=ts)
+    await office.reply("Make it shorter", ts=ts)
     await office.settle(2)
     await edits(office, ts, text, thread=office.slack.root().ts)
     await office.pass_time(3_700)
@@ -178,6 +180,32 @@ async def test_an_edit_that_leaves_the_text_as_it_was_changes_nothing(office: Of
     assert list(office.slack.edits.items()) == before
 
 
+@pytest.mark.parametrize("text", ["Add a page", f"{AT_BOT} aside: later", f"{AT_BOT}"])
+async def test_whoever_has_lost_access_may_still_take_back_what_they_asked_for_and_nothing_else(
+    office: Office, text: str
+) -> None:
+    ts = await waiting(office)
+    office.access_policy(users=frozenset({BEN}))
+    await edits(office, ts, f"{AT_BOT} Add two pages")
+    assert (await office.job(2)).text == "Add a page"
+    assert "set up for some people only" in office.slack.direct[-1][1].text
+    await edits(office, ts, text)
+    assert (await office.job(2)).state is JobState.WITHDRAWN
+
+
+async def test_an_edit_of_a_reply_that_was_taken_before_only_mentions_counted_withdraws_nothing(
+    office: Office,
+) -> None:
+    office.limit(1)
+    await office.finished()
+    ts, root = MessageTs("1700000500.000777"), office.slack.root().ts
+    await office.replied("Make it shortr", ts=ts)
+    await office.types("/docs-agent", "replies off")
+    await edits(office, ts, "Make it shorter", thread=root, before="Make it shortr")
+    await office.pass_time(3_700)
+    assert office.sent() == ["Add a quickstart", "Make it shorter"]
+
+
 async def test_an_edit_of_talk_is_left_alone(office: Office) -> None:
     await edits(office, MessageTs("1700000777.000001"), f"{AT_BOT} Add a page")
     assert await office.store.read(lambda tx: tx.jobs.newest(5)) == []
@@ -187,13 +215,13 @@ async def test_a_follow_up_that_waits_is_replaced_and_withdrawn(office: Office) 
     office.limit(1)
     await office.finished()
     root = office.slack.root().ts
-    await office.reply("Shorter", ts="1700000500.000777")
+    await office.reply("Make it shorter", ts="1700000500.000777")
     await office.settle(2)
     ts = MessageTs("1700000500.000777")
-    await edits(office, ts, "Longer", thread=root)
+    await edits(office, ts, "Make it longer", thread=root)
     prompt = await office.store.read(lambda tx: tx.prompts.with_key(message_key(CHANNEL, ts)))
     assert prompt is not None
-    assert (prompt.text, prompt.state) == ("Longer", PromptState.WAITING)
+    assert (prompt.text, prompt.state) == ("Make it longer", PromptState.WAITING)
     await edits(office, ts, None, thread=root)
     await office.pass_time(3_700)
     assert office.sent() == ["Add a quickstart"]
@@ -222,14 +250,14 @@ async def test_a_change_that_comes_before_its_message_comes_again_though_the_clo
     ts = ts_at(office.clock())
     office.clock.pass_seconds(hours * 3_600)
     with pytest.raises(TooEarly):
-        await office.corrects(ts, f"{AT_BOT} Longer", at=ts, before=f"{AT_BOT} Shorter")
+        await office.corrects(ts, f"{AT_BOT} Make it longer", at=ts, before=f"{AT_BOT} Make it shorter")
 
 
 async def test_a_change_that_comes_before_its_reply_comes_again(office: Office) -> None:
     await office.finished()
     root = office.slack.root().ts
     with pytest.raises(TooEarly):
-        await office.corrects(ts_at(office.clock()), "Longer", thread=root, before="Shorter")
+        await office.corrects(ts_at(office.clock()), "Make it longer", thread=root, before="Make it shorter")
 
 
 async def test_a_change_of_a_reply_to_a_face_that_is_not_noted_yet_comes_again(office: Office) -> None:
@@ -239,7 +267,7 @@ async def test_a_change_of_a_reply_to_a_face_that_is_not_noted_yet_comes_again(o
     await deliver_due(office.context)
     root = MessageTs("1700000000.000001")
     with pytest.raises(TooEarly):
-        await office.corrects(ts_at(office.clock()), "Longer", thread=root, before="Shorter")
+        await office.corrects(ts_at(office.clock()), "Make it longer", thread=root, before="Make it shorter")
 
 
 async def test_no_other_change_comes_again(office: Office) -> None:

@@ -26,15 +26,25 @@ def shown(office: Office) -> list[Message]:
     return [office.slack.edits.get(each.ts, [each.message])[-1] for each in office.slack.replies()]
 
 
-async def followed_up(office: Office) -> None:
-    """A job with an end, followed up and finished again."""
-    await office.finished()
-    await office.replied("Mention Python 3.11 too", user=BEN)
+def offered(messages: list[Message]) -> list[str]:
+    rows = [block for each in messages for block in each.blocks if block["type"] == "actions"]
+    return [button["action_id"] for row in rows for button in row["elements"]]
+
+
+async def goes_on(office: Office) -> None:
+    """The agent ends what it works on, long after the follow-up."""
     office.docs.finish()
     await office.pass_time(120)
 
 
-async def test_an_older_end_loses_its_buttons_and_keeps_its_words(office: Office) -> None:
+async def followed_up(office: Office) -> None:
+    """A job with an end, followed up and finished again."""
+    await office.finished()
+    await office.replied("Mention Python 3.11 too", user=BEN)
+    await goes_on(office)
+
+
+async def test_an_older_end_loses_its_buttons_and_keeps_its_result(office: Office) -> None:
     await followed_up(office)
     first, second = office.slack.replies()
     [edit] = office.slack.edits[first.ts]
@@ -42,16 +52,6 @@ async def test_an_older_end_loses_its_buttons_and_keeps_its_words(office: Office
     assert not has_buttons(edit)
     assert second.ts not in office.slack.edits
     assert has_buttons(second.message)
-
-
-async def test_the_face_keeps_the_pull_request_when_a_follow_up_fails(office: Office) -> None:
-    await office.finished()
-    await office.replied("Mention Python 3.11 too")
-    office.docs.finish("failed", None)
-    await office.pass_time(120)
-    face = office.slack.edits[office.slack.root().ts][-1]
-    assert (await office.job()).state is JobState.FAILED
-    assert PULL_REQUEST in str(face.blocks)
 
 
 @pytest.mark.parametrize("odd", ["\x00", "x" * 4_000])
@@ -133,36 +133,63 @@ async def test_a_job_that_is_watched_no_more_is_polled_no_more_until_a_reply_wak
     await office.pass_time(600)
     assert (await office.job()).state is JobState.UNWATCHED
     assert office.docs.polls == polls
-    assert "I've stopped checking" in office.said()[-1]
-    await office.replied("Still there?")
+    assert "I'll stay quiet about Job 1; the agent still works on it." in office.said()[-1]
+    await office.replied("Mention Python 3.11")
     assert (await office.job()).state is JobState.WORKING
 
 
 async def test_a_first_pull_request_is_told_as_a_first_one_whatever_was_asked_before(office: Office) -> None:
-    """The first iteration ended without a pull request; its words stay when its buttons go."""
+    """The first version ended without a pull request; a later end keeps its result when its buttons go."""
     await office.started()
     await office.ends(pr_link=None)
+    assert "Job 1 finished without a pull request" in office.said()[0]
     await office.replied("Then add it to the guides")
-    office.docs.finish()
-    await office.pass_time(120)
-    told = office.said()[1]
-    assert "Job 1 is done" in told
-    assert "the pull request is ready" in told
-    await office.press("reviewed", "1")
-    await office.settle()
-    assert told.startswith(shown(office)[1].text)
+    await goes_on(office)
+    assert "Job 1 is done" in office.said()[1]
+    assert "the pull request is ready" in office.said()[1]
     await office.replied("Mention Python 3.11 too")
-    assert told.startswith(shown(office)[1].text)
-    office.docs.finish()
-    await office.pass_time(120)
-    assert "The follow-up to Job 1 is finished" in office.said()[2]
+    assert office.said()[1].startswith(shown(office)[1].text)
+    await goes_on(office)
+    assert "Job 1: follow-up done" in office.said()[2]
+    assert "version 3" in office.root_text()
 
 
-async def test_nobody_is_invited_to_ask_what_the_agent_cannot_answer(office: Office) -> None:
+async def test_what_is_asked_before_the_first_end_belongs_to_the_first_version(office: Office) -> None:
     await office.started()
-    await office.ends(pr_link=None)
+    await office.replied("Mention Python 3.11 too", user=BEN)
+    await goes_on(office)
     [end] = office.said()
-    assert end.endswith("Reply here and name the page and what it should say.")
+    assert "Job 1 is done" in end
+    assert "version" not in office.root_text()
+
+
+async def test_another_pull_request_of_the_same_job_is_told_as_a_new_one(office: Office) -> None:
+    await office.finished()
+    await office.replied("Use the other repository, please")
+    office.docs.finish(pr_link="https://code.example/acme/api/pull/3")
+    await office.pass_time(120)
+    assert "the pull request is ready" in office.said()[1]
+
+
+async def test_a_follow_up_that_ends_without_a_link_leaves_the_pull_request_to_check(office: Office) -> None:
+    await office.finished()
+    await office.replied("Mention Python 3.11")
+    office.docs.finish(pr_link=None)
+    await office.pass_time(120)
+    assert "Job 1: follow-up done" in office.said()[1]
+    assert (await office.job()).state is JobState.PULL_REQUEST
+
+
+async def test_a_finished_job_has_four_controls_at_most_whatever_was_asked_of_it(office: Office) -> None:
+    office.docs.branch = "agent/quickstart"
+    for _ in range(3):
+        await (office.replied("Shorter") if office.slack.posts else office.started())
+        await goes_on(office)
+        face = office.slack.edits[office.slack.root().ts][-1]
+        assert offered([face, *shown(office)]) == [
+            *("reviewed", "not_needed"),
+            *("view_pull_request", "preview"),
+        ]
 
 
 async def test_run_again_opens_the_prompt_and_the_old_thread_links_to_the_new_job(office: Office) -> None:

@@ -15,7 +15,7 @@ CHIKA = UserId("U0CHIKA")
 async def followed_up(office: Office) -> None:
     """Ben and Chika follow up on Ana's job while it runs."""
     await office.started()
-    for text, user in (("more", BEN), ("and more", CHIKA), ("the last", BEN)):
+    for text, user in (("Write more", BEN), ("Write about it", CHIKA), ("the last", BEN)):
         await office.replied(text, user=user)
 
 
@@ -29,7 +29,7 @@ async def test_the_one_end_mentions_everybody_who_waits_for_it_once(office: Offi
 async def test_who_was_told_one_end_is_not_called_for_the_next(office: Office) -> None:
     await followed_up(office)
     await office.ends()
-    await office.replied("once more", user=BEN)
+    await office.replied("Write once more", user=BEN)
     await office.ends()
     assert f"<@{BEN}>" in office.said()[-1]
     assert f"<@{ANA}>" not in office.said()[-1]
@@ -38,7 +38,7 @@ async def test_who_was_told_one_end_is_not_called_for_the_next(office: Office) -
 async def test_who_sent_an_unconfirmed_follow_up_to_a_running_job_is_told_its_end(office: Office) -> None:
     await office.started()
     office.docs.answer_instead("follow_up", httpx.Response(502, text="<html>"))
-    await office.replied("more", user=BEN)
+    await office.replied("Write more", user=BEN)
     await office.ends()
     end = office.said()[-1]
     assert f"<@{ANA}>" in end

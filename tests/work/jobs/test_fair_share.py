@@ -43,7 +43,7 @@ async def test_the_eleventh_prompt_is_given_back_to_copy_and_is_not_stored(offic
 
 async def test_another_person_and_one_whose_prompt_was_sent_are_not_held_up(office: Office) -> None:
     await ten_waiting(office)
-    assert (await office.types("/docs-agent", "Mine", user=BEN)).message is None
+    assert (await office.types("/docs-agent", "Write mine", user=BEN)).message is None
     office.limit(1)
     await office.pass_time(3_600)
     assert office.docs.prompts
@@ -61,9 +61,9 @@ async def test_requests_of_one_moment_count_together(office: Office) -> None:
 async def test_a_follow_up_counts_too(office: Office) -> None:
     await office.started("Add a page", user=BEN)
     await ten_waiting(office)
-    await office.replied("More")
+    await office.replied("Write more")
     assert TOO_MANY in office.slack.whispers[-1][-1].text
-    answer = await office.told("/docs-followup", "1 And more")
+    answer = await office.told("/docs-followup", "1 Add a table")
     assert TOO_MANY in answer
     assert office.sent() == ["Add a page"]
 
@@ -120,12 +120,12 @@ async def test_a_slow_look_up_delays_nobody_else(office: Office, when: str) -> N
     office.slack.silent.add(ANA)
     await office.ask(f"Never looked up <@{ANA}>")
     if when == "together":
-        await office.ask("Mine", user=BEN)
+        await office.ask("Write mine", user=BEN)
     preparing = asyncio.create_task(prepare_prompts(office.context))
     if when == "later":
         await asyncio.sleep(0)
-        await office.ask("Mine", user=BEN)
-    await prepared(office, "Mine")
+        await office.ask("Write mine", user=BEN)
+    await prepared(office, "Write mine")
     assert not preparing.done()
     preparing.cancel()
     await asyncio.gather(preparing, return_exceptions=True)

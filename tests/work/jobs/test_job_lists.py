@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable
+from typing import Any
 
 import pytest
 
-from bot.model.ids import ChannelId, Message
-from bot.model.jobs import JobState
+from bot.model.ids import ChannelId, JobNumber, Message, UserId
+from bot.model.jobs import JobState, Review
+from bot.model.prompts import PromptKind
 from bot.work.ports import SlackUnreachable
-from tests.builders import ANA, BEN, add_job
+from tests.builders import ANA, BEN, CHANNEL, NOW, add_job, add_prompt
 from tests.work.office import Office
 
 PRIVATE = ChannelId("G0TEAM")
 OTHER = ChannelId("C0OTHER")
+PAT = UserId("U0PAT")
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +82,50 @@ async def test_a_channel_is_not_shown_while_slack_cannot_tell_who_reads_it(offic
     office.slack.trouble("is_public", SlackUnreachable("down"))
     answer = await office.told("/docs-agent", "jobs <#C0OTHER>")
     assert "don't know that channel" in answer
+
+
+def to_review(office: Office, text: str, **where: Any) -> Awaitable[JobNumber]:
+    ready: dict[str, Any] = {
+        "state": JobState.PULL_REQUEST,
+        "pr_link": "https://code.example/pull/1",
+        "ended_at": NOW,
+    }
+    return add_job(office.store, text=text, **ready, **where)
+
+
+async def test_what_is_to_review_is_listed_over_all_channels_that_one_can_read(office: Office) -> None:
+    direct = ChannelId("D0ANA")
+    for number, channel in enumerate((OTHER, CHANNEL, PRIVATE, direct), 1):
+        await to_review(office, f"Review {number}", channel=channel)
+    await to_review(office, "Merged", review=Review.MERGED)
+    followed = await to_review(office, "Followed", channel=ChannelId("G0GROUP"))
+    office.slack.private_rooms[ChannelId("G0GROUP")] = frozenset()
+    await add_prompt(office.store, followed, kind=PromptKind.FOLLOW_UP, asked_by=BEN)
+    for channel in (CHANNEL, ChannelId("D0BEN")):
+        told = await office.told("/docs-agent", "jobs review", user=BEN, channel=channel)
+        assert re.findall("“(.*?)”", told) == ["Review 1", "Review 2", "Followed"]
+    assert (
+        f"ready for 0\xa0s · <https://code.example/pull/1|Pull request #1 · code.example> · <#{CHANNEL}>"
+        in told
+    )
+    office.slack.private_rooms[direct] = frozenset({ANA})
+    told = await office.told("/docs-agent", "jobs review", channel=PRIVATE)
+    assert re.findall("“(.*?)”", told) == [*(f"Review {each}" for each in (1, 2, 3, 4)), "Followed"]
+    office.access_policy(admins=frozenset({PAT}))
+    told = await office.told("/docs-agent", "jobs review", user=PAT, channel=ChannelId("D0PAT"))
+    assert len(re.findall("“(.*?)”", told)) == 5
+
+
+async def test_a_list_of_what_is_to_review_asks_slack_about_few_channels_and_says_so(office: Office) -> None:
+    for number in range(25):
+        await to_review(office, f"Review {number}", channel=ChannelId(f"C0{number}"), requester=BEN)
+    first = (await office.types("/docs-agent", "jobs review", user=PAT, channel=ChannelId("C020"))).message
+    assert first is not None
+    assert re.findall("“Review (.*?)”", first.text) == [str(each) for each in range(10)]
+    assert "There are more channels" in first.text
+    second = await office.press(*turns(first)["Next"], user=PAT, channel=ChannelId("C020"))
+    assert second.message is not None
+    assert re.findall("“Review (.*?)”", second.message.text) == ["20"]
 
 
 @pytest.mark.parametrize("value", ["", "x", "0 ", "-1 mine ", "99999 mine ", "0 open "])

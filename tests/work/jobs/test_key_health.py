@@ -45,11 +45,11 @@ async def test_the_root_says_that_it_waits_for_the_key(office: Office) -> None:
     office.docs.answer_instead("create", *refusals(401, 1))
     await office.started("One")
     assert "It waits: the docs service refuses the bot's key. I'll try again at" in office.root_text()
-    assert "refuses the bot's key" in str((await office.types("/docs-agent", "limits")).message)
+    assert "refuses my key" in str((await office.types("/docs-agent", "limits")).message)
     await office.pass_time(90)
     assert (await office.job()).state is JobState.WORKING
     assert "refuses" not in office.root_text()
-    assert "refuses the bot's key" not in str((await office.types("/docs-agent", "limits")).message)
+    assert "refuses my key" not in str((await office.types("/docs-agent", "limits")).message)
 
 
 async def test_a_good_answer_to_a_poll_lets_waiting_prompts_go_at_once(office: Office) -> None:

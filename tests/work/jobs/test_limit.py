@@ -65,13 +65,13 @@ async def test_who_waits_behind_a_withdrawn_prompt_moves_up(office: Office) -> N
 async def test_a_follow_up_that_waits_can_be_withdrawn_and_the_job_stands(office: Office) -> None:
     office.limit(1)
     await say_all(office, (ANA, "one"))
-    await office.replied("more", user=BEN)
-    assert "A follow-up waits for the shared hourly limit. It goes out at about" in office.root_text()
+    await office.replied("Write more", user=BEN)
+    assert "A follow-up starts at about <!date^" in office.root_text()
     assert "Withdraw follow-up" in str(office.slack.edits[office.slack.root().ts][-1].blocks)
     await office.press("withdraw", "1", user=BEN)
     await office.settle()
     assert "waits" not in office.root_text()
-    assert "“more”) was withdrawn and hasn't been sent" in office.said()[-1]
+    assert f"“Write more”) wasn't sent. It was withdrawn by <@{BEN}>." in office.said()[-1]
     await office.pass_time(3602)
     assert office.sent() == ["one"]
     assert (await office.job()).state is JobState.WORKING
@@ -80,13 +80,13 @@ async def test_a_follow_up_that_waits_can_be_withdrawn_and_the_job_stands(office
 async def test_of_several_follow_ups_the_pressers_own_is_withdrawn(office: Office) -> None:
     office.limit(1)
     await say_all(office, (ANA, "one"))
-    await office.reply("of ana", user=ANA)
-    await office.replied("of ben", user=BEN)
+    await office.reply("Write of ana", user=ANA)
+    await office.replied("Write of ben", user=BEN)
     await office.press("withdraw", "1", user=BEN)
     await office.settle()
-    assert "“of ben”" in office.said()[-1]
+    assert "“Write of ben”" in office.said()[-1]
     await office.pass_time(3602)
-    assert office.sent() == ["one", "of ana"]
+    assert office.sent() == ["one", "Write of ana"]
 
 
 async def test_a_429_without_a_time_waits_for_our_own_oldest_use_but_not_for_ever(office: Office) -> None:
@@ -106,17 +106,15 @@ async def test_limits_are_told_as_our_rows_count_them(office: Office, used: int)
     await office.settle(10)
     assert len(office.sent()) == used
     said = await office.told("/docs-agent", "limits")
-    assert f"*{100 - used} of 100 uses left*" in said
-    assert ("the next frees at" in said) == (used > 0)
-    assert f"{min(used, 1)} were yours" in said or f"{min(used, 1)} was yours" in said
-    assert "100 of 100 analytics calls left" in said
+    mine = f" (1 of the {used} spent is yours)" if used else ""
+    assert said.startswith(f"*{100 - used} of 100 left this hour*{mine}. Visitors: 100 of 100 reads left.")
 
 
 async def test_limits_say_how_many_wait_and_until_when_the_service_wants_no_more(office: Office) -> None:
     office.docs.answer_instead("create", httpx.Response(429, headers={"Retry-After": "600"}))
     await say_all(office, (ANA, "one"), (BEN, "two"))
     answer = await office.told("/docs-agent", "LIMITS")
-    assert "*0 of 100 uses left*, the next frees at" in answer
+    assert "*0 of 100 left this hour*; the next frees at" in answer
     assert "2 prompts wait" in answer
 
 
@@ -174,10 +172,12 @@ async def test_the_root_says_the_time_and_lets_it_be_withdrawn(office: Office) -
     await say_all(office, (ANA, "one"), (ANA, "two"))
     root = [post for post in office.slack.posts if post.thread is None][1]
     shown = office.slack.edits[root.ts][-1]
-    assert "hourly limit. It goes out at about <!date^" in shown.text
+    assert "It starts at about <!date^" in shown.text
     assert "Withdraw" in str(shown.blocks)
     answer = await office.press("withdraw", "2")
     assert answer.message is None
+    await office.settle()
+    assert f"*Withdrawn* by <@{ANA}> · Job 2" in office.slack.edits[root.ts][-1].text
     await office.pass_time(3602)
     assert office.sent() == ["one"]
     assert (await office.job(2)).state is JobState.WITHDRAWN

@@ -93,7 +93,7 @@ async def test_a_reply_wakes_a_lost_job_that_the_service_knows_again(office: Off
     forgotten = await unknown(office)
     await pass_minutes(office, 90)
     office.docs.jobs |= forgotten
-    await office.reply("more")
+    await office.reply("Write more")
     await office.settle(3)
     assert (await office.job()).state is JobState.WORKING
     await office.ends()
@@ -105,7 +105,7 @@ async def test_a_reply_to_a_job_that_stays_lost_is_refused(office: Office) -> No
     await pass_minutes(office, 90)
     polls = office.docs.polls
     office.docs.answer_instead("follow_up", *not_found(1))
-    await office.reply("more")
+    await office.reply("Write more")
     await office.settle(3)
     assert "no longer knows this job" in office.said()[-1]
     assert (await office.job()).state is JobState.GONE
@@ -117,7 +117,7 @@ async def test_a_follow_up_to_an_unknown_job_is_refused_and_the_job_looked_for(o
     await office.finished()
     office.docs.answer_instead("follow_up", httpx.Response(404, json={"error": "no such job"}))
     office.docs.jobs.clear()
-    await office.reply("more")
+    await office.reply("Write more")
     await office.settle(3)
     assert "no longer knows this job" in office.said()[-1]
     assert (await office.job()).state is JobState.PULL_REQUEST
@@ -132,7 +132,7 @@ async def test_an_old_answer_about_a_job_that_is_looked_for_begins_no_iteration(
     [job] = office.docs.jobs.values()
     old = httpx.Response(200, json={**job, "status": "active", "prLink": None})
     office.docs.answer_instead("get", *not_found(1), old)
-    await office.reply("more")
+    await office.reply("Write more")
     await office.settle(60)
     assert (await office.job()).state is JobState.PULL_REQUEST
     assert [":memo:" in said for said in office.said()] == [True, False]
@@ -144,7 +144,7 @@ async def test_an_old_answer_about_a_job_that_is_looked_for_begins_no_iteration(
 async def test_a_dismissed_follow_up_that_is_carried_out_ends_for_who_sent_it(office: Office) -> None:
     await office.finished()
     office.docs.lost.append(httpx.ReadTimeout("lost"))
-    await office.reply("more", user=BEN)
+    await office.reply("Write more", user=BEN)
     await office.settle(1)
     await dismiss(office.context, await office.steers(2, BEN))
     await office.settle()
@@ -159,11 +159,11 @@ async def test_a_follow_up_that_the_service_once_finds_no_job_for_is_sent_again(
     await office.finished()
     office.docs.answer_instead("follow_up", *not_found(2))
     said = len(office.said())
-    await office.reply("More")
+    await office.reply("Write more")
     await office.settle(5)
     assert "A follow-up goes out at" in office.root_text()
     await office.settle(300)
-    assert office.sent()[1:] == ["More"]
+    assert office.sent()[1:] == ["Write more"]
     assert len(office.said()) == said
     assert "A follow-up" not in office.root_text()
 
@@ -171,7 +171,7 @@ async def test_a_follow_up_that_the_service_once_finds_no_job_for_is_sent_again(
 async def test_a_follow_up_that_the_service_never_takes_is_told_after_an_hour(office: Office) -> None:
     await office.finished()
     office.docs.answer_instead("follow_up", *not_found(50))
-    await office.reply("More")
+    await office.reply("Write more")
     await office.settle(3_600)
     assert "still knows this job but takes nothing more" in office.said()[-1]
     assert office.docs.calls.count("follow_up") == 10

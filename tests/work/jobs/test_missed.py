@@ -12,7 +12,6 @@ from bot.model.access import Origin, message_key, time_of, ts_at
 from bot.slack.client import refused
 from bot.store import DatabaseTrouble
 from bot.store import schema as s
-from bot.work.context import FollowUps
 from bot.work.jobs.corrections import take_change
 from bot.work.jobs.missed import Gap, catch_up, forget_conversations
 from bot.work.jobs.prepare import prepare_prompts
@@ -122,9 +121,9 @@ async def test_what_was_said_twice_in_an_outage_is_taken_twice_unless_within_a_m
 
 async def test_what_was_ignored_stays_ignored_when_the_rule_changes(office: Office) -> None:
     await office.finished("Add a quickstart")
-    office.context = replace(office.context, follow_ups=FollowUps.MENTIONS)
+    await office.types("/docs-agent", "replies off")
     await again(office, office.missed("We talk among ourselves"))
-    office.context = replace(office.context, follow_ups=FollowUps.REPLIES)
+    await office.types("/docs-agent", "replies on")
     await catch_up_all(office)
     assert await prompts(office) == ["Add a quickstart"]
 
@@ -135,7 +134,9 @@ async def test_a_missed_reply_that_cannot_be_sent_is_told_once(office: Office) -
     await catch_up_all(office)
     await again(office, missed)
     await office.settle()
-    assert len([each for each in office.said() if "nothing" in each.lower()]) == 1
+    [(_, thread, user, said)] = office.slack.whispers
+    assert (thread, user) == (office.slack.root().ts, ANA)
+    assert said.text.startswith("Hi!")
 
 
 async def test_an_edit_that_was_missed_and_is_too_late_is_told_once_however_it_comes(office: Office) -> None:
@@ -172,6 +173,23 @@ async def test_a_reply_that_slack_gave_up_before_the_face_was_found_is_taken(off
     assert isinstance(reply, ThreadReply)
     with pytest.raises(TooEarly):
         await again(office, replace(reply, parent=BOT))
+    await office.settle(10)
+    await read_on(office)
+    assert await prompts(office) == ["Add a quickstart", "Mention retries"]
+
+
+async def test_a_thread_that_is_read_before_its_face_is_found_is_read_once_more(office: Office) -> None:
+    office.slack.lose_answer.append(SlackUnclear("cut"))
+    await office.ask("Add a quickstart")
+    await prepare_prompts(office.context)
+    await deliver_due(office.context)
+    reply = office.missed("Mention retries")
+    assert isinstance(reply, ThreadReply)
+    office.slack.said[:] = [replace(reply, parent=BOT)]
+    now = office.clock()
+    await office.store.write(lambda tx: tx.conversations.read_later(reply.origin, now))
+    await read_on(office, 1)
+    assert await prompts(office) == ["Add a quickstart"]
     await office.settle(10)
     await read_on(office)
     assert await prompts(office) == ["Add a quickstart", "Mention retries"]

@@ -31,10 +31,10 @@ async def test_the_name_of_a_private_channel_is_neither_shown_nor_told_to_the_ag
     office: Office, mention: str
 ) -> None:
     await office.started(f"Write down what {mention} decided")
-    await office.replied(f"And where {mention} met")
+    await office.replied(f"Say where {mention} met")
     assert office.docs.prompts == [
         ("job-1", "Write down what #private-channel decided"),
-        ("job-1", "And where #private-channel met"),
+        ("job-1", "Say where #private-channel met"),
     ]
     assert not [text for text in seen(office) if "merger" in text]
     assert "merger" not in office.slack.looked_up

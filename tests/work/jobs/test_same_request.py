@@ -72,9 +72,9 @@ async def test_the_same_mention_again_is_answered_privately(office: Office) -> N
 
 async def test_the_same_reply_again_is_held_back_and_sent_once_more_by_its_button(office: Office) -> None:
     await office.started("Add a page")
-    await office.reply("More")
-    await office.replied("More")
-    assert office.sent() == ["Add a page", "More"]
+    await office.reply("Write more")
+    await office.replied("Write more")
+    assert office.sent() == ["Add a page", "Write more"]
     [question] = [
         message for *_, message in office.slack.whispers if "less than a minute ago" in message.text
     ]
@@ -88,7 +88,7 @@ async def test_the_same_reply_again_is_held_back_and_sent_once_more_by_its_butto
     second = await office.press("follow_up_anyway", value, ts=QUESTION)
     assert second.message is not None
     await office.settle()
-    assert office.sent() == ["Add a page", "More", "More"]
+    assert office.sent() == ["Add a page", "Write more", "Write more"]
 
 
 async def test_what_is_asked_in_a_direct_message_goes_on_in_its_channel(office: Office) -> None:
@@ -99,12 +99,12 @@ async def test_what_is_asked_in_a_direct_message_goes_on_in_its_channel(office: 
     await office.settle()
     assert (await office.press("ask_anyway", "1", ts=QUESTION, channel=direct)).message is None
     await office.settle()
-    await office.hears("More", thread="1700000901.000001")
-    await office.says("More", thread="1700000901.000001")
+    await office.hears("Write more", thread="1700000901.000001")
+    await office.says("Write more", thread="1700000901.000001")
     assert (await office.press("follow_up_anyway", "3", ts=QUESTION, channel=direct)).message is None
     await office.settle()
     assert (await office.job(2)).channel == CHANNEL
-    assert office.sent() == ["Add a page", "Add a page", "More", "More"]
+    assert office.sent() == ["Add a page", "Add a page", "Write more", "Write more"]
 
 
 async def test_what_many_ask_at_the_same_moment_is_stored_together_and_each_once(office: Office) -> None:

@@ -146,3 +146,12 @@ async def test_a_job_whose_answers_are_always_slow_is_read_at_the_second_try(
     asyncio.get_running_loop().call_later(0.2, docs.may_answer.set)
     await poll_jobs(office.context)
     assert (await office.job()).state is JobState.PULL_REQUEST
+
+
+async def test_a_poll_without_news_wakes_no_worker(office: Office) -> None:
+    await office.started()
+    await office.settle()
+    wakes, polls = office.wakes, len(office.docs.calls)
+    await office.settle(60)
+    assert len(office.docs.calls) > polls, "the job was polled"
+    assert office.wakes == wakes

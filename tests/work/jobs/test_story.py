@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from bot.logs import configure
 from bot.model.ids import ChannelId
 from bot.model.jobs import JobState
-from bot.work.context import FollowUps
+from bot.model.prompts import Act
 from tests.builders import ANA, BEN
 from tests.fakes import PULL_REQUEST
 from tests.work.office import BOT, Office
@@ -48,18 +49,6 @@ async def test_a_pull_request_on_another_host_than_the_allowed_ones_is_told_as_t
     sent = str([end.message, office.slack.edits, await office.types("/docs-agent", "status 1")])
     assert PULL_REQUEST not in sent
     assert "view_pull_request" not in sent
-
-
-@pytest.mark.parametrize("hosts", [(), ("github.com",), ("code.example",)])
-async def test_a_repository_s_address_is_a_link_if_its_host_is_allowed(
-    office: Office, hosts: tuple[str, ...]
-) -> None:
-    office.context = replace(office.context, link_hosts=frozenset(hosts))
-    await office.started()
-    office.docs.jobs["job-1"]["source"]["repository"] = "https://code.example/acme/docs"
-    await office.ends()
-    link, code = "<https://code.example/acme/docs|code.example/acme/docs>", "`code.example/acme/docs`"
-    assert (code if hosts == ("github.com",) else link) in office.root_text()
 
 
 async def test_a_reply_steers_the_job_and_its_second_end_is_told(office: Office) -> None:
@@ -121,11 +110,36 @@ async def test_a_job_that_runs_long_is_mentioned_once(office: Office) -> None:
     assert len(office.slack.replies()) == 2
 
 
-async def test_with_mentions_only_replies_that_mention_the_bot_steer(office: Office) -> None:
-    office.context = replace(office.context, follow_ups=FollowUps.MENTIONS)
+async def test_where_a_channel_has_chosen_so_only_replies_that_mention_the_bot_steer(office: Office) -> None:
     await office.started()
+    assert "Here every reply" in await office.told("/docs-agent", "replies")
+    assert "only replies that mention me" in await office.told("/docs-agent", "replies off", user=BEN)
     await office.reply("not meant for the bot")
     await office.replied(f"<@{BOT}> make it shorter")
+    assert office.sent() == ["Add a quickstart", "make it shorter"]
+    await office.ends()
+    assert "ention me here" in office.said()[-1]
+    for shown in ("replies", "status 1", "help"):
+        told = await office.told("/docs-agent", shown)
+        assert re.search("only (replies|those) that mention me|mention me: in this channel only", told)
+    elsewhere = ChannelId("C0OTHER")
+    assert "Here every reply" in await office.told("/docs-agent", "replies", channel=elsewhere)
+    await office.types("/docs-agent", "Replies ON")
+    await office.replied("and simpler")
+    await office.ends()
+    assert office.sent()[-1] == "and simpler"
+    assert "ention me" not in office.said()[-1]
+    _, rows = await office.store.read(lambda tx: tx.audit.after(0, 10))
+    assert [row.user for row in rows if row.act is Act.CHOSE_REPLIES] == [BEN, ANA]
+
+
+async def test_in_direct_messages_every_reply_steers(office: Office) -> None:
+    direct = ChannelId("D0ANA")
+    assert "every reply is for me" in await office.told("/docs-agent", "replies off", channel=direct)
+    await office.hears("Add a quickstart", channel=direct)
+    await office.settle()
+    face = office.slack.posts[0]
+    await office.says("make it shorter", channel=direct, thread=face.thread or face.ts, parent=BOT)
     assert office.sent() == ["Add a quickstart", "make it shorter"]
 
 
@@ -142,7 +156,7 @@ async def test_a_name_that_slack_never_tells_stops_nothing_and_is_logged_once(
 
 async def test_nothing_changed_failed_and_archived_are_told_apart(office: Office) -> None:
     for status, link, state in (
-        ("completed", None, JobState.NO_CHANGE),
+        ("completed", None, JobState.NO_PULL_REQUEST),
         ("failed", None, JobState.FAILED),
         ("archived", None, JobState.ARCHIVED),
     ):

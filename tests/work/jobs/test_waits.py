@@ -85,7 +85,7 @@ async def share_used_up(office: Office) -> None:
 async def follow_up_not_found(office: Office) -> None:
     await office.finished("Add a page")
     office.docs.answer_instead("follow_up", *[httpx.Response(404, json={"error": "no such job"})] * 9)
-    await office.reply("And a second one")
+    await office.reply("Add a second page")
     await office.settle(2)
 
 
@@ -131,7 +131,7 @@ CASES = [
         service_away, 1, WaitWhy.SERVICE, None, "can't reach the docs service", "back-off after Unavailable"
     ),
     Case(key_refused, 1, WaitWhy.KEY, None, "refuses the bot's key", "a back-off after ForbiddenToWrite"),
-    Case(limit_used_up, 2, WaitWhy.LIMIT, None, "hourly limit. It goes", "the hourly limit, until"),
+    Case(limit_used_up, 2, WaitWhy.LIMIT, None, ", when the hourly limit frees", "the hourly limit, until"),
     Case(share_used_up, 5, WaitWhy.SHARE, None, "share of the hourly limit", "has had their share"),
     Case(follow_up_not_found, 1, WaitWhy.RETRY, None, "It goes out at", "waits for its next try, until"),
     Case(working, 1, WaitWhy.TIME, None, "I'll ask the docs service about it at", "poll waits for its time"),
@@ -158,7 +158,7 @@ async def test_a_prompt_behind_an_unconfirmed_one_waits_for_the_same_person(offi
     await office.ask("Add a page")
     await prepare_prompts(office.context)
     await deliver_due(office.context)
-    await office.reply("And a second one")
+    await office.reply("Add a second page")
     await prepare_prompts(office.context)
     assert [each.why for each in await waiting(office)][:2] == [WaitWhy.WORKER, WaitWhy.BEFORE]
     office.docs.answer_instead("create", httpx.Response(500))

@@ -21,12 +21,12 @@ async def test_a_follow_up_to_a_job_without_a_first_message_gets_its_line_in_the
 ) -> None:
     for number in range(12):
         await office.ask(f"Add page {number}", user=ANA if number % 2 else BEN)
-    await office.types("/docs-followup", "12 and a picture", user=ANA)
+    await office.types("/docs-followup", "12 Add a picture", user=ANA)
     await office.settle(60)
     assert await dead(office) == []
     roots = [post for post in office.slack.posts if post.thread is None]
     assert len(roots) == 12
-    assert ["and a picture" in post.message.text for post in office.slack.replies()] == [True]
+    assert ["Add a picture" in post.message.text for post in office.slack.replies()] == [True]
     assert office.slack.replies()[0].thread == (await office.job(12)).root_ts
 
 

@@ -26,7 +26,7 @@ async def test_a_job_is_not_started_and_its_prompt_is_given_back(office: Office)
 
 @pytest.mark.parametrize(
     ("text", "outcome"),
-    [("subscribe monday 09:00 UTC", "The digest wasn't set up"), ("digest now", "I posted nothing")],
+    [("subscribe monday 09:00 UTC", "wasn't set up"), ("digest now", "I couldn't post the answer")],
 )
 async def test_a_digest_is_refused_with_the_same_advice(office: Office, text: str, outcome: str) -> None:
     office.slack.trouble("post", refused("channel_not_found"))
@@ -34,7 +34,7 @@ async def test_a_digest_is_refused_with_the_same_advice(office: Office, text: st
     await office.reading()
     told = [*office.answers(), *(message.text for _, message, _ in office.slack.direct)]
     [said] = [each for each in told if outcome in each]
-    assert "I can't be in a direct message between two people" in said
+    assert "nobody can invite me into those between two people" in said
     assert "/invite" not in said
 
 

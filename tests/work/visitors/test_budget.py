@@ -32,8 +32,8 @@ async def test_a_scarce_budget_goes_to_the_window_that_was_asked_for_first(offic
     await spend(office, 54)
     await office.visitors()
     await office.reading(10)
-    assert [call[0] for call in office.docs.site.calls] == [FIRST] * 5 + [FIRST - 7 * DAY]
-    assert "Top 5 of 500 pages" in office.answers()[0]
+    assert [call[0] for call in office.docs.site.calls] == [FIRST] * 5 + [FIRST - 13 * DAY]
+    assert " · 500 pages" in office.answers()[0]
 
 
 async def test_with_no_call_left_the_answer_says_when_the_next_is_possible(office: Office) -> None:
@@ -58,7 +58,7 @@ async def test_a_429_is_believed_and_waited_for(office: Office) -> None:
     assert office.docs.site.calls == []
     office.clock.pass_seconds(10)
     await office.reading(10)
-    assert "All together" in office.answers()[-1]
+    assert "AI's share" in office.answers()[-1]
 
 
 async def test_a_key_that_is_refused_is_explained_and_not_tried_again(office: Office) -> None:
@@ -78,7 +78,7 @@ async def test_a_service_that_is_unwell_for_a_moment_is_asked_again(office: Offi
     )
     await office.visitors("compare none")
     await office.reading(40)
-    assert "All together" in office.answers()[-1]
+    assert "AI's share" in office.answers()[-1]
 
 
 async def test_a_service_that_stays_unwell_is_told_in_the_end(office: Office) -> None:
@@ -108,7 +108,7 @@ async def test_a_chart_is_left_out_when_its_calls_would_use_up_the_hour(office: 
     rest = (await office.press("more", "1")).message
     assert rest is not None
     assert "There's no chart, to keep the rest of the hourly budget" in rest.text
-    assert len(office.docs.site.calls) == 2
+    assert len(office.docs.site.calls) == 3
 
 
 async def test_whoever_asks_again_after_a_failure_need_not_wait_for_its_pause(office: Office) -> None:
@@ -119,4 +119,4 @@ async def test_whoever_asks_again_after_a_failure_need_not_wait_for_its_pause(of
     assert "didn't give a usable answer" in office.answers()[-1]
     await office.visitors("compare none")
     await office.reading(10)
-    assert "All together" in office.answers()[-1]
+    assert "AI's share" in office.answers()[-1]

@@ -57,7 +57,7 @@ async def test_a_file_comes_once_however_often_its_button_is_pressed(office: Off
     third = await office.press("csv_file", number)
     await office.reading(5)
     assert first.message is not None
-    assert "All pages are coming as a CSV file" in first.message.text
+    assert "The CSV file comes in our direct messages" in first.message.text
     for answer in (second, third):
         assert answer.message is not None
         assert "didn't send it again" in answer.message.text
@@ -86,7 +86,7 @@ async def test_a_file_that_slack_refused_can_be_asked_for_again_with_the_same_bu
     office.slack.trouble("upload", refused("storage_limit_reached"))
     await office.press("csv_file", number)
     await office.reading(5)
-    assert "I couldn't send the file." in office.slack.direct[-1][1].text
+    assert "I couldn't send you the file: Slack refused it." in office.slack.direct[-1][1].text
     assert office.slack.files == []
     await office.press("csv_file", number)
     await office.reading(5)

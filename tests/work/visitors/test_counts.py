@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Sequence
 from datetime import date
 
@@ -14,7 +15,7 @@ from bot.model.visitors import Counts, PageCounts, Period, Snapshot
 from bot.store import Transaction
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions
-from tests.builders import new_store
+from tests.builders import NOW, new_store
 from tests.site import Rows, Site, Visit
 from tests.work.asking import DAY, START
 from tests.work.office import Office
@@ -99,3 +100,47 @@ def test_rows_that_move_while_they_are_read_are_never_counted_twice_and_those_mi
     assert all(truth[path] == counts for path, counts in pages.items())
     # A whole answer of rows seen before ends the reading, since it could go on for ever.
     assert len(pages) + repeated == len(truth) or repeated >= page_size
+
+
+@given(
+    st.integers(1, 15),
+    st.integers(-6, 9),
+    st.lists(st.tuples(st.integers(0, 90), st.integers(0, 90)), min_size=3, max_size=3),
+)
+def test_changes_are_told_beyond_chance_and_never_against_a_window_that_begins_before_the_data(
+    days: int, begins: int, readers: list[tuple[int, int]]
+) -> None:
+    """``begins``: how many days after the window compared with the data does. ``readers``: now and before."""
+    end = NOW.date()
+    first, earlier = end - days * DAY, end - (days + -days % 7 + days) * DAY
+    site, data = Site([Visit(end - DAY, 999, "human", "/")]), earlier + begins * DAY
+    for number, (now, was) in enumerate(readers):
+        site.read(f"/p{number}", first, end - DAY, people=now)
+        site.read(f"/p{number}", earlier, earlier + (days - 1) * DAY, people=was)
+    site.visits = [visit for visit in site.visits if visit.day >= data] + [Visit(data, 999, "human", "/")]
+
+    async def answer() -> str:
+        office = Office(await new_store())
+        office.docs.site = site
+        await office.visitors(f"{first}..{end - DAY}")
+        await office.reading(30)
+        [said] = office.answers()
+        await office.close()
+        return said
+
+    said = asyncio.run(answer())
+    inside = [visit for visit in site.visits if earlier <= visit.day < earlier + days * DAY]
+    before, after = dict(Site.rows(inside)), dict(Site.rows([v for v in site.visits if first <= v.day < end]))
+    counts = {path: (_total(after, path), _total(before, path)) for path in {*before, *after}}
+    moved = {path: now - was for path, (now, was) in counts.items() if (now - was) ** 2 > 9 * (now + was)}
+    is_fair = begins <= 0 and bool(inside)
+    worth = re.search(r"Worth knowing\*: `(.+?)` (?!is read by)", said)
+    assert (worth is not None) == (is_fair and bool(moved))
+    if worth:
+        assert abs(moved[worth[1]]) == max(map(abs, moved.values()))
+    told = {path for path in after if re.search(rf"`{path}` \*[0-9]+ visitors?\* \(", said)}
+    assert told == ({*moved} & {*after} if is_fair else set())
+
+
+def _total(rows: dict[str, Counts], path: str) -> int:
+    return rows[path].total if path in rows else 0

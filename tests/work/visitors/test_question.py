@@ -8,6 +8,7 @@ from sqlalchemy import select
 from bot.commands.command import Answer
 from bot.store.schema import questions
 from bot.work.outbox.deliver import deliver_due
+from bot.work.ports import SlackUnclear
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions
 from tests.builders import BEN, NOW, PROJECT, rows_of
@@ -22,7 +23,7 @@ async def test_a_question_is_answered_privately_with_totals_changes_and_pages(of
     assert (await office.visitors()).text == ""
     await office.reading(10)
     [answer] = office.answers()
-    assert "People: 120 (+100%); AI agents: 30 (±0%); All together: 150 (+67%)" in answer
+    assert "*150 visitors* (+67%) · 120 people (+100%) · 30 AI agents · AI's share 20%" in answer
     assert "`/quickstart` *150 visitors* (+67%) · 120 people · 30 AI agents" in answer
     assert not office.posted()
 
@@ -36,7 +37,7 @@ async def test_no_chart_point_is_a_sum(office: Office) -> None:
     )
     series = {one["name"]: [point["value"] for point in one["data"]] for one in chart["chart"]["series"]}
     assert series["All together"] == [1] * 7
-    assert "All together: 1;" in office.answers()[-1]
+    assert "*1 visitor* · 1 person · 0 AI agents" in office.answers()[-1]
 
 
 async def test_what_is_known_is_answered_at_once_without_a_call(office: Office) -> None:
@@ -77,8 +78,7 @@ async def test_a_section_shows_its_pages_and_the_totals_of_the_site(office: Offi
     [answer] = office.answers()
     assert "1 page under /api" in answer
     assert "/apiary" not in answer
-    assert "People: 40" in answer
-    assert "*Whole site*\nPeople" in answer
+    assert "Whole site: *40 visitors* · 40 people" in answer
 
 
 async def test_rises_falls_new_vanished_and_one_sided_pages_are_named(office: Office) -> None:
@@ -133,19 +133,74 @@ async def test_windows_of_different_length_name_no_page_that_moved(office: Offic
     assert rest is not None
     for said in (office.answers()[0], rest.text):
         assert not [word for word in ("Falls", "longer read", "Newly", "(new)", "Worth", "−") if word in said]
-    assert "The two aren't compared, because one has 7 days and the other 30 days." in office.answers()[0]
+    assert ", 7 days · before: 30 days, 60 visitors\n" in office.answers()[0]
+
+
+async def test_a_window_that_begins_before_the_data_is_not_compared_and_this_is_said(office: Office) -> None:
+    office.docs.site.read("/a", FIRST, LAST, people=300)
+    office.docs.site.read("/a", FIRST - 4 * DAY, FIRST - DAY, people=50)
+    await office.visitors()
+    await office.reading(20)
+    [answer] = office.answers()
+    assert (
+        "Not compared with 19–25 Oct 2026: no visits known for 13–19 Oct 2026, so the data may begin later."
+    ) in answer
+    assert not [word for word in ("%)", "(new)", "Worth", ", compared") if word in answer]
+
+
+async def test_a_window_without_visits_is_not_compared_and_nothing_is_new(office: Office) -> None:
+    office.docs.site.read("/a", FIRST + DAY, LAST, people=300)
+    await office.visitors()
+    await office.reading(20)
+    [answer] = office.answers()
+    assert "Not compared with 19–25 Oct 2026: no visits for it." in answer
+    assert "No visits for 26 Oct 2026, so the data may begin within this period." in answer
+    assert not [word for word in ("%)", "new", "Worth") if word in answer]
+    assert "Unique visitors by day: Wed 28 Oct" in answer, "its data begins on the 27th, perhaps at noon"
+
+
+async def test_where_the_data_begins_is_asked_once(office: Office) -> None:
+    office.docs.site.fill(3, START, LAST)
+    await office.visitors("yesterday")
+    await office.reading(10)
+    assert len(office.docs.site.calls) == 3
+    await office.visitors("today")
+    await office.reading(10)
+    assert len(office.docs.site.calls) == 5
+
+
+async def test_a_question_whose_beginning_could_not_be_asked_says_so(office: Office) -> None:
+    office.docs.site.fill(3, START, LAST)
+    await office.visitors("2026-10-31..2026-11-01")
+    await fetch_snapshots(office.context)
+    office.docs.answer_instead("visitors", httpx.Response(400, json={"error": "too early"}))
+    await office.reading(10)
+    assert "so the data may begin later." in office.answers()[0]
+
+
+async def test_months_stand_side_by_side_with_their_days(office: Office) -> None:
+    office.docs.site.fill(20, START - 40 * DAY, LAST)
+    await office.visitors("october")
+    await office.reading(20)
+    [answer] = office.answers()
+    assert answer.startswith("*Who read the docs, 1–31 Oct 2026*, 31 days · before: 30 days, ")
+    assert "%)" not in answer
+    [chart] = [line for line in answer.splitlines() if "visitors by week" in line]
+    assert "by week (Mon–Sun): 5–11 Oct People" in chart
+    assert chart.count("People") == 3, "1–4 and 26–31 October are no whole weeks"
 
 
 async def test_today_is_not_compared_with_a_whole_day_and_reads_only_its_totals(office: Office) -> None:
-    office.docs.site.read("/a", NOW.date() - DAY, NOW.date() - DAY, people=300)
+    week_ago = NOW.date() - 7 * DAY
+    office.docs.site.read("/a", week_ago, week_ago, people=300)
     office.docs.site.read("/a", NOW.date(), NOW.date(), people=3)
     await office.visitors("today")
     await office.reading(20)
     [answer] = office.answers()
     assert answer.startswith("*Who read the docs so far today, 2 Nov 2026*")
     assert "%)" not in answer
-    assert "1 Nov 2026 had 300 people, 0 AI agents, 300 in all." in answer
-    before = [call for call in office.docs.site.calls if call[0] == NOW.date() - DAY]
+    assert "26 Oct 2026 had 300 people, 0 AI agents, 300 in all." in answer
+    before = [call for call in office.docs.site.calls if call[0] == week_ago]
     assert [call[2] for call in before] == [1]
 
 
@@ -180,7 +235,33 @@ async def test_a_word_about_the_reading_that_has_not_gone_out_is_dropped_for_the
     assert ["Reading who read" in each for each in office.answers()] == [False]
 
 
-async def test_the_answer_follows_the_word_about_the_reading_that_is_under_way(office: Office) -> None:
+async def test_after_two_hours_of_trouble_with_slack_there_is_the_answer_alone(office: Office) -> None:
+    office.docs.answer_instead(
+        "visitors", httpx.Response(429, headers={"Retry-After": "9"}, json={"error": "slow down"})
+    )
+    office.slack.trouble("answer", *[SlackUnclear("HTTP 500")] * 1_000)
+    await office.visitors("yesterday compare none")
+    await office.reading(20, step_seconds=0.5)
+    office.clock.pass_seconds(7_200)
+    office.slack.troubles.clear()
+    await office.reading(20)
+    assert ["Reading who read" in each for each in office.answers()] == [False]
+
+
+async def test_a_word_about_the_reading_is_not_said_when_it_is_no_news(office: Office) -> None:
+    await office.visitors("yesterday compare none")
+    office.clock.pass_seconds(3.5)
+    await answer_questions(office.context)
+    office.clock.pass_seconds(61)
+    await deliver_due(office.context)
+    await answer_questions(office.context)
+    await deliver_due(office.context)
+    assert office.answers() == []
+    await office.reading(10)
+    assert ["Reading who read" in each for each in office.answers()] == [False]
+
+
+async def test_the_answer_waits_while_a_word_about_the_reading_is_under_way(office: Office) -> None:
     office.docs.answer_instead(
         "visitors", httpx.Response(429, headers={"Retry-After": "4"}, json={"error": "slow down"})
     )
@@ -196,7 +277,7 @@ async def test_the_answer_follows_the_word_about_the_reading_that_is_under_way(o
     assert office.answers() == []
     office.clock.pass_seconds(office.context.timeouts.lease_seconds)
     await office.reading(10)
-    assert ["Reading who read" in each for each in office.answers()] == [True, False]
+    assert ["Reading who read" in each for each in office.answers()] == [False]
 
 
 async def test_buttons_of_unknown_questions_say_so(office: Office) -> None:
@@ -216,7 +297,7 @@ async def test_numbers_of_a_period_that_is_not_over_are_read_anew_after_a_while(
     office.clock.pass_seconds(700)
     await office.visitors("today compare none")
     await office.reading(5)
-    assert "People: 9" in office.answers()[-1]
+    assert "9 people" in office.answers()[-1]
 
 
 async def test_a_process_that_dies_while_reading_is_continued_by_another(office: Office) -> None:
@@ -231,7 +312,7 @@ async def test_a_process_that_dies_while_reading_is_continued_by_another(office:
     assert office.docs.site.calls == []
     office.clock.pass_seconds(100)
     await office.reading(20)
-    assert "Top 5 of 30 pages" in office.answers()[-1]
+    assert " · 30 pages" in office.answers()[-1]
 
 
 async def test_a_day_asked_for_while_the_chart_reads_it_is_answered_with_its_pages(office: Office) -> None:

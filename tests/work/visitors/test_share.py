@@ -19,7 +19,7 @@ async def asked(office: Office, pages: int, text: str = "") -> str:
 
 async def test_what_the_share_allows_is_read_whole_and_compared(office: Office) -> None:
     said = await asked(office, 60)
-    assert "Top 5 of 60 pages" in said
+    assert " · 60 pages" in said
     assert "compared with" in said
     assert "calls were left" not in said
 
@@ -27,7 +27,7 @@ async def test_what_the_share_allows_is_read_whole_and_compared(office: Office) 
 @pytest.mark.parametrize("pages", [80, 130])
 async def test_beyond_the_share_the_comparison_goes_first(office: Office, pages: int) -> None:
     said = await asked(office, pages)
-    assert f"Top 5 of {pages} pages" in said
+    assert f" · {pages} pages" in said
     left_out = "I don't know which pages are new or gone" if pages == 80 else "wasn't read, because no calls"
     assert left_out in said
     assert len(office.docs.site.calls) == 20
@@ -39,7 +39,7 @@ async def test_then_the_ranking_goes_and_the_chart_stays(office: Office) -> None
         "Only the first 130 pages that the service names were read, then no calls were left for more or for "
         "the period before. The ranking covers those alone. Ask again, and I'll go on where I stopped."
     ) in said
-    assert "Unique visitors: " in said
+    assert "Unique visitors by day: " in said
     assert len(office.docs.site.calls) == 20
     assert len(office.answers()) == 1
 
@@ -48,7 +48,7 @@ async def test_asking_again_goes_on_with_another_third(office: Office) -> None:
     await asked(office, 300)
     await office.visitors()
     await office.reading(60, step_seconds=0.1)
-    assert "Top 5 of 300 pages" in office.answers()[-1]
+    assert " · 300 pages" in office.answers()[-1]
     assert [call[3] for call in office.docs.site.calls if call[:2] == (FIRST, LAST + DAY)] == [
         *range(0, 300, 10)
     ]

@@ -1,0 +1,39 @@
+"""A typed client of GitHub for one thing: what a pull request is, and what has become of it.
+
+It imports nothing else of this project and can be used alone::
+
+    async with GithubClient(token=SecretStr(token)) as github:
+        which = github.pull_request_of("https://github.com/acme/docs/pull/7")
+        pull_request = await github.pull_request(which)
+        print(pull_request.title, pull_request.state)
+
+Every failure is a `GithubError`. Its class tells the caller what to do about it:
+
+============== =====================================================================================
+`NotVisible`   there is no such pull request, or it may not be seen; asking again soon is of no use
+`RefusedToken` the token is unknown or has expired (401)
+`Limited`      too many calls; ``until`` says when the next one may be made
+`Unavailable`  no usable answer; asking again later may help
+============== =====================================================================================
+"""
+
+from __future__ import annotations
+
+from bot.github.client import API_URL, GithubClient
+from bot.github.errors import GithubError, Limited, NotVisible, RefusedToken, Unavailable
+from bot.github.models import PullRequest, PullRequestId, PullRequestState, pull_request_of, site_of
+
+__all__ = [
+    "API_URL",
+    "GithubClient",
+    "GithubError",
+    "Limited",
+    "NotVisible",
+    "PullRequest",
+    "PullRequestId",
+    "PullRequestState",
+    "RefusedToken",
+    "Unavailable",
+    "pull_request_of",
+    "site_of",
+]

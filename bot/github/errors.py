@@ -1,0 +1,29 @@
+"""The errors of the client of GitHub, each with what a caller needs to handle it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+
+class GithubError(Exception):
+    """Base class: a call has failed. The text is short and safe to show: it quotes nothing of the answer."""
+
+
+class NotVisible(GithubError):
+    """There is no such pull request, or whoever asks may not see it (404, 410, 451, and most 403)."""
+
+
+class RefusedToken(GithubError):
+    """The token is unknown or has expired (401)."""
+
+
+class Limited(GithubError):
+    """Too many calls. ``until``: when to call again, aware and in UTC; None when GitHub does not say."""
+
+    def __init__(self, text: str, until: datetime | None) -> None:
+        super().__init__(text)
+        self.until = until
+
+
+class Unavailable(GithubError):
+    """No usable answer: time-out, broken connection, redirect to another host, 5xx, or an unreadable body."""

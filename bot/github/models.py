@@ -1,0 +1,113 @@
+"""A pull request as GitHub describes it, and where links to pull requests lead."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, AliasPath, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+
+MAX_TEXT_LENGTH = 300
+"""Upper limit for a title, a branch and an ETag, in characters. GitHub's titles have at most 256."""
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+_LINK = re.compile(r"/([A-Za-z0-9_-][A-Za-z0-9._-]{0,99})/([A-Za-z0-9._-]{1,100})/pull/([1-9][0-9]{0,8})/?")
+_ENTERPRISE_PATH = "/api/v3"
+
+
+class PullRequestState(StrEnum):
+    """What has become of a pull request."""
+
+    OPEN = "open"
+    MERGED = "merged"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestId:
+    """Which pull request of a server. ``owner``: an organisation or a person."""
+
+    owner: str
+    repo: str
+    number: int
+
+    @property
+    def path(self) -> str:
+        """Return the path of the pull request in the API."""
+        return f"/repos/{self.owner}/{self.repo}/pulls/{self.number}"
+
+
+def site_of(api_url: str) -> str:
+    """Return the host, and the port if it has one, to whose pages an API belongs.
+
+    Raises ValueError, which does not quote the address, for one that is not an API of GitHub.
+    https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
+    """
+    parts = urlsplit(api_url.rstrip("/"))
+    host = parts.netloc.lower()
+    if parts.path == _ENTERPRISE_PATH:
+        return host
+    if parts.path == "" and re.fullmatch(r"api\.(github\.com|[a-z0-9-]+\.ghe\.com)", host):
+        return host.removeprefix("api.")
+    raise ValueError("must be https://api.github.com, https://HOST/api/v3 or https://api.SUBDOMAIN.ghe.com")
+
+
+def pull_request_of(link: str, api_url: str) -> PullRequestId | None:
+    """Return to which pull request of the API's site a link leads; None for any other address."""
+    try:
+        parts = urlsplit(link)
+    except ValueError:
+        return None
+    found = _LINK.fullmatch(parts.path)
+    # A repository cannot be named with dots alone, which would lead to another path of the API.
+    if found is None or parts.netloc.lower() != site_of(api_url) or not found[2].strip("."):
+        return None
+    return PullRequestId(found[1], found[2], int(found[3]))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_NOT_STORABLE.sub(" ", text).split())[:MAX_TEXT_LENGTH]
+
+
+def _in_utc(at: datetime) -> datetime:
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("a time beyond the calendar") from None
+
+
+_Text = Annotated[str, AfterValidator(_one_line)]
+_Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+_Count = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
+
+
+class PullRequest(BaseModel):
+    """A pull request at one moment.
+
+    ``additions`` and ``deletions`` are lines. ``merged_by`` is a login of GitHub; None until merged, and
+    where the account is gone. ``etag`` is for the next call.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
+
+    title: _Text
+    is_open: Annotated[bool, Field(alias="state"), BeforeValidator(lambda raw: raw == "open")]
+    draft: Annotated[bool, BeforeValidator(bool)] = False
+    additions: _Count
+    deletions: _Count
+    changed_files: _Count
+    merged_at: _Moment | None = None
+    closed_at: _Moment | None = None
+    merged_by: Annotated[_Text | None, Field(validation_alias=AliasPath("merged_by", "login"))] = None
+    branch: Annotated[_Text | None, Field(validation_alias=AliasPath("head", "ref"))] = None
+    etag: str = ""
+
+    @property
+    def state(self) -> PullRequestState:
+        """Return what has become of it."""
+        if self.is_open:
+            return PullRequestState.OPEN
+        return PullRequestState.MERGED if self.merged_at else PullRequestState.CLOSED

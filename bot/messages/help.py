@@ -1,0 +1,129 @@
+"""The help: of one command in a few lines, of all that there is, and the hello to a bare mention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.messages import blocks as b
+from bot.messages.face import name
+from bot.messages.general import naming
+from bot.messages.plain_text import one_line
+from bot.model.examples import PROMPT, Examples
+from bot.model.ids import Message
+from bot.model.projects import Projects
+
+MORE = "help_more"
+"""The action id of the button that shows the whole help."""
+_EVERY_REPLY = (
+    "*In a job's thread* just reply: every reply is a follow-up and gets :eyes: when I take it. "
+    "In a thread that people began, mention me. "
+)
+_BY_MENTION = (
+    "*In a job's thread* mention me: in this channel only such replies are follow-ups, and they get :eyes: "
+    "when I take them. "
+)
+_IN_THREADS = (
+    "Begin with `#7` to name one of several jobs. "
+    "To talk among yourselves, begin with `aside`, `!` or somebody's name after `@`. "
+    "Slack allows no slash commands in threads, so `/docs-followup` names its job."
+)
+_ELSEWHERE = (
+    "*Elsewhere*: mention me in a channel, a group direct message or a thread, or write me a direct message, "
+    "to start a job. I answer in the thread. The words of the commands work after a mention, too: "
+    "`jobs`, `status 42`, `limits`, `visitors last week`. "
+    "Or choose *Ask the docs agent* from the menu of somebody's message."
+)
+_VISITORS = (
+    "*Periods and options of* `/docs-visitors`: `7d`, `last 28 days`, `today`, `last week`, `this month`, "
+    "`last year`, `October`, `Q3 2025`, `2025`, `1 Oct`, `1 Oct to 15 Oct`, `since monday`. "
+    "`compare September` names the period to compare with, `compare none` leaves it out. "
+    "`sort human`, `sort ai` or `sort total` ranks the pages, `top 20` names more of them, "
+    "`path /api` shows one section, `csv` sends all pages as a file."
+)
+_COST = (
+    "*What it costs*: each new job and each follow-up is one use of the docs service's hourly limit. "
+    "Looking, listing, thanks and replies that aren't meant for me cost nothing."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandHelp:
+    """What the help says of one command. ``words``: what to type, and what that does."""
+
+    name: str
+    summary: str
+    words: Sequence[tuple[str, str]]
+
+
+def _typed(text: str) -> str:
+    return b.code(one_line(text, 200))
+
+
+def about_replies(here: Examples) -> str:
+    """Return the lines of a command's help about threads and about the other commands, in mrkdwn."""
+    aside = "just reply, and begin with `aside` to talk among yourselves"
+    how = "only replies that mention me are follow-ups" if here.by_mention else aside
+    prompt = _typed(here.mentioned(PROMPT))
+    return (
+        f"*In a job's thread* {how}.\n"
+        f"*{'Here' if here.is_direct else 'Anywhere'}* {prompt} starts a job, too.\n"
+        "There are also `/docs-followup help` and `/docs-visitors help`."
+    )
+
+
+def about_follow_ups(here: Examples) -> str:
+    """Return the lines of a command's help about following up without it, in mrkdwn."""
+    start = f"There is no job here to follow up on. Start one: {b.code(f'/docs-agent {PROMPT}')}\n"
+    how = "mention me" if here.by_mention else "just reply"
+    return f"{'' if here.job else start}*In the job's thread* {how}: Slack allows no slash commands there."
+
+
+def about_periods(here: Examples) -> str:
+    """Return the lines of a command's help about its periods and options, in mrkdwn."""
+    section = _typed(here.filled("path /api"))
+    return (
+        "*Periods*: `7d`, `last month`, `October`, `Q3`, `1 Oct to 15 Oct`, `since monday`.\n"
+        f"*Options*: `compare September`, `sort ai`, `top 20`, {section}, `csv`."
+    )
+
+
+def short_help(command: CommandHelp, also: str, here: Examples) -> Message:
+    """Return the help of one command: its main words, and a button for the rest. ``also`` is mrkdwn."""
+    which = [_which(here)] if here.projects.are_several else []
+    more = b.actions([b.button("More", MORE, command.name)])
+    return b.message(b.section(_paragraph(command)), b.section("\n".join([also, *which])), *more)
+
+
+def _which(here: Examples) -> str:
+    mine, other = here.projects.named(here.project), here.filled("acme")
+    return f"*Which docs*: *{b.label(mine.label)}* here; begin with {b.code(f'project:{other}')} for others."
+
+
+def _paragraph(command: CommandHelp) -> str:
+    lines = [f"• {_typed(typed)} {b.escape(tells)}" for typed, tells in command.words]
+    return "\n".join([f"*{b.escape(command.name)}* {b.escape(command.summary)}", *lines])
+
+
+def full_help(commands: Sequence[CommandHelp], projects: Projects, *, by_mention: bool = False) -> Message:
+    """Return the whole help: all commands with examples, and the other ways to use the bot.
+
+    ``by_mention``: see ``TrackedJob``.
+    """
+    in_threads = (_BY_MENTION if by_mention else _EVERY_REPLY) + _IN_THREADS
+    paragraphs = [*(_paragraph(command) for command in commands), _VISITORS, in_threads, _ELSEWHERE]
+    paragraphs += [*([naming(projects)] if projects.are_several else []), _COST]
+    return b.message(*map(b.section, paragraphs))
+
+
+def hello(here: Examples) -> Message:
+    """Return the answer to a mention of the bot without text: three things to say."""
+    first, second = (PROMPT, "starts a job"), ("jobs", "lists the jobs")
+    if here.job:
+        second = (f"status {here.job}", f"shows {name(here.job)}")
+    if here.job and here.in_thread:
+        first = ("Mention Python 3.11 too", f"is a follow-up to {name(here.job)}")
+    said = (first, second, ("visitors last week", "shows who reads the docs"))
+    lines = [f"• {_typed(here.mentioned(typed))} {tells}" for typed, tells in said]
+    rest = f"{_typed(here.mentioned('help'))} lists the rest."
+    return b.words("\n".join(["Hi! Tell me what to change, and I'll open a pull request:", *lines, rest]))

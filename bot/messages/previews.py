@@ -1,0 +1,68 @@
+"""The preview of a job's pages, as the end of the job shows it."""
+
+from __future__ import annotations
+
+from bot.messages import blocks as b
+from bot.messages.face import Action, name
+from bot.messages.plain_text import one_line
+from bot.model.ids import Block, Message
+from bot.model.jobs import TrackedJob
+from bot.model.previews import Preview, PreviewState, page_of
+
+_MOST_PAGES = 5
+_PATH_LENGTH = 80
+_LINE_LENGTH = 200
+
+
+def line(job: TrackedJob, preview: Preview | None) -> str:
+    """Return what the end says of the preview; "" for nothing."""
+    if preview is None or preview.state is PreviewState.MISSING:
+        return ""
+    if preview.state is PreviewState.BROKEN:
+        last = (preview.log or "").rpartition("\n")[2]
+        why = f": “{b.quoted(last, _LINE_LENGTH)}”" if last else ", and the docs service doesn't say why"
+        return f":warning: The preview doesn't build{why}."
+    if preview.state is PreviewState.READY and b.web_address(preview.url) is None:
+        return f"The preview is ready, but I can't link to its address: `{b.quoted(preview.url or '', 300)}`."
+    if preview.state is PreviewState.READY:
+        return f"Preview: {_pages(job, preview)}. It may ask you to log in."
+    return "The preview is building. That takes about two minutes."
+
+
+def _pages(job: TrackedJob, preview: Preview) -> str:
+    """Return the pages that differ, each linked into the preview; once the job has gone on, none is named."""
+    home = (preview.url or "").rstrip("/")
+    if preview.iteration != job.iteration:
+        return "the docs service renews it, which takes about two minutes"
+    found = [page for page in map(page_of, preview.files) if page is not None]
+    links = [
+        b.link(b.web_address(f"{home}/{page}"), one_line(page or "start page", _PATH_LENGTH))
+        for page in found
+    ]
+    more = f" and {len(links) - _MOST_PAGES} more" if len(links) > _MOST_PAGES else ""
+    return ", ".join(links[:_MOST_PAGES]) + more if links else "no page differs"
+
+
+def buttons(job: TrackedJob, preview: Preview | None, *, is_offered: bool) -> list[Block]:
+    """Return the button for what can be done about the preview now; nothing while it is building."""
+    number = str(job.number)
+    if preview is None or preview.state is PreviewState.MISSING:
+        return [b.button("Preview", Action.PREVIEW, number)] if is_offered else []
+    if preview.state is PreviewState.READY:
+        url = b.web_address(preview.url)
+        return [b.button("Open preview", Action.OPEN_PREVIEW, number, url=url)] if url else []
+    return [b.button("Fix it", Action.FIX_PREVIEW, number)] if preview.state is PreviewState.BROKEN else []
+
+
+def to_fix(preview: Preview) -> str:
+    """Return the prompt that gives the agent the log of a build that has failed."""
+    log = "\n".join(f"> {line}" for line in (preview.log or "(no log)").splitlines())
+    return f"The preview of your branch doesn't build. Fix what breaks it. The build's log ends with:\n{log}"
+
+
+def none_came(job: TrackedJob) -> Message:
+    """Return the private answer to whoever asked for a preview that will not come."""
+    return b.words(
+        f"The docs service made no preview of {name(job.number)}. Look at its pull request. "
+        "Whoever runs this bot sees in `docs-bot doctor` whether it makes any here."
+    )

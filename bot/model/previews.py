@@ -1,0 +1,112 @@
+"""The preview of a job's branch: asked for, built by the docs service, and shown at the job's end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TypedDict
+
+from bot.model.ids import JobNumber, ProjectId, UserId
+
+MOST_ASKS = 2
+"""How often a preview is asked for at most: again only when the answer to the first call was lost."""
+GIVEN_UP_AFTER = timedelta(minutes=30)
+"""A build that is not over by then is not waited for. Users measured 1.5 to 4 minutes."""
+NOT_HERE_FOR = timedelta(days=1)
+"""How long a project's previews count as not available after the service has said so."""
+_MOST_LINES, _LINE_LENGTH = 15, 300
+_NO_BRANCHES_OF_JOBS = frozenset({"main", "master", "trunk", "gh-pages", "head"})
+
+
+class PreviewState(StrEnum):
+    """How far a preview is."""
+
+    ASKED = "asked"
+    """The service is yet to be asked."""
+    BUILDING = "building"
+    READY = "ready"
+    BROKEN = "broken"
+    """Its build has failed."""
+    MISSING = "missing"
+    """There will be none: the service has refused it, or did not say how its build goes."""
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether something is still to come."""
+        return self in (PreviewState.ASKED, PreviewState.BUILDING)
+
+
+class PreviewsWanted(StrEnum):
+    """When the bot asks for previews."""
+
+    PRESS = "press"
+    """When somebody presses *Preview*."""
+    ALWAYS = "always"
+    """At each end with a pull request."""
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A preview of the branch of a job, for the end of one of its iterations.
+
+    ``asks``: calls that may have begun a build. ``status_id``: what the service calls the build. ``files``:
+    those that differ, as paths in the repository. ``log``: the end of a failed build's log.
+    """
+
+    job: JobNumber
+    project: ProjectId
+    iteration: int
+    requester: UserId
+    branch: str
+    state: PreviewState
+    asked_at: datetime
+    asks: int = 0
+    status_id: str | None = None
+    url: str | None = None
+    files: tuple[str, ...] = ()
+    log: str | None = None
+
+    @property
+    def outlasts(self) -> bool:
+        """Return whether it stands for later iterations, too: the service renews what was built once."""
+        return self.state in (PreviewState.BUILDING, PreviewState.READY)
+
+
+class PreviewFields(TypedDict, total=False):
+    """Columns of a preview that change."""
+
+    state: PreviewState
+    asks: int
+    status_id: str | None
+    url: str | None
+    files: tuple[str, ...]
+    log: str | None
+
+
+def branch_to_show(branch: str | None) -> str | None:
+    """Return the branch of which a preview may be asked for; None for none that is the agent's own.
+
+    The deployment branch has a preview of its own: the site itself.
+    """
+    name = (branch or "").strip().removeprefix("refs/heads/")
+    return name if name and name.lower() not in _NO_BRANCHES_OF_JOBS else None
+
+
+def page_of(path: str) -> str | None:
+    """Return the page that a file of the repository makes, without slashes around; None for no page.
+
+    ``""`` is the start page.
+    """
+    stem, dot, ending = path.rpartition(".")
+    if not dot or ending.lower() not in ("md", "mdx"):
+        return None
+    return "" if stem == "index" else stem.removesuffix("/index")
+
+
+def end_of(logs: Sequence[str]) -> str | None:
+    """Return the end of a build's log, as many whole lines as fit; None for an empty log."""
+    lines = [line.strip()[:_LINE_LENGTH] for text in logs for line in text.splitlines() if line.strip()]
+    return "\n".join(lines[-_MOST_LINES:]) or None

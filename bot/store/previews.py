@@ -1,0 +1,70 @@
+"""The previews of jobs, and which of them wait for a call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Unpack
+
+from bot.model.ids import JobNumber
+from bot.model.previews import Preview, PreviewFields
+from bot.store.columns import insert_unless_there, reader
+from bot.store.leases import FREE, Claimer, Rows
+from bot.store.limits import QuotaRepository
+from bot.store.queues import PREVIEWS
+from bot.store.schema import limits, previews
+
+_CLAIM_DUE = PREVIEWS.claiming()
+
+
+class PreviewRepository(Rows[Preview]):
+    """The previews, within one transaction."""
+
+    table = previews
+    read = staticmethod(reader(Preview, previews))
+
+    def get(self, job: JobNumber) -> Preview | None:
+        """Return the newest preview of a job; None also for one that is forgotten."""
+        return self._newest(previews.c.job == job, previews.c.requester != "")
+
+    def ask(self, preview: Preview) -> bool:
+        """Ask for a preview in the place of an older one that is over. Return False if one is under way.
+
+        The caller has locked the job.
+        """
+        new = {name: getattr(preview, name) for name in Preview.__dataclass_fields__}
+        new |= {"due_at": preview.asked_at, **FREE}
+        if insert_unless_there(self.connection, previews, new):
+            return True
+        known = self.get(preview.job)
+        if known is not None and known.state.is_open and known.iteration == preview.iteration:
+            return False
+        self._write(preview.job, None, new)
+        return True
+
+    def claim_due(self, claimer: Claimer, limit: int) -> Sequence[Preview]:
+        """Claim those that wait for a call."""
+        return self._claim(_CLAIM_DUE, claimer, limit=limit)
+
+    def begin(self, preview: Preview, owner: str) -> None:
+        """Count a call before it is made, so that a crash cannot make the count too low. Keeps the lease."""
+        self._write(preview.job, owner, {"asks": preview.asks + 1})
+
+    def settle(
+        self, job: JobNumber, owner: str, due_at: datetime | None, **values: Unpack[PreviewFields]
+    ) -> Preview:
+        """Write what was heard and free the lease. Raises LeaseLost unless ``owner`` holds it.
+
+        ``due_at``: when the service is asked next; None when nothing more is to come.
+        """
+        self._write(job, owner, {**values, "due_at": due_at, **FREE})
+        known = self.get(job)
+        if known is None:
+            raise LookupError(f"job {job} has no preview")
+        return known
+
+
+class PreviewLimits(QuotaRepository):
+    """Until when each project's previews count as not available, within one transaction."""
+
+    until = limits.c.no_previews_until

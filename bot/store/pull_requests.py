@@ -1,0 +1,73 @@
+"""The pull requests of jobs, where the bot can look at them, and which of them are due for a look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, select
+
+from bot.model.ids import JobNumber
+from bot.model.jobs import TrackedJob
+from bot.model.pull_requests import SeenPullRequest, WatchedPullRequest
+from bot.store.columns import insert_unless_there, reader
+from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming
+from bot.store.queues import LOOKS
+from bot.store.schema import pull_requests as rows
+
+_CLAIM_DUE = claiming(
+    rows,
+    candidates=select(rows.c.job)
+    .where(LOOKS.waits, LOOKS.is_free)
+    .order_by(rows.c.looked_at.is_not(None), rows.c.looked_at, rows.c.job)
+    .limit(LIMIT),
+    still=LOOKS.waits,
+)
+
+
+class PullRequestRepository(Rows[WatchedPullRequest]):
+    """The pull requests, within one transaction."""
+
+    table = rows
+    read = staticmethod(reader(WatchedPullRequest, rows))
+
+    def watch(self, job: TrackedJob, link: str, ended_at: datetime) -> None:
+        """Look at the pull request of a job as soon as possible, since an iteration has ended with it.
+
+        What was seen of it stays. The caller has locked the job.
+        """
+        end = {"iteration": job.iteration, "iteration_ended_at": ended_at}
+        due = {**end, "look_at": ended_at, "failures": 0, **FREE}
+        new = {"link": link, "since": ended_at, "requester": job.requester}
+        if insert_unless_there(self.connection, rows, {"job": job.number, **new, **due}):
+            return
+        other = rows.update().where(rows.c.job == job.number, rows.c.link != link)
+        self.connection.execute(other.values(**new, seen=None, etag=None, looked_at=None))
+        self._write(job.number, None, due)
+
+    def claim_due(self, claimer: Claimer, limit: int) -> Sequence[WatchedPullRequest]:
+        """Claim those that were looked at longest ago."""
+        return self._claim(_CLAIM_DUE, claimer, limit=limit)
+
+    def settle(
+        self,
+        number: JobNumber,
+        owner: str,
+        *,
+        look_at: datetime | None,
+        seen: SeenPullRequest | None,
+        failures: int = 0,
+        **answered: object,
+    ) -> None:
+        """Write the outcome of a look and free the lease. Raises LeaseLost unless ``owner`` holds it.
+
+        ``answered``: etag and looked_at, where the host has answered.
+        """
+        self._write(
+            number, owner, {"look_at": look_at, "seen": seen, "failures": failures, **answered, **FREE}
+        )
+
+    def put_off(self, until: datetime) -> None:
+        """Look at none of them until then: the host takes no more calls."""
+        sooner: ColumnElement[bool] = rows.c.look_at < until
+        self.connection.execute(rows.update().where(sooner).values(look_at=until))

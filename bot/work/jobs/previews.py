@@ -1,0 +1,178 @@
+"""Previews of jobs' branches: asked for at a press, built by the docs service, shown at the end of the job.
+
+A call that may begin a build is counted before it is made, so that a crash asks twice at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import structlog
+
+from bot.docs_api import (
+    Build,
+    BuildStatus,
+    DocsApiError,
+    Forbidden,
+    InvalidArgument,
+    NotConfigured,
+    NotFound,
+    Rejected,
+    Unauthorized,
+    Unavailable,
+)
+from bot.messages import previews as say
+from bot.messages.blocks import linkable
+from bot.model.ids import JobNumber, Message, UserId
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.outbox import NewDelivery
+from bot.model.previews import (
+    GIVEN_UP_AFTER,
+    MOST_ASKS,
+    NOT_HERE_FOR,
+    Preview,
+    PreviewFields,
+    PreviewState,
+    end_of,
+)
+from bot.store import Transaction
+from bot.work.context import Context, WorkerContext
+from bot.work.jobs.service_health import key_refused, wait_asked_for
+from bot.work.jobs.thread import can_preview, show_end_again
+from bot.work.writing import run_all, unless_taken_over
+
+log = structlog.get_logger(__name__)
+_AT_ONCE = 5
+_RETRY_SECONDS = 30.0
+_NOT_HERE = (Forbidden, NotConfigured)
+
+
+def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) -> bool:
+    """Ask for the preview of a job's branch, unless one is under way. Return False if there can be none.
+
+    The caller has locked the job.
+    """
+    if job.state is not JobState.PULL_REQUEST or job.branch is None or not can_preview(context, tx, job):
+        return False
+    state, now = PreviewState.ASKED, context.clock()
+    if tx.previews.ask(Preview(job.number, job.project, job.iteration, user, job.branch, state, now)):
+        show_end_again(context, tx, job)
+    return True
+
+
+async def ask_by_press(context: Context, number: JobNumber, user: UserId) -> Message | None:
+    """Ask for a preview, as somebody did by a press. Return the private answer if there can be none."""
+
+    def ask(tx: Transaction) -> Message | None:
+        job = tx.jobs.get_locked(number)
+        if job is None or ask_for(context, tx, job, user):
+            return None
+        return say.none_came(job)
+
+    answer = await context.store.write(ask)
+    context.wake()
+    return answer
+
+
+async def make_previews(context: WorkerContext) -> int:
+    """Ask the service for previews that are wanted, and how far their builds are. Return how many."""
+    due = await context.store.write(lambda tx: tx.previews.claim_due(context.claimer(), _AT_ONCE))
+    await run_all(*(_call(context, each) for each in due))
+    if due:
+        context.wake()
+    return len(due)
+
+
+def _may_call(context: WorkerContext, tx: Transaction, preview: Preview) -> bool:
+    """Return whether to call now, and count a call that begins a build. Otherwise give the preview up."""
+    begins = preview.state is PreviewState.ASKED
+    if context.clock() - preview.asked_at > GIVEN_UP_AFTER or (begins and preview.asks >= MOST_ASKS):
+        _settle(context, tx, preview, None, state=PreviewState.MISSING)
+        return False
+    if begins:
+        tx.previews.begin(preview, context.owner)
+    return True
+
+
+async def _call(context: WorkerContext, preview: Preview) -> None:
+    with unless_taken_over("preview", preview.job):
+        if not await context.settle(lambda tx: _may_call(context, tx, preview)):
+            return
+        try:
+            change = await (_begin if preview.state is PreviewState.ASKED else _look)(context, preview)
+        except DocsApiError as error:
+            change = _failed(context, preview, error)
+        await context.settle(change)
+
+
+async def _begin(context: WorkerContext, preview: Preview) -> Callable[[Transaction], None]:
+    begun = await context.docs.create_preview(preview.project, preview.branch)
+    return lambda tx: _settle(
+        context,
+        tx,
+        preview,
+        context.timeouts.build_seconds,
+        state=PreviewState.BUILDING,
+        status_id=begun.status_id,
+        url=linkable(begun.preview_url, context.link_hosts),
+    )
+
+
+async def _look(context: WorkerContext, preview: Preview) -> Callable[[Transaction], None]:
+    build = await context.docs.get_build(preview.project, preview.status_id or "")
+    fields = _of(build) if preview.url else PreviewFields(state=PreviewState.MISSING)
+    seconds = None if fields else context.timeouts.build_seconds
+    return lambda tx: _settle(context, tx, preview, seconds, **fields)
+
+
+def _of(build: Build) -> PreviewFields:
+    """Return what is known by a build that is over; nothing for one that goes on."""
+    if build.known_status is BuildStatus.SUCCESS:
+        changed = build.commit.files_changed
+        return {"state": PreviewState.READY, "files": (*changed.added, *changed.modified)}
+    if build.known_status is BuildStatus.FAILURE:
+        return {"state": PreviewState.BROKEN, "log": end_of(build.logs) or build.summary}
+    return {}
+
+
+def _failed(context: WorkerContext, preview: Preview, error: DocsApiError) -> Callable[[Transaction], None]:
+    """Return what to write about a call that failed."""
+    begins = preview.state is PreviewState.ASKED
+    log.warning("preview_call_failed", job=preview.job, reason=type(error).__name__, begins=begins)
+
+    def change(tx: Transaction) -> None:
+        if isinstance(error, Unauthorized):
+            until = key_refused(context, tx, preview.project, error, wrote=False)
+            wait_seconds: float | None = max((until - context.clock()).total_seconds(), 0.0)
+        elif isinstance(error, (Rejected, InvalidArgument, NotFound, *_NOT_HERE)):
+            wait_seconds = None
+        else:
+            wait_seconds = wait_asked_for(error) or _RETRY_SECONDS
+        if begins and isinstance(error, _NOT_HERE):
+            tx.preview_limits.mark_exhausted(preview.project, context.clock() + NOT_HERE_FOR)
+        fields: PreviewFields = {"state": PreviewState.MISSING} if wait_seconds is None else {}
+        if begins and not (isinstance(error, Unavailable) and error.sent):
+            fields["asks"] = preview.asks  # nothing was begun
+        _settle(context, tx, preview, wait_seconds, **fields)
+
+    return change
+
+
+def _settle(
+    context: WorkerContext,
+    tx: Transaction,
+    preview: Preview,
+    wait_seconds: float | None,
+    **fields: object,
+) -> None:
+    """Write what was heard, and show it in the end of the job."""
+    due_at = None if wait_seconds is None else context.after(wait_seconds)
+    job = tx.jobs.get_locked(preview.job)
+    settled = tx.previews.settle(preview.job, context.owner, due_at, **fields)  # type: ignore[arg-type]
+    if job is None or job.is_forgotten or settled.state is preview.state:
+        return
+    show_end_again(context, tx, job)
+    if settled.state is PreviewState.MISSING:
+        key, asker = f"preview:{job.number}:{preview.asked_at.isoformat()}", preview.requester
+        whisper = NewDelivery.whisper(key, job.channel, asker, say.none_came(job), thread=job.root_ts)
+        tx.outbox.add(whisper, context.clock())

@@ -1,0 +1,172 @@
+"""The worker that looks at the pull requests of jobs, and shows what it sees.
+
+The end of an iteration is told without it; a look only adds to what was told. What was seen, the edits of the
+face and of the end, and what is said in the thread are one transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+
+from bot.github import GithubError, Limited, NotVisible, PullRequest, PullRequestState, RefusedToken
+from bot.messages import jobs as messages
+from bot.messages.blocks import web_address
+from bot.model.jobs import JobState, Review, TrackedJob
+from bot.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
+from bot.store import Transaction
+from bot.work.context import WorkerContext
+from bot.work.jobs.thread import redraw_face, say, show_end_again
+from bot.work.writing import run_all, unless_taken_over
+
+log = structlog.get_logger(__name__)
+_AT_ONCE = 5
+_RETRY, _LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=1)
+_HIDDEN_TWICE, _HIDDEN_PAUSE = 2, timedelta(days=1)
+"""A new pull request may not be visible at once; one that stays invisible is looked for once a day."""
+_TOKEN_PAUSE = timedelta(minutes=10)
+_LATE = timedelta(hours=2)
+"""What was seen is told with its time when it is as old as that."""
+
+
+def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+    """Look at the pull request of a job as soon as possible, if it is on a host that can be looked at."""
+    link = web_address(job.pr_link)
+    if link and context.github and context.github.pull_request_of(link):
+        tx.pull_requests.watch(job, link, context.clock())
+
+
+async def look_at_pull_requests(context: WorkerContext) -> int:
+    """Look at those that are due, the ones first that were looked at longest ago. Return how many."""
+    due = await context.store.write(lambda tx: tx.pull_requests.claim_due(context.claimer(), _AT_ONCE))
+    limited_until: list[datetime] = []
+    await run_all(*(_look(context, watched, limited_until) for watched in due))
+    if limited_until:
+        await context.settle(lambda tx: tx.pull_requests.put_off(max(limited_until)))
+    return len(due)
+
+
+async def _look(context: WorkerContext, watched: WatchedPullRequest, limited_until: list[datetime]) -> None:
+    """Look at one. ``limited_until`` gets the time until which the host takes no calls about any."""
+    try:
+        which = context.github.pull_request_of(watched.link) if context.github else None
+        if context.github is None or which is None:
+            raise NotVisible("The bot is set up for another host now")
+        answer = await context.github.pull_request(which, watched.etag)
+    except GithubError as error:
+        look_at = _retry_at(context, watched, error)
+        if look_at and isinstance(error, Limited | RefusedToken):
+            limited_until.append(look_at)
+        change = partial(_settle_error, context, watched, error, look_at)
+    else:
+        change = partial(_settle_answer, context, watched, answer)
+    with unless_taken_over("pull_request", watched.job):
+        await context.settle(change)
+    context.wake()
+
+
+def _settle_answer(
+    context: WorkerContext, watched: WatchedPullRequest, answer: PullRequest | None, tx: Transaction
+) -> None:
+    """Write what was seen, and show it. ``answer``: None when it is as it was."""
+    now, job = context.clock(), tx.jobs.get_locked(watched.job)
+    seen = _read(answer, watched.since) if answer else watched.seen
+    if seen is None or job is None:
+        raise LookupError(f"job {watched.job} has no pull request that was seen")
+    last, iteration = watched.seen, watched.iteration
+    is_next = last is not None and last.iteration < iteration
+    before = None if last is None else last.size if is_next else last.before
+    look_at = None if seen.ended_at else watched.next_look(now, context.timeouts.look_seconds)
+    as_of = None if look_at or seen.ended_at else now
+    seen = replace(seen, iteration=iteration, before=before, as_of=as_of)
+    etag = answer.etag if answer else watched.etag
+    tx.pull_requests.settle(watched.job, context.owner, look_at=look_at, seen=seen, etag=etag, looked_at=now)
+    if seen != last and not job.is_forgotten:
+        _show(context, tx, job, last, seen)
+
+
+def _read(answer: PullRequest, since: datetime) -> SeenPullRequest:
+    return SeenPullRequest(
+        answer.title,
+        Size(answer.additions, answer.deletions, answer.changed_files),
+        is_draft=answer.draft,
+        iteration=0,
+        since=since,
+        is_merged=answer.state is PullRequestState.MERGED,
+        ended_at=None if answer.is_open else answer.merged_at or answer.closed_at,
+        merged_by=answer.merged_by,
+        branch=answer.branch,
+    )
+
+
+def _show(
+    context: WorkerContext,
+    tx: Transaction,
+    job: TrackedJob,
+    last: SeenPullRequest | None,
+    seen: SeenPullRequest,
+) -> None:
+    """Show what was seen: in the face, in the end to which it is new, and, if it has ended, in the thread."""
+    now = context.clock()
+    has_ended = seen.ended_at is not None and (last is None or last.ended_at is None)
+    _keep_review(tx, job, seen)
+    job = redraw_face(tx, job.number, now)
+    if last is None or last.iteration < seen.iteration or has_ended:
+        show_end_again(context, tx, job)
+    # People may have asked for quiet, or been told that the bot looks no more.
+    if has_ended and job.state is not JobState.UNWATCHED:
+        say(
+            tx,
+            job,
+            f"pull_request:{seen.iteration}",
+            messages.pull_request_ended(job, seen),
+            now,
+        )
+
+
+def _keep_review(tx: Transaction, job: TrackedJob, seen: SeenPullRequest) -> None:
+    """Keep what became of the pull request: what people said of it counts only while it is open."""
+    became = None if seen.ended_at is None else Review.MERGED if seen.is_merged else Review.CLOSED
+    was_reopened = became is None and job.review in (Review.MERGED, Review.CLOSED)
+    if job.state is JobState.PULL_REQUEST and (became or was_reopened):
+        tx.jobs.update(job.number, review=became, reviewed_by=None, reviewed_at=seen.ended_at, remind_at=None)
+
+
+def _settle_error(
+    context: WorkerContext,
+    watched: WatchedPullRequest,
+    error: GithubError,
+    look_at: datetime | None,
+    tx: Transaction,
+) -> None:
+    """Write a look that failed. Nobody is told, but the face says when what it shows is old."""
+    now, seen = context.clock(), watched.seen
+    # A limit or a refused token says nothing of this pull request.
+    failures = watched.failures + (not isinstance(error, Limited | RefusedToken))
+    job = tx.jobs.get_locked(watched.job)
+    log.warning("pull_request_not_seen", job=watched.job, reason=type(error).__name__, failures=failures)
+    is_late = watched.looked_at is not None and now - watched.looked_at >= _LATE
+    is_hidden = isinstance(error, NotVisible) and watched.failures >= _HIDDEN_TWICE
+    if seen and (is_late or is_hidden or look_at is None) and not seen.as_of:
+        seen = replace(seen, as_of=watched.looked_at)
+    tx.pull_requests.settle(watched.job, context.owner, look_at=look_at, seen=seen, failures=failures)
+    if seen != watched.seen and job and not job.is_forgotten:
+        redraw_face(tx, watched.job, now)
+
+
+def _retry_at(context: WorkerContext, watched: WatchedPullRequest, error: GithubError) -> datetime | None:
+    """Return when to look again after an error; None for never."""
+    now = context.clock()
+    next_look = watched.next_look(now, context.timeouts.look_seconds)
+    growing = now + min(_RETRY * 2 ** min(watched.failures, 10), _LONGEST_RETRY)
+    if next_look is None:
+        return None
+    if isinstance(error, NotVisible):
+        return next_look if watched.failures < _HIDDEN_TWICE else now + _HIDDEN_PAUSE
+    if isinstance(error, RefusedToken):
+        return now + _TOKEN_PAUSE
+    # By this machine's clock a limit may be over already.
+    return max(error.until or growing, now + _RETRY) if isinstance(error, Limited) else growing

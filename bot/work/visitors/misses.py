@@ -1,0 +1,74 @@
+"""Questions about what readers miss: stored, and answered as those about visitors are."""
+
+from __future__ import annotations
+
+from bot.messages import misses as say
+from bot.model.ids import Message, ProjectId, QuestionId
+from bot.model.misses import SOURCES
+from bot.model.questions import QuestionKind, VisitorsQuery
+from bot.store import Transaction
+from bot.work.access import Allowed
+from bot.work.context import Context
+from bot.work.visitors.question import WANTED, answered, misses_report, with_label
+
+
+async def ask_misses(
+    context: Context, allowed: Allowed, query: VisitorsQuery, project: ProjectId | None = None
+) -> Message | None:
+    """Store a question about what readers miss. Return why not, if the service does not give that here.
+
+    ``project``: None for that of the channel.
+    """
+
+    def add(tx: Transaction) -> Message | None:
+        about = project or context.project_of(tx, allowed.origin.channel).id
+        return _ask(context, tx, allowed, with_label(context, query, about), about)
+
+    refusal = await context.store.write(add)
+    context.wake()
+    return refusal
+
+
+def _ask(
+    context: Context, tx: Transaction, allowed: Allowed, query: VisitorsQuery, project: ProjectId
+) -> Message | None:
+    now, kind = context.clock(), QuestionKind.VISITORS
+    sources = [each for each in SOURCES[query.topic] if not tx.snapshots.is_not_here(project, each, now)]
+    if not sources:
+        return say.not_here(query)
+    if tx.questions.has_key(allowed.origin.key):
+        return None
+    is_final = context.analytics.is_final(query.period, now)
+    found = [
+        tx.snapshots.request(project, query.period, with_pages=False, is_final=is_final, now=now, source=each)
+        for each in sources
+    ]
+    tx.questions.add(
+        allowed.origin,
+        query,
+        kind=kind,
+        subscription=None,
+        project=project,
+        now=found[0],
+        was=found[1] if len(found) > 1 else None,
+        older=None,
+        chart=(),
+        asked_at=now,
+    )
+    ids = [each.id for each in found]
+    tx.snapshots.try_again(ids, now)
+    tx.snapshots.want(ids, kind, now + WANTED)
+    return None
+
+
+async def prompt_of(context: Context, number: QuestionId, key: str) -> tuple[str, ProjectId] | None:
+    """Return the prompt about a row of an answer, and its project; None if the row is no longer kept."""
+
+    def find(tx: Transaction) -> tuple[str, ProjectId] | None:
+        found = answered(context, tx, number)
+        if isinstance(found, Message):
+            return None
+        text = say.prompt(misses_report(context, *found), key)
+        return None if text is None else (text, found[0].project)
+
+    return await context.store.read(find)

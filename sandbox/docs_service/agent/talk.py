@@ -1,0 +1,142 @@
+"""What was said before a prompt: which page it is about, what is wrong there, and what is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sandbox.docs_service.agent.site import Page, file_of, named_page
+from sandbox.docs_service.agent.writing import keywords, one_line, stems, without_background
+
+
+@dataclass(frozen=True)
+class Said:
+    """One earlier message: who wrote it, and its text."""
+
+    name: str
+    text: str
+
+
+_QUOTED = re.compile(r"(?m)^(?!File )(?:[^>\n].*)?\n((?:>.*(?:\n|\Z))+)")
+_LINE = re.compile(r"> ?(?:(?P<name>[^:/`]{1,80}): )?(?P<text>.*)")
+
+
+def earlier_messages(prompt: str) -> list[Said]:
+    """Return the messages that are quoted in a prompt, oldest first; quoted files are none."""
+    found: list[Said] = []
+    for quoted in _QUOTED.findall(f"\n{prompt}"):
+        for line in filter(None, map(_LINE.fullmatch, quoted.splitlines())):
+            if line["name"] or not found:
+                found.append(Said(line["name"] or "", line["text"]))
+            else:
+                found[-1] = Said(found[-1].name, f"{found[-1].text}\n{line['text']}")
+    return found
+
+
+_SOUGHT = re.compile(r"(?is)\breaders\s+(?:searched|asked)\b.*\bquoted\b")
+
+
+def sought(prompt: str) -> str | None:
+    """Return what readers searched or asked, by a prompt that quotes it; None for another prompt."""
+    quoted = earlier_messages(prompt)
+    return quoted[0].text if quoted and _SOUGHT.search(without_background(prompt)) else None
+
+
+_BACK = re.compile(
+    r"(?i)\b(?:it|this|these|those|them|there|here|above)\b|\bso\W*$"
+    r"|\bthat\b(?=['’]s\b|\s+(?:is|was|page|one|part|section|sentence|up|down|in|on|to)\b|\W*$)"
+    r"|\b(?:the|that|this|our)\s+(?:page|docs?|documentation|section|wording|text)\b(?!\s+(?:about|on|for|of)\b)"
+)
+
+_WEAK_WORDS = """
+above better can care change clear clearer correct date fix here look longer must no not old out outdated
+please right see take up wrong
+"""
+_WEAK = frozenset(_WEAK_WORDS.split())
+
+
+def leans_back(subject: str) -> bool:
+    """Return whether the subject of an instruction is in what was said before, as in "fix the page".
+
+    "The field and what it is for" says itself what it is about.
+    """
+    own = keywords(_BACK.sub("", subject)) - _WEAK
+    return not own or (points_back(subject) and len(own) < 2)
+
+
+def points_back(subject: str) -> bool:
+    """Return whether a subject has a word for what was said before."""
+    return bool(_BACK.search(subject))
+
+
+def spoken_page(site: Mapping[str, Page], said: Sequence[Said]) -> str | None:
+    """Return the page that the newest message speaks of that speaks of one: by link, path, name or title."""
+    for text in (one_line(one.text) for one in reversed(said)):
+        linked = (file_of(site, link) for link in re.findall(r"https?://[^/\s]+/([^\s?#>)]+)", text))
+        if found := next(filter(None, linked), None) or named_page(site, text)[0] or _titled(site, text):
+            return found
+    return None
+
+
+def _titled(site: Mapping[str, Page], text: str) -> str | None:
+    fits = [path for path, page in site.items() if stems(page.title) <= stems(text)]
+    return max(fits, key=lambda path: len(site[path].title), default=None)
+
+
+_VALUE = r"([`\"“][^`\"”\n]{1,40}[`\"”]|[$€]?\d(?:[\w.,:-]*\w)?%?)"
+_REST = r"[^\d`\"“?!]{0,80}?"
+_IS = r"(?:\b(?:is|are|be|say)\b|['’]s)\s+(?:[a-z]+\s+){0,2}?"
+_WRONG_RIGHT = (
+    rf"\b(?:says?|states?|lists?|shows?|gives?|reads?)\b{_REST}{_VALUE}{_REST}{_IS}{_VALUE}",
+    rf"\b(?:change|replace|correct|fix|update|from)\b{_REST}{_VALUE}\s+(?:to|with|by|into)\s+{_VALUE}",
+)
+_RIGHT_WRONG = rf"{_IS}{_VALUE}{_REST}\b(?:not|instead of|rather than)\s+{_VALUE}"
+
+
+def corrections(text: str) -> Iterator[tuple[str, str]]:
+    """Return what is wrong and what is right of "says 60, it is 100", "100, not 60", "change 60 to 100"."""
+    found = [match for each in _WRONG_RIGHT for match in re.findall(each, text, re.IGNORECASE)]
+    found += [(wrong, right) for right, wrong in re.findall(_RIGHT_WRONG, text, re.IGNORECASE)]
+    yield from ((wrong.strip('`"“”'), right.strip('`"“”')) for wrong, right in found)
+
+
+def corrected(page: Page, text: str) -> tuple[Page, list[str]]:
+    """Return the page with what a text corrects on it, and what that is in words."""
+    now, told = page.render(), list[str]()
+    for wrong, right in corrections(text):
+        parts = re.split(rf"(?<![\w.,]){re.escape(wrong)}(?!\w|[.,]\d)", now)
+        if len(parts) > 1:
+            now, told = right.join(parts), [*told, f"{right} instead of {wrong}"]
+    return Page.parse(now), told
+
+
+_LACKS = re.compile(
+    r"(?i)(?:\b(?:does(?: not|n['’]t)|never|nothing|nowhere)\s+(?:say|mention|explain|cover|list|tell)s?"
+    r"|\b(?:lacks?|misses|is missing|leaves out|says nothing (?:about|on)))\s+(?P<what>[^.!?;\n]+)"
+)
+_MISSPELT = re.compile(r"(?i)\b(?:typos?|misspel\w*|spelling)\b")
+_NO_FACT = re.compile(
+    r"(?i)\?$|\b(?:pages?|docs?|documentation|guide|somebody|someone|anybody|customers?|i|we|you|please|thanks?|"
+    r"wrong|outdated|fix|says?)\b"
+)
+_MOST_FACTS = 2
+
+
+def wishes(said: Sequence[Said]) -> list[tuple[str, str]]:
+    """Return instructions that follow from messages, and who said it: what is missing, or typos, or facts."""
+    lacks = [
+        (f"{'mention' if what.startswith('that ') else 'explain'} {what}", one.name)
+        for one in said
+        for what in _LACKS.findall(one.text)
+    ]
+    typos = [("fix the spelling", one.name) for one in said if _MISSPELT.search(one.text)]
+    facts = [(fact, one.name) for one in said for fact in _facts(one.text)]
+    return (lacks or typos[-1:] or facts)[-_MOST_FACTS:]
+
+
+def _facts(text: str) -> Iterator[str]:
+    for part in re.split(r"(?<=[.!?])\s+|\n", text):
+        fact = re.sub(r"^[^:]{1,20}:\s+", "", part.strip())
+        if len(keywords(fact)) > 2 and not _NO_FACT.search(fact):
+            yield fact

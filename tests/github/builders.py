@@ -1,0 +1,65 @@
+"""A GitHub that answers what a test tells it to, and remembers what it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+import httpx
+from pydantic import SecretStr
+
+from bot.github import API_URL, GithubClient, PullRequestId
+
+TOKEN = "github_pat_canary7f3a"
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+WHICH = PullRequestId("acme", "docs", 7)
+OPEN: Mapping[str, object] = {
+    "url": "https://api.github.com/repos/acme/docs/pulls/7",
+    "number": 7,
+    "title": "Add a quickstart for the Python SDK",
+    "state": "open",
+    "draft": False,
+    "merged": False,
+    "merged_at": None,
+    "closed_at": None,
+    "merged_by": None,
+    "additions": 46,
+    "deletions": 1,
+    "changed_files": 2,
+    "head": {"ref": "agent/job-1", "sha": "0123456"},
+}
+CLOSED: Mapping[str, object] = {**OPEN, "state": "closed", "closed_at": "2026-11-20T11:00:00Z"}
+MERGED: Mapping[str, object] = {
+    **CLOSED,
+    "merged": True,
+    "merged_at": "2026-11-20T11:00:00Z",
+    "merged_by": {"login": "ana-b", "id": 1},
+}
+
+
+class FakeGithub(httpx.AsyncBaseTransport):
+    """Answers one after the other, the last one for ever; an exception among them is raised."""
+
+    def __init__(self, *answers: httpx.Response | Exception) -> None:
+        self._answers = list(answers)
+        self.requests: list[httpx.Request] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        answer = self._answers[0] if len(self._answers) == 1 else self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        # httpx.Response has unpacked the content, so what is sent says nothing of packing.
+        return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
+
+
+def client_of(
+    transport: httpx.AsyncBaseTransport,
+    *,
+    api_url: str = API_URL,
+    token: str | None = TOKEN,
+    now: Callable[[], datetime] = lambda: NOW,
+) -> GithubClient:
+    """A client whose requests end at ``transport``."""
+    secret = SecretStr(token) if token else None
+    return GithubClient(api_url=api_url, token=secret, transport=transport, now=now)

@@ -1,0 +1,271 @@
+"""The client of GitHub, with a transport as the seam."""
+
+from __future__ import annotations
+
+import traceback
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bot.github
+from bot.github import (
+    GithubClient,
+    GithubError,
+    Limited,
+    NotVisible,
+    PullRequestId,
+    PullRequestState,
+    RefusedToken,
+    Unavailable,
+    pull_request_of,
+    site_of,
+)
+from bot.github.client import MAX_RESPONSE_BYTES
+from tests.docs_api.test_over_http import answering_bytes
+from tests.github.builders import CLOSED, MERGED, NOW, OPEN, TOKEN, WHICH, FakeGithub, client_of
+
+
+async def failure_of(answer: httpx.Response | Exception) -> GithubError:
+    async with client_of(FakeGithub(answer)) as github:
+        with pytest.raises(GithubError) as caught:
+            await github.pull_request(WHICH)
+    return caught.value
+
+
+def test_the_public_names_are_these() -> None:
+    assert bot.github.__all__ == sorted(bot.github.__all__)
+    assert {name for name in vars(bot.github) if name[0].isupper()} <= set(bot.github.__all__)
+
+
+@pytest.mark.parametrize(
+    ("link", "api_url", "found"),
+    [
+        ("https://github.com/acme/docs/pull/7", "https://api.github.com", WHICH),
+        ("https://GitHub.com/acme/docs/pull/7/", "https://api.github.com/", WHICH),
+        ("https://git.acme.example/acme/docs/pull/7", "https://git.acme.example/api/v3", WHICH),
+        ("http://127.0.0.1:8801/acme/docs/pull/7", "http://127.0.0.1:8801/api/v3", WHICH),
+        ("https://acme.ghe.com/acme/docs/pull/7", "https://api.acme.ghe.com", WHICH),
+        ("https://github.com/a/b.c-d_e/pull/1", "https://api.github.com", PullRequestId("a", "b.c-d_e", 1)),
+        ("https://github.com/acme/docs/pull/7", "https://git.acme.example/api/v3", None),
+        ("https://github.com.evil.example/acme/docs/pull/7", "https://api.github.com", None),
+        ("https://ana@github.com/acme/docs/pull/7", "https://api.github.com", None),
+        ("https://github.com/acme/docs/issues/7", "https://api.github.com", None),
+        ("https://github.com/acme/../pull/7", "https://api.github.com", None),
+        ("https://github.com/acme/docs/pull/07", "https://api.github.com", None),
+        ("https://github.com/acme/docs/pull/" + "9" * 30, "https://api.github.com", None),
+        ("https://github.com/a%2Fb/docs/pull/7", "https://api.github.com", None),
+        ("https://[github", "https://api.github.com", None),
+    ],
+)
+def test_a_link_leads_to_a_pull_request_of_the_site_whose_api_is_set(
+    link: str, api_url: str, found: PullRequestId | None
+) -> None:
+    assert pull_request_of(link, api_url) == found
+
+
+@pytest.mark.parametrize(
+    "address", ["https://github.com", "https://git.example", "https://api.example", "https://a.b.ghe.com"]
+)
+def test_what_is_no_api_of_github_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match="must be") as caught:
+        site_of(address)
+    assert address not in str(caught.value)
+    with pytest.raises(ValueError, match="must be"):
+        GithubClient(api_url=address)
+
+
+async def test_a_pull_request_is_asked_for_once_with_the_token_and_what_github_wants() -> None:
+    service = FakeGithub(httpx.Response(200, json=OPEN, headers={"etag": 'W/"1"'}))
+    async with client_of(service, api_url="https://git.example/api/v3/") as github:
+        found = await github.pull_request(WHICH)
+    assert found is not None
+    assert (found.title, found.additions, found.deletions, found.changed_files, found.branch) == (
+        "Add a quickstart for the Python SDK",
+        46,
+        1,
+        2,
+        "agent/job-1",
+    )
+    assert (found.state, found.draft, found.merged_by, found.etag) == ("open", False, None, 'W/"1"')
+    [request] = service.requests
+    assert str(request.url) == "https://git.example/api/v3/repos/acme/docs/pulls/7"
+    assert request.headers["authorization"] == f"Bearer {TOKEN}"
+    assert request.headers["x-github-api-version"] == "2022-11-28"
+    assert "if-none-match" not in request.headers
+
+
+async def test_without_a_token_none_is_sent() -> None:
+    service = FakeGithub(httpx.Response(200, json=OPEN))
+    async with client_of(service, token=None) as github:
+        await github.pull_request(WHICH)
+    assert "authorization" not in service.requests[0].headers
+
+
+async def test_what_became_of_it_is_told() -> None:
+    service = FakeGithub(httpx.Response(200, json=CLOSED), httpx.Response(200, json=MERGED))
+    async with client_of(service) as github:
+        closed, merged = await github.pull_request(WHICH), await github.pull_request(WHICH)
+    assert closed is not None
+    assert merged is not None
+    assert (closed.state, closed.closed_at) == (PullRequestState.CLOSED, NOW - timedelta(hours=1))
+    assert (merged.state, merged.merged_by) == (PullRequestState.MERGED, "ana-b")
+    assert merged.merged_at == NOW - timedelta(hours=1)
+
+
+async def test_what_has_not_changed_is_none() -> None:
+    service = FakeGithub(httpx.Response(304))
+    async with client_of(service) as github:
+        assert await github.pull_request(WHICH, etag='W/"1"') is None
+        assert service.requests[0].headers["if-none-match"] == 'W/"1"'
+        with pytest.raises(Unavailable):  # it was not asked whether something changed
+            await github.pull_request(WHICH)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_a_repository_that_was_renamed_is_found_on_the_same_host(status: int) -> None:
+    moved = httpx.Response(status, headers={"location": "https://api.github.com/repositories/1/pulls/7"})
+    service = FakeGithub(moved, httpx.Response(200, json=OPEN))
+    async with client_of(service) as github:
+        assert await github.pull_request(WHICH)
+    assert [request.url.path for request in service.requests] == [
+        "/repos/acme/docs/pulls/7",
+        "/repositories/1/pulls/7",
+    ]
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "https://elsewhere.example/",
+        "https://api.github.com.evil.example/",
+        "//evil.example/",
+        "http://api.github.com/",
+        "https://api.github.com:8443/",
+        "https://[",
+    ],
+)
+async def test_no_redirect_takes_the_token_elsewhere(location: str) -> None:
+    service = FakeGithub(httpx.Response(302, headers={"location": location}))
+    async with client_of(service) as github:
+        with pytest.raises(Unavailable, match="another address"):
+            await github.pull_request(WHICH)
+    assert len(service.requests) == 1
+
+
+async def test_redirects_in_a_circle_end() -> None:
+    service = FakeGithub(httpx.Response(302, headers={"location": "/repositories/1/pulls/7"}))
+    async with client_of(service) as github:
+        with pytest.raises(Unavailable):
+            await github.pull_request(WHICH)
+    assert len(service.requests) == 4
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "kind"),
+    [
+        (401, {}, RefusedToken),
+        (403, {"x-ratelimit-remaining": "59"}, NotVisible),
+        (404, {}, NotVisible),
+        (410, {}, NotVisible),
+        (451, {}, NotVisible),
+        (403, {"retry-after": "60"}, Limited),
+        (403, {"x-ratelimit-remaining": "0"}, Limited),
+        (429, {}, Limited),
+        (500, {}, Unavailable),
+        (502, {}, Unavailable),
+        (204, {}, Unavailable),
+    ],
+)
+async def test_each_refusal_says_what_to_do(
+    status: int, headers: dict[str, str], kind: type[GithubError]
+) -> None:
+    error = await failure_of(httpx.Response(status, headers=headers, json={"message": f"No, {TOKEN}"}))
+    assert type(error) is kind
+    assert TOKEN not in "".join(traceback.format_exception(error))
+
+
+async def test_a_403_that_speaks_of_a_rate_limit_is_one() -> None:
+    said = {"message": "You have exceeded a secondary rate limit."}
+    error = await failure_of(httpx.Response(403, json=said))
+    assert isinstance(error, Limited)
+    assert error.until is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "until"),
+    [
+        ({"retry-after": "90"}, NOW + timedelta(seconds=90)),
+        ({"retry-after": "Fri, 20 Nov 2026 12:05:00 GMT"}, NOW + timedelta(minutes=5)),
+        (
+            {"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(int(NOW.timestamp()) + 600)},
+            NOW + timedelta(minutes=10),
+        ),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "0"}, NOW),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" * 30}, None),
+        ({"x-ratelimit-remaining": "0"}, None),
+        ({"retry-after": "9" * 9}, NOW + timedelta(days=1)),
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+    ],
+)
+async def test_a_limit_says_until_when(headers: dict[str, str], until: datetime | None) -> None:
+    error = await failure_of(httpx.Response(429, headers=headers))
+    assert isinstance(error, Limited)
+    assert error.until == until
+    assert until is None or until.tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(200, text="<html>"),
+        httpx.Response(200, json=[]),
+        httpx.Response(200, json={**OPEN, "additions": "46"}),
+        httpx.Response(200, json={**OPEN, "deletions": 2**31}),
+        httpx.Response(200, json={**OPEN, "title": None}),
+        httpx.Response(200, json={**MERGED, "merged_at": "yesterday"}),
+        httpx.Response(200, json={**MERGED, "merged_at": "0001-01-01T00:00:00+02:00"}),
+        httpx.Response(200, content=b" " * (MAX_RESPONSE_BYTES + 1)),
+        httpx.ConnectError(TOKEN),
+        httpx.ReadTimeout(TOKEN),
+        OSError(TOKEN),
+    ],
+)
+async def test_what_cannot_be_used_is_unavailable_and_betrays_nothing(
+    answer: httpx.Response | Exception,
+) -> None:
+    error = await failure_of(answer)
+    assert type(error) is Unavailable
+    assert TOKEN not in "".join(traceback.format_exception(error))
+
+
+@given(title=st.text(st.characters()), etag=st.text(st.characters(codec="latin-1"), max_size=400))
+async def test_what_was_read_can_be_stored_and_sent_again(title: str, etag: str) -> None:
+    headers = [(b"etag", etag.encode("latin-1"))]
+    service = FakeGithub(httpx.Response(200, json={**OPEN, "title": title}, headers=headers))
+    async with client_of(service) as github:
+        found = await github.pull_request(WHICH)
+        assert found is not None
+        assert "\x00" not in found.title
+        assert len(found.title.encode()) <= 4 * 300
+        assert await github.pull_request(WHICH, found.etag)
+
+
+async def test_over_a_real_connection_a_silent_server_ends_in_time() -> None:
+    body = httpx.Response(200, json=OPEN).content
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
+    async with (
+        answering_bytes(head + body) as (url, heads),
+        GithubClient(api_url=f"{url}/api/v3") as github,
+    ):
+        assert await github.pull_request(WHICH)
+    assert heads[0].startswith(b"GET /api/v3/repos/acme/docs/pulls/7 HTTP/1.1\r\n")
+    async with (
+        answering_bytes(head, hold=True) as (url, _),
+        GithubClient(api_url=f"{url}/api/v3", timeout_seconds=0.1) as github,
+    ):
+        with pytest.raises(Unavailable):
+            await github.pull_request(WHICH)

@@ -1,0 +1,82 @@
+"""Which pull requests are looked at, and when, on both databases."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+
+from bot.model.ids import JobNumber
+from bot.model.pull_requests import SeenPullRequest, Size
+from bot.store import Store, schema
+from tests.builders import NOW, add_job, claimer, rows_of
+
+LINK = "https://github.com/acme/docs/pull/7"
+SEEN = SeenPullRequest("Add a quickstart", Size(46, 1, 2), is_draft=False, iteration=1, since=NOW)
+HOUR = timedelta(hours=1)
+
+
+async def watch(store: Store, number: JobNumber, link: str = LINK, at: datetime = NOW) -> None:
+    job = await store.read(lambda tx: tx.jobs.known(number))
+    await store.write(lambda tx: tx.pull_requests.watch(job, link, at))
+
+
+async def claimed(store: Store, at: datetime = NOW, limit: int = 10) -> list[JobNumber]:
+    due = await store.write(lambda tx: tx.pull_requests.claim_due(claimer("one", at), limit))
+    return [each.job for each in due]
+
+
+async def looked(store: Store, number: JobNumber, at: datetime, look_at: datetime) -> None:
+    await store.write(
+        lambda tx: tx.pull_requests.settle(number, "one", look_at=look_at, seen=SEEN, etag="e", looked_at=at)
+    )
+
+
+async def jobs(store: Store, count: int) -> list[JobNumber]:
+    return [await add_job(store, root_ts=f"1.{number}") for number in range(count)]
+
+
+async def test_the_one_looked_at_longest_ago_comes_first_and_new_ones_before_it(store: Store) -> None:
+    first, second, third = await jobs(store, 3)
+    for number in (first, second):
+        await watch(store, number)
+    assert await claimed(store) == [first, second]
+    await looked(store, first, NOW - HOUR, NOW)
+    await looked(store, second, NOW - 2 * HOUR, NOW)
+    await watch(store, third)
+    assert [await claimed(store, limit=1) for _ in range(4)] == [[third], [second], [first], []]
+
+
+async def test_a_new_end_makes_it_due_and_keeps_what_was_seen_unless_the_link_is_another(
+    store: Store,
+) -> None:
+    [number] = await jobs(store, 1)
+    await watch(store, number)
+    assert await claimed(store) == [number]
+    await looked(store, number, NOW, NOW + HOUR)
+    assert (await store.read(lambda tx: tx.jobs.known(number))).pull_request == SEEN
+    assert await claimed(store) == []
+    await watch(store, number)
+    assert await claimed(store) == [number]
+    assert (await store.read(lambda tx: tx.jobs.known(number))).pull_request == SEEN
+    await watch(store, number, f"{LINK}7", NOW + HOUR)
+    assert (await store.read(lambda tx: tx.jobs.known(number))).pull_request is None
+    [row] = await rows_of(store, select(schema.pull_requests))
+    assert (row["link"], row["since"], row["etag"]) == (f"{LINK}7", NOW + HOUR, None)
+
+
+async def test_a_limit_puts_off_all_that_would_come_sooner_and_no_other(store: Store) -> None:
+    soon, late, never = numbers = await jobs(store, 3)
+    for number in numbers:
+        await watch(store, number)
+    assert await claimed(store) == numbers
+    await looked(store, soon, NOW, NOW)
+    await looked(store, late, NOW, NOW + 3 * HOUR)
+    await store.write(lambda tx: tx.pull_requests.settle(never, "one", look_at=None, seen=SEEN))
+    await store.write(lambda tx: tx.pull_requests.put_off(NOW + HOUR))
+    rows = await rows_of(store, select(schema.pull_requests))
+    assert {row["job"]: row["look_at"] for row in rows} == {
+        soon: NOW + HOUR,
+        late: NOW + 3 * HOUR,
+        never: None,
+    }
