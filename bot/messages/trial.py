@@ -107,6 +107,5 @@ def _report() -> Report:
 
 def _snapshot(period: Period) -> Snapshot:
     """Return a window of 812 pages that was read whole, with 4 calls."""
-    is_all, counts = (True, True), (812, 0, 812, 4, 1)
-    done = SnapshotState.DONE
-    return Snapshot(SnapshotId(0), _PROJECT, period, done, True, _SITE, *counts, *is_all, _AT, _AT)
+    about = SnapshotId(0), _PROJECT, period, SnapshotState.DONE, _AT
+    return Snapshot(*about, True, _SITE, rows=812, calls=4, complete=True, is_final=True, taken_at=_AT)

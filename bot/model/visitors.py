@@ -232,17 +232,17 @@ class Snapshot:
     project: ProjectId
     period: Period
     state: SnapshotState
-    with_pages: bool
-    totals: Counts | None
-    rows: int
-    repeated: int
-    next_offset: int
-    calls: int
-    attempts: int
-    complete: bool
-    is_final: bool
-    taken_at: datetime | None
     due_at: datetime
+    with_pages: bool = False
+    totals: Counts | None = None
+    rows: int = 0
+    repeated: int = 0
+    next_offset: int = 0
+    calls: int = 0
+    attempts: int = 0
+    complete: bool = False
+    is_final: bool = False
+    taken_at: datetime | None = None
     problem: str | None = None
     source: Source = Source.VISITORS
     words: Words | None = None

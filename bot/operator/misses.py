@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound
-from bot.logs import terminal_safe
 from bot.messages.misses import csv_lines, header_of, rows_of
-from bot.messages.plain_text import BOM, one_line
+from bot.messages.plain_text import one_line
 from bot.model.ids import ProjectId, SnapshotId
-from bot.model.misses import SOURCES, Source, Topic, Words
+from bot.model.misses import SOURCES, Topic
 from bot.model.questions import MissesReport, VisitorsQuery
 from bot.model.visitors import Period, Snapshot, SnapshotState
-from bot.operator.visitors import MOST_ROWS_SHOWN, STDOUT, Wanted, explained, project_of, write_out
+from bot.operator.visitors import MOST_ROWS_SHOWN, Wanted, explained, project_of, write_out
 from bot.settings import DocsProject, DocsSettings
 from bot.work.visitors.words import read_words
 
@@ -43,15 +43,8 @@ async def export_misses(
         answer = await _read(settings, source, wanted, topic, now())
     except DocsApiError as error:
         raise explained(error, source, now()) from None
-    lines = [*csv_lines(answer)]
-    if as_json:
-        said = _json(answer, source.name, wanted).encode()
-    elif csv == STDOUT:
-        shown = [f"{terminal_safe(each.rstrip())}\r\n" for each in lines] if stdout.isatty() else lines
-        said = "".join(shown).encode()
-    else:
-        said = _text(answer, source.name, wanted).encode(encoding, "replace")
-    write_out(stdout, said, csv, BOM + "".join(lines))
+    said = partial(_json if as_json else _text, answer, source.name, wanted)
+    write_out(said, partial(csv_lines, answer), csv, as_json, stdout, encoding)
 
 
 async def _read(
@@ -68,32 +61,12 @@ async def _read(
             except (Forbidden, NotFound) as error:
                 missing = error
             else:
-                found.append(_snapshot(project.id, each, period, words, now))
+                about = SnapshotId(0), ProjectId(project.id), period, SnapshotState.DONE, now
+                is_whole = not words.is_part
+                found.append(Snapshot(*about, complete=is_whole, taken_at=now, source=each, words=words))
     if missing is not None and not found:
         raise missing
     return MissesReport(VisitorsQuery(period, None, topic=topic), tuple(found), is_open=False, read_at=now)
-
-
-def _snapshot(project: str, source: Source, period: Period, words: Words, now: datetime) -> Snapshot:
-    return Snapshot(
-        id=SnapshotId(0),
-        project=ProjectId(project),
-        period=period,
-        state=SnapshotState.DONE,
-        with_pages=False,
-        totals=None,
-        rows=0,
-        repeated=0,
-        next_offset=0,
-        calls=1,
-        attempts=0,
-        complete=not words.is_part,
-        is_final=False,
-        taken_at=now,
-        due_at=now,
-        source=source,
-        words=words,
-    )
 
 
 def _json(answer: MissesReport, project: str, wanted: Wanted) -> str:

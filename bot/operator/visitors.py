@@ -9,11 +9,12 @@ import re
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from enum import IntEnum
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import BinaryIO, TextIO
@@ -128,10 +129,9 @@ class Read:
     error: DocsApiError | None = None
 
 
-def csv_text(rows: Sequence[PageVisitors], *, for_terminal: bool = False) -> str:
-    """Return a header and a line for each page. On a terminal, what could steer it is escaped."""
-    lines = [csv_line(HEADER), *(csv_line((row.path, row.human, row.ai, row.total)) for row in rows)]
-    return "".join(f"{terminal_safe(line.rstrip())}\r\n" if for_terminal else line for line in lines)
+def _csv_lines(rows: Sequence[PageVisitors]) -> Iterator[str]:
+    yield csv_line(HEADER)
+    yield from (csv_line((row.path, row.human, row.ai, row.total)) for row in rows)
 
 
 def write_whole(target: Path, text: str) -> None:
@@ -215,42 +215,42 @@ async def export(
     is_alone = not (is_silent and stdout.isatty())
     with counted_pages(sys.stderr, shown=is_alone and sys.stderr.isatty()) as told:
         read = await _read(settings, source, wanted, told, now())
-    try:
-        if csv is not None and csv != STDOUT and read.error is None:
-            write_whole(csv, BOM + csv_text(read.rows))
-        if as_json and read.totals is not None:
-            stdout.write(json_text(read, source.name, wanted).encode())
-        elif csv == STDOUT and read.error is None:
-            # No mark: programs that read a pipe would take it for part of the first column's name.
-            stdout.write(csv_text(read.rows, for_terminal=stdout.isatty()).encode())
-        elif not is_silent and read.error is None:
-            # A path may contain characters that the terminal's encoding lacks.
-            stdout.write(table(read, source.name, wanted).encode(encoding, "replace"))
-        stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise _cannot_write(error) from None
+    if read.error is None or (as_json and read.totals is not None):
+        said = partial(json_text if as_json else table, read, source.name, wanted)
+        file = csv if read.error is None else None
+        write_out(said, partial(_csv_lines, read.rows), file, as_json, stdout, encoding)
     if read.error is not None:
         raise explained(read.error, source, now())
 
 
-def write_out(stdout: BinaryIO, said: bytes, csv: Path | None, lines: str) -> None:
-    """Write a CSV file, if one is named, and what is said. Raises ExportError, and BrokenPipeError."""
+def write_out(
+    said: Callable[[], str],
+    lines: Callable[[], Iterable[str]],
+    csv: Path | None,
+    as_json: bool,
+    stdout: BinaryIO,
+    encoding: str,
+) -> None:
+    """Write the CSV file, if one is named, and what is said, or the ``lines`` of the CSV in its place.
+
+    Raises ExportError, and BrokenPipeError when the reader of ``stdout`` has gone.
+    """
     try:
         if csv is not None and csv != STDOUT:
-            write_whole(csv, lines)
-        stdout.write(said)
+            write_whole(csv, BOM + "".join(lines()))
+        if csv != STDOUT or as_json:
+            # A path may contain characters that the terminal's encoding lacks.
+            stdout.write(said().encode("utf-8" if as_json else encoding, "replace"))
+        else:
+            # No mark: programs that read a pipe would take it for part of the first column's name.
+            safe = (f"{terminal_safe(line.rstrip())}\r\n" for line in lines())
+            stdout.write("".join(safe if stdout.isatty() else lines()).encode())
         stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _cannot_write(error) from None
-
-
-def _cannot_write(error: OSError) -> ExportError:
-    words = f"Cannot write: {error.strerror or type(error).__name__}. Look at the disk and at the folder."
-    return ExportError(words, ExitCode.CANNOT_WRITE)
+        words = f"Cannot write: {error.strerror or type(error).__name__}. Look at the disk and at the folder."
+        raise ExportError(words, ExitCode.CANNOT_WRITE) from None
 
 
 def project_of(settings: DocsSettings, name: str) -> DocsProject:
@@ -316,49 +316,27 @@ async def _read(
     return read
 
 
-_TROUBLE: tuple[tuple[type[DocsApiError], ExitCode, str, str], ...] = (
-    (
-        Unauthorized,
-        ExitCode.REFUSED,
-        "The docs service refuses the key",
-        "Look at {named.key}: it is unknown or has expired.",
-    ),
-    (
-        Forbidden,
-        ExitCode.REFUSED,
-        "The docs service refuses the key",
-        "The key needs the right to read, from this machine's address.",
-    ),
-    (
-        NotFound,
-        ExitCode.BAD_SETTINGS,
-        "The docs service does not know {project}",
-        "Look at {named.id} and at the path in {named.address}.",
-    ),
-    (
-        InvalidArgument,
-        ExitCode.BAD_SETTINGS,
-        "These settings cannot work",
-        "Look at the settings that begin with DOCS_.",
-    ),
-    (
-        DocsApiError,
-        ExitCode.UNAVAILABLE,
-        "No usable answer of the docs service",
-        "Look at {named.address} and the network.",
-    ),
-)
-"""The exit code of each error, what is said of it, and what to look at. The first that fits counts."""
-
-
 def explained(error: DocsApiError, source: DocsProject, now: datetime) -> ExportError:
     """Return what to say of an error, and what to look at."""
-    if isinstance(error, RateLimited):
-        said = f"The docs service's hourly limit is reached. {_later(error, now)}"
-        return ExportError(said, ExitCode.LIMITED)
-    code, what, advice = next(each[1:] for each in _TROUBLE if isinstance(error, each[0]))
-    about = {"named": source.named, "project": _one_line(source.id)}
-    return ExportError(f"{what.format(**about)}: {error}.\n{advice.format(**about)}", code)
+    named, code, what = source.named, ExitCode.REFUSED, "The docs service refuses the key"
+    match error:
+        case RateLimited():
+            said = f"The docs service's hourly limit is reached. {_later(error, now)}"
+            return ExportError(said, ExitCode.LIMITED)
+        case Unauthorized():
+            advice = f"Look at {named.key}: it is unknown or has expired."
+        case Forbidden():
+            advice = "The key needs the right to read, from this machine's address."
+        case NotFound():
+            code, what = ExitCode.BAD_SETTINGS, f"The docs service does not know {_one_line(source.id)}"
+            advice = f"Look at {named.id} and at the path in {named.address}."
+        case InvalidArgument():
+            code, what = ExitCode.BAD_SETTINGS, "These settings cannot work"
+            advice = "Look at the settings that begin with DOCS_."
+        case _:
+            code, what = ExitCode.UNAVAILABLE, "No usable answer of the docs service"
+            advice = f"Look at {named.address} and the network."
+    return ExportError(f"{what}: {error}.\n{advice}", code)
 
 
 def _later(error: RateLimited, now: datetime) -> str:
