@@ -18,7 +18,7 @@ from bot.model.quota import PollPace
 from bot.model.visitors import Analytics, Budget
 from bot.store import Claimer, Store, Transaction
 from bot.work.ports import Clock, Messenger
-from bot.work.writing import Batches, retry_on_db_error
+from bot.work.writing import BatchWriter, request_writer, retry_on_db_error
 
 Result = TypeVar("Result")
 
@@ -103,7 +103,7 @@ class Context:
     waiting_per_person: int = 10
     remind_after: timedelta | None = timedelta(days=3)
     previews: PreviewsWanted = PreviewsWanted.PRESS
-    batches: Batches = field(default_factory=Batches)
+    requests: BatchWriter[object, object] = field(default_factory=request_writer)
 
     def project_of(self, tx: Transaction, channel: ChannelId) -> Project:
         """Return the project for what is asked in a channel without naming one: its own, else the default.

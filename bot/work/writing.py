@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from time import monotonic
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeVar
 
 import structlog
 
@@ -52,26 +51,14 @@ def unless_taken_over(what: str, number: object) -> Iterator[None]:
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, eq=False)
-class Batch(Generic[Item, Result]):
-    """The settings of one kind of batch.
-
-    ``most``: the maximum number of items in a write.
-    ``turns``: turns of the event loop without a new item after which a write begins.
-    """
-
-    most: int = 20
-    turns: int = 0
-
-
 class BatchWriter(Generic[Item, Result]):
     """Collects items while a write is under way and passes them to the next write, up to ``most`` at once.
 
+    ``turns``: turns of the event loop without a new item after which a write begins.
     No timer is involved: a write begins as soon as no other item is on its way.
     """
 
     def __init__(self, most: int = 20, turns: int = 0) -> None:
-        """Create a writer. ``Batch`` explains ``most`` and ``turns``."""
         self._most = most
         self._turns = turns
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
@@ -105,18 +92,9 @@ class BatchWriter(Generic[Item, Result]):
             known = len(self._waiting)
 
 
-class Batches:
-    """The batch writers of one process, one for each kind of batch."""
-
-    def __init__(self) -> None:
-        # Each value has the type of its key. A dict cannot say so, hence the cast in ``writer``.
-        self._writers: dict[object, object] = {}
-
-    def writer(self, kind: Batch[Item, Result]) -> BatchWriter[Item, Result]:
-        """Return the writer for this kind of batch, the same one for each call."""
-        if kind not in self._writers:
-            self._writers[kind] = BatchWriter[Item, Result](kind.most, kind.turns)
-        return cast("BatchWriter[Item, Result]", self._writers[kind])
+def request_writer() -> BatchWriter[object, object]:
+    """Return a writer of requests. It takes a command up to eight turns of the event loop to get there."""
+    return BatchWriter(100, turns=10)
 
 
 async def _write_batch(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import cast
 
 import structlog
 
@@ -16,7 +17,7 @@ from bot.store import AlreadyStored, Transaction
 from bot.store.deadline import Deadline, OutcomeUnknown, current, within
 from bot.work.access import Allowed, Readable, check_channel
 from bot.work.context import Context
-from bot.work.writing import Batch
+from bot.work.writing import BatchWriter
 
 log = structlog.get_logger(__name__)
 SAME_WITHIN = timedelta(minutes=1)
@@ -55,8 +56,6 @@ class TooManyWaiting(Exception):
 
 
 Outcome = Asked | TooManyWaiting
-_ASK_BATCH = Batch[_Asking, "Asked | Exception"](100, turns=10)
-"""A command that has arrived takes up to eight turns of the event loop to be put into the batch."""
 
 
 def storable(raw: str) -> str:
@@ -78,7 +77,8 @@ async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Ask
     """
     check_channel(context, allowed.origin.channel)
     asking = _Asking(allowed.origin, storable_request(request), current())
-    asked = await context.batches.writer(_ASK_BATCH).put(asking, lambda some: _store(context, some))
+    writer = cast("BatchWriter[_Asking, Asked | Exception]", context.requests)  # which holds nothing else
+    asked = await writer.put(asking, lambda some: _store(context, some))
     if isinstance(asked, Exception):
         raise asked
     if asking.deadline is not None:

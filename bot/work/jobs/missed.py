@@ -27,7 +27,7 @@ from bot.work.ports import (
     SlackUnreachable,
     ThreadReply,
 )
-from bot.work.writing import Batches, retry_on_db_error, unless_taken_over
+from bot.work.writing import request_writer, retry_on_db_error, unless_taken_over
 
 Take = Callable[[Context, ThreadReply | Mention], Awaitable[None]]
 """Handles a message; see ``bot/commands/catalogue.py``."""
@@ -118,8 +118,8 @@ async def _take(context: WorkerContext, received: ThreadReply | Mention | Change
         return
     # Slack's clock may be ahead of this machine's, and what was said would wait until then.
     said_at = min(time_of(received.origin.message_ts), context.clock())
-    # In batches of its own, because requests that come in now share the transaction of the others.
-    then = replace(context, clock=lambda: said_at, batches=Batches())
+    # With a writer of its own, because requests that come in now share the transaction of the others.
+    then = replace(context, clock=lambda: said_at, requests=request_writer())
     await take(then, received)
 
 
