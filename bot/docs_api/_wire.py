@@ -133,43 +133,26 @@ def get_build(project_id: str, status_id: str) -> Call:
     return Call(project_id, f"/v1/project/update-status/{_segment('status_id', status_id)}")
 
 
-def visitors(project_id: str, date_from: date | None, date_to: date | None, limit: int, offset: int) -> Call:
-    """Return the request for one page of unique visitors. The day of ``date_to`` is left out."""
-    if offset < 0:
-        raise InvalidArgument("offset must not be negative")
-    query = {**_period(date_from, date_to), "limit": _checked_limit(limit, MAX_PAGE_SIZE), "offset": offset}
-    return _analytics(project_id, "visitors", query)
-
-
-def of_readers(
+def analytics(
     project_id: str,
     what: str,
     *,
     date_from: date | None = None,
     date_to: date | None = None,
     limit: int = MAX_READERS_PAGE_SIZE,
+    most: int = MAX_READERS_PAGE_SIZE,
+    offset: int | None = None,
 ) -> Call:
-    """Return the request for the first page of ``what`` readers did. The day of ``date_to`` is left out."""
-    query = {**_period(date_from, date_to), "limit": _checked_limit(limit, MAX_READERS_PAGE_SIZE)}
-    return _analytics(project_id, what, query)
-
-
-def _analytics(project_id: str, what: str, query: Mapping[str, object]) -> Call:
-    path = f"/v1/analytics/{_segment('project_id', project_id)}/{what}"
-    return Call(project_id, f"{path}?{urlencode(query)}")
-
-
-def _period(date_from: date | None, date_to: date | None) -> Mapping[str, date]:
+    """Return the request for a page of ``what`` readers did. The day of ``date_to`` is left out."""
     if date_from is not None and date_to is not None and date_to <= date_from:
         raise InvalidArgument("date_to must be on a day after date_from: its whole day is left out")
-    days = {"dateFrom": date_from, "dateTo": date_to}
-    return {name: day for name, day in days.items() if day is not None}
-
-
-def _checked_limit(limit: int, most: int) -> int:
     if not 1 <= limit <= most:
         raise InvalidArgument(f"limit must be from 1 to {most}")
-    return limit
+    if offset is not None and offset < 0:
+        raise InvalidArgument("offset must not be negative")
+    given = {"dateFrom": date_from, "dateTo": date_to, "limit": limit, "offset": offset}
+    query = urlencode({name: value for name, value in given.items() if value is not None})
+    return Call(project_id, f"/v1/analytics/{_segment('project_id', project_id)}/{what}?{query}")
 
 
 def _jobs(project_id: str) -> str:

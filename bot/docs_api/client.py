@@ -43,11 +43,16 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class WhichRows(TypedDict, total=False):
-    """Which of the rows about readers to return: from ``date_from`` until before the day of ``date_to``."""
+class Days(TypedDict, total=False):
+    """Of which days, the service's in UTC: from ``date_from`` until before the day of ``date_to``."""
 
-    date_from: date
-    date_to: date
+    date_from: date | None
+    date_to: date | None
+
+
+class WhichRows(Days, total=False):
+    """Which of the rows about readers to return."""
+
     limit: int
 
 
@@ -128,30 +133,17 @@ class DocsClient:
         return await self._send(_wire.get_build(project_id, status_id), Build)
 
     async def visitors(
-        self,
-        project_id: str,
-        *,
-        date_from: date | None = None,
-        date_to: date | None = None,
-        limit: int = _wire.MAX_PAGE_SIZE,
-        offset: int = 0,
+        self, project_id: str, *, limit: int = _wire.MAX_PAGE_SIZE, offset: int = 0, **days: Unpack[Days]
     ) -> VisitorsPage:
-        """Return one page of the unique visitors from ``date_from`` until before the day of ``date_to``.
-
-        Days are the service's days, in UTC.
-        """
-        call = _wire.visitors(project_id, date_from, date_to, limit, offset)
+        """Return one page of the unique visitors."""
+        most = _wire.MAX_PAGE_SIZE
+        call = _wire.analytics(project_id, "visitors", limit=limit, most=most, offset=offset, **days)
         page = await self._send(call, VisitorsPage)
         _check_rows(page.visitors, limit)
         return page
 
     async def all_visitors(
-        self,
-        project_id: str,
-        *,
-        date_from: date | None = None,
-        date_to: date | None = None,
-        page_size: int = _wire.MAX_PAGE_SIZE,
+        self, project_id: str, *, page_size: int = _wire.MAX_PAGE_SIZE, **days: Unpack[Days]
     ) -> AsyncIterator[VisitorsPage]:
         """Yield page after page, one call each, until the service has no more.
 
@@ -160,9 +152,7 @@ class DocsClient:
         """
         seen: set[str] = set()
         for offset in range(0, MAX_ROWS, page_size):
-            page = await self.visitors(
-                project_id, date_from=date_from, date_to=date_to, limit=page_size, offset=offset
-            )
+            page = await self.visitors(project_id, limit=page_size, offset=offset, **days)
             fresh = {row.path: row for row in page.visitors if row.path not in seen}
             if page.has_more and not fresh:
                 raise Unavailable("The service says there are more visitors after a page with nothing new")
@@ -178,7 +168,7 @@ class DocsClient:
         As the three calls below it reads one page only: the service has an hourly limit for all of them.
         https://www.mintlify.com/docs/api/analytics/searches
         """
-        page = await self._send(_wire.of_readers(project_id, "searches", **which), SearchesPage)
+        page = await self._send(_wire.analytics(project_id, "searches", **which), SearchesPage)
         _check_rows(page.searches, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 
@@ -187,7 +177,7 @@ class DocsClient:
 
         https://www.mintlify.com/docs/api/analytics/feedback-by-page
         """
-        page = await self._send(_wire.of_readers(project_id, "feedback/by-page", **which), FeedbackByPage)
+        page = await self._send(_wire.analytics(project_id, "feedback/by-page", **which), FeedbackByPage)
         _check_rows(page.feedback, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 
@@ -196,7 +186,7 @@ class DocsClient:
 
         https://www.mintlify.com/docs/api/analytics/feedback
         """
-        page = await self._send(_wire.of_readers(project_id, "feedback", **which), FeedbackPage)
+        page = await self._send(_wire.analytics(project_id, "feedback", **which), FeedbackPage)
         _check_rows(page.feedback, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 
@@ -205,7 +195,7 @@ class DocsClient:
 
         https://www.mintlify.com/docs/api/analytics/assistant-conversations
         """
-        page = await self._send(_wire.of_readers(project_id, "assistant", **which), AssistantPage)
+        page = await self._send(_wire.analytics(project_id, "assistant", **which), AssistantPage)
         _check_rows(page.conversations, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 

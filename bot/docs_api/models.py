@@ -145,10 +145,7 @@ class Job(_Answer):
     @property
     def known_status(self) -> JobStatus | None:
         """Return the status as a JobStatus; None for an undocumented one."""
-        try:
-            return JobStatus(self.status)
-        except ValueError:
-            return None
+        return next((each for each in JobStatus if each == self.status), None)
 
     @property
     def is_running(self) -> bool:
@@ -187,10 +184,7 @@ class Build(_Answer):
     @property
     def known_status(self) -> BuildStatus | None:
         """Return the status as a BuildStatus; None for an undocumented one."""
-        try:
-            return BuildStatus(self.status)
-        except ValueError:
-            return None
+        return next((each for each in BuildStatus if each == self.status), None)
 
 
 class Visitors(_Answer):
