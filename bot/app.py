@@ -142,9 +142,9 @@ async def running_bot(
         # What is stored is carried out later; a command that Slack cannot bring is lost.
         is_door = roles.intake and not settings.socket_mode
         checks: Checks = {
-            "database": database_check(store, context.owner, clock),
+            "database": partial(database_check, store, context.owner, clock),
             "slack": SlackCheck(partial(identify, clients.slack), required=not is_door),
-            "workers": workers_check(store, clock, required=not is_door),
+            "workers": partial(workers_check, store, clock, required=not is_door),
         }
         await store.write(lambda tx: tx.heartbeats.forget(clock()))
         stack.push_async_callback(stopping.finish, lambda _seconds: store.release(context.owner))

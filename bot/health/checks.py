@@ -90,20 +90,14 @@ async def run_checks(
 # ---- the database and the workers
 
 
-def database_check(
-    store: Store, process: str, clock: Callable[[], datetime]
-) -> Callable[[], Awaitable[Sequence[Finding]]]:
-    """Return a check that writes to the database."""
-
-    async def check() -> Sequence[Finding]:
-        try:
-            await store.try_writing(process, clock())
-        except DatabaseTrouble as error:
-            why = explain(error)
-            return [Finding("database", False, f"cannot be written: {why.cause}", why.advice)]
-        return [Finding("database", True, "can be written")]
-
-    return check
+async def database_check(store: Store, process: str, clock: Callable[[], datetime]) -> Sequence[Finding]:
+    """Check that the database can be written."""
+    try:
+        await store.try_writing(process, clock())
+    except DatabaseTrouble as error:
+        why = explain(error)
+        return [Finding("database", False, f"cannot be written: {why.cause}", why.advice)]
+    return [Finding("database", True, "can be written")]
 
 
 def free_bytes(store: Store) -> int | None:
@@ -115,23 +109,15 @@ def free_bytes(store: Store) -> int | None:
         return None
 
 
-def workers_check(
-    store: Store, clock: Callable[[], datetime], *, required: bool
-) -> Callable[[], Awaitable[Sequence[Finding]]]:
-    """Return a check that some process runs workers; ``required`` as in `Finding`."""
-
-    async def check() -> Sequence[Finding]:
-        now = clock()
-        try:
-            last = await store.read(lambda tx: tx.heartbeats.last(now))
-        except DatabaseTrouble as error:
-            return [Finding("workers", False, f"not known: {explain(error).cause}", required=required)]
-        alive = sum(at > now - GONE_AFTER for at in last.values())
-        seconds = f"{GONE_AFTER.total_seconds():.0f} s"
-        seen = f"{alive} alive" if alive else f"no process carries requests out: no heartbeat for {seconds}"
-        return [Finding("workers", alive > 0, seen, required=required)]
-
-    return check
+async def workers_check(store: Store, clock: Callable[[], datetime], *, required: bool) -> Sequence[Finding]:
+    """Check that some process runs workers; ``required`` as in `Finding`."""
+    try:
+        alive = await store.read(lambda tx: tx.heartbeats.alive(clock()))
+    except DatabaseTrouble as error:
+        return [Finding("workers", False, f"not known: {explain(error).cause}", required=required)]
+    seconds = f"{GONE_AFTER.total_seconds():.0f} s"
+    seen = f"{alive} alive" if alive else f"no process carries requests out: no heartbeat for {seconds}"
+    return [Finding("workers", alive > 0, seen, required=required)]
 
 
 async def runs_check(workers: Workers) -> Sequence[Finding]:

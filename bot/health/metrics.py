@@ -30,7 +30,6 @@ from bot.health.checks import LIMIT_SECONDS, Finding, free_bytes
 from bot.model.ids import ProjectId
 from bot.model.jobs import QueueWhy
 from bot.store import DatabaseTrouble, Transaction
-from bot.store.heartbeats import GONE_AFTER
 from bot.work.context import Context
 from bot.work.jobs.service_health import is_refused, trouble_of
 
@@ -267,7 +266,7 @@ def read_figures(context: Context, tx: Transaction) -> Figures:
     """Return the figures as they are now."""
     now = context.clock()
     heartbeats = tx.heartbeats.last(now)
-    alive = sum(at > now - GONE_AFTER for at in heartbeats.values())
+    alive = tx.heartbeats.alive(now)
     stuck = [each.stuck_since for each in tx.waits.all_prompts(now) if each.stuck_since]
     return Figures(
         gauges={**tx.backlog(now), "stuck_prompt_seconds": (now - min(stuck, default=now)).total_seconds()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,8 +22,7 @@ from bot.operator.doctor import refused_by_docs
 from bot.operator.trial import Failed, Left, Step, Trial
 from bot.settings import DocsProject, Settings
 from bot.store import DatabaseTrouble, Store
-from bot.store.database import UnusableDatabase, sqlite_file
-from bot.store.heartbeats import GONE_AFTER
+from bot.store.database import UnusableDatabase
 from bot.work.ports import SlackRefused
 
 PROMPT = "Say nothing, change nothing."
@@ -165,10 +164,10 @@ async def _press(trial: Trial) -> str:
     if ":memory:" in settings.sqlalchemy_url:
         raise Left("DATABASE_URL is in memory, where a bot cannot leave a row for the doctor")
     async with AsyncExitStack() as stack:
+        store = Store.open(settings.sqlalchemy_url)
+        stack.push_async_callback(store.close)
         async with asyncio.timeout(trial.wanted.call_seconds):
-            heard_by = await _listener(settings, stack)
-            store = Store.open(settings.sqlalchemy_url)
-            stack.push_async_callback(store.close)
+            heard_by = await _listener(settings, store, stack)
             last = await store.read(lambda tx: tx.audit.last())
             await _post(trial, "press", say.press_me())
         trial.ask(f"Press the button *Press me* in the thread, within {trial.wanted.press_seconds:g} s.")
@@ -185,29 +184,18 @@ async def _press(trial: Trial) -> str:
 _RUNNING = "the running bot"
 
 
-async def _listener(settings: Settings, stack: AsyncExitStack) -> str:
+async def _listener(settings: Settings, store: Store, stack: AsyncExitStack) -> str:
     """Return who hears the press. If no bot runs, take requests in here, as ``serve`` does."""
-    if sqlite_file(settings.sqlalchemy_url) is None and await _works(settings):
-        return _RUNNING
+    if store.database.is_postgresql:
+        with suppress(DatabaseTrouble):  # before the first start there are no heartbeats
+            if await store.read(lambda tx: tx.heartbeats.alive(datetime.now(UTC))):
+                return _RUNNING
     quiet = settings.model_copy(update={"health_port": 0, "log_level": "CRITICAL"})
     try:
         await stack.enter_async_context(running_bot(quiet, roles=Roles(workers=False)))
     except (UnusableDatabase, OSError):
         return _RUNNING  # it has the file, or the port
     return "this process (no bot runs)"
-
-
-async def _works(settings: Settings) -> bool:
-    """Return whether a process with workers has left a heartbeat lately; False before the first start."""
-    store = Store.open(settings.sqlalchemy_url)
-    try:
-        now = datetime.now(UTC)
-        last = await store.read(lambda tx: tx.heartbeats.last(now))
-    except DatabaseTrouble:
-        return False
-    finally:
-        await store.close()
-    return any(at > now - GONE_AFTER for at in last.values())
 
 
 # ---- the docs service and GitHub

@@ -147,6 +147,10 @@ class HeartbeatRepository(Repository):
         rows = self.connection.execute(select(heartbeats.c.process, heartbeats.c.beat_at).where(recent))
         return {row.process: row.beat_at for row in rows}
 
+    def alive(self, now: datetime) -> int:
+        """Return how many processes run workers."""
+        return sum(at > now - GONE_AFTER for at in self.last(now).values())
+
     def end(self, process: str) -> None:
         """Note that a process stops in order, so that it does not count as gone.
 

@@ -7,12 +7,14 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from bot.health.checks import (
+    Checks,
     Finding,
     SignatureCheck,
     SlackCheck,
@@ -46,7 +48,7 @@ async def only(check: Callable[[], Awaitable[Sequence[Finding]]]) -> Finding:
 async def test_a_database_that_takes_writes_is_well_and_keeps_one_row_for_it() -> None:
     store = await new_store()
     for _ in range(3):
-        assert (await only(database_check(store, "one", utc_now))).ok
+        assert (await only(partial(database_check, store, "one", utc_now))).ok
     found = await store.read(
         lambda tx: tx.connection.execute(text("SELECT count(*) FROM heartbeats")).scalar()
     )
@@ -62,7 +64,7 @@ async def test_a_full_disk_is_named(tmp_path: Path) -> None:
     # As little room as the file takes now; an update of a row may still fit.
     await execute(store, text("PRAGMA max_page_count = 1"))
     names = (str(number).ljust(80, "-") for number in itertools.count())
-    checks = (await only(database_check(store, next(names), utc_now)) for _ in range(1_000))
+    checks = (await only(partial(database_check, store, next(names), utc_now)) for _ in range(1_000))
     found = await anext(check async for check in checks if not check.ok)
     assert (found.seen, found.advice != "") == ("cannot be written: the disk is full", True)
     await store.close()
@@ -74,7 +76,7 @@ async def test_a_locked_database_is_left_alone_and_the_cause_is_told(tmp_path: P
     await execute(store, text("PRAGMA busy_timeout = 1"))
     with closing(sqlite3.connect(tmp_path / "bot.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        found = await only(database_check(store, "one", utc_now))
+        found = await only(partial(database_check, store, "one", utc_now))
     assert (found.ok, found.seen) == (False, "cannot be written: another process has it locked")
     await store.close()
 
@@ -82,7 +84,7 @@ async def test_a_locked_database_is_left_alone_and_the_cause_is_told(tmp_path: P
 @pytest.mark.parametrize("required", [True, False])
 async def test_without_a_process_that_works_it_is_said(required: bool) -> None:
     store, clock = await new_store(), HeldClock()
-    check = workers_check(store, clock, required=required)
+    check = partial(workers_check, store, clock, required=required)
     seen = "no process carries requests out: no heartbeat for 50 s"
     dead = Finding("workers", False, seen, required=required)
     assert await only(check) == dead
@@ -168,9 +170,9 @@ async def test_requests_that_strangers_forge_leave_a_fresh_process_ready() -> No
 async def test_a_database_that_hangs_is_told_in_time_and_hangs_nothing_else(postgres: PostgresServer) -> None:
     store = Store.open(postgres.new_database(), connections=1)
     await new_store(store.database)
-    parts = {
-        "database": database_check(store, "one", utc_now),
-        "workers": workers_check(store, utc_now, required=True),
+    parts: Checks = {
+        "database": partial(database_check, store, "one", utc_now),
+        "workers": partial(workers_check, store, utc_now, required=True),
     }
     with store.database.postgres_connection() as another:
         another.execute("BEGIN")
