@@ -65,18 +65,13 @@ def to_plain(raw: str, users: Mapping[UserId, str], channels: Mapping[ChannelId,
     A name in ``channels`` goes before the one that Slack wrote into the text.
     """
 
-    def read(found: re.Match[str]) -> str:
-        inside, _, label = found[1].partition("|")
-        return _unescape(_entity(inside, label, users, channels))
-
-    pieces, last = [], 0
-    for found in _ENTITY.finditer(raw):
-        pieces += [_unescape(raw[last : found.start()]), read(found)]
-        last = found.end()
-    return "".join([*pieces, _unescape(raw[last:])])
+    parts = _ENTITY.split(raw)
+    parts[1::2] = [_entity(entity, users, channels) for entity in parts[1::2]]
+    return "".join(map(_unescape, parts))
 
 
-def _entity(inside: str, label: str, users: Mapping[UserId, str], channels: Mapping[ChannelId, str]) -> str:
+def _entity(entity: str, users: Mapping[UserId, str], channels: Mapping[ChannelId, str]) -> str:
+    inside, _, label = entity.partition("|")
     match inside[:1]:
         case "@":
             return "@" + (label or users.get(UserId(inside[1:])) or inside[1:])
