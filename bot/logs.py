@@ -10,6 +10,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -51,31 +52,23 @@ _QUIET = {
 """The lowest level that is logged for each library, whatever LOG_LEVEL is."""
 
 
-class _Quiet(logging.Filter):
-    """Applies ``_QUIET``; at the handler, because some libraries set the level of their own loggers."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return record.levelno >= _QUIET.get(record.name.partition(".")[0], logging.NOTSET)
+def _is_loud(record: logging.LogRecord) -> bool:
+    """Apply ``_QUIET``; at the handler, because some libraries set the level of their own loggers."""
+    return record.levelno >= _QUIET.get(record.name.partition(".")[0], logging.NOTSET)
 
 
-class _SeldomOfLibraries(logging.Filter):
-    """Applies a `Seldom` to the lines of libraries; those of the bot have passed it already."""
-
-    def __init__(self, seldom: Seldom) -> None:
-        super().__init__()
-        self._seldom = seldom
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if isinstance(record.msg, dict):  # one of the bot's
-            return True
-        event = {"level": record.levelname.lower(), "logger": record.name, "event": record.getMessage()}
-        try:
-            passed = self._seldom(None, "", {**event, "exc_info": record.exc_info and record.exc_info[1]})
-        except structlog.DropEvent:
-            return False
-        if left_out := passed.get("left_out"):
-            record.left_out = left_out
+def _is_seldom(seldom: Seldom, record: logging.LogRecord) -> bool:
+    """Apply a `Seldom` to the lines of libraries; those of the bot have passed it already."""
+    if isinstance(record.msg, dict):  # one of the bot's
         return True
+    event = {"level": record.levelname.lower(), "logger": record.name, "event": record.getMessage()}
+    try:
+        passed = seldom(None, "", {**event, "exc_info": record.exc_info and record.exc_info[1]})
+    except structlog.DropEvent:
+        return False
+    if left_out := passed.get("left_out"):
+        record.left_out = left_out
+    return True
 
 
 class Redactor:
@@ -129,7 +122,10 @@ def configure(
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.make_filtering_bound_logger(level),
     )
-    pretty = is_for_people(form)
+    shown: list[Processor] = [structlog.processors.JSONRenderer()]
+    if is_for_people(form):
+        plain = structlog.dev.plain_traceback
+        shown = [_safe_values, structlog.dev.ConsoleRenderer(exception_formatter=plain)]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -139,13 +135,12 @@ def configure(
                 # Before the Redactor: tracebacks become text, without local variables, and are cleaned too.
                 structlog.processors.format_exc_info,
                 Redactor(secrets),
-                *([_safe_values] if pretty else []),
-                _renderer(pretty),
+                *shown,
             ],
         )
     )
-    handler.addFilter(_Quiet())
-    handler.addFilter(_SeldomOfLibraries(seldom))
+    handler.addFilter(_is_loud)
+    handler.addFilter(partial(_is_seldom, seldom))
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
@@ -163,32 +158,16 @@ def terminal_safe(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(_escaped(sign) for sign in text)
-
-
-def _escaped(sign: str) -> str:
-    if sign in "\n\t" or unicodedata.category(sign) not in _STEERING:
-        return sign
-    return sign.encode("unicode_escape").decode()
+    steering = {sign for sign in set(text) - set("\n\t") if unicodedata.category(sign) in _STEERING}
+    return text.translate({ord(sign): sign.encode("unicode_escape").decode() for sign in steering})
 
 
 def _safe_values(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Make every text safe for a terminal; only tracebacks keep their lines."""
-    return {key: _safe_value(key, value) for key, value in event.items()}
-
-
-def _safe_value(key: str, value: Any) -> Any:
     # Other values are shown as their repr, which escapes what is in them.
-    if not isinstance(value, str):
-        return value
-    safe = terminal_safe(value)
-    return safe if key == "exception" else safe.replace("\n", "\\n")
-
-
-def _renderer(pretty: bool) -> Processor:
-    if pretty:
-        return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-    return structlog.processors.JSONRenderer()
+    safe = {key: terminal_safe(value) for key, value in event.items() if isinstance(value, str)}
+    one_line = {key: text.replace("\n", "\\n") for key, text in safe.items() if key != "exception"}
+    return {**event, **safe, **one_line}
 
 
 @contextmanager
