@@ -7,7 +7,7 @@ import os
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -144,8 +144,7 @@ def _of_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
     if (revision or "") < HEAD:
         return [], []
     now = datetime.now(UTC)
-    found = [*_unreadable(connection), _oldest(Transaction(connection), now), *_previews(connection, now)]
-    found += _not_here(connection, now)
+    found = [*_unreadable(connection), _oldest(Transaction(connection), now), *_not_given(connection, now)]
     return found, connection.execute(_CHANNELS).scalars().all()
 
 
@@ -177,20 +176,15 @@ def _unreadable(connection: Connection) -> list[Finding]:
     return [Finding("rows", False, f"cannot be read, and wait: {', '.join(found)}", advice)] if found else []
 
 
-def _previews(connection: Connection, now: datetime) -> list[Finding]:
-    """Return for which projects the docs service has made no preview, if somebody asked for one today."""
-    projects = connection.execute(_NO_PREVIEWS, {NOW.key: now}).scalars().all()
-    advice = "Give the key the scope to write, or set PREVIEWS=off: the plan may have none."
-    seen = f"the docs service makes none of {', '.join(projects)}"
-    return [Finding("previews", True, seen, advice)] if projects else []
-
-
-def _not_here(connection: Connection, now: datetime) -> list[Finding]:
-    """Return what the docs service has not given of what readers miss, if somebody asked for it today."""
+def _not_given(connection: Connection, now: datetime) -> Iterator[Finding]:
+    """Yield what the docs service has not given to somebody who asked for it today."""
+    if projects := connection.execute(_NO_PREVIEWS, {NOW.key: now}).scalars().all():
+        advice = "Give the key the scope to write, or set PREVIEWS=off: the plan may have none."
+        yield Finding("previews", True, f"the docs service makes none of {', '.join(projects)}", advice)
     found = [f"{source} of {project}" for project, source in connection.execute(_NOT_HERE, {NOW.key: now})]
-    advice = "Give the key the scope to read them; the plan or the service may have none."
-    seen = f"the docs service gives no {', '.join(found)}"
-    return [Finding("readers", True, seen, advice)] if found else []
+    if found:
+        advice = "Give the key the scope to read them; the plan or the service may have none."
+        yield Finding("readers", True, f"the docs service gives no {', '.join(found)}", advice)
 
 
 def _at_revision(kind: str, revision: str | None) -> Finding:
