@@ -10,14 +10,14 @@ import sys
 from dataclasses import asdict
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 import click
 from click.exceptions import Exit
 
 from bot import __version__
 from bot.loading import SettingsError
-from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId
+from bot.model.ids import ChannelId, JobNumber, UserId
 from bot.model.jobs import JobFilter, JobState
 from bot.operator.running import (
     CANNOT_START,
@@ -122,20 +122,24 @@ def migrate() -> None:
     help=f"Only jobs in this state: {', '.join(JobState)}.",
 )
 @click.option("--channel", metavar="CHANNEL", help="Only jobs of this channel (its id, C…).")
-@click.option("--user", metavar="USER", help="Only jobs that this person asked for (their id, U…).")
+@click.option(
+    "--user", "requester", metavar="USER", help="Only jobs that this person asked for (their id, U…)."
+)
 @click.option("--project", metavar="PROJECT", help="Only jobs of this project.")
 @click.option(
     "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many at the most."
 )
 @click.option("--retry", type=_NUMBER, metavar="LETTER", help="Try again what could not be said.")
 @click.option("--forget", "over", type=_NUMBER, metavar="JOB", help="Forget the texts and people of a job.")
-def jobs(number: int | None, limit: int, retry: int | None, over: int | None, **only: str | None) -> None:
+def jobs(
+    number: int | None, limit: int, retry: int | None, over: int | None, **only: Unpack[JobFilter]
+) -> None:
     """The newest jobs, or one, and what could not be said; needs only DATABASE_URL."""
     from bot.operator.rows import forgotten, listed, retried, shown
 
     if sum(each is not None for each in (number, retry, over)) > 1:
         raise click.UsageError("JOB, --retry and --forget each stand alone")
-    now, filters = datetime.now(UTC), _filter(**only)
+    now = datetime.now(UTC)
     if number is not None:
         with_store(lambda store: shown(store, JobNumber(number), now))
     elif retry is not None:
@@ -143,16 +147,7 @@ def jobs(number: int | None, limit: int, retry: int | None, over: int | None, **
     elif over is not None:
         with_store(lambda store: forgotten(store, JobNumber(over)))
     else:
-        with_store(lambda store: listed(store, limit, **filters))
-
-
-def _filter(state: str | None, channel: str | None, user: str | None, project: str | None) -> JobFilter:
-    return {
-        "state": JobState(state) if state else None,
-        "channel": ChannelId(channel) if channel else None,
-        "requester": UserId(user) if user else None,
-        "project": ProjectId(project) if project else None,
-    }
+        with_store(lambda store: listed(store, limit, **only))
 
 
 @cli.command()

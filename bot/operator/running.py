@@ -19,14 +19,13 @@ from click.exceptions import Exit
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot import logs
-from bot.app import Roles, running_bot
-from bot.health.checks import allow_open_files
-from bot.health.stopping import Stopping
 from bot.loading import LoadedSettings, SettingsError
 from bot.settings import DatabaseSettings, Settings
 from bot.work.ports import SlackError
 
 if TYPE_CHECKING:
+    from bot.app import Roles
+    from bot.health.stopping import Stopping
     from bot.store import Store
 
 
@@ -46,9 +45,7 @@ Kind = TypeVar("Kind", bound=LoadedSettings)
 
 def echo(text: str, *, err: bool = False) -> None:
     """Print a text that may quote others, so that it does not steer the terminal."""
-    from bot.logs import terminal_safe
-
-    click.echo(terminal_safe(text), err=err)
+    click.echo(logs.terminal_safe(text), err=err)
 
 
 def loaded(kind: type[Kind]) -> Kind:
@@ -63,8 +60,6 @@ def loaded(kind: type[Kind]) -> Kind:
 @contextmanager
 def database_errors() -> Iterator[None]:
     """Print one line and exit when the database cannot be used."""
-    from sqlalchemy.exc import SQLAlchemyError
-
     try:
         yield
     except SQLAlchemyError as error:
@@ -119,6 +114,9 @@ def about_database(error: SQLAlchemyError) -> str:
 
 def run(roles: Roles) -> NoReturn:
     """Run the bot until SIGTERM or SIGINT, and exit. A start that fails is told in the format of the log."""
+    from bot.health.checks import allow_open_files
+    from bot.health.stopping import Stopping
+
     allow_open_files()
     stopping, form = Stopping(), os.environ.get("LOG_FORMAT", "auto").lower()
     try:
@@ -145,6 +143,8 @@ def run(roles: Roles) -> NoReturn:
 
 
 async def _run_until_stopped(settings: Settings, roles: Roles, stopping: Stopping) -> None:
+    from bot.app import running_bot
+
     starting, stop = asyncio.current_task(), asyncio.Event()
 
     def begin_to_stop() -> None:

@@ -194,8 +194,8 @@ class JobRepository(Rows[TrackedJob]):
         return int(self.connection.execute(select(func.count()).select_from(jobs).where(wanted)).scalar_one())
 
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
-        """Return the newest jobs of all channels that have these values; None lets all through."""
-        wanted = [jobs.c[name] == value for name, value in only.items() if value is not None]
+        """Return the newest jobs of all channels that have these values; an empty one lets all through."""
+        wanted = [jobs.c[name] == value for name, value in only.items() if value]
         return self._many(and_(true(), *wanted), limit)
 
     def update(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
