@@ -137,8 +137,9 @@ def claiming_oldest(
 
     ``more`` may depend on other rows.
     """
-    candidates = first(table, and_(still, *more, unclaimed(table)))
-    return claiming(table, candidates=candidates, still=still)
+    key = next(iter(table.primary_key.columns))
+    oldest = select(key).where(and_(still, *more, unclaimed(table))).order_by(key).limit(LIMIT)
+    return claiming(table, candidates=oldest, still=still)
 
 
 def claim(
@@ -201,12 +202,6 @@ def release(connection: Connection, table: AnyTable, owner: str) -> None:
     if "state" in table.c:
         releasing = releasing.where(table.c.state != "sending")
     connection.execute(releasing.values(FREE))
-
-
-def first(table: AnyTable, condition: ColumnElement[bool], limit: BindParameter[int] = LIMIT) -> Select[int]:
-    """Select the primary keys of the oldest rows that match."""
-    key = next(iter(table.primary_key.columns))
-    return select(key).where(condition).order_by(key).limit(limit)
 
 
 class Rows(Repository, Generic[Item]):

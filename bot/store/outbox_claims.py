@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
@@ -67,10 +67,8 @@ class MethodPaces:
 
     def room(self, calls: Collection[Method], limit: int) -> int:
         """Return how many deliveries with these calls may be claimed, ``limit`` at most."""
-        return min([limit, *(self._room(method) for method in calls)])
-
-    def _room(self, method: Method) -> int:
-        return pace_of(method, self.minute_seconds).room(self.free_at[method], self.now)
+        paces_of = [(pace_of(method, self.minute_seconds), self.free_at[method]) for method in calls]
+        return min([limit, *(pace.room(free_at, self.now) for pace, free_at in paces_of)])
 
     def take(self, calls: Iterable[Method]) -> None:
         """Count calls that the caller is about to make."""
@@ -85,15 +83,13 @@ class PaceRepository(Repository):
 
     def lock_methods(self, now: datetime, minute_seconds: float) -> MethodPaces:
         """Return the paces of all methods; their rows stay locked until the transaction ends."""
-        return MethodPaces(self.connection, now, minute_seconds, self._locked_times(now))
-
-    def _locked_times(self, now: datetime) -> dict[Method, datetime]:
         rows = self.connection.execute(_LOCK_METHODS).all()
         if len(rows) < len(_METHODS):
             new = ({"subject": method, "free_at": now} for method in _METHODS)
             insert_unless_there(self.connection, paces, *new)
             rows = self.connection.execute(_LOCK_METHODS).all()
-        return {Method(row.subject): row.free_at for row in rows}
+        free_at = {Method(row.subject): row.free_at for row in rows}
+        return MethodPaces(self.connection, now, minute_seconds, free_at)
 
     def hold_method(self, method: Method, until: datetime, minute_seconds: float = 60.0) -> None:
         """Let no delivery call a method before ``until``."""
@@ -125,7 +121,8 @@ def claim_pending(
     """Claim deliveries to begin with, as many as the paces of channels and methods allow."""
     rooms = {group.room.key: methods.room(group.calls, limit) for group in _GROUPS}
     rows = claim(connection, _CLAIM_PENDING, claimer, **rooms)
-    methods.take(_calls_of(rows))
+    kinds = [(DeliveryKind(row["kind"]), row["response_url"] is not None) for row in rows]
+    methods.take(call for kind, by_url in kinds for call in calls_of(kind, by_url=by_url))
     return rows
 
 
@@ -174,12 +171,6 @@ def _search(row: RowMapping) -> tuple[Place | None, Sequence[Method]]:
     kind, by_url = DeliveryKind(row["kind"]), row["response_url"] is not None
     place = None if by_url else place_of(kind, row["channel"], row["user"], row["root_ts"], row["thread_ts"])
     return place, place.calls if place else calls_of(kind, by_url=by_url, unconfirmed=True)
-
-
-def _calls_of(rows: Sequence[RowMapping]) -> Iterator[Method]:
-    for row in rows:
-        by_url = row["response_url"] is not None
-        yield from calls_of(DeliveryKind(row["kind"]), by_url=by_url)
 
 
 @dataclass(frozen=True, slots=True)

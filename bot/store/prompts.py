@@ -147,9 +147,8 @@ class PromptRepository(Rows[Prompt]):
 
     def job_of(self, key: RequestKey) -> JobNumber | None:
         """Return the job of the request with this key; None when the request is new."""
-        row = self.connection.execute(select(prompts.c.job).where(prompts.c.key == key))
-        number = row.scalar_one_or_none()
-        return None if number is None else JobNumber(number)
+        job = select(prompts.c.job).where(prompts.c.key == key)
+        return self.connection.execute(job).scalar_one_or_none()
 
     def earlier(
         self, keys: Sequence[RequestKey], wanted: Sequence[JobRequest], since: datetime
@@ -166,10 +165,8 @@ class PromptRepository(Rows[Prompt]):
             "since": since,
         }
         found = self.connection.execute(_EARLIER, asked).all()
-        by_key = {RequestKey(row.key): JobNumber(row.job) for row in found}
-        by_words = {JobRequest(*row[2:]): JobNumber(row.job) for row in found}
-        known = set(keys)
-        return {key: job for key, job in by_key.items() if key in known}, by_words
+        by_key = {row.key: row.job for row in found if row.key in set(keys)}
+        return by_key, {JobRequest(*row[2:]): row.job for row in found}
 
     def waiting_by(self, people: Collection[UserId]) -> dict[UserId, int]:
         """Return how many prompts of each of these people are not sent yet; those without any are missing."""

@@ -92,7 +92,8 @@ async def _store(context: Context, requests: Sequence[_Asking]) -> list[Asked | 
     """Store all requests in one transaction. If it fails, store each alone: only the bad ones fail then."""
     if len(requests) > 1:
         try:
-            with within(_earliest(requests)):
+            known = [each.deadline for each in requests if each.deadline is not None]
+            with within(min(known, key=lambda each: each.at, default=None)):
                 stored = await context.store.write(lambda tx: _store_all(context, tx, requests))
             return [*stored]
         except OutcomeUnknown as error:
@@ -104,11 +105,6 @@ async def _store(context: Context, requests: Sequence[_Asking]) -> list[Asked | 
         with within(request.deadline):
             stored_alone.append(await _store_alone(context, request))
     return stored_alone
-
-
-def _earliest(requests: Sequence[_Asking]) -> Deadline | None:
-    known = (each.deadline for each in requests if each.deadline is not None)
-    return min(known, key=lambda each: each.at, default=None)
 
 
 async def _store_alone(context: Context, request: _Asking) -> Asked | Exception:

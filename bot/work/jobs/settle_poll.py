@@ -62,7 +62,10 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
     elif job.unconfirmed_until is not None and now >= job.unconfirmed_until:
         # The follow-up did not begin an iteration; there is nothing to tell.
         _put_back(context, tx, job, **details, poll_at=None, unconfirmed_until=None)
-    elif job.unconfirmed_until is not None or _is_stale(context, job):
+    elif job.unconfirmed_until is not None or (
+        not job.saw_active and _age_seconds(context, job) < context.timeouts.stale_seconds
+    ):
+        # Nothing is known of the follow-up yet, or the end may be that of the previous iteration.
         _put_back(context, tx, job, **details)
     else:
         remind_at = now + context.remind_after if context.remind_after and web_address(link) else None
@@ -81,11 +84,6 @@ def _end(answer: Job, pr_link: str | None) -> JobState | None:
             return JobState.ARCHIVED
         case JobStatus.ACTIVE | None:
             return None
-
-
-def _is_stale(context: WorkerContext, job: TrackedJob) -> bool:
-    """Return whether the end in an answer may be that of the previous iteration."""
-    return not job.saw_active and _age_seconds(context, job) < context.timeouts.stale_seconds
 
 
 def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:

@@ -82,7 +82,7 @@ async def _settle_abandoned(context: WorkerContext) -> int:
     for prompt in left:
         try:
             with unless_taken_over("prompt", prompt.id):
-                await context.store.write(partial(_write_unconfirmed, context, prompt))
+                await context.store.write(partial(unconfirmed, context, prompt=prompt))
                 context.count("prompts", PromptState.UNCONFIRMED)
         except DatabaseTrouble:
             raise
@@ -92,10 +92,6 @@ async def _settle_abandoned(context: WorkerContext) -> int:
     if left:
         context.wake()
     return len(left)
-
-
-def _write_unconfirmed(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
-    unconfirmed(context, tx, prompt)
 
 
 async def _submit_project(context: WorkerContext, project: ProjectId) -> int:
@@ -145,7 +141,7 @@ def _set_times(context: WorkerContext, tx: Transaction, turns: Sequence[Turn]) -
 
 async def _submit(context: WorkerContext, prompt: Prompt) -> None:
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
-        job, claimer = await _mark_sending(context, prompt)
+        job, claimer = await context.store.write(partial(_mark_sending, context, prompt))
         # As the row is now, so that the number of attempts is the same if the row is found abandoned.
         sending = replace(prompt, state=PromptState.SENDING, attempts=prompt.attempts + 1)
         if context.clock() + _CALL_SHARE * (claimer.until - claimer.now) > claimer.until:
@@ -157,15 +153,11 @@ async def _submit(context: WorkerContext, prompt: Prompt) -> None:
         context.wake()
 
 
-async def _mark_sending(context: WorkerContext, prompt: Prompt) -> tuple[TrackedJob, Claimer]:
+def _mark_sending(context: WorkerContext, prompt: Prompt, tx: Transaction) -> tuple[TrackedJob, Claimer]:
     """Write that a prompt is about to be sent. Return its job, and the lease for the call."""
-
-    def mark(tx: Transaction) -> tuple[TrackedJob, Claimer]:
-        claimer = context.claimer()
-        tx.prompts.begin_sending(prompt.id, lifecycle.prompt_sending(prompt, claimer.now), claimer)
-        return tx.jobs.known(prompt.job), claimer
-
-    return await context.store.write(mark)
+    claimer = context.claimer()
+    tx.prompts.begin_sending(prompt.id, lifecycle.prompt_sending(prompt, claimer.now), claimer)
+    return tx.jobs.known(prompt.job), claimer
 
 
 async def _call(context: WorkerContext, prompt: Prompt, project: ProjectId, service_id: str | None) -> None:
@@ -219,7 +211,7 @@ def _write_error(
         service_failed(context, tx, project, error)
     match error:
         case RateLimited():
-            _wait_for_quota(context, tx, prompt, project, error.retry_after_seconds)
+            _wait_for_quota(context, tx, prompt, project, error)
         case Unavailable(sent=False):
             # The service was not reached, so no use was spent and a retry is safe.
             due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
@@ -247,18 +239,14 @@ def _write_error(
 
 
 def _wait_for_quota(
-    context: WorkerContext,
-    tx: Transaction,
-    prompt: Prompt,
-    project: ProjectId,
-    retry_after_seconds: float | None,
+    context: WorkerContext, tx: Transaction, prompt: Prompt, project: ProjectId, error: RateLimited
 ) -> None:
     """Postpone a prompt after a 429, and the project's queue with it: the service's count overrides ours."""
     now = context.clock()
     tx.quota.lock(project)
     back_to_waiting(context, tx, prompt, now)
-    if retry_after_seconds is not None:
-        until = context.after(retry_after_seconds)
+    if error.retry_after_seconds is not None:
+        until = context.after(error.retry_after_seconds)
     else:
         frees = frees_at(tx.prompts.uses(project, now), 0, 1)
         until = min(frees or now + UNKNOWN_WAIT, now + 15 * UNKNOWN_WAIT)

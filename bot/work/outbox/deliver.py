@@ -49,16 +49,13 @@ async def deliver_due(context: WorkerContext) -> int:
     sent, searches, claims = BatchWriter[Sent, None](), Searches(context), count()
 
     async def claim(running: int) -> Sequence[Delivery]:
-        if next(claims) >= _MOST_CLAIMS:
-            return ()
-        return await _claim(context, min(_AT_ONCE, 2 * _AT_ONCE - running))
+        limit = min(_AT_ONCE, 2 * _AT_ONCE - running)
+        return await _claim(context, limit) if next(claims) < _MOST_CLAIMS and limit > 0 else ()
 
     return await run_as_claimed(claim, partial(_deliver, context, sent, searches), slow_seconds=_SLOW_SECONDS)
 
 
 async def _claim(context: WorkerContext, limit: int) -> Sequence[Delivery]:
-    if limit <= 0:
-        return ()
     pace_seconds, minute_seconds = context.timeouts.channel_pace_seconds, context.timeouts.minute_seconds
 
     def claim(tx: Transaction) -> tuple[Claimer, Sequence[Delivery]]:
