@@ -12,7 +12,7 @@ from bot.messages import blocks as b
 from bot.messages.numbers import counted, dates, shown_path
 from bot.messages.plain_text import csv_line, one_line
 from bot.messages.problems import reading_problem
-from bot.messages.visitors import FILE_COMES
+from bot.messages.visitors import FILE_COMES, more_button, share_button
 from bot.messages.visitors_answers import about
 from bot.messages.visitors_notes import TIME
 from bot.model.ids import Block, Message, QuestionId, UserId
@@ -58,11 +58,10 @@ class Row:
 class _Kind:
     """How a topic is told.
 
-    ``name``: of what is told; ``none``: what there is none of; ``adds``: the events that may be added up.
-    ``total``: the line below the heading, and of how many events it tells.
+    ``none``: what there is none of; ``adds``: the events that may be added up. ``total``: the line below the
+    heading, and of how many events it tells.
     """
 
-    name: str
     none: str
     adds: str
     header: tuple[str, ...]
@@ -174,8 +173,7 @@ def _question_row(group: Sequence[Unanswered]) -> Row:
     )
 
 
-def _all_questions(answer: MissesReport, rows: Sequence[Row]) -> tuple[str, int]:
-    del rows
+def _all_questions(answer: MissesReport, _rows: Sequence[Row]) -> tuple[str, int]:
     words = answer.words(Source.QUESTIONS)
     if words is None:
         return "", 0
@@ -186,19 +184,19 @@ def _all_questions(answer: MissesReport, rows: Sequence[Row]) -> tuple[str, int]
 
 _KINDS: Mapping[Topic, _Kind] = {
     Topic.SEARCHES: _Kind(
-        *("searches", "searches", "searches"),
+        *("searches", "searches"),
         ("words", "searches", "with_click", "page"),
         _searches,
         _all_searches,
     ),
     Topic.FEEDBACK: _Kind(
-        *("feedback", "feedback", "votes"),
+        *("feedback", "votes"),
         ("page", "not_helpful", "helpful", "on_code", "who", "comments", "newest"),
         _feedback,
         _all_feedback,
     ),
     Topic.QUESTIONS: _Kind(
-        *("questions", "unanswered questions", "questions"),
+        *("unanswered questions", "questions"),
         ("category", "questions", "question", "page"),
         _questions,
         _all_questions,
@@ -209,57 +207,48 @@ _KINDS: Mapping[Topic, _Kind] = {
 # ---- the answer
 
 
-def report(answer: MissesReport, question: QuestionId, *, shared_by: UserId | None = None) -> Message:
-    """Return the answer to a question. ``shared_by``: who shares it in the channel; None for nobody."""
-    kind, rows = _KINDS[answer.query.topic], rows_of(answer)
-    share = [] if shared_by else [b.button("Share in channel", "share", str(question))]
+def report(
+    answer: MissesReport, question: QuestionId, *, shared_by: UserId | None = None, can_share: bool = True
+) -> Message:
+    """Return the answer to a question.
+
+    ``shared_by``: who shares it in the channel; None for nobody. ``can_share``: whether somebody may.
+    """
+    rows = rows_of(answer)
     if not rows:
-        said = f"The docs service has no {kind.none} for {_when(answer)}."
-        return b.with_buttons(" ".join([said, *_around(answer, shared_by), *_missing(answer)]), share)
-    more = b.button("More", "more", str(question))
-    return _fitting(answer, question, rows[: answer.query.top], [*share, more], shared_by)
+        said = f"The docs service has no {_KINDS[answer.query.topic].none} for {_when(answer)}."
+        return b.words(" ".join([said, *_around(answer, shared_by), *_missing(answer)]))
+    share = [share_button(question)] if can_share and not shared_by else []
+    return _message(answer, question, rows, answer.query.top, [*share, more_button(question)], shared_by)
 
 
 def more(answer: MissesReport, question: QuestionId) -> Message:
     """Return more rows of an answer, for the person who pressed its button."""
-    rows = rows_of(answer)[: max(_MORE_ROWS, answer.query.top)]
-    return _fitting(answer, question, rows, [b.button("All rows as CSV", "csv_file", str(question))], None)
-
-
-def _fitting(
-    answer: MissesReport,
-    question: QuestionId,
-    rows: Sequence[Row],
-    buttons: Sequence[Block],
-    shared_by: UserId | None,
-) -> Message:
-    """Return the message with as many of the rows as fit."""
-    message = _message(answer, question, rows, buttons, shared_by)
-    while len(rows) > 1 and not b.fits(message):
-        rows = rows[:-1]
-        message = _message(answer, question, rows, buttons, shared_by)
-    return message
+    file = b.button("All rows as CSV", "csv_file", str(question))
+    return _message(answer, question, rows_of(answer), max(_MORE_ROWS, answer.query.top), [file], None)
 
 
 def _message(
     answer: MissesReport,
     question: QuestionId,
     rows: Sequence[Row],
+    most: int,
     buttons: Sequence[Block],
     shared_by: UserId | None,
 ) -> Message:
-    total, events = _KINDS[answer.query.topic].total(answer, rows_of(answer))
+    """Return the message with the first rows, as many as fit and at most ``most``."""
+    total, events = _KINDS[answer.query.topic].total(answer, rows)
     what = about(answer.query)
     heading = f"*{what[:1].upper()}{what[1:]}*{', so far' if answer.is_open else ''}\n{total}"
     few = [f"That is too few to tell much ({events:,})."] if events < FEW else []
     notes = [" ".join([*few, *_missing(answer)]), " ".join([*_around(answer, shared_by), _source(answer)])]
-    said = b.message(
-        b.section(heading),
-        *(_block(rank, row, question) for rank, row in enumerate(rows, 1)),
-        *b.actions(buttons),
-        b.context(*notes),
-    )
-    return replace(said, plain_blocks=said.blocks)
+    shown = [_block(rank, row, question) for rank, row in enumerate(rows[:most], 1)]
+    while True:
+        said = b.message(b.section(heading), *shown, *b.actions(buttons), b.context(*notes))
+        said = replace(said, plain_blocks=said.blocks)
+        if len(shown) == 1 or b.fits(said):
+            return said
+        shown.pop()
 
 
 def _block(rank: int, row: Row, question: QuestionId) -> Block:
@@ -289,19 +278,11 @@ def _source(answer: MissesReport) -> str:
 def _missing(answer: MissesReport) -> list[str]:
     """Return which part could not be read, if another could."""
     return [
-        f"{_PARTS[each.source]} couldn't be read: "
+        f"{each.source.capitalize()} couldn't be read: "
         f"{reading_problem(each.problem) if each.problem else 'no calls were left'}."
         for each in answer.windows
         if each.words is None and each.state is not SnapshotState.DONE
     ]
-
-
-_PARTS: Mapping[Source, str] = {
-    Source.SEARCHES: "Searches",
-    Source.VOTES: "Votes",
-    Source.COMMENTS: "Comments",
-    Source.QUESTIONS: "Questions",
-}
 
 
 def rows_of(answer: MissesReport) -> Sequence[Row]:
@@ -312,7 +293,7 @@ def rows_of(answer: MissesReport) -> Sequence[Row]:
 def not_here(query: VisitorsQuery) -> Message:
     """Return the answer if the service does not give what was asked for."""
     return b.words(
-        f"The docs service gives no {_KINDS[query.topic].name} here: its plan may have none, or the bot's "
+        f"The docs service gives no {query.topic} here: its plan may have none, or the bot's "
         "key may not read them. I'll ask it again in a day. Whoever runs this bot finds more in "
         "`docs-bot doctor`."
     )
@@ -338,7 +319,7 @@ def file_words(answer: MissesReport) -> str:
     of = f" of {b.label(answer.query.label)}" if answer.query.label else ""
     rows = counted(len(rows_of(answer)), "row", "rows")
     most = ", the first that the docs service names" if any(each.is_part for each in words) else ""
-    return f"{_KINDS[answer.query.topic].name.capitalize()}{of}, {_when(answer)}: {rows}{most}."
+    return f"{answer.query.topic.capitalize()}{of}, {_when(answer)}: {rows}{most}."
 
 
 def prompt(answer: MissesReport, key: str) -> str | None:

@@ -40,15 +40,18 @@ _STEP = 3
 _WHOLE_SITE = "Whole site"
 
 
-def report(answer: Report, question: QuestionId, *, shared_by: UserId | None = None) -> Message:
+def report(
+    answer: Report, question: QuestionId, *, shared_by: UserId | None = None, can_share: bool = True
+) -> Message:
     """Return the answer to a question: totals, a chart, the pages read most and one sentence about them.
 
-    ``shared_by``: who shares it in the channel; None for the private answer. *More* shows the rest.
+    ``shared_by``: who shares it in the channel; None for the private answer. ``can_share``: whether somebody
+    may. *More* shows the rest.
     """
-    notes = _around(answer, shared_by)
     if nothing := no_visits(answer):
-        return b.with_buttons(" ".join([nothing, *notes]), [] if shared_by else [_share(question)])
-    return with_fitting_pages(answer, lambda fewer: _report(fewer, question, shared_by))
+        return b.words(" ".join([nothing, *_around(answer, shared_by)]))
+    row = [*([share_button(question)] if can_share and not shared_by else []), more_button(question)]
+    return with_fitting_pages(answer, lambda fewer: _report(fewer, row, shared_by))
 
 
 def with_fitting_pages(answer: Report, build: Callable[[Report], Message]) -> Message:
@@ -61,8 +64,7 @@ def with_fitting_pages(answer: Report, build: Callable[[Report], Message]) -> Me
     return message
 
 
-def _report(answer: Report, question: QuestionId, shared_by: UserId | None) -> Message:
-    row = [*([] if shared_by else [_share(question)]), more_button(question)]
+def _report(answer: Report, row: Sequence[Block], shared_by: UserId | None) -> Message:
     return b.message(
         b.section(f"{title(answer)}\n{totals(answer)}"),
         *charted(answer),
@@ -260,7 +262,8 @@ def improve_menu(pages: Sequence[PageCounts]) -> list[Block]:
     return [b.menu("Improve a page…", "improve", options)] if options else []
 
 
-def _share(question: QuestionId) -> Block:
+def share_button(question: QuestionId) -> Block:
+    """Return the button that posts an answer into its channel."""
     return b.button("Share in channel", "share", str(question))
 
 

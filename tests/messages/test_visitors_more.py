@@ -100,7 +100,7 @@ def test_a_period_without_visits_is_one_sentence(
     empty = report(query=query, site=Counts(0, 0, 0), top=(), pages=0, **values)
     message = answer_of(empty, QUESTION)
     assert message.text == said
-    assert [block["type"] for block in message.blocks] == ["section", "actions"]
+    assert [block["type"] for block in message.blocks] == ["section"]
 
 
 @pytest.mark.parametrize(

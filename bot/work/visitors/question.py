@@ -16,7 +16,7 @@ import structlog
 from bot.messages import misses, visitors
 from bot.messages import visitors_answers as say
 from bot.model.access import Origin
-from bot.model.ids import Message, ProjectId, QuestionId, SubscriptionId, UserId
+from bot.model.ids import Message, ProjectId, QuestionId, SubscriptionId, UserId, is_direct_message
 from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.questions import (
     FileTo,
@@ -298,10 +298,12 @@ def _told(
     shared_by: UserId | None = None,
 ) -> Message:
     """Return the answer to a question whose numbers were read."""
+    can_share = not is_direct_message(question.channel)
     if question.query.topic.is_missed:
-        return misses.report(misses_report(context, question, numbers), question.id, shared_by=shared_by)
+        missed = misses_report(context, question, numbers)
+        return misses.report(missed, question.id, shared_by=shared_by, can_share=can_share)
     report = build_report(context, tx, question.query, numbers)
-    return visitors.report(report, question.id, shared_by=shared_by)
+    return visitors.report(report, question.id, shared_by=shared_by, can_share=can_share)
 
 
 def misses_report(context: Context, question: Question, numbers: Numbers) -> MissesReport:

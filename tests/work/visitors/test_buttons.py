@@ -36,6 +36,23 @@ async def test_sharing_where_the_bot_may_not_post_tells_who_tried_and_can_be_tri
     assert len(office.posted()) == 1
 
 
+SEARCH = {"searchQuery": "limits", "hits": 41, "ctr": 0}
+
+
+@pytest.mark.parametrize("text", ["", "searches"])
+@pytest.mark.parametrize(("channel", "holds", "offered"), [(CHANNEL, 1, 1), ("D0ANA", 1, 0), (CHANNEL, 0, 0)])
+async def test_sharing_is_offered_where_there_is_a_channel_and_something_to_share(
+    office: Office, text: str, channel: str, holds: int, offered: int
+) -> None:
+    """``holds``: whether the service has anything of the period."""
+    office.docs.site.fill(12 * holds, FIRST, LAST)
+    office.docs.readers["searches"] = {"searches": [SEARCH] * holds, "totalSearches": 41 * holds}
+    await office.types("/docs-visitors", text, channel=ChannelId(channel))
+    await office.reading(20)
+    [(_, message)] = office.slack.private
+    assert str(message.blocks).count("'action_id': 'share'") == offered
+
+
 async def test_all_pages_come_as_a_file_in_the_direct_messages(office: Office) -> None:
     office.docs.site.fill(1_200, FIRST, LAST)
     await office.visitors("compare none csv")
