@@ -18,6 +18,7 @@ from bot.messages.visitors_notes import TIME
 from bot.model.ids import Block, Message, QuestionId, UserId
 from bot.model.misses import (
     FEW,
+    MOST_READ,
     PageFeedback,
     Search,
     Source,
@@ -136,18 +137,19 @@ def _page_row(of: PageFeedback, who: str) -> Row:
     )
 
 
-def _all_feedback(answer: MissesReport, rows: Sequence[Row]) -> tuple[str, int]:
+def _all_feedback(answer: MissesReport, _rows: Sequence[Row]) -> tuple[str, int]:
     votes, comments = answer.words(Source.VOTES), answer.words(Source.COMMENTS)
-    count = sum(each.helpful + each.not_helpful for each in votes.votes) if votes else 0
-    pages = counted(len(votes.votes), "page", "pages") if votes else ""
-    which = f"the {pages} that the docs service names" if votes and votes.is_part else pages
-    parts = [f"*{counted(count, 'vote', 'votes')}* on {which}"] if votes else []
+    counts = [each.helpful + each.not_helpful for each in votes.votes] if votes else []
+    which = f" of the {MOST_READ} that the docs service names" if votes and votes.is_part else ""
+    on = counted(sum(map(bool, counts)), "page", "pages")
+    parts = [f"*{counted(sum(counts), 'vote', 'votes')}* on {on}{which}"] if votes else []
+    said = comments.comments if comments else ()
     if comments:
-        by = sum(each.by_agent for each in comments.comments)
+        by = sum(each.by_agent for each in said)
         newest = " among the newest read" if comments.is_part else ""
-        parts.append(f"{counted(len(comments.comments) - by, 'comment', 'comments')} of people{newest}")
+        parts.append(f"{counted(len(said) - by, 'comment', 'comments')} of people{newest}")
         parts.append(f"{by:,} of AI agents")
-    return " · ".join(parts), count + len(rows)
+    return " · ".join(parts), sum(counts) or len(said)
 
 
 # ---- questions

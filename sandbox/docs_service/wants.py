@@ -66,8 +66,8 @@ _AGENTS = ("The page states no limit for this field.", "No schema of the respons
 _CODE = 'curl -X POST "$URL" -d @order.json'
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-_ONE_IN = 31
-_PARTS = {"searches": (0, 4), "assistant": (5, 5), "feedback": (6, 7), "feedback_by_page": (6, 7)}
+ONE_IN = 31
+PARTS = {"searches": (0, 4), "assistant": (5, 5), "feedback": (6, 7), "feedback_by_page": (6, 7)}
 """The visits, of each 31, after which a reader does this. On a large site it is a smaller share."""
 _WANTING, _CONTENT = 0.5, 0.8
 """The share that wants a topic, and the share of these that no longer looks for it once it has a page."""
@@ -102,7 +102,7 @@ def find_covered(repository: SiteRepository, head: str) -> dict[Topic, Covered]:
 
 
 @dataclass(frozen=True)
-class _Site:
+class Site:
     """A project's docs as its readers know them."""
 
     name: str
@@ -118,10 +118,10 @@ class _Site:
         return f"https://{self.project}.example{path}"
 
 
-class _Act:
+class Act:
     """What one reader did at a visit. ``answer``: the page with what was looked for, if there is one."""
 
-    def __init__(self, site: _Site, visitor: int, kind: str, path: str, at: int) -> None:
+    def __init__(self, site: Site, visitor: int, kind: str, path: str, at: int) -> None:
         self.site, self.visitor, self.is_ai, self.path, self.at = site, visitor, kind == "ai", path, at
         self.chance = site.chance(visitor, at, path)
         self.moment = format_time(datetime.fromtimestamp(at, UTC))
@@ -205,14 +205,14 @@ class Wants:
         self, seed: int, pages: int, visits: Database, repositories: Mapping[str, SiteRepository]
     ) -> None:
         self._seed = seed
-        self._one_in = round(_ONE_IN * scale(pages))
+        self._one_in = round(ONE_IN * scale(pages))
         self._visits = visits
         self._repositories = repositories
         self._covered: dict[str, tuple[str | None, dict[Topic, Covered]]] = {}
 
     async def answer(self, name: str, project: str, query: VisitorsQuery, now: datetime) -> Json:
         """Return the answer to the operation of this name."""
-        site = _Site(f"{self._seed}:{project}", project, await asyncio.to_thread(self._cover, project))
+        site = Site(f"{self._seed}:{project}", project, await asyncio.to_thread(self._cover, project))
         acts = await self._visits.run(self._acts, site, name, query, now.timestamp())
         return await asyncio.to_thread(_ANSWERS[name], acts, query, now.timestamp())
 
@@ -224,17 +224,17 @@ class Wants:
         return self._covered[project][1]
 
     def _acts(
-        self, connection: sqlite3.Connection, site: _Site, name: str, query: VisitorsQuery, now: float
-    ) -> list[_Act]:
+        self, connection: sqlite3.Connection, site: Site, name: str, query: VisitorsQuery, now: float
+    ) -> list[Act]:
         """Return what was done in the period, the newest first; AI agents do nothing but remark."""
         begin = -1e18 if query.begin is None else query.begin
         end = now if query.end is None else min(query.end, now)
-        values = (site.project, begin, end, self._one_in, *_PARTS[name])
+        values = (site.project, begin, end, self._one_in, *PARTS[name])
         rows = connection.execute(_SAMPLE, values)
-        return [_Act(site, *row) for row in rows if row["kind"] == "human" or name.startswith("feedback")]
+        return [Act(site, *row) for row in rows if row["kind"] == "human" or name.startswith("feedback")]
 
 
-def _searches(acts: Iterable[_Act], query: VisitorsQuery, _now: float) -> Json:
+def _searches(acts: Iterable[Act], query: VisitorsQuery, _now: float) -> Json:
     found: defaultdict[str, list[tuple[str, str | None]]] = defaultdict(list)
     for act in acts:
         text, clicked = act.search()
@@ -255,7 +255,7 @@ def _search_row(text: str, each: Sequence[tuple[str, str | None]]) -> Json:
     }
 
 
-def _by_page(acts: Iterable[_Act], query: VisitorsQuery, now: float) -> Json:
+def _by_page(acts: Iterable[Act], query: VisitorsQuery, now: float) -> Json:
     rows: dict[str, Json] = {}
     for one in (act.remark(now) for act in acts):
         new = {"path": one["path"], "thumbsUp": 0, "thumbsDown": 0, "code": 0, "total": 0}
@@ -275,7 +275,7 @@ def _page(name: str, rows: Sequence[Json], query: VisitorsQuery, *also: str) -> 
     return {name: rows[query.offset : last], **{one: ends[one] for one in also}}
 
 
-_ANSWERS: Mapping[str, Callable[[Sequence[_Act], VisitorsQuery, float], Json]] = {
+_ANSWERS: Mapping[str, Callable[[Sequence[Act], VisitorsQuery, float], Json]] = {
     "searches": _searches,
     "feedback_by_page": _by_page,
     "feedback": lambda acts, query, now: _page(

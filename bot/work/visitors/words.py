@@ -50,7 +50,9 @@ async def _searches(docs: DocsClient, project: str, asked: _Asked) -> Words:
 async def _votes(docs: DocsClient, project: str, asked: _Asked) -> Words:
     page = await docs.feedback_by_page(project, **asked)
     votes = [
-        Votes(_page(each.path) or "/", each.thumbs_up, each.thumbs_down, each.code) for each in page.feedback
+        Votes(_page(each.path) or "/", each.thumbs_up, each.thumbs_down, each.code)
+        for each in page.feedback
+        if each.thumbs_up or each.thumbs_down or each.code
     ]
     return Words(votes=tuple(votes), is_part=page.has_more)
 
