@@ -219,7 +219,6 @@ class Search(_Answer):
     hits: _Count
     ctr: _LenientPercent = None
     top_clicked_page: _LenientText = None
-    last_searched_at: _LenientMoment = None
 
 
 class SearchesPage(_Answer):

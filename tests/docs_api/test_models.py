@@ -140,7 +140,6 @@ def test_searches_are_read_with_all_hits_and_whether_there_are_more() -> None:
             hits=40,
             ctr=2.5,
             top_clicked_page="/authentication",
-            last_searched_at=MOMENT,
         ),
     )
     assert (page.total_searches, page.has_more) == (900, True)
@@ -173,10 +172,9 @@ def test_no_address_of_a_reader_and_no_reply_of_the_assistant_is_kept() -> None:
 @pytest.mark.parametrize("odd", [7, True, [], {}, None, "a\0\ud800b" + "x" * 9_999])
 def test_oddities_in_readers_words_never_lose_a_row(odd: object) -> None:
     text = "a  b" + "x" * (MAX_TEXT_LENGTH - 4) if isinstance(odd, str) else ""
-    names = ["searchQuery", "ctr", "topClickedPage", "lastSearchedAt"]
+    names = ["searchQuery", "ctr", "topClickedPage"]
     search = Search.model_validate({"hits": 3} | dict.fromkeys(names, odd))
     assert (search.search_query, search.top_clicked_page or "") == (text, text)
-    assert search.last_searched_at is None
     names = ["id", "path", "comment", "createdAt", "source", "status"]
     vote = Feedback.model_validate(dict.fromkeys(names, odd))
     assert (vote.id, vote.path, vote.comment or "", vote.created_at) == (text, text, text, None)
