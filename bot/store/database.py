@@ -84,8 +84,12 @@ class Database:
     def __init__(self, writer: Engine, reader: Engine | None, threads: int) -> None:
         self._writer = writer
         self._reader = reader or writer
-        self._writing = DatabaseThreads("database write", threads)
-        self._reading = DatabaseThreads("database read") if reader else self._writing
+        # Each thread closes what is idle in its pool as it ends, so that the last one closes the rest. The
+        # engine's own `dispose` forgets a connection that is in use, and nobody would close it.
+        self._writing = DatabaseThreads("database write", threads, writer.pool.dispose)
+        self._reading = self._writing
+        if reader:
+            self._reading = DatabaseThreads("database read", at_end=reader.pool.dispose)
 
     @classmethod
     def open(cls, url: str, connections: int = CONNECTIONS) -> Self:
@@ -150,13 +154,13 @@ class Database:
     async def close(self) -> None:
         """Close the connections once all running and queued functions have ended.
 
-        One that takes half a second more keeps its connection until the process ends, since it may hang.
+        One that takes half a second more is left to its thread, which closes its connection when it ends.
         """
-        for threads, engine in ((self._writing, self._writer), (self._reading, self._reader)):
+        for threads in (self._writing, self._reading):
+            ends = map(asyncio.wrap_future, threads.stop())
             with suppress(TimeoutError):
                 async with asyncio.timeout(_CLOSE_SECONDS):
-                    await threads.run(engine.dispose, may_leave=True)
-            threads.stop()
+                    await asyncio.gather(*ends)
 
 
 def sqlite_file(url: str) -> Path | None:

@@ -44,10 +44,12 @@ class DatabaseThreads:
     ``ThreadPoolExecutor`` would, because it joins its threads at exit.
     """
 
-    def __init__(self, name: str, count: int = 1) -> None:
+    def __init__(self, name: str, count: int = 1, at_end: Callable[[], None] = lambda: None) -> None:
+        """Each thread runs ``at_end`` as the last thing that it does."""
         self._name = name
         self._count = count
-        self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._at_end = at_end
+        self._queue: SimpleQueue[Callable[[], None] | Future[None]] = SimpleQueue()
         self._threads: list[threading.Thread] = []
 
     async def run(self, function: Callable[[], Result], *, may_leave: bool = False) -> Result:
@@ -74,15 +76,19 @@ class DatabaseThreads:
             raise
 
     def _serve(self) -> None:
-        while (work := self._queue.get()) is not None:
+        while not isinstance(work := self._queue.get(), Future):
             work()
             del work  # or its result would stay in memory until the next function arrives
+        self._at_end()
+        _run(work, lambda: None)
 
-    def stop(self) -> None:
-        """Tell the threads to end once the queue is empty."""
-        for _ in self._threads:
-            self._queue.put(None)
+    def stop(self) -> list[Future[None]]:
+        """Tell the threads to end once the queue is empty. Return a future of the end of each."""
+        ends = [Future[None]() for _ in self._threads]
+        for end in ends:
+            self._queue.put(end)
         self._threads = []
+        return ends
 
 
 async def _wait_for_end(done: asyncio.Future[Result]) -> None:

@@ -15,13 +15,14 @@ from pathlib import Path
 
 import pytest
 from psycopg import sql
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
 from bot.store.database import Database, is_on_network
 from bot.store.migrate import migrate
 from tests.databases import PostgresServer, connected
+from tests.limits import HANG_SECONDS
 from tests.pause import Pause
 
 ON_SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -138,6 +139,22 @@ async def test_several_write_to_postgresql_at_the_same_moment(postgres: Postgres
     await asyncio.gather(*writing)
     assert await fourth == "fourth"
     await database.close()
+
+
+async def test_a_connection_in_use_while_the_database_is_closed_is_closed_after_its_use(
+    database: Database,
+) -> None:
+    pause, closed = Pause(), list[object]()
+    event.listen(database._writer, "close", lambda connection, _record: closed.append(connection))
+    writing = asyncio.create_task(database.write(lambda _connection: pause()))
+    await pause.reached()
+    await database.close()
+    assert not closed
+    pause.end()
+    await writing
+    async with asyncio.timeout(HANG_SECONDS):
+        while not closed:
+            await asyncio.sleep(0.01)
 
 
 def _at(pause: Pause, connection: Connection) -> None:
