@@ -5,6 +5,7 @@ They listen on this machine alone, but any page in a browser on this machine can
 
 from __future__ import annotations
 
+import asyncio
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -16,6 +17,22 @@ CONTROLS = ("/sandbox/", "/page/")
 
 _GONE = 499
 """Nobody sees it. https://http.dev/499"""
+
+
+class Door(web.TCPSite):
+    """A port at which a server listens; no connection is left open that comes as the server stops.
+
+    asyncio alone would lose one that it has just accepted: https://github.com/python/cpython/issues/109564
+    """
+
+    async def stop(self) -> None:
+        """Accept nothing more, and close once the server and its protocol have what was accepted."""
+        if isinstance(self._server, asyncio.Server):
+            for listener in self._server.sockets:
+                asyncio.get_running_loop().remove_reader(listener)
+            for _ in range(2):
+                await asyncio.sleep(0)
+        await super().stop()
 
 
 def guard(app: web.Application) -> None:

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
+from bot.health.checks import close_listener
+
 _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -19,6 +21,7 @@ class Valve:
         self._open = asyncio.Event()
         self._open.set()
         self._writers: list[asyncio.StreamWriter] = []
+        self._closed = False
         self.port = 0
 
     def shut(self) -> None:
@@ -31,14 +34,19 @@ class Valve:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection."""
-        self._writers.append(writer)
+        self._keep(writer)
         with suppress(ConnectionError, asyncio.CancelledError):
             await self._open.wait()
             other_reader, other_writer = await self._connect()
-            self._writers.append(other_writer)
+            self._keep(other_writer)
             await asyncio.gather(
                 self._pass(reader, other_writer, self._renamed), self._pass(other_reader, writer, bytes)
             )
+
+    def _keep(self, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
+        if self._closed:
+            writer.transport.abort()
 
     def _renamed(self, some: bytes) -> bytes:
         return some.replace(b":%d" % self.port, b":%d" % self._named) if self._named else some
@@ -53,7 +61,8 @@ class Valve:
         writer.close()
 
     def close(self) -> None:
-        """Cut all connections."""
+        """Cut all connections, and those that are being made."""
+        self._closed = True
         for writer in self._writers:
             writer.transport.abort()
 
@@ -67,5 +76,5 @@ async def valve(connect: Callable[[], Awaitable[_Streams]], named: int | None = 
     try:
         yield made
     finally:
-        server.close()
+        await close_listener(server)
         made.close()

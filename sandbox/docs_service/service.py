@@ -20,7 +20,7 @@ from sandbox.docs_service.pulls import Pulls
 from sandbox.docs_service.runner import AgentRunner, TemplateAuthor
 from sandbox.docs_service.store import Database
 from sandbox.docs_service.wire import RefusedError
-from sandbox.doors import HOST, guard
+from sandbox.doors import HOST, Door, guard
 
 _STOP_SECONDS = 1.0
 
@@ -70,7 +70,7 @@ class DocsService:
         self._runner = web.AppRunner(self.web_app(), access_log=None, shutdown_timeout=_STOP_SECONDS)
         try:
             await self._runner.setup()
-            await web.TCPSite(self._runner, HOST, port).start()
+            await Door(self._runner, HOST, port).start()
         except BaseException:
             await self.stop()
             raise

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import web
 
-from sandbox.doors import HOST, guard
+from sandbox.doors import HOST, Door, guard
 from sandbox.faults import Faults, Order
 from sandbox.workspace.blocks import BlocksRefused
 from sandbox.workspace.bot_connection import BotConnection
@@ -66,7 +66,7 @@ class Workspace:
         """Start the server and return the URL of the web page."""
         self._runner = web.AppRunner(self.web_app(), access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
-        await web.TCPSite(self._runner, HOST, port).start()
+        await Door(self._runner, HOST, port).start()
         self.base_url = f"http://{HOST}:{self._runner.addresses[0][1]}"
         self.bot_connection.sockets.base_url = self.people.tickets.base_url = self.base_url
         return self.base_url

@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from bot.docs_api import DocsClient, InvalidArgument, Unavailable
+from bot.health.checks import close_listener
+from sandbox.doors import HOST, Door
 from tests.docs_api.builders import JOB, KEY, PROMPT
 from tests.limits import HANG_SECONDS
 from tests.properties import share
@@ -30,7 +32,7 @@ async def serving(handler: Handler) -> AsyncIterator[str]:
     """A real aiohttp server for every path; gives its address."""
     runner = web.ServerRunner(web.Server(handler, access_log=None), shutdown_timeout=0.1)
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    await Door(runner, HOST, 0).start()
     try:
         yield f"http://127.0.0.1:{runner.addresses[0][1]}"
     finally:
@@ -63,7 +65,7 @@ async def answering_bytes(
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heads
     finally:
-        server.close()
+        await close_listener(server)
         await server.wait_closed()
         await asyncio.wait_for(asyncio.gather(*filter(None, conversations)), timeout=HANG_SECONDS)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from bot.health.checks import Finding
+from bot.health.checks import Finding, close_listener
 from bot.model.questions import SubscriptionState
 from bot.store.database import Database
 from bot.store.migrate import migrate
@@ -35,7 +35,7 @@ async def listening_with(handle: _Handle, tls: ssl.SSLContext | None = None) -> 
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
-        server.close()
+        await close_listener(server)
 
 
 def saying(response: bytes) -> _Handle:

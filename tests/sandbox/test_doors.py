@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import socket
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +16,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from sandbox.docs_service import DocsService, DocsServiceOptions
-from sandbox.doors import HOST, guard
+from sandbox.doors import HOST, Door, guard
 from sandbox.kept_secrets import FILE, kept_secrets
 from sandbox.ports import free_port
 from sandbox.workspace import Workspace, WorkspaceOptions
@@ -131,6 +134,18 @@ async def _guarded(handler: Handler) -> AsyncIterator[str]:
         yield f"http://{HOST}:{port}/"
     finally:
         await runner.cleanup()
+
+
+@pytest.mark.parametrize("steps", range(5))
+async def test_a_connection_that_comes_as_a_server_stops_is_not_left_open(steps: int) -> None:
+    runner = web.AppRunner(web.Application())
+    await runner.setup()
+    await Door(runner, HOST, 0).start()
+    with socket.create_connection(runner.addresses[0]):
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        await runner.cleanup()
+    gc.collect()  # would warn of it
 
 
 def _told(caplog: pytest.LogCaptureFixture) -> list[str]:

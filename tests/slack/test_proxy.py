@@ -18,6 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.docs_api import DocsClient, Unavailable
 from bot.github import GithubClient, PullRequestId
 from bot.github import Unavailable as NoAnswer
+from bot.health.checks import close_listener
 from bot.model.ids import Message
 from bot.operator.doctor import diagnose
 from bot.settings import Settings
@@ -56,7 +57,7 @@ async def proxy() -> AsyncIterator[Proxy]:
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     proxy.url = f"http://user:canary-7f3a@127.0.0.1:{server.sockets[0].getsockname()[1]}"
     yield proxy
-    server.close()
+    await close_listener(server)
     await server.wait_closed()
 
 

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
+from bot.health.checks import close_listener
+
 _PIECE_BYTES = 65_536
 
 
@@ -29,7 +31,7 @@ class Proxy:
     async def stop(self) -> None:
         """Stop listening."""
         if self._server is not None:
-            self._server.close()
+            await close_listener(self._server)
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._next += 1

@@ -15,6 +15,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
+from sandbox.doors import HOST, Door
 from sandbox.workspace import Workspace
 from tests.limits import HANG_SECONDS
 
@@ -137,7 +138,7 @@ async def listening(app: AsyncApp, workspace: Workspace) -> AsyncIterator[None]:
         return
     runner = web.AppRunner(app.web_app(path="/slack/events"), access_log=None)
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", int(events_url.split(":")[2].split("/")[0])).start()
+    await Door(runner, HOST, int(events_url.split(":")[2].split("/")[0])).start()
     try:
         yield
     finally:
