@@ -36,14 +36,9 @@ def read(path: str) -> Any:
 COMPOSE = read("compose.yaml")
 WORKFLOW = read(".github/workflows/ci.yml")
 APP = json.loads((ROOT / "app.json").read_text())
-OBJECTS = [
-    each
-    for file in sorted((ROOT / "deploy/kubernetes").glob("*.yaml"))
-    if file.name != "kustomization.yaml"
-    for each in yaml.safe_load_all(file.read_text())
-]
-PODS = [each["spec"]["template"]["spec"] for each in OBJECTS if "template" in each["spec"]]
-CONTAINERS = [container for pod in PODS for container in pod["containers"]]
+OBJECTS = {each["kind"]: each for each in yaml.safe_load_all((ROOT / "deploy/kubernetes.yaml").read_text())}
+POD = OBJECTS["Deployment"]["spec"]["template"]["spec"]
+(CONTAINER,) = POD["containers"]
 UNIT = (ROOT / "deploy/docs-bot.service").read_text()
 IMAGE = [
     (line.split()[0], line.partition(" ")[2].strip())
@@ -65,9 +60,9 @@ def directive(name: str) -> str:
 
 def environments() -> dict[str, dict[str, str]]:
     """Return the settings that each file gives a bot."""
-    pods = {each["name"]: {one["name"]: one["value"] for one in each.get("env", [])} for each in CONTAINERS}
+    pod = {each["name"]: each["value"] for each in CONTAINER["env"]}
     app = {name: told.get("value", GOOD.get(name, "")) for name, told in APP["env"].items()}
-    return {**pods, "compose": COMPOSE["services"]["bot"]["environment"], "heroku": app}
+    return {"kubernetes": pod, "compose": COMPOSE["services"]["bot"]["environment"], "heroku": app}
 
 
 # Fields. What has a published schema is checked with it, the rest with the words of its reference.
@@ -129,17 +124,16 @@ def test_app_json_and_release_notes_have_keys_that_their_hosts_know() -> None:
 def test_objects_of_kubernetes_have_fields_that_it_knows() -> None:
     # https://kubernetes.io/docs/reference/kubernetes-api/
     workload = "replicas strategy selector template minReadySeconds revisionHistoryLimit"
-    job = "backoffLimit ttlSecondsAfterFinished template activeDeadlineSeconds completions parallelism"
     probe = "httpGet periodSeconds timeoutSeconds failureThreshold successThreshold initialDelaySeconds"
     known = {
         "": "apiVersion kind metadata spec",
         "metadata": "name namespace labels annotations",
-        "labels": "app.kubernetes.io/name app.kubernetes.io/component",
-        "matchLabels": "app.kubernetes.io/name app.kubernetes.io/component",
-        "spec": f"{workload} {job} minAvailable maxUnavailable unhealthyPodEvictionPolicy ports "
+        "labels": "app.kubernetes.io/name",
+        "matchLabels": "app.kubernetes.io/name",
+        "spec": f"{workload} minAvailable maxUnavailable unhealthyPodEvictionPolicy ports "
         "automountServiceAccountToken enableServiceLinks securityContext topologySpreadConstraints "
         "containers volumes restartPolicy terminationGracePeriodSeconds",
-        "selector": "matchLabels matchExpressions app.kubernetes.io/name app.kubernetes.io/component",
+        "selector": "matchLabels matchExpressions app.kubernetes.io/name",
         "strategy": "type rollingUpdate",
         "rollingUpdate": "maxUnavailable maxSurge",
         "template": "metadata spec",
@@ -169,7 +163,7 @@ def test_objects_of_kubernetes_have_fields_that_it_knows() -> None:
         "volumes": "name emptyDir",
         "emptyDir": "medium sizeLimit",
     }
-    assert {(of, key) for of, key in keys(OBJECTS) if key not in known[of].split()} == set()
+    assert {(of, key) for of, key in keys([*OBJECTS.values()]) if key not in known[of].split()} == set()
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
@@ -195,17 +189,11 @@ def test_hosts_run_commands_that_the_bot_has() -> None:
     ran = {
         "image": [program, *json.loads(image("CMD"))],
         "systemd": directive("ExecStart").split(),
-        **{each["name"]: [program, *each["args"]] for each in CONTAINERS},
+        "kubernetes": [program, *CONTAINER["args"]],
     }
     for command in ran.values():
         run_shown(" ".join(command))
-    assert {host: command[-1] for host, command in ran.items()} == {
-        "image": "run",
-        "systemd": "run",
-        "migrate": "migrate",
-        "serve": "serve",
-        "work": "work",
-    }
+    assert {host: command[-1] for host, command in ran.items()} == dict.fromkeys(ran, "run")
 
 
 def test_hosts_name_settings_that_the_bot_has_and_values_that_it_takes() -> None:
@@ -222,20 +210,13 @@ def test_hosts_name_settings_that_the_bot_has_and_values_that_it_takes() -> None
 def test_every_port_is_the_one_that_the_bot_opens() -> None:
     assert int(image("EXPOSE")) == PORT
     assert COMPOSE["services"]["bot"]["ports"] == [f"127.0.0.1:{PORT}:{PORT}"]
-    told = {
-        each["name"]: {one["name"]: one["containerPort"] for one in each.get("ports", [])}
-        for each in CONTAINERS
-    }
-    assert told == {
-        "migrate": {},
-        "serve": {"slack": PORT, "health": HEALTH_PORT},
-        "work": {"health": HEALTH_PORT},
-    }
+    told = {each["name"]: each["containerPort"] for each in CONTAINER["ports"]}
+    assert told == {"slack": PORT, "health": HEALTH_PORT}
 
 
 def test_slack_s_requests_are_taken_from_other_machines_where_the_proxy_is_one() -> None:
     given = {host: each.get("HOST") for host, each in environments().items()}
-    assert given == {"migrate": None, "serve": "0.0.0.0", "work": None, "compose": "0.0.0.0", "heroku": None}
+    assert given == {"kubernetes": "0.0.0.0", "compose": "0.0.0.0", "heroku": None}
     assert "HOST=0.0.0.0" in image("ENV").split()
     assert re.findall(r"^(\w+): env HOST=0.0.0.0 ", (ROOT / "Procfile").read_text(), re.MULTILINE) == ["web"]
 
@@ -244,12 +225,11 @@ def test_probes_ask_from_another_machine_for_pages_that_the_bot_has() -> None:
     server = web.Application()
     add_health_routes(server, {}, page)
     routes = {resource.canonical for resource in server.router.resources()}
-    for container in CONTAINERS:
-        probes = [container[name]["httpGet"] for name in container if name.endswith("Probe")]
-        assert {probe["path"] for probe in probes} <= routes
-        assert {probe["port"] for probe in probes} <= {"health"}
-        asked_from_outside = {"name": "HEALTH_HOST", "value": "0.0.0.0"} in container.get("env", [])
-        assert bool(probes) == asked_from_outside == (container["name"] != "migrate")
+    probes = [CONTAINER[name]["httpGet"] for name in CONTAINER if name.endswith("Probe")]
+    assert len(probes) == 3
+    assert {probe["path"] for probe in probes} <= routes
+    assert {probe["port"] for probe in probes} == {"health"}
+    assert environments()["kubernetes"]["HEALTH_HOST"] == "0.0.0.0"
 
 
 async def page(_found: Sequence[Finding]) -> tuple[bytes, str]:
@@ -322,15 +302,14 @@ def test_the_one_volume_is_where_the_bot_puts_its_sqlite_file() -> None:
 
 def test_nothing_runs_as_root_or_writes_outside_its_volumes() -> None:
     user = int(image("USER").partition(":")[0])
-    for pod, container in zip(PODS, CONTAINERS, strict=True):
-        assert (pod["securityContext"]["runAsNonRoot"], pod["securityContext"]["runAsUser"]) == (True, user)
-        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-        assert not pod["automountServiceAccountToken"]
-        assert container["securityContext"] == {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        }
+    assert (POD["securityContext"]["runAsNonRoot"], POD["securityContext"]["runAsUser"]) == (True, user)
+    assert POD["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert not POD["automountServiceAccountToken"]
+    assert CONTAINER["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
     bot = COMPOSE["services"]["bot"]
     assert (bot["read_only"], bot["tmpfs"], bot["cap_drop"]) == (True, "/tmp", ["ALL"])
 
@@ -345,22 +324,18 @@ def test_no_file_holds_a_secret() -> None:
     assert told == [("compose", "DATABASE_URL")]
     assert "docs_bot:${POSTGRES_PASSWORD:?" in COMPOSE["services"]["bot"]["environment"]["DATABASE_URL"]
     assert {name for name, told in APP["env"].items() if "value" in told} & secrets == set()
-    assert {each["kind"] for each in OBJECTS} == {"Deployment", "Job", "PodDisruptionBudget", "Service"}
-    assert [each["envFrom"] for each in CONTAINERS] == [[{"secretRef": {"name": "docs-bot"}}]] * 3
+    assert OBJECTS.keys() == {"Deployment", "PodDisruptionBudget", "Service"}
+    assert CONTAINER["envFrom"] == [{"secretRef": {"name": "docs-bot"}}]
 
 
-def test_there_are_two_of_each_and_one_may_go_at_a_time() -> None:
-    named = {(each["kind"], each["metadata"]["name"]): each for each in OBJECTS}
-    for name in ("docs-bot-serve", "docs-bot-work"):
-        pods, budget = named["Deployment", name]["spec"], named["PodDisruptionBudget", name]["spec"]
-        assert (pods["replicas"], budget["maxUnavailable"]) == (2, 1)
-        assert pods["selector"] == budget["selector"]
-        assert pods["selector"]["matchLabels"] == pods["template"]["metadata"]["labels"]
-    assert read("deploy/kubernetes/kustomization.yaml")["resources"] == [
-        file.name
-        for file in sorted((ROOT / "deploy/kubernetes").glob("*.yaml"))
-        if file.name != "kustomization.yaml"
-    ]
+def test_kubernetes_has_two_pods_of_which_one_may_go_at_a_time() -> None:
+    pods, budget, service = (
+        OBJECTS[kind]["spec"] for kind in ("Deployment", "PodDisruptionBudget", "Service")
+    )
+    assert (pods["replicas"], budget["maxUnavailable"]) == (2, 1)
+    assert pods["selector"] == budget["selector"]
+    assert pods["selector"]["matchLabels"] == service["selector"] == pods["template"]["metadata"]["labels"]
+    assert service["ports"][0]["targetPort"] in {each["name"] for each in CONTAINER["ports"]}
 
 
 # Versions.
@@ -384,9 +359,7 @@ def image_argument(name: str) -> str:
 
 
 def test_the_version_that_kubernetes_runs_is_this_one() -> None:
-    (tagged,) = read("deploy/kubernetes/kustomization.yaml")["images"]
-    assert (tagged["name"], tagged["newTag"]) == ("docs-bot", __version__)
-    assert {each["image"] for each in CONTAINERS} == {"docs-bot"}
+    assert CONTAINER["image"] == f"registry.example/docs-bot:{__version__}"
 
 
 def test_heroku_starts_processes_that_the_procfile_has() -> None:
