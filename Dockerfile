@@ -1,4 +1,5 @@
 # docs/install.md shows how to run it. State is in one volume; everything else may be read-only.
+# `--build-arg REVISION="$(git rev-parse HEAD)"` lets the image say its commit, and SOURCE where the code is.
 ARG PYTHON=3.13
 
 FROM python:${PYTHON}-slim AS build
@@ -27,5 +28,12 @@ USER 10001:10001
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --start-interval=2s \
     CMD ["python", "-c", "import http.client as c, os, sys; at = c.HTTPConnection(os.getenv('HEALTH_HOST') or '127.0.0.1', int(os.getenv('HEALTH_PORT') or 3001), timeout=5); at.request('GET', '/readyz'); sys.exit(at.getresponse().status != 200)"]
+# Last, because they change with every commit: https://specs.opencontainers.org/image-spec/annotations/
+ARG REVISION=
+ARG SOURCE=
+ENV DOCS_BOT_COMMIT=$REVISION
+LABEL org.opencontainers.image.version=0.2.0 \
+      org.opencontainers.image.revision=$REVISION \
+      org.opencontainers.image.source=$SOURCE
 ENTRYPOINT ["docs-bot"]
 CMD ["run"]

@@ -1,3 +1,35 @@
-"""The docs-agent Slack bot."""
+"""The docs-agent Slack bot, its version, and the commit that runs where that is known."""
 
-__version__ = "0.1.0"
+import os
+from pathlib import Path
+
+__version__ = "0.2.0"
+
+
+def commit() -> str:
+    """Return the commit: the image names it, and a clone has it in ``.git``. Empty where neither does."""
+    return os.environ.get("DOCS_BOT_COMMIT") or head_of(Path(__file__).parents[1] / ".git")
+
+
+def head_of(git: Path) -> str:
+    """Return the commit of a clone's folder ``.git``; empty if it cannot be read there.
+
+    Git itself is not asked: it may be missing, and it refuses a clone that another user owns.
+    """
+    try:
+        head = (git / "HEAD").read_text("utf-8").strip()
+        branch = head.removeprefix("ref: ")
+        if branch == head:
+            return head
+        if (git / branch).exists():
+            return (git / branch).read_text("utf-8").strip()
+        packed = (line.split() for line in (git / "packed-refs").read_text("utf-8").splitlines())
+        return next((words[0] for words in packed if words[1:] == [branch]), "")
+    except (OSError, ValueError):
+        return ""
+
+
+def version_and_commit() -> str:
+    """Return both for people; only the version where the commit is not known."""
+    known = commit()
+    return f"{__version__} (commit {known})" if known else __version__

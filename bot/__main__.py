@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 import click
 from click.exceptions import Exit
 
-from bot import __version__
+from bot import version_and_commit
 from bot.loading import SettingsError
 from bot.model.ids import ChannelId, JobNumber, UserId
 from bot.model.jobs import JobFilter, JobState
@@ -79,7 +79,7 @@ def _run(*, intake: bool, workers: bool) -> NoReturn:
 
 
 @click.group(cls=_Commands)
-@click.version_option(__version__, message="%(version)s", help="The version of the bot.")
+@click.version_option(version_and_commit(), message="%(version)s", help="The version of the bot.")
 def cli() -> None:
     """Ask a documentation agent for changes from Slack."""
 
@@ -363,8 +363,8 @@ def sandbox(context: click.Context) -> None:
 
 @cli.command()
 def version() -> None:
-    """The version of the bot."""
-    echo(__version__)
+    """The version of the bot, and its commit where that is known."""
+    echo(version_and_commit())
 
 
 def main() -> None:

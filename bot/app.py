@@ -17,7 +17,7 @@ import structlog
 from aiohttp import web
 from pydantic import SecretStr
 
-from bot import __version__, logs
+from bot import __version__, commit, logs
 from bot.commands import COMMANDS
 from bot.commands.catalogue import take_message
 from bot.docs_api import DocsClient, DocsClients
@@ -127,7 +127,7 @@ async def running_bot(
     """
     stopping = stopping or Stopping()
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
-    log.info("starting", version=__version__)
+    log.info("starting", version=__version__, commit=commit())
     for warning in settings.warnings():
         log.warning("settings", about=warning)
     async with AsyncExitStack() as stack:

@@ -48,9 +48,9 @@ IMAGE = [
 PORT, HEALTH_PORT = (Settings.model_fields[name].default for name in ("port", "health_port"))
 
 
-def image(instruction: str) -> str:
-    """What the last such instruction of the Dockerfile says."""
-    return [rest for name, rest in IMAGE if name == instruction][-1]
+def image(instruction: str, having: str = "") -> str:
+    """What the last such instruction of the Dockerfile says, of those that have a text."""
+    return [rest for name, rest in IMAGE if name == instruction and having in rest][-1]
 
 
 def directive(name: str) -> str:
@@ -217,7 +217,7 @@ def test_every_port_is_the_one_that_the_bot_opens() -> None:
 def test_slack_s_requests_are_taken_from_other_machines_where_the_proxy_is_one() -> None:
     given = {host: each.get("HOST") for host, each in environments().items()}
     assert given == {"kubernetes": "0.0.0.0", "compose": "0.0.0.0", "heroku": None}
-    assert "HOST=0.0.0.0" in image("ENV").split()
+    assert "HOST=0.0.0.0" in image("ENV", "PATH").split()
     assert re.findall(r"^(\w+): env HOST=0.0.0.0 ", (ROOT / "Procfile").read_text(), re.MULTILINE) == ["web"]
 
 
@@ -356,6 +356,17 @@ def test_every_python_from_the_oldest_on_runs_the_checks_and_the_tests() -> None
 
 def image_argument(name: str) -> str:
     return dict(rest.split("=") for word, rest in IMAGE if word == "ARG")[name]
+
+
+def test_the_image_says_its_version_its_commit_and_where_the_code_is() -> None:
+    labels = dict(label.split("=") for label in image("LABEL").split())
+    assert labels == {
+        "org.opencontainers.image.version": __version__,
+        "org.opencontainers.image.revision": "$REVISION",
+        "org.opencontainers.image.source": "$SOURCE",
+    }
+    assert ("ENV", "DOCS_BOT_COMMIT=$REVISION") in IMAGE
+    assert (image_argument("REVISION"), image_argument("SOURCE")) == ("", "")
 
 
 def test_the_version_that_kubernetes_runs_is_this_one() -> None:

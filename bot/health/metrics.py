@@ -24,7 +24,7 @@ from prometheus_client import (
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from bot import __version__
+from bot import __version__, commit
 from bot.docs_api import Forbidden, NotConfigured, NotFound, RateLimited, Rejected, Unauthorized, Unavailable
 from bot.health.checks import LIMIT_SECONDS, Finding, free_bytes
 from bot.model.ids import ProjectId
@@ -165,7 +165,7 @@ class Metrics(Collector):
         self._registry.register(self)
         ProcessCollector(registry=self._registry)
         Info("docs_bot_build", "The version that runs.", registry=self._registry).info(
-            {"version": __version__, "python": platform.python_version()}
+            {"version": __version__, "commit": commit(), "python": platform.python_version()}
         )
 
     def _counter(self, name: str, about: str, label: str, values: tuple[str, ...]) -> Counter:

@@ -8,12 +8,15 @@ import os
 import signal
 import socket
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from bot import __version__, head_of
 from bot.store.database import Database
 from bot.store.migrate import migrate
+from sandbox.docs_service.git import git, identity
 from sandbox.world import World
 from tests.builders import mark_revision
 from tests.limits import HANG_SECONDS, STOPPED
@@ -165,5 +168,22 @@ async def test_the_bot_runs_until_it_is_told_to_stop(world: World, tmp_path: Pat
         assert await process.wait() in STOPPED
 
 
-async def test_the_version_is_told_as_command_and_as_option() -> None:
-    assert await docs_bot("--version") == await docs_bot("version")
+async def test_the_version_is_told_as_command_and_as_option_with_the_commit_that_the_image_names() -> None:
+    told = await docs_bot("--version", env={"DOCS_BOT_COMMIT": "c0ffee"})
+    assert told == await docs_bot("version", env={"DOCS_BOT_COMMIT": "c0ffee"})
+    assert told == (0, f"{__version__} (commit c0ffee)\n")
+
+
+def test_a_clone_has_its_commit_on_a_branch_packed_away_and_on_none(tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    assert head_of(clone / ".git") == ""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "a/branch", "clone")
+    assert head_of(clone / ".git") == ""
+    author = identity(datetime.now(UTC))
+    git(clone, "commit", "--quiet", "--allow-empty", "--message", "first", environment=author)
+    commit = git(clone, "rev-parse", "HEAD").strip()
+    assert head_of(clone / ".git") == commit
+    git(clone, "pack-refs", "--all")
+    assert head_of(clone / ".git") == commit
+    git(clone, "checkout", "--quiet", "--detach")
+    assert head_of(clone / ".git") == commit
