@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import os
 import shutil
 import signal
 import sys
@@ -23,7 +24,7 @@ from sandbox.past import NotTold, begins_at, is_untouched, tell_past
 from sandbox.play import play
 from sandbox.terminal import plain
 from sandbox.workspace.options import utcnow
-from sandbox.world import TIMEOUTS, WorldOptions, both_sides
+from sandbox.world import TIMEOUTS, World, WorldOptions, both_sides
 
 console = Console(highlight=False)
 stderr = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -38,6 +39,7 @@ class Choice(WorldOptions):
     folder: Path = Path("var/sandbox")
     port: int = 8800
     play: bool = False
+    services: bool = False
     empty: bool = False
 
 
@@ -46,6 +48,7 @@ _HELP = {
     "folder": "Where the sandbox keeps its things.",
     "http": "Signed HTTP instead of Socket Mode.",
     "play": "Tell one story without a person, then leave.",
+    "services": "Without a bot; the settings for one of your own are written to bot.env in the folder.",
     "empty": "Begin with empty channels, not with what happened before.",
     "work-seconds": "How long the agent takes for an ordinary job.",
     "pages": f"Pages of the site whose visits are made, up to {MAX_PAGES:,}.",
@@ -128,6 +131,7 @@ def _usage_error(choice: Choice) -> str | None:
         f"--pages takes 1 to {MAX_PAGES:,}": 1 <= choice.pages <= MAX_PAGES,
         f"--days takes 1 to {MAX_DAYS:,}": 1 <= choice.days <= MAX_DAYS,
         "--uses-an-hour takes 1 or more": choice.uses_an_hour >= 1,
+        "--services does not go with --play": not (choice.services and choice.play),
         "--agent does not go with --play": not (choice.agent and choice.play),
     }
     return next((said for said, fits in allowed.items() if not fits), None) or own_agent.wrong(choice)
@@ -188,15 +192,17 @@ async def _start(choice: Choice, stack: AsyncExitStack) -> None:
     with _progress_line(choice) as on_progress:
         world = await stack.enter_async_context(both_sides(replace(choice, on_progress=on_progress)))
     # The past is acted out with the agent that follows rules, and never in somebody's repository.
-    has_past = not choice.empty and not choice.agent and is_untouched(world)
+    has_past = not (choice.empty or choice.agent or choice.services) and is_untouched(world)
     if has_past:
         world.clock.set(begins_at(utcnow()))
-    await stack.enter_async_context(running_bot(world.settings, timeouts=TIMEOUTS, clock=world.clock))
+    bot = f"connected through {'signed HTTP' if choice.http_mode else 'Socket Mode'}"
+    if choice.services:
+        bot = f"yours, with the settings in {plain(write_settings(choice.folder, world))}"
+    else:
+        await stack.enter_async_context(running_bot(world.settings, timeouts=TIMEOUTS, clock=world.clock))
     console.print(f"\n  The workspace:     [bold]{world.workspace_url}[/]")
     console.print(f"  The docs service:  {world.docs_service_url}")
-    console.print(
-        f"  The bot:           connected through {'signed HTTP' if choice.http_mode else 'Socket Mode'}\n"
-    )
+    console.print(f"  The bot:           {bot}\n")
     console.print("  In #docs, type:    [bold]/docs-agent Add a quickstart for the Python SDK[/]")
     console.print("  Ctrl-C ends it; what happened is kept in", plain(choice.folder), "\n")
     if has_past:
@@ -204,3 +210,12 @@ async def _start(choice: Choice, stack: AsyncExitStack) -> None:
             await tell_past(world, choice.uses_an_hour)
         except NotTold as missing:
             stderr.print(f"The workspace's past is incomplete: {missing} did not come. The rest works.")
+
+
+def write_settings(folder: Path, world: World) -> Path:
+    """Write the settings of a bot that is to work with both services, for its owner alone."""
+    path, written = folder / "bot.env", folder / "bot.env.new"
+    lines = [f"{name}={value}\n" for name, value in world.environment.items()]
+    with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.writelines(lines)
+    return written.replace(path)

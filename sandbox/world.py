@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -81,12 +81,17 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The running docs service and workspace, and the settings and the clock of a bot beside them."""
+    """The running docs service and workspace, and the settings and the clock of a bot beside them.
+
+    ``environment`` has the variables of any bot that is to work with both. ``settings`` are those of the
+    sandbox's own.
+    """
 
     docs_service: DocsService
     docs_service_url: str
     workspace: Workspace
     workspace_url: str
+    environment: Mapping[str, str]
     settings: Settings
     clock: Clock = field(default_factory=Clock)
 
@@ -107,23 +112,22 @@ async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
     )
     workspace_url = await workspace.start(options.port)
     try:
-        settings = _settings(options, docs_options, workspace, docs_url, bot_port)
-        yield World(docs_service, docs_url, workspace, workspace_url, settings, clock)
+        environment = _environment(options, docs_options, workspace, docs_url)
+        environment |= {"PORT": str(bot_port)} if options.http_mode else {}
+        settings = _settings(options, environment)
+        yield World(docs_service, docs_url, workspace, workspace_url, environment, settings, clock)
     finally:
         await workspace.stop()
         await docs_service.stop()
 
 
-def _settings(
-    options: WorldOptions,
-    docs_options: DocsServiceOptions,
-    workspace: Workspace,
-    docs_url: str,
-    bot_port: int,
-) -> Settings:
+def _environment(
+    options: WorldOptions, docs_options: DocsServiceOptions, workspace: Workspace, docs_url: str
+) -> dict[str, str]:
     slack = workspace.options
-    env = {
+    return {
         "SLACK_BOT_TOKEN": slack.bot_token,
+        "SLACK_APP_TOKEN": "" if options.http_mode else slack.app_token,
         "SLACK_SIGNING_SECRET": slack.signing_secret,
         "SLACK_API_URL": workspace.api_url,
         "DOCS_API_URL": docs_url,
@@ -133,17 +137,19 @@ def _settings(
         "GITHUB_TOKEN": GITHUB_TOKEN,
         "USES_AN_HOUR": str(options.uses_an_hour),
         "ANALYTICS_CALLS_AN_HOUR": str(options.analytics_calls_an_hour),
-        "DATABASE_URL": f"sqlite:///{options.folder.resolve() / 'docs-bot.db'}",
         "POLL_MIN_SECONDS": "0.5",
         "POLL_MAX_SECONDS": "5",
-        "PORT": str(bot_port),
+    }
+
+
+def _settings(options: WorldOptions, environment: Mapping[str, str]) -> Settings:
+    own = {
+        "DATABASE_URL": f"sqlite:///{options.folder.resolve() / 'docs-bot.db'}",
         "HEALTH_PORT": str(free_port()),
         "LOG_FORMAT": "console",
         "LOG_LEVEL": options.log_level,
     }
-    if not options.http_mode:
-        env["SLACK_APP_TOKEN"] = slack.app_token
-    return Settings.load(env, env_file=None)
+    return Settings.load({**environment, **own}, env_file=None)
 
 
 @asynccontextmanager

@@ -354,6 +354,27 @@ def test_every_python_from_the_oldest_on_runs_the_checks_and_the_tests() -> None
     assert [each for each in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", each)] == []
 
 
+def test_the_workflow_builds_the_image_with_its_commit_and_lets_it_answer_a_command() -> None:
+    assert [step["run"] for step in WORKFLOW["jobs"]["image"]["steps"] if "run" in step] == [".ci/image"]
+    done = (ROOT / ".ci/image").read_text()
+    given = re.findall(r"--build-arg (\w+)=", done)
+    assert {name: image_argument(name) for name in given} == {"REVISION": "", "SOURCE": ""}
+    assert "python .ci/answer.py docker run " in done
+    assert ".ci/image" in (ROOT / ".ci/run").read_text()
+
+
+def test_a_bot_of_its_own_answers_a_command_beside_the_sandbox_s_services() -> None:
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / ".ci/answer.py")], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert re.findall(r"^ *[\d.]+ s  (.*)$", ran.stdout, re.MULTILINE) == [
+        "the services",
+        "readiness",
+        "the pull request",
+    ]
+
+
 def image_argument(name: str) -> str:
     return dict(rest.split("=") for word, rest in IMAGE if word == "ARG")[name]
 

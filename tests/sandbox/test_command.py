@@ -44,6 +44,11 @@ def test_an_option_that_cannot_work_is_told_with_what_it_takes(
     assert f"--{option.replace('_', '-')} takes" in capsys.readouterr().err
 
 
+def test_a_story_needs_the_bot(choice: Choice, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sandbox_command(replace(choice, play=True, services=True)) == USAGE
+    assert "--services does not go with --play" in capsys.readouterr().err
+
+
 def test_a_folder_that_cannot_be_made_is_named(choice: Choice, capsys: pytest.CaptureFixture[str]) -> None:
     choice.folder.write_text("a file")
     assert sandbox_command(choice) == FAILED
@@ -69,7 +74,7 @@ def options_of(*words: str) -> Choice:
 
 def test_every_option_reaches_what_is_chosen() -> None:
     words = (
-        "--port 81 --folder there --http --play --empty --work-seconds 0.5 --pages 40 "
+        "--port 81 --folder there --http --play --services --empty --work-seconds 0.5 --pages 40 "
         "--days 30 --seed 3 --uses-an-hour 2 --repository docs --agent a --publish p "
         "--agent-env A --agent-env B --agent-minutes 3"
     )
@@ -78,6 +83,7 @@ def test_every_option_reaches_what_is_chosen() -> None:
         81,
         http_mode=True,
         play=True,
+        services=True,
         empty=True,
         work_seconds=0.5,
         pages=40,

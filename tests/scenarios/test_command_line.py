@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from bot import __version__, head_of
+from bot.settings import Settings
 from bot.store.database import Database
 from bot.store.migrate import migrate
+from sandbox.command import write_settings
 from sandbox.docs_service.git import git, identity
 from sandbox.world import World
 from tests.builders import mark_revision
@@ -166,6 +168,19 @@ async def test_the_bot_runs_until_it_is_told_to_stop(world: World, tmp_path: Pat
         await world.workspace.bot_connection.sockets.connected.wait()
         process.send_signal(signal.SIGTERM)
         assert await process.wait() in STOPPED
+
+
+async def test_the_sandbox_writes_the_settings_of_another_bot_for_its_owner_alone(
+    world: World, tmp_path: Path
+) -> None:
+    written = write_settings(tmp_path, world)
+    assert written.stat().st_mode & 0o777 == 0o600
+    settings = Settings.load({}, env_file=written)
+    assert settings.warnings() == ()
+    same = Settings.model_fields.keys() - {"database_url", "health_port", "log_format", "log_level"}
+    assert {name: getattr(settings, name) for name in same} == {
+        name: getattr(world.settings, name) for name in same
+    }
 
 
 async def test_the_version_is_told_as_command_and_as_option_with_the_commit_that_the_image_names() -> None:
