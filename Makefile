@@ -11,10 +11,11 @@ SEED ?= 1
 AT_ONCE ?= 10
 MUTANTS ?= 600
 
-.PHONY: help setup sandbox play test check torture seeds rolling mutants bench size pictures lock clean
+.PHONY: help setup sandbox services play test check torture seeds rolling mutants bench size pictures lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
+	@echo "make services  the same without the bot, for one that you start yourself (PORT=$(PORT))"
 	@echo "make play      the same, told as a story in the terminal"
 	@echo "make setup     only set up: afterwards there is $(BIN)/docs-bot"
 	@echo "make test      the whole test suite"
@@ -32,7 +33,7 @@ help:
 
 $(VENV)/.run: requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed. Name yours with: make PYTHON=/path/to/python3"; exit 1; }
-	@echo "Setting up $(VENV): about half a minute."
+	@echo "Setting up $(VENV): a minute or two."
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(PIP) --require-hashes -r requirements.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
@@ -50,6 +51,9 @@ setup: $(VENV)/.run
 
 sandbox: $(VENV)/.sandbox
 	@$(BIN)/docs-bot sandbox --port $(PORT)
+
+services: $(VENV)/.sandbox
+	@$(BIN)/docs-bot sandbox --services --port $(PORT)
 
 play: $(VENV)/.sandbox
 	@$(BIN)/docs-bot sandbox --play
