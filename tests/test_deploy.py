@@ -390,6 +390,12 @@ def test_the_image_says_its_version_its_commit_and_where_the_code_is() -> None:
     assert (image_argument("REVISION"), image_argument("SOURCE")) == ("", "")
 
 
+def test_the_changelog_tells_this_version_first_in_fifty_lines_at_most() -> None:
+    _, newest, *_ = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    assert newest.startswith(f"{__version__} (20")
+    assert len(newest.splitlines()) <= 50
+
+
 def test_the_version_that_kubernetes_runs_is_this_one() -> None:
     assert CONTAINER["image"] == f"registry.example/docs-bot:{__version__}"
 
