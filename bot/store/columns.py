@@ -242,27 +242,16 @@ def update_one(
     mine: ColumnElement[bool],
     which: Mapping[str, object],
     values: Mapping[str, object],
+    *,
+    shrinks: bool = False,
 ) -> bool:
     """Write columns of the row that matches. Return whether there was one.
 
-    ``mine`` is a condition that is built once; ``which`` has the values of its parameters.
+    ``mine`` is a condition that is built once; ``which`` has the values of its parameters. ``shrinks``: the
+    row becomes much smaller. SQLite joins pages with room in them only when rows are deleted.
     """
-    return connection.execute(_update(table, mine), {**values, **which}).rowcount == 1
-
-
-def update_shrinking(
-    connection: Connection,
-    table: AnyTable,
-    mine: ColumnElement[bool],
-    which: Mapping[str, object],
-    values: Mapping[str, object],
-) -> bool:
-    """Write columns of the row that matches, which becomes much smaller. Return whether there was one.
-
-    SQLite joins pages with room in them when rows are deleted, but not when rows become smaller.
-    """
-    if connection.dialect.name != "sqlite":
-        return update_one(connection, table, mine, which, values)
+    if not shrinks or connection.dialect.name != "sqlite":
+        return connection.execute(_update(table, mine), {**values, **which}).rowcount == 1
     found = connection.execute(_take_out(table, mine), which).first()
     if found is None:
         return False

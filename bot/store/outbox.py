@@ -16,7 +16,7 @@ from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs, can_be_id
 from bot.model.lifecycle import DeliveryStep
 from bot.model.outbox import PACED, REPEATABLE, DeadLetter, Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptKind
-from bot.store.columns import Repository, insert_unless_there, reader, update_one, update_shrinking
+from bot.store.columns import Repository, insert_unless_there, reader, update_one
 from bot.store.leases import FREE, HOLDER, Claimer, LeaseLost, held, readable_claims
 from bot.store.outbox_claims import OPEN, THREAD_POSTS, PaceRepository, claim_pending, claim_unconfirmed
 from bot.store.schema import deliveries, jobs, prompts
@@ -131,8 +131,8 @@ class OutboxRepository(Repository):
         Raises LeaseLost unless ``owner`` still holds the lease of this claim.
         """
         values = {"state": step.state, **step.fields, **FREE, "claimed_until": step.lease_until}
-        write = update_shrinking if "message" in step.fields else update_one
-        if not write(self.connection, deliveries, _STILL_HELD, _held(delivery, owner), values):
+        which, shrinks = _held(delivery, owner), "message" in step.fields
+        if not update_one(self.connection, deliveries, _STILL_HELD, which, values, shrinks=shrinks):
             raise LeaseLost(f"delivery {delivery.id}")
         if step.state is DeliveryState.PENDING:
             self._drop_if_outdated(delivery.id)

@@ -15,7 +15,7 @@ from bot.model.lifecycle import PromptStep
 from bot.model.projects import Project
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
 from bot.model.quota import QUOTA_PERIOD, Queued, Use
-from bot.store.columns import reader, update_one, update_shrinking
+from bot.store.columns import reader, update_one
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -233,9 +233,9 @@ class PromptRepository(Rows[Prompt]):
 
     def _write_if(self, prompt: PromptId, still: Mapping[str, object], values: Mapping[str, object]) -> None:
         """Write columns of a prompt that is ``still`` as these parameters of ``_STILL`` say."""
-        write = update_shrinking if values.get("text") == "" else update_one
+        shrinks = values.get("text") == ""
         which = {"this": prompt, HOLDER.key: None, _AS_READ.key: None, **still}
-        if not write(self.connection, prompts, _STILL, which, values):
+        if not update_one(self.connection, prompts, _STILL, which, values, shrinks=shrinks):
             raise LeaseLost(f"prompt {prompt}")
 
     def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:

@@ -109,8 +109,6 @@ async def take_reply(context: Context, received: ThreadReply, judge: Judge = jud
         if thread.job is not None:
             await _note(context, origin)
         return
-    if await _was_told_same(context, origin):
-        return
     async with telling_refusals(context, origin):
         if await _is_answered_unsent(context, received, judge, thread.text, thread.job):
             return
@@ -183,7 +181,9 @@ async def _steer(
         context, readable, PromptRequest(text, received=True, take_thread=take, files=files)
     )
     if result and not result.accepted:
-        await _tell_not_sent(context, readable, say.cannot_follow_up(job))
+        # Once for each reply.
+        occasion, answer, now = f"unsent:{origin.message_ts}", say.cannot_follow_up(job), context.clock()
+        await _tell(context, origin, lambda tx: say_in_thread(tx, job, occasion, answer, now))
     elif result and result.same is not None:
         await _tell_in_private(context, origin, "same", say.same_follow_up(job.number, result.same))
 
@@ -193,13 +193,6 @@ async def _tell_wordless(context: Context, origin: Origin, files: tuple[SharedFi
     here = await context.store.read(lambda tx: examples_for(context, tx, origin))
     answer = say.nothing_to_send([each.name for each in files]) if files else hello(here)
     await _tell_in_private(context, origin, "greeting", answer)
-
-
-async def _tell_not_sent(context: Context, readable: Readable, message: Message) -> None:
-    """Tell the thread why a reply was not sent to the agent, once for each reply."""
-    origin, now = readable.allowed.origin, context.clock()
-    occasion = f"unsent:{origin.message_ts}"
-    await _tell(context, origin, lambda tx: say_in_thread(tx, readable.job, occasion, message, now))
 
 
 async def take_mention(context: Context, received: Mention, judge: Judge = judge) -> None:
@@ -213,8 +206,6 @@ async def take_mention(context: Context, received: Mention, judge: Judge = judge
     text = slack_text.without_leading_mention(received.text, context.bot_user)
     if slack_text.is_aside(text):
         await _note(context, origin)
-        return
-    if await _was_told_same(context, origin):
         return
     async with telling_refusals(context, origin):
         if await _is_answered_unsent(context, received, judge, text):
@@ -263,6 +254,10 @@ async def _is_answered_unsent(
     ``text``: what of it is for the agent. ``job``: the job of its thread.
     """
     origin = received.origin
+    if await context.store.read(lambda tx: tx.outbox.state_of(f"{origin.key}:same")) is not None:
+        # Its author knows that it repeats another, which may be a minute old by now. A late delivery of the
+        # same event would otherwise count as a new request.
+        return True
     with suppress(UnknownProject):
         text, _ = context.projects.take(text)
     plain = slack_text.to_plain(text, {}, {})
@@ -360,14 +355,6 @@ async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], 
 
     await context.store.write(answer)
     context.wake()
-
-
-async def _was_told_same(context: Context, origin: Origin) -> bool:
-    """Return whether the author knows that the message repeats another, which may be a minute old by now.
-
-    A late delivery of the same event would otherwise count as a new request.
-    """
-    return await context.store.read(lambda tx: tx.outbox.state_of(f"{origin.key}:same")) is not None
 
 
 async def _note(context: Context, origin: Origin) -> None:
