@@ -105,6 +105,7 @@ class FakeService(httpx.AsyncBaseTransport):
         answer = self._answers[0] if len(self._answers) == 1 else self._answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
+        # httpx.Response has unpacked the content, so what is sent says nothing of packing.
         return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
 
 

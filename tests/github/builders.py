@@ -1,4 +1,4 @@
-"""A GitHub that answers what a test tells it to, and remembers what it was asked."""
+"""What GitHub answers about a pull request, and a client that asks."""
 
 from __future__ import annotations
 
@@ -35,22 +35,6 @@ MERGED: Mapping[str, object] = {
     "merged_at": "2026-11-20T11:00:00Z",
     "merged_by": {"login": "ana-b", "id": 1},
 }
-
-
-class FakeGithub(httpx.AsyncBaseTransport):
-    """Answers one after the other, the last one for ever; an exception among them is raised."""
-
-    def __init__(self, *answers: httpx.Response | Exception) -> None:
-        self._answers = list(answers)
-        self.requests: list[httpx.Request] = []
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        self.requests.append(request)
-        answer = self._answers[0] if len(self._answers) == 1 else self._answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        # httpx.Response has unpacked the content, so what is sent says nothing of packing.
-        return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
 
 
 def client_of(

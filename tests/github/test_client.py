@@ -24,12 +24,13 @@ from bot.github import (
     site_of,
 )
 from bot.github.client import MAX_RESPONSE_BYTES
+from tests.docs_api.builders import FakeService
 from tests.docs_api.test_over_http import answering_bytes
-from tests.github.builders import CLOSED, MERGED, NOW, OPEN, TOKEN, WHICH, FakeGithub, client_of
+from tests.github.builders import CLOSED, MERGED, NOW, OPEN, TOKEN, WHICH, client_of
 
 
 async def failure_of(answer: httpx.Response | Exception) -> GithubError:
-    async with client_of(FakeGithub(answer)) as github:
+    async with client_of(FakeService(answer)) as github:
         with pytest.raises(GithubError) as caught:
             await github.pull_request(WHICH)
     return caught.value
@@ -78,7 +79,7 @@ def test_what_is_no_api_of_github_is_refused(address: str) -> None:
 
 
 async def test_a_pull_request_is_asked_for_once_with_the_token_and_what_github_wants() -> None:
-    service = FakeGithub(httpx.Response(200, json=OPEN, headers={"etag": 'W/"1"'}))
+    service = FakeService(httpx.Response(200, json=OPEN, headers={"etag": 'W/"1"'}))
     async with client_of(service, api_url="https://git.example/api/v3/") as github:
         found = await github.pull_request(WHICH)
     assert found is not None
@@ -98,14 +99,14 @@ async def test_a_pull_request_is_asked_for_once_with_the_token_and_what_github_w
 
 
 async def test_without_a_token_none_is_sent() -> None:
-    service = FakeGithub(httpx.Response(200, json=OPEN))
+    service = FakeService(httpx.Response(200, json=OPEN))
     async with client_of(service, token=None) as github:
         await github.pull_request(WHICH)
     assert "authorization" not in service.requests[0].headers
 
 
 async def test_what_became_of_it_is_told() -> None:
-    service = FakeGithub(httpx.Response(200, json=CLOSED), httpx.Response(200, json=MERGED))
+    service = FakeService(httpx.Response(200, json=CLOSED), httpx.Response(200, json=MERGED))
     async with client_of(service) as github:
         closed, merged = await github.pull_request(WHICH), await github.pull_request(WHICH)
     assert closed is not None
@@ -116,7 +117,7 @@ async def test_what_became_of_it_is_told() -> None:
 
 
 async def test_what_has_not_changed_is_none() -> None:
-    service = FakeGithub(httpx.Response(304))
+    service = FakeService(httpx.Response(304))
     async with client_of(service) as github:
         assert await github.pull_request(WHICH, etag='W/"1"') is None
         assert service.requests[0].headers["if-none-match"] == 'W/"1"'
@@ -127,7 +128,7 @@ async def test_what_has_not_changed_is_none() -> None:
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 async def test_a_repository_that_was_renamed_is_found_on_the_same_host(status: int) -> None:
     moved = httpx.Response(status, headers={"location": "https://api.github.com/repositories/1/pulls/7"})
-    service = FakeGithub(moved, httpx.Response(200, json=OPEN))
+    service = FakeService(moved, httpx.Response(200, json=OPEN))
     async with client_of(service) as github:
         assert await github.pull_request(WHICH)
     assert [request.url.path for request in service.requests] == [
@@ -148,7 +149,7 @@ async def test_a_repository_that_was_renamed_is_found_on_the_same_host(status: i
     ],
 )
 async def test_no_redirect_takes_the_token_elsewhere(location: str) -> None:
-    service = FakeGithub(httpx.Response(302, headers={"location": location}))
+    service = FakeService(httpx.Response(302, headers={"location": location}))
     async with client_of(service) as github:
         with pytest.raises(Unavailable, match="another address"):
             await github.pull_request(WHICH)
@@ -156,7 +157,7 @@ async def test_no_redirect_takes_the_token_elsewhere(location: str) -> None:
 
 
 async def test_redirects_in_a_circle_end() -> None:
-    service = FakeGithub(httpx.Response(302, headers={"location": "/repositories/1/pulls/7"}))
+    service = FakeService(httpx.Response(302, headers={"location": "/repositories/1/pulls/7"}))
     async with client_of(service) as github:
         with pytest.raises(Unavailable):
             await github.pull_request(WHICH)
@@ -245,7 +246,7 @@ async def test_what_cannot_be_used_is_unavailable_and_betrays_nothing(
 @given(title=st.text(st.characters()), etag=st.text(st.characters(codec="latin-1"), max_size=400))
 async def test_what_was_read_can_be_stored_and_sent_again(title: str, etag: str) -> None:
     headers = [(b"etag", etag.encode("latin-1"))]
-    service = FakeGithub(httpx.Response(200, json={**OPEN, "title": title}, headers=headers))
+    service = FakeService(httpx.Response(200, json={**OPEN, "title": title}, headers=headers))
     async with client_of(service) as github:
         found = await github.pull_request(WHICH)
         assert found is not None

@@ -18,6 +18,8 @@ from bot.store.database import Database
 from tests.builders import ANA, PROJECT
 
 Rows = list[dict[str, Any]]
+LEASED = tuple(table for table in s.metadata.sorted_tables if "claimed_until" in table.c)
+"""The tables of the queues."""
 FOLLOW_UPS, REPLIES, CHANNELS = 3, 4, 20
 _DAY = date(2026, 1, 1)
 _QUERY = {

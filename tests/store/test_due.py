@@ -16,7 +16,7 @@ from bot.store import schema as s
 from bot.store.database import Database
 from bot.store.queues import Due, Queue, find_due
 from tests.builders import NOW, PROJECT, execute, origin, rows_of
-from tests.store.stock import fill
+from tests.store.stock import LEASED, fill
 
 MINUTE = timedelta(minutes=1)
 WEEKLY: dict[str, Any] = {"section": None, "weekday": Weekday.MONDAY, "at": time(9), "zone": "UTC"}
@@ -54,16 +54,7 @@ async def test_what_somebody_holds_is_not_due_until_the_lease_runs_out(
 ) -> None:
     await _stock(database)
     held = {"claimed_by": "another", "claimed_until": datetime.now(UTC) + MINUTE}
-    for table in (
-        s.jobs,
-        s.prompts,
-        s.deliveries,
-        s.snapshots,
-        s.questions,
-        s.conversations,
-        s.pull_requests,
-        s.previews,
-    ):
+    for table in LEASED:
         await execute(store, update(table).values(**held))
     assert await _due(store) == frozenset()
     assert await _due(store, 2 * MINUTE) == STOCKED

@@ -20,20 +20,10 @@ from bot.store.database import Database
 from bot.store.heartbeats import TOLERATED
 from bot.store.queues import Queue, find_due
 from tests.builders import PROJECT, claimer, execute, origin, rows_of
-from tests.store.stock import fill
+from tests.store.stock import LEASED, fill
 
 HOUR = timedelta(hours=1)
 PLANNED = {"remind_at", "next_run_at"}
-QUEUES = (
-    s.jobs,
-    s.prompts,
-    s.deliveries,
-    s.snapshots,
-    s.questions,
-    s.conversations,
-    s.pull_requests,
-    s.previews,
-)
 
 
 async def _beat(store: Store, at: datetime, process: str = "one") -> None:
@@ -76,7 +66,7 @@ async def test_every_time_that_lies_ahead_is_moved_back_by_as_much(store: Store,
         for name in _times(table)
     }
     assert {place for place, at in found.items() if at and at > now} == set()
-    assert len({table for table, _ in found}) >= len(QUEUES) + 5
+    assert len({table for table, _ in found}) >= len(LEASED) + 5
 
 
 async def test_what_was_due_when_the_clock_was_ahead_is_due_at_once_when_it_is_set_back(
@@ -85,7 +75,7 @@ async def test_what_was_due_when_the_clock_was_ahead_is_due_at_once_when_it_is_s
     await _stock(store, database)
     now = datetime.now(UTC)
     due, held = now + HOUR, {"claimed_by": "killed", "claimed_until": now + HOUR + timedelta(seconds=5)}
-    for table in QUEUES:
+    for table in LEASED:
         name = {s.jobs: "poll_at", s.pull_requests: "look_at"}.get(table, "due_at")
         await execute(store, update(table).values({name: due, **held}))
     await _beat(store, due)

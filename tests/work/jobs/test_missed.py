@@ -164,13 +164,19 @@ async def test_an_edit_in_an_outage_counts_though_slack_repeats_the_old_text_fir
     assert await prompts(office) == ["Add a quickstart", "Mention backoff"]
 
 
-async def test_a_reply_that_slack_gave_up_before_the_face_was_found_is_taken(office: Office) -> None:
+async def _missed_in_doubt(office: Office) -> ThreadReply:
+    """A reply that is missed while nobody knows whether the face was posted."""
     office.slack.lose_answer.append(SlackUnclear("cut"))
     await office.ask("Add a quickstart")
     await prepare_prompts(office.context)
     await deliver_due(office.context)
     reply = office.missed("Mention retries")
     assert isinstance(reply, ThreadReply)
+    return reply
+
+
+async def test_a_reply_that_slack_gave_up_before_the_face_was_found_is_taken(office: Office) -> None:
+    reply = await _missed_in_doubt(office)
     with pytest.raises(TooEarly):
         await again(office, replace(reply, parent=BOT))
     await office.settle(10)
@@ -179,12 +185,7 @@ async def test_a_reply_that_slack_gave_up_before_the_face_was_found_is_taken(off
 
 
 async def test_a_thread_that_is_read_before_its_face_is_found_is_read_once_more(office: Office) -> None:
-    office.slack.lose_answer.append(SlackUnclear("cut"))
-    await office.ask("Add a quickstart")
-    await prepare_prompts(office.context)
-    await deliver_due(office.context)
-    reply = office.missed("Mention retries")
-    assert isinstance(reply, ThreadReply)
+    reply = await _missed_in_doubt(office)
     office.slack.said[:] = [replace(reply, parent=BOT)]
     now = office.clock()
     await office.store.write(lambda tx: tx.conversations.read_later(reply.origin, now))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 
 from tests.builders import PROJECT
-from tests.work.asking import DAY, FIRST, LAST, START
+from tests.work.asking import DAY, FIRST, LAST, START, slow_down
 from tests.work.office import Office
 
 
@@ -49,9 +49,7 @@ async def test_with_no_call_left_the_answer_says_when_the_next_is_possible(offic
 
 async def test_a_429_is_believed_and_waited_for(office: Office) -> None:
     office.docs.site.fill(3, FIRST, LAST)
-    office.docs.answer_instead(
-        "visitors", httpx.Response(429, headers={"Retry-After": "10"}, json={"error": "slow down"})
-    )
+    office.docs.answer_instead("visitors", slow_down(10))
     await office.visitors("compare none")
     await office.reading(3)
     assert office.answers() == []

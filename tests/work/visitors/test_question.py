@@ -13,7 +13,7 @@ from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions
 from tests.builders import BEN, NOW, PROJECT, rows_of
 from tests.site import Visit
-from tests.work.asking import DAY, FIRST, LAST, START
+from tests.work.asking import DAY, FIRST, LAST, START, slow_down
 from tests.work.office import Office
 
 
@@ -206,9 +206,7 @@ async def test_today_is_not_compared_with_a_whole_day_and_reads_only_its_totals(
 
 async def test_nothing_is_said_about_the_reading_before_three_seconds(office: Office) -> None:
     office.docs.site.fill(3, FIRST, LAST)
-    office.docs.answer_instead(
-        "visitors", httpx.Response(429, headers={"Retry-After": "15"}, json={"error": "slow down"})
-    )
+    office.docs.answer_instead("visitors", slow_down(15))
     await office.visitors("compare none")
     await office.reading(7, step_seconds=0.45)
     assert office.answers() == []
@@ -221,9 +219,7 @@ async def test_nothing_is_said_about_the_reading_before_three_seconds(office: Of
 async def test_a_word_about_the_reading_that_has_not_gone_out_is_dropped_for_the_answer(
     office: Office,
 ) -> None:
-    office.docs.answer_instead(
-        "visitors", httpx.Response(429, headers={"Retry-After": "4"}, json={"error": "slow down"})
-    )
+    office.docs.answer_instead("visitors", slow_down(4))
     await office.visitors("yesterday compare none")
     await fetch_snapshots(office.context)
     office.clock.pass_seconds(3.5)
@@ -236,9 +232,7 @@ async def test_a_word_about_the_reading_that_has_not_gone_out_is_dropped_for_the
 
 
 async def test_after_two_hours_of_trouble_with_slack_there_is_the_answer_alone(office: Office) -> None:
-    office.docs.answer_instead(
-        "visitors", httpx.Response(429, headers={"Retry-After": "9"}, json={"error": "slow down"})
-    )
+    office.docs.answer_instead("visitors", slow_down(9))
     office.slack.trouble("answer", *[SlackUnclear("HTTP 500")] * 1_000)
     await office.visitors("yesterday compare none")
     await office.reading(20, step_seconds=0.5)
@@ -262,9 +256,7 @@ async def test_a_word_about_the_reading_is_not_said_when_it_is_no_news(office: O
 
 
 async def test_the_answer_waits_while_a_word_about_the_reading_is_under_way(office: Office) -> None:
-    office.docs.answer_instead(
-        "visitors", httpx.Response(429, headers={"Retry-After": "4"}, json={"error": "slow down"})
-    )
+    office.docs.answer_instead("visitors", slow_down(4))
     await office.visitors("yesterday compare none")
     await fetch_snapshots(office.context)
     office.clock.pass_seconds(3.5)
