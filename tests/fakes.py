@@ -244,7 +244,7 @@ class FakeDocs:
 
     ``instead``: answers that replace those of the next calls, by kind of call. ``lost``: errors that the next
     creates and follow-ups raise after they have succeeded. ``readers``: what it answers about searches,
-    feedback and questions, by kind of call.
+    feedback and questions, by kind of call. What is not there it does not give.
     """
 
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -297,6 +297,8 @@ class FakeDocs:
         }
         if kind in self.readers:
             return httpx.Response(200, json=self.readers[kind])
+        if kind not in handlers:
+            return httpx.Response(404, json={"error": "not part of the plan"})
         response = handlers[kind](request)
         if self.lost and kind in ("create", "follow_up", "preview"):
             raise self.lost.popleft()

@@ -93,6 +93,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         take_thread=take,
         given=given,
         project=project.id if project else None,
+        about=submission.form.about,
     )
     thread = submission.origin.thread if channel == submission.origin.channel else None
     asked = await ask(context, submission.allowed.but(channel=channel, thread=thread), request)

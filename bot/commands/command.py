@@ -19,7 +19,7 @@ from bot.messages.job_answers import forgotten
 from bot.model.access import Origin
 from bot.model.examples import Examples, Needs
 from bot.model.ids import ChannelId, JobNumber, Message, MessageTs
-from bot.model.jobs import TrackedJob
+from bot.model.jobs import About, TrackedJob
 from bot.model.projects import Project, Projects, UnknownProject
 from bot.work.access import Allowed, NotAllowed, Readable, admit, readable
 from bot.work.context import Context
@@ -28,12 +28,16 @@ from bot.work.jobs.ask import TooManyWaiting
 
 @dataclass(frozen=True, slots=True)
 class FormState:
-    """Where a form was opened, for which job if it is for one, and the thread in which it starts one."""
+    """Where a form was opened, for which job if it is for one, and the thread in which it starts one.
+
+    ``about``: the row of what readers miss at which it was opened.
+    """
 
     channel: ChannelId | None = None
     response_url: SecretStr | None = None
     job: JobNumber | None = None
     thread: MessageTs | None = None
+    about: About | None = None
 
     @classmethod
     def at(cls, origin: Origin, job: JobNumber | None = None, thread: MessageTs | None = None) -> FormState:
@@ -44,7 +48,7 @@ class FormState:
         """Return the state as JSON."""
         url = self.response_url.get_secret_value() if self.response_url else None
         kept = {"channel": self.channel, "response_url": url, "job": self.job, "thread": self.thread}
-        return json.dumps(kept)
+        return json.dumps(kept | {"about": self.about and [self.about.key, self.about.title]})
 
     @classmethod
     def loads(cls, text: str) -> FormState:
@@ -58,12 +62,13 @@ class FormState:
             return cls()
         if not isinstance(values, dict):
             return cls()
-        url, job = values.get("response_url"), values.get("job")
+        url, job, about = values.get("response_url"), values.get("job"), values.get("about")
         return cls(
             channel=ChannelId(values["channel"]) if values.get("channel") else None,
             response_url=SecretStr(url) if url else None,
             job=JobNumber(job) if isinstance(job, int) else None,
             thread=MessageTs(values["thread"]) if values.get("thread") else None,
+            about=About(*map(str, about)) if isinstance(about, list) and len(about) == 2 else None,
         )
 
 

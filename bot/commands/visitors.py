@@ -23,9 +23,10 @@ from bot.messages import general, visitors_answers
 from bot.messages.digests import UNSUBSCRIBE
 from bot.messages.general import unknown_in_options
 from bot.messages.help import about_periods
-from bot.messages.misses import IMPROVE
+from bot.messages.misses import IMPROVE, asked_about
 from bot.model.ids import PageKey, ProjectId, QuestionId, SubscriptionId
-from bot.model.misses import Topic
+from bot.model.jobs import About
+from bot.model.misses import Topic, page_key
 from bot.model.projects import Project, UnknownProject
 from bot.work.context import Context
 from bot.work.visitors.misses import ask_misses, prompt_of
@@ -144,7 +145,8 @@ async def _improve(context: Context, press: Press) -> Answer:
     if known is None:
         return Answer(message=visitors_answers.not_kept())
     page, period, project = known
-    return await _form(context, press, visitors_answers.improve_prompt(page, period), project)
+    about = asked_about(page_key(page.path), page.path)
+    return await _form(context, press, visitors_answers.improve_prompt(page, period), project, about)
 
 
 async def _improve_miss(context: Context, press: Press) -> Answer:
@@ -156,8 +158,10 @@ async def _improve_miss(context: Context, press: Press) -> Answer:
     )
 
 
-async def _form(context: Context, press: Press, text: str, project: ProjectId) -> Answer:
-    state, channel = FormState.at(press.origin), press.origin.channel
+async def _form(
+    context: Context, press: Press, text: str, project: ProjectId, about: About | None = None
+) -> Answer:
+    state, channel = replace(FormState.at(press.origin), about=about), press.origin.channel
     offered = await projects_to_choose(context, channel, context.projects.with_id(project))
     form = general.ask_form(channel=channel, private=state.dumps(), text=text, projects=offered)
     return Answer(modal=Modal(form))

@@ -15,9 +15,7 @@ from bot.messages.numbers import (
     dates,
     day,
     number,
-    page_gain,
     shown_path,
-    visitors,
     visitors_chart,
 )
 from bot.messages.numbers import weekday as weekday_name
@@ -30,22 +28,20 @@ from bot.messages.visitors import (
     movements,
     named_pages,
     no_visits,
-    only_ai,
     page_lines,
     shown_code,
     totals,
     with_fitting_pages,
 )
 from bot.messages.visitors_notes import caveats, source_note
-from bot.model.ids import Block, ChannelId, Message, QuestionId
+from bot.messages.worth import notes, worth_doing
+from bot.model.ids import ChannelId, Message, QuestionId
 from bot.model.jobs import JobState
 from bot.model.outbox import NotPosted
 from bot.model.projects import Project, Projects
 from bot.model.questions import (
     Subscription,
     SubscriptionState,
-    Suggestion,
-    SuggestionReason,
     Weekday,
     WeeklyReport,
     WeeklyTime,
@@ -72,23 +68,26 @@ def _digest(weekly: WeeklyReport, question: QuestionId) -> Message:
     answer = weekly.report
     against = ", compared with the week before" if answer.is_fair else ""
     docs = b.label(answer.query.label) if answer.query.label else "The docs"
-    heading = f"*{docs} in the week {dates(answer.query.period)}*{against}"
+    work = worth_doing(weekly, question)
+    title = f"*{docs} in the week {dates(answer.query.period)}*"
+    heading = b.section(f"{title}\nWorth doing this week:" if work else title)
     curve = [(week, counts) for week, counts in weekly.curve if counts is not None]
     nothing = no_visits(answer)
     lines = [*movements(answer.movements, _MOVED), work_done(weekly.work)]
-    lines += [suggested(weekly.suggestion)] if weekly.suggestion else []
-    notes = [] if nothing else caveats(answer)
-    notes += [*_curve_gap(len(curve), len(weekly.curve)), source_note(answer)]
-    notes += [footer(weekly.subscription)] if weekly.subscription else []
+    small = [*notes(weekly), *([] if nothing else caveats(answer))]
+    small += [*_curve_gap(len(curve), len(weekly.curve)), source_note(answer)]
+    small += [footer(weekly.subscription)] if weekly.subscription else []
     more = [] if nothing else [more_button(question)]
-    return b.message(
-        b.section("\n".join([heading, nothing or totals(answer)])),
+    readers = (
+        b.section(nothing or f"*Readers*{against}: {totals(answer)}"),
         *([visitors_chart(curve)] if len(curve) > 1 else []),
         *([] if nothing else b.plain("\n".join(page_lines(answer)))),
         *b.plain("\n".join(lines)),
-        *b.actions([*_improve(weekly.suggestion), *more, *improve_menu(named_pages(answer))]),
-        b.context(*notes),
+        *b.actions([*more, *improve_menu(named_pages(answer))]),
+        b.context(*small),
     )
+    whole, rest = b.message(heading, *work, *readers), b.message(*readers)
+    return replace(whole, plain_blocks=(heading, *work, *rest.plain_blocks))
 
 
 def _curve_gap(known: int, total: int) -> list[str]:
@@ -113,23 +112,6 @@ def _asked(work: WorkDone) -> str:
     took = f" Median time: {lasted(work.median_time)}." if work.median_time is not None else ""
     asked = counted(work.asked, "job was asked for", "jobs were asked for")
     return f"*The agent*: {asked}: {', '.join(parts)}.{took}"
-
-
-def suggested(suggestion: Suggestion) -> str:
-    """Return one line about the suggested page, with the reason."""
-    page = suggestion.page
-    why = {
-        SuggestionReason.FALLING: f"lost readers: {page_gain(page)}",
-        SuggestionReason.ONLY_AI: f"is read by {only_ai(page.now)}",
-        SuggestionReason.MOST_READ: f"is the most read that no job has named: {visitors(page.now.total)}",
-    }[suggestion.why]
-    return f"*Worth improving*: {b.code(shown_path(page.path))} {why}."
-
-
-def _improve(suggestion: Suggestion | None) -> list[Block]:
-    if suggestion is None:
-        return []
-    return [b.button("Improve this page", "improve_page", f"page:{suggestion.page.key}", style="primary")]
 
 
 def footer(subscription: Subscription) -> str:

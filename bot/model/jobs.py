@@ -251,6 +251,14 @@ _FOLLOWABLE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """A row of what readers miss: what identifies it in its answer, and for people."""
+
+    key: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class TrackedJob:
     """One stored job.
 
@@ -275,6 +283,7 @@ class TrackedJob:
     reminded of it at the earliest; None for never again.
     ``trouble``: what the face says of the docs service, and since when; None when all is well.
     ``project_label``: how people read the project; None where only one was served when the job was asked for.
+    ``about``: the row of what readers miss at which it was asked for.
     ``by_mention``: its channel has chosen that only replies which mention the bot steer jobs.
     ``pull_request``: what was seen of it; None where the bot cannot look at it, or has not yet.
     """
@@ -322,6 +331,7 @@ class TrackedJob:
     reviewed_at: datetime | None = None
     remind_at: datetime | None = None
     project_label: str | None = None
+    about: About | None = None
     by_mention: bool = False
     pull_request: SeenPullRequest | None = None
 

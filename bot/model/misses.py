@@ -73,7 +73,7 @@ class Search:
     @property
     def key(self) -> str:
         """Return what identifies the row in its answer."""
-        return hashed(self.words)
+        return hashed(self.words.casefold())
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,11 @@ class Votes:
     helpful: int
     not_helpful: int
     code: int = 0
+
+    @property
+    def total(self) -> int:
+        """All votes."""
+        return self.helpful + self.not_helpful
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,14 @@ class Unanswered:
     text: str
     category: str | None = None
     page: str | None = None
+
+    @property
+    def key(self) -> str:
+        """Return what identifies its row: the category, or the text without case, blanks and signs."""
+        if self.category:
+            return hashed("category", self.category.casefold())
+        bare = "".join(sign for sign in self.text.casefold() if sign.isalnum())
+        return hashed("text", bare or self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,15 +251,10 @@ def missed_first(searches: Sequence[Search]) -> tuple[Search, ...]:
 
 
 def grouped(questions: Iterable[Unanswered]) -> tuple[tuple[Unanswered, ...], ...]:
-    """Return questions by the service's category, the others by their text without case, blanks and signs.
-
-    The largest group comes first.
-    """
-    groups: dict[tuple[bool, str], list[Unanswered]] = {}
+    """Return the questions of each row, see ``Unanswered.key``. The largest group comes first."""
+    groups: dict[str, list[Unanswered]] = {}
     for each in questions:
-        bare = "".join(sign for sign in each.text.casefold() if sign.isalnum())
-        key = (True, each.category.casefold()) if each.category else (False, bare or each.text)
-        groups.setdefault(key, []).append(each)
+        groups.setdefault(each.key, []).append(each)
     return tuple(tuple(group) for group in sorted(groups.values(), key=len, reverse=True))
 
 
@@ -257,6 +265,21 @@ class PageFeedback:
     page: str
     votes: Votes | None
     comments: tuple[Comment, ...]
+
+    @property
+    def by_agents(self) -> bool:
+        """Whether other AI agents said it, and no people."""
+        return self.votes is None and all(each.by_agent for each in self.comments)
+
+    @property
+    def key(self) -> str:
+        """Return what identifies its row."""
+        return page_key(self.page, by_agents=self.by_agents)
+
+
+def page_key(path: str, *, by_agents: bool = False) -> str:
+    """Return what identifies the row of a page, with what people or other AI agents said of it."""
+    return hashed("AI agents" if by_agents else "people", path)
 
 
 def by_page(votes: Iterable[Votes], comments: Iterable[Comment]) -> tuple[PageFeedback, ...]:

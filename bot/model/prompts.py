@@ -19,7 +19,7 @@ from bot.model.ids import (
     SubscriptionId,
     UserId,
 )
-from bot.model.jobs import SharedFile, TakeThread
+from bot.model.jobs import About, SharedFile, TakeThread
 
 
 class PromptKind(StrEnum):
@@ -106,6 +106,7 @@ class PromptRequest:
     want an equal text to be sent again. ``received``: it was received in a conversation that is read again.
     ``take_thread`` and ``files``: see ``Prompt``. ``given``: the thread's messages as a form had them.
     ``again_of``: the job whose prompt a new job runs again. ``project``: None for that of the channel.
+    ``about``: see ``TrackedJob``.
     """
 
     raw: str
@@ -116,6 +117,7 @@ class PromptRequest:
     given: str | None = None
     again_of: JobNumber | None = None
     project: ProjectId | None = None
+    about: About | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,7 @@ class JobRequest:
     """Requester, channel, text and project of a new job, to detect the same request sent twice in a minute.
 
     ``thread``: the thread in which the job's face will be a reply; None if the face begins its thread.
-    ``again_of``: the job whose prompt it runs again. ``project_label``: see ``TrackedJob``.
+    ``again_of``: the job whose prompt it runs again. ``project_label`` and ``about``: see ``TrackedJob``.
     """
 
     asked_by: UserId
@@ -175,6 +177,7 @@ class JobRequest:
     thread: MessageTs | None = field(default=None, compare=False)
     again_of: JobNumber | None = field(default=None, compare=False)
     project_label: str | None = field(default=None, compare=False)
+    about: About | None = field(default=None, compare=False)
 
 
 class Act(StrEnum):

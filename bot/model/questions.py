@@ -22,6 +22,7 @@ from bot.model.ids import (
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.misses import Source, Topic, Words
 from bot.model.visitors import Budget, Counts, PageCounts, Period, Snapshot, SortBy
+from bot.model.worth import Worth
 
 DEFAULT_TOP = 5
 NOBODY = UserId("")
@@ -95,6 +96,8 @@ class Question:
     older: SnapshotId | None
     chart: tuple[SnapshotId, ...]
     """Empty if the answer has no chart."""
+    missed: tuple[SnapshotId, ...] = ()
+    """What readers missed, for a digest."""
     user: UserId = NOBODY
     subscription: SubscriptionId | None = None
     thread_ts: MessageTs | None = None
@@ -112,7 +115,7 @@ class Question:
     @property
     def snapshots(self) -> tuple[SnapshotId, ...]:
         """All snapshots that the answer is built from."""
-        return (self.now, *(each for each in (self.older, self.was) if each), *self.chart)
+        return (self.now, *(each for each in (self.older, self.was) if each), *self.chart, *self.missed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,7 @@ class Numbers:
     older: Snapshot | None
     chart: tuple[Snapshot, ...]
     budget: Budget
+    missed: tuple[Snapshot, ...] = ()
 
     @property
     def windows(self) -> tuple[Snapshot, ...]:
@@ -375,6 +379,8 @@ class Suggestion:
 class WeeklyReport:
     """The content of a weekly digest.
 
+    ``worth``: what to do this week. ``asked``: the jobs of the channel that were asked for with a button of
+    such a row since the week began. ``missed``: what readers missed in the week, as far as it was read.
     ``curve``: the last eight weeks, oldest first, with None for a week that has not been read.
     ``suggestion``: None if no page qualifies. ``subscription``: None if the digest was requested once.
     """
@@ -384,3 +390,6 @@ class WeeklyReport:
     work: WorkDone
     suggestion: Suggestion | None
     subscription: Subscription | None
+    worth: tuple[Worth, ...] = ()
+    asked: tuple[TrackedJob, ...] = ()
+    missed: tuple[Snapshot, ...] = ()

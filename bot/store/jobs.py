@@ -105,6 +105,7 @@ class JobRepository(Rows[TrackedJob]):
                 "thread_ts": each.thread,
                 "again_of": each.again_of,
                 "project_label": each.project_label,
+                "about": each.about,
             }
             for each in wanted
         ]

@@ -57,6 +57,7 @@ class QuestionRepository(Rows[Question]):
         older: Snapshot | None,
         chart: Sequence[Snapshot],
         asked_at: datetime,
+        missed: Sequence[Snapshot] = (),
     ) -> bool:
         """Store a question. Return False if one with the key of its origin exists already."""
         windows = [now, *(each for each in (older, was) if each), *chart]
@@ -73,6 +74,7 @@ class QuestionRepository(Rows[Question]):
             "was": was.id if was else None,
             "older": older.id if older else None,
             "chart": [each.id for each in chart],
+            "missed": [each.id for each in missed],
             "calls_before": sum(each.calls for each in windows),
             "asked_at": asked_at,
             "due_at": asked_at,

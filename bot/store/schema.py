@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, Boolean, Column, Date, ForeignKey, Index, Int
 
 from bot.model.access import Access
 from bot.model.ids import Message, SnapshotId
-from bot.model.jobs import Earlier, JobState, QueueWhy, Review, SharedFile, TakeThread
+from bot.model.jobs import About, Earlier, JobState, QueueWhy, Review, SharedFile, TakeThread
 from bot.model.misses import Source, Words
 from bot.model.outbox import DeliveryKind, DeliveryState
 from bot.model.previews import PreviewState
@@ -98,6 +98,7 @@ jobs = Table(
     Column("reviewed_at", UtcDateTime),
     Column("remind_at", UtcDateTime),
     Column("project_label", Note),
+    Column("about", UserJson(About)),
     *lease(),
     Index("ix_jobs_thread", "channel", "root_ts", unique=True),
     _if_set("ix_jobs_in_thread", "channel", "thread_ts"),
@@ -325,6 +326,7 @@ questions = Table(
     Column("was", Integer, ForeignKey("snapshots.id")),
     Column("older", Integer, ForeignKey("snapshots.id")),
     Column("chart", Json(tuple[SnapshotId, ...]), nullable=False),
+    Column("missed", Json(tuple[SnapshotId, ...])),
     Column("response_url", Secret),
     Column("calls_before", Integer, nullable=False, server_default=text("0")),
     Column("thread_ts", Id(40)),

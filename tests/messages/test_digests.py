@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from bot.messages.digests import digest, suggested, work_done
-from bot.model.ids import JobNumber, Reviewer
-from bot.model.jobs import TrackedJob
+from bot.messages.blocks import moment
+from bot.messages.digests import digest, work_done
+from bot.messages.misses import IMPROVE
+from bot.messages.worth import suggested
+from bot.model.ids import Block, JobNumber, Reviewer
+from bot.model.jobs import About, JobState, Review, TrackedJob
+from bot.model.misses import Source, Topic, Words
 from bot.model.pull_requests import SeenPullRequest, Size
 from bot.model.questions import Movements, Suggestion, SuggestionReason, ToReview, WeeklyReport, WorkDone
-from bot.model.visitors import Counts, Period
+from bot.model.visitors import Counts, Period, ReadingProblem, SnapshotState
+from bot.model.worth import Worth
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import (
@@ -40,18 +46,21 @@ def curve(*known: int) -> tuple[tuple[Period, Counts | None], ...]:
 
 
 def test_a_digest_names_its_week_and_what_it_is_compared_with() -> None:
-    assert lines(weekly())[0] == "*The docs in the week 26 Oct – 1 Nov 2026*, compared with the week before"
+    heading, readers, *_ = lines(weekly())
+    assert heading == "*The docs in the week 26 Oct – 1 Nov 2026*"
+    assert readers.startswith("*Readers*, compared with the week before: *4,500 visitors*")
 
 
 def test_a_digest_without_the_week_before_compares_nothing() -> None:
     told = weekly(report=report(was=snapshot(totals=None), before=None))
     assert "compared" not in digest(told, QUESTION).text
-    assert "*4,500 visitors* ·" in digest(told, QUESTION).text
+    assert "*Readers*: *4,500 visitors* ·" in digest(told, QUESTION).text
 
 
 def test_a_digest_tells_totals_pages_and_movements_in_words() -> None:
     said = lines(weekly(report=report(movements=Movements(fallen=(DOWN,)))))
-    assert said[1] == "*4,500 visitors* · 1,200 people (+20%) · 3,400 AI agents · AI's share 76% · 812 pages"
+    totals = "*4,500 visitors* · 1,200 people (+20%) · 3,400 AI agents · AI's share 76% · 812 pages"
+    assert said[1] == f"*Readers*, compared with the week before: {totals}"
     assert "2. `/api/users` *401 visitors* (−21%) · 1 person · 400 AI agents" in said
     assert "*Falls*: `/api/users` −109 (−21%)" in said
 
@@ -105,33 +114,83 @@ def test_the_work_of_the_agent_is_told_in_one_line(done: WorkDone, said: str) ->
 @pytest.mark.parametrize(
     ("why", "said"),
     [
-        (SuggestionReason.FALLING, "lost readers: −109 (−21%)"),
-        (SuggestionReason.ONLY_AI, "is read by 400 AI agents and only 1 person"),
-        (SuggestionReason.MOST_READ, "is the most read that no job has named: 401 visitors"),
+        (SuggestionReason.FALLING, "lost readers, −109 (−21%)"),
+        (SuggestionReason.ONLY_AI, "read by 400 AI agents and only 1 person"),
+        (SuggestionReason.MOST_READ, "the most read that no job has named, 401 visitors"),
     ],
 )
 def test_a_suggestion_says_why_with_the_numbers_of_its_page(why: SuggestionReason, said: str) -> None:
-    line = f"*Worth improving*: `/api/users` {said}."
+    line = f"`/api/users`: {said}"
     assert suggested(Suggestion(DOWN, why)) == line
-    assert line in lines(weekly(suggestion=Suggestion(DOWN, why)))
+    assert f"• {line}" in lines(weekly(suggestion=Suggestion(DOWN, why)))
 
 
-def test_the_suggested_page_has_a_button_that_leads_to_work() -> None:
-    message = digest(weekly(suggestion=Suggestion(DOWN, SuggestionReason.FALLING)), QUESTION)
+SEARCH = Worth(Topic.SEARCHES, "a1", "webhook <b>retries", 1_043, 2, 0)
+PAGE = Worth(Topic.FEEDBACK, "b2", "/api/users", 7, 9, quote="Where is *paging*?")
+ASKED = Worth(Topic.QUESTIONS, "c3", "How do I rotate keys?", 40, was=4)
+FOUND = (SEARCH, PAGE, ASKED)
+
+
+def rows(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks with a button."""
+    return [block for block in blocks if "accessory" in block]
+
+
+def test_a_digest_begins_with_what_is_worth_doing_each_in_one_line_with_its_evidence() -> None:
+    said = lines(weekly(worth=FOUND, suggestion=Suggestion(DOWN, SuggestionReason.FALLING)))
+    assert said[1:6] == [
+        "Worth doing this week:",
+        "• `webhook &lt;b&gt;retries`: searched 1,043 times, clicked 2, new",
+        "• `/api/users`: 7 of 9 votes not helpful: “Where is *paging*?”",
+        "• “How do I rotate keys?”: asked 40 times, no answer, 4 the week before",
+        "• `/api/users`: lost readers, −109 (−21%)",
+    ]
+    assert said[6].startswith("*Readers*")
+
+
+def test_each_thing_worth_doing_has_one_button_also_where_slack_refuses_charts() -> None:
+    message = digest(weekly(worth=FOUND, suggestion=Suggestion(DOWN, SuggestionReason.FALLING)), QUESTION)
     for blocks in (message.blocks, message.plain_blocks):
-        button = elements(blocks)[0]
-        assert (button["text"]["text"], button["action_id"], button["value"], button["style"]) == (
-            "Improve this page",
-            "improve_page",
-            f"page:{DOWN.key}",
-            "primary",
-        )
+        buttons = [block["accessory"] for block in rows(blocks)]
+        assert [(each["text"]["text"], each["action_id"], each["value"]) for each in buttons] == [
+            ("Write it", IMPROVE, f"{QUESTION}:a1"),
+            ("Improve it", IMPROVE, f"{QUESTION}:b2"),
+            ("Write it", IMPROVE, f"{QUESTION}:c3"),
+            ("Improve it", "improve_page", f"page:{DOWN.key}"),
+        ]
 
 
-def test_without_a_suggestion_there_is_only_the_menu_of_pages() -> None:
+def test_where_nothing_is_worth_doing_the_digest_begins_with_its_readers() -> None:
     message = digest(weekly(), QUESTION)
-    assert "Worth improving" not in message.text
+    assert "Worth doing" not in message.text
+    assert rows(message.blocks) == []
     assert [each["action_id"] for each in elements(message.blocks)] == ["more", "improve"]
+
+
+def test_what_was_asked_for_is_told_with_what_came_of_it() -> None:
+    merged = TrackedJob(
+        *(JobNumber(6), PROJECT, CHANNEL, ANA, "Write about retries", NOW),
+        state=JobState.PULL_REQUEST,
+        review=Review.MERGED,
+        pr_link="https://code.example/pull/7",
+        about=About("a1", "webhook <b>retries"),
+    )
+    running = replace(merged, number=JobNumber(9), state=JobState.WORKING, review=None, pr_link=None)
+    asked = f"`webhook &lt;b&gt;retries`, asked for {moment(NOW, '{date_short_pretty}')}"
+    assert lines(weekly(asked=(merged, running)))[2:4] == [
+        f":white_check_mark: *Merged* · {asked} · <https://code.example/pull/7|Job 6>",
+        f":gear: *Working on it* · {asked} · Job 9",
+    ]
+
+
+def test_a_digest_says_of_how_many_rows_its_list_is_and_what_could_not_be_read() -> None:
+    part = snapshot(source=Source.SEARCHES, words=Words(is_part=True))
+    refused = snapshot(source=Source.VOTES, state=SnapshotState.FAILED, problem=ReadingProblem.UNWELL)
+    absent = replace(refused, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)
+    said = digest(weekly(missed=(part, refused, absent)), QUESTION).text
+    assert "Worth doing: of the 100 rows that the docs service names first" in said
+    assert "Votes couldn't be read: " in said
+    assert "Questions couldn't" not in said
 
 
 def test_a_digest_says_when_it_comes_and_where_to_change_that() -> None:

@@ -9,9 +9,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from bot.messages.misses import asked_about
 from bot.messages.visitors import NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ
-from bot.model.ids import PageKey, QuestionId, SnapshotId, SubscriptionId
-from bot.model.jobs import JobState
+from bot.model.ids import JobNumber, PageKey, QuestionId, SnapshotId, SubscriptionId
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.misses import Topic
 from bot.model.questions import (
     MOST_TOP,
     Comparison,
@@ -31,6 +33,7 @@ from bot.model.questions import (
     WorkDone,
 )
 from bot.model.visitors import Budget, Counts, PageCounts, Period, Snapshot, SnapshotState
+from bot.model.worth import MOST, Worth
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))
@@ -221,6 +224,24 @@ WORK = st.builds(
 )
 
 
+TOPICS = st.sampled_from([topic for topic in Topic if topic.is_missed])
+WORTH = st.builds(
+    Worth, TOPICS, st.just("0" * 16), PATHS, NUMBERS, NUMBERS, st.one_of(st.none(), NUMBERS), PATHS
+)
+ASKED = st.builds(
+    TrackedJob,
+    number=st.just(JobNumber(7)),
+    project=st.just(PROJECT),
+    channel=st.just(CHANNEL),
+    requester=st.just(ANA),
+    text=st.just("Write it"),
+    asked_at=st.just(NOW),
+    state=st.sampled_from(JobState),
+    pr_link=PROBLEMS,
+    about=st.builds(asked_about, st.just("0" * 16), PATHS),
+)
+
+
 @st.composite
 def many_pages(draw: st.DrawFn, most: int = MOST_TOP) -> tuple[PageCounts, ...]:
     """Up to so many pages, from a few that are drawn: drawing each would take long."""
@@ -269,6 +290,8 @@ def weeklies(draw: st.DrawFn) -> WeeklyReport:
             st.one_of(st.none(), st.builds(Suggestion, PAGES, st.sampled_from(SuggestionReason)))
         ),
         subscription=draw(st.one_of(st.none(), SUBSCRIPTIONS)),
+        worth=tuple(draw(st.lists(WORTH, max_size=MOST))),
+        asked=tuple(draw(st.lists(ASKED, max_size=MOST))),
     )
 
 

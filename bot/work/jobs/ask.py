@@ -202,6 +202,7 @@ def _wanted(context: Context, tx: Transaction, asking: _Asking) -> JobRequest:
         thread=origin.thread_for_job,
         again_of=request.again_of,
         project_label=shown.label if shown else None,
+        about=request.about,
     )
 
 

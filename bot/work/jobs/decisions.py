@@ -47,6 +47,7 @@ async def run_again(
         files=prompt.files,
         again_of=job.number,
         project=None if context.projects.serves_former else job.project,
+        about=job.about,
     )
     return await ask(context, _sent_by_button(readable, f"again:{job.number}:{occasion}").allowed, again)
 

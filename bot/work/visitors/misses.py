@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bot.messages import misses as say
 from bot.model.ids import Message, ProjectId, QuestionId
-from bot.model.misses import SOURCES
+from bot.model.jobs import About
+from bot.model.misses import SOURCES, Topic
 from bot.model.questions import QuestionKind, VisitorsQuery
 from bot.store import Transaction
 from bot.work.access import Allowed
@@ -61,14 +62,21 @@ def _ask(
     return None
 
 
-async def prompt_of(context: Context, number: QuestionId, key: str) -> tuple[str, ProjectId] | None:
-    """Return the prompt about a row of an answer, and its project; None if the row is no longer kept."""
+async def prompt_of(context: Context, number: QuestionId, key: str) -> tuple[str, ProjectId, About] | None:
+    """Return the prompt about a row of an answer or a digest, its project and what it is about.
 
-    def find(tx: Transaction) -> tuple[str, ProjectId] | None:
+    None if the row is no longer kept.
+    """
+
+    def find(tx: Transaction) -> tuple[str, ProjectId, About] | None:
         found = answered(context, tx, number)
         if isinstance(found, Message):
             return None
-        text = say.prompt(misses_report(context, *found), key)
-        return None if text is None else (text, found[0].project)
+        is_digest = found[0].kind is QuestionKind.DIGEST
+        for topic in (each for each in Topic if each.is_missed) if is_digest else (None,):
+            answer = misses_report(context, *found, topic)
+            if (row := say.row_of(answer, key)) is not None:
+                return say.prompt(answer, row), found[0].project, say.asked_about(row.key, row.title)
+        return None
 
     return await context.store.read(find)

@@ -17,6 +17,7 @@ from bot.messages import misses, visitors
 from bot.messages import visitors_answers as say
 from bot.model.access import Origin
 from bot.model.ids import Message, ProjectId, QuestionId, SubscriptionId, UserId, is_direct_message
+from bot.model.misses import SOURCES, Source, Topic
 from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.questions import (
     FileTo,
@@ -111,6 +112,7 @@ def ask(
     if kind is QuestionKind.VISITORS and _unread(chart) >= analytics.question_calls:
         chart = []
     current = found[query.period]
+    missed = request_missed(context, tx, project, query, now) if is_digest else []
     added = tx.questions.add(
         origin,
         with_label(context, query, project),
@@ -122,11 +124,34 @@ def ask(
         older=found[older] if older else None,
         chart=chart,
         asked_at=now,
+        missed=missed,
     )
     if origin.user:
-        tx.snapshots.try_again([each.id for each in found.values()], now)
+        tx.snapshots.try_again([each.id for each in (*found.values(), *missed)], now)
     tx.snapshots.want([current.id], kind, now + WANTED)
     return added
+
+
+def request_missed(
+    context: Context, tx: Transaction, project: ProjectId, query: VisitorsQuery, now: datetime
+) -> list[Snapshot]:
+    """Request what readers missed in a digest's week, and in the week before where one call tells that.
+
+    Without what the service does not give here: it is asked again a day later. Words that were searched
+    belong to no section.
+    """
+    weeks, is_final = (query.period.before(), query.period), context.analytics.is_final
+    wanted = {Source.SEARCHES: weeks, Source.VOTES: weeks[1:], Source.COMMENTS: weeks[1:]}
+    wanted |= {Source.QUESTIONS: weeks}
+    return [
+        tx.snapshots.request(
+            project, week, with_pages=False, is_final=is_final(week, now), now=now, source=source
+        )
+        for source, periods in sorted(wanted.items())
+        if not (query.section and source is Source.SEARCHES)
+        and not tx.snapshots.is_not_here(project, source, now)
+        for week in periods
+    ]
 
 
 def with_label(context: Context, query: VisitorsQuery, project: ProjectId) -> VisitorsQuery:
@@ -192,22 +217,23 @@ def numbers_of(context: Context, tx: Transaction, question: Question) -> Numbers
     known = tx.snapshots.get(question.snapshots)
     chart = tuple(known[each] for each in question.chart)
     older, was = (known[each] if each else None for each in (question.older, question.was))
-    return Numbers(known[question.now], was, older, chart, context.budget(tx, question.project))
+    missed = tuple(known[each] for each in question.missed)
+    return Numbers(known[question.now], was, older, chart, context.budget(tx, question.project), missed)
 
 
 def _awaited(
     context: WorkerContext, question: Question, numbers: Numbers, now: datetime
 ) -> Sequence[Snapshot]:
-    """Return the snapshots that a question waits for next: its windows with their pages, then its chart.
+    """Return the snapshots that a question waits for next: its windows with their pages, then all others.
 
     None if it is to be told what there is.
     """
     is_digest = question.kind is QuestionKind.DIGEST
     # A digest does not wait long for the week that shows where the data begins: mostly its curve does.
     windows = [each for each in numbers.windows if not (is_digest and each is numbers.older)]
-    parts = [*([numbers.older] if is_digest and numbers.older else []), *numbers.chart]
+    parts = [*numbers.missed, *([numbers.older] if is_digest and numbers.older else []), *numbers.chart]
     pages = [each for each in windows if _comes(question, each)][:1]
-    chart = [each for each in parts if each.totals is None and _comes(question, each)]
+    chart = [each for each in parts if not each.is_read and _comes(question, each)]
     if is_digest:
         age_seconds = (now - question.asked_at).total_seconds()
         if pages and age_seconds < _patience_seconds(context, question, numbers):
@@ -226,7 +252,8 @@ def _awaited(
 
 def _comes(question: Question, snapshot: Snapshot) -> bool:
     """Return whether a snapshot is still to be fetched. For a digest, one that failed is fetched again."""
-    failed = snapshot.state is SnapshotState.FAILED and snapshot.problem != ReadingProblem.NOT_SERVED
+    never = (ReadingProblem.NOT_SERVED, ReadingProblem.NOT_HERE)
+    failed = snapshot.state is SnapshotState.FAILED and snapshot.problem not in never
     return snapshot.state is SnapshotState.REQUESTED or (failed and question.is_standing)
 
 
@@ -306,11 +333,18 @@ def _told(
     return visitors.report(report, question.id, shared_by=shared_by, can_share=can_share)
 
 
-def misses_report(context: Context, question: Question, numbers: Numbers) -> MissesReport:
-    """Return what an answer about what readers miss is made of."""
-    read_at = min((each.taken_at for each in numbers.windows if each.taken_at), default=context.clock())
-    is_open = not question.query.period.is_over(read_at, context.analytics.zone)
-    return MissesReport(question.query, numbers.windows, is_open, read_at)
+def misses_report(
+    context: Context, question: Question, numbers: Numbers, topic: Topic | None = None
+) -> MissesReport:
+    """Return what an answer about what readers miss is made of. ``topic``: of a digest's week."""
+    query, windows = question.query, numbers.windows
+    if topic is not None:
+        query = replace(query, topic=topic)
+        windows = tuple(each for each in numbers.missed if each.source in SOURCES[topic])
+        windows = tuple(each for each in windows if each.period == query.period)
+    read_at = min((each.taken_at for each in windows if each.taken_at), default=context.clock())
+    is_open = not query.period.is_over(read_at, context.analytics.zone)
+    return MissesReport(query, windows, is_open, read_at)
 
 
 def _private_delivery(key: str, question: Question, message: Message) -> NewDelivery:

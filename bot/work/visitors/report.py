@@ -19,6 +19,7 @@ from bot.messages import digests as say
 from bot.messages.digests import digest as digest_message
 from bot.messages.visitors import NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ
 from bot.model.ids import ChannelId, ProjectId
+from bot.model.jobs import JobState, TrackedJob
 from bot.model.outbox import NewDelivery
 from bot.model.questions import (
     Comparison,
@@ -36,6 +37,7 @@ from bot.model.questions import (
     WorkDone,
 )
 from bot.model.visitors import Analytics, Counts, Period, ReadingProblem, Snapshot, SnapshotState, day_start
+from bot.model.worth import MOST, Worth, chosen, worth_doing
 from bot.store import Transaction
 from bot.work.context import Context, WorkerContext
 
@@ -226,15 +228,52 @@ def _weekly_report(
         to_review=_to_review(tx, question.project, question.channel, now),
     )
     recent = tx.jobs.asked_between(question.project, now - _RECENT, now, _RECENT_JOBS)
+    worth = _worth(question, numbers, recent)
     read = (*numbers.chart, *(each for each in (numbers.was, numbers.now) if each))
     curve = tuple((snapshot.period, snapshot.totals) for snapshot in read)
     return WeeklyReport(
         report=report,
         curve=curve[points_too_early([counts for _, counts in curve]) :],
         work=work,
-        suggestion=suggestion(report, [job.text for job in recent]),
+        suggestion=_suggestion(report, worth, recent),
         subscription=subscription,
+        worth=worth,
+        asked=_asked_for(recent, question.channel, day_start(week.first, zone)),
+        missed=numbers.missed,
     )
+
+
+def _worth(question: Question, numbers: Numbers, recent: Sequence[TrackedJob]) -> tuple[Worth, ...]:
+    """Return what is worth doing this week, without what ``recent`` jobs were asked for."""
+    week, asked = question.query.period, {job.about.key for job in recent if job.about and not _failed(job)}
+    read = [each for each in numbers.missed if each.words is not None]
+    now, was = (
+        {each.source: each.words for each in read if each.words and (each.period == week) is is_now}
+        for is_now in (True, False)
+    )
+    return chosen(worth_doing(now, was, question.query.section), asked)
+
+
+def _failed(job: TrackedJob) -> bool:
+    return job.state in (JobState.FAILED, JobState.REFUSED, JobState.WITHDRAWN)
+
+
+def _asked_for(recent: Sequence[TrackedJob], channel: ChannelId, since: datetime) -> tuple[TrackedJob, ...]:
+    """Return the newest job of a channel for each row at which one was asked for since then."""
+    newest: dict[str, TrackedJob] = {}
+    for job in recent:
+        if job.about and job.channel == channel and job.asked_at >= since:
+            newest.setdefault(job.about.key, job)
+    return tuple(newest.values())[:MOST]
+
+
+def _suggestion(report: Report, worth: Sequence[Worth], recent: Sequence[TrackedJob]) -> Suggestion | None:
+    """Return the page to name below what is worth doing; None if there is no room or no need."""
+    if len(worth) >= MOST:
+        return None
+    found = suggestion(report, [*(job.text for job in recent), *(each.title for each in worth)])
+    is_needed = found is not None and not (worth and found.why is SuggestionReason.MOST_READ)
+    return found if is_needed else None
 
 
 def suggestion(report: Report, worked_on: Iterable[str]) -> Suggestion | None:

@@ -19,7 +19,7 @@ from bot.store import Transaction
 from bot.work.access import Allowed
 from bot.work.context import Context, WorkerContext
 from bot.work.ports import SlackError
-from bot.work.visitors.question import LATEST, WANTED, ask
+from bot.work.visitors.question import LATEST, WANTED, ask, request_missed
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
@@ -256,11 +256,7 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
         week = last_full_week(run_at, analytics.zone)
         if run_at > now:
             if analytics.is_final(week, now) and context.projects.serve(each.project):
-                for period in week.earlier(2):
-                    ahead = tx.snapshots.request(
-                        each.project, period, with_pages=True, is_final=True, now=now
-                    )
-                    tx.snapshots.want([ahead.id], QuestionKind.DIGEST, run_at + WANTED)
+                _read_ahead(context, tx, each, week, run_at)
             continue
         tx.subscriptions.change(each.id, next_run_at=each.weekly.next_after(now))
         if now - run_at > LATEST:
@@ -271,6 +267,20 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
         origin = Origin(_key(each, week), NOBODY, each.channel)
         _ask_digest(context, tx, origin, each.project, each.section, week, each.id)
     return bool(coming)
+
+
+def _read_ahead(
+    context: WorkerContext, tx: Transaction, subscription: Subscription, week: Period, run_at: datetime
+) -> None:
+    """Request the numbers of a digest that comes soon, and want them until then."""
+    now, project = context.clock(), subscription.project
+    ahead = [
+        tx.snapshots.request(project, period, with_pages=True, is_final=True, now=now)
+        for period in week.earlier(2)
+    ]
+    query = VisitorsQuery(week, week.before(), subscription.section)
+    ahead += request_missed(context, tx, project, query, now)
+    tx.snapshots.want([each.id for each in ahead], QuestionKind.DIGEST, run_at + WANTED)
 
 
 # ---- what came of a post

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from bot.commands.command import FormState
 from bot.messages.misses import IMPROVE
-from bot.model.ids import ChannelId
+from bot.model.ids import ChannelId, Message
 from bot.store.schema import snapshots
 from tests.builders import ANA, BEN, rows_of
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of
@@ -43,8 +43,12 @@ async def asked(office: Office, text: str) -> str:
 
 def buttons(office: Office) -> list[str]:
     """The values of the buttons at the rows of the latest answer."""
-    blocks = office.slack.private[-1][1].blocks
-    return [block["accessory"]["value"] for block in blocks if "accessory" in block]
+    return buttons_of(office.slack.private[-1][1])
+
+
+def buttons_of(message: Message) -> list[str]:
+    """The values of the buttons at the rows of a message."""
+    return [block["accessory"]["value"] for block in message.blocks if "accessory" in block]
 
 
 async def form_of(office: Office, value: str) -> tuple[str, FormState]:

@@ -1,0 +1,84 @@
+"""The digest's list of work: what is worth doing this week, each with evidence and a button."""
+
+from __future__ import annotations
+
+from bot.messages import blocks as b
+from bot.messages.face import name, state_words
+from bot.messages.misses import IMPROVE, unread
+from bot.messages.numbers import counted, number, page_gain, shown_path, visitors
+from bot.messages.plain_text import one_line
+from bot.messages.visitors import only_ai
+from bot.model.ids import Block, QuestionId
+from bot.model.jobs import TrackedJob
+from bot.model.misses import MOST_READ, Topic
+from bot.model.questions import Suggestion, SuggestionReason, WeeklyReport
+from bot.model.visitors import ReadingProblem
+from bot.model.worth import Worth
+
+_TITLE_LENGTH = 60
+_QUOTE_LENGTH = 60
+
+
+def worth_doing(weekly: WeeklyReport, question: QuestionId) -> list[Block]:
+    """Return one block for each thing that is worth doing, and one for all that was asked for before."""
+    rows = [(_evidence(each), _button(each, question)) for each in weekly.worth]
+    if weekly.suggestion:
+        rows.append((suggested(weekly.suggestion), improve_page(weekly.suggestion)))
+    listed = [{**b.section(f"• {said}"), "accessory": button} for said, button in rows]
+    return [*listed, *b.plain("\n".join(map(came_of, weekly.asked)))]
+
+
+def _evidence(worth: Worth) -> str:
+    """Return one line about a row: what it is, and what shows that it is worth doing."""
+    since = (
+        ", new" if worth.is_new else f", {number(worth.was or 0)} the week before" if worth.has_grown else ""
+    )
+    match worth.topic:
+        case Topic.SEARCHES:
+            title = b.code(one_line(worth.title, _TITLE_LENGTH))
+            return f"{title}: searched {_times(worth.events)}, clicked {number(worth.of)}{since}"
+        case Topic.FEEDBACK:
+            said = f": “{b.quoted(worth.quote, _QUOTE_LENGTH)}”" if worth.quote else ""
+            votes = f"{number(worth.events)} of {counted(worth.of, 'vote', 'votes')} not helpful"
+            return f"{b.code(shown_path(worth.title))}: {votes}{said}"
+        case _:
+            return f"“{b.quoted(worth.title, _TITLE_LENGTH)}”: asked {_times(worth.events)}, no answer{since}"
+
+
+def _times(count: int) -> str:
+    return counted(count, "time", "times")
+
+
+def _button(worth: Worth, question: QuestionId) -> Block:
+    words = "Improve it" if worth.topic is Topic.FEEDBACK else "Write it"
+    return b.button(words, IMPROVE, f"{question}:{worth.key}")
+
+
+def suggested(suggestion: Suggestion) -> str:
+    """Return one line about the suggested page, with the reason."""
+    page = suggestion.page
+    why = {
+        SuggestionReason.FALLING: f"lost readers, {page_gain(page)}",
+        SuggestionReason.ONLY_AI: f"read by {only_ai(page.now)}",
+        SuggestionReason.MOST_READ: f"the most read that no job has named, {visitors(page.now.total)}",
+    }[suggestion.why]
+    return f"{b.code(shown_path(page.path))}: {why}"
+
+
+def improve_page(suggestion: Suggestion) -> Block:
+    """Return the button that opens the form for the suggested page."""
+    return b.button("Improve it", "improve_page", f"page:{suggestion.page.key}")
+
+
+def came_of(job: TrackedJob) -> str:
+    """Return one line about a job that was asked for at such a row, and what has come of it."""
+    title = b.code(job.about.title) if job.about else ""
+    asked = b.moment(job.asked_at, "{date_short_pretty}")
+    return f"{state_words(job)} · {title}, asked for {asked} · {b.link(job.pr_link, name(job.number))}"
+
+
+def notes(weekly: WeeklyReport) -> list[str]:
+    """Return what is to be known of the list: what it was not chosen from."""
+    is_part = any(each.words.is_part for each in weekly.missed if each.words)
+    few = [f"Worth doing: of the {MOST_READ} rows that the docs service names first"] if is_part else []
+    return [*few, *unread([each for each in weekly.missed if each.problem != ReadingProblem.NOT_HERE])]
