@@ -69,17 +69,17 @@ def _digest(weekly: WeeklyReport, question: QuestionId) -> Message:
     against = ", compared with the week before" if answer.is_fair else ""
     docs = b.label(answer.query.label) if answer.query.label else "The docs"
     work = worth_doing(weekly, question)
-    title = f"*{docs} in the week {dates(answer.query.period)}*"
+    title = f"*{docs} in the week {dates(answer.query.period)}*{against}"
     heading = b.section(f"{title}\nWorth doing this week:" if work else title)
     curve = [(week, counts) for week, counts in weekly.curve if counts is not None]
     nothing = no_visits(answer)
     lines = [*movements(answer.movements, _MOVED), work_done(weekly.work)]
-    small = [*notes(weekly), *([] if nothing else caveats(answer))]
-    small += [*_curve_gap(len(curve), len(weekly.curve)), source_note(answer)]
+    small = [" ".join([*notes(weekly), *_curve_gap(len(curve), len(weekly.curve))])]
+    small += [*([] if nothing else caveats(answer)), source_note(answer)]
     small += [footer(weekly.subscription)] if weekly.subscription else []
     more = [] if nothing else [more_button(question)]
     readers = (
-        b.section(nothing or f"*Readers*{against}: {totals(answer)}"),
+        b.section(nothing or f"*Readers*: {totals(answer)}"),
         *([visitors_chart(curve)] if len(curve) > 1 else []),
         *([] if nothing else b.plain("\n".join(page_lines(answer)))),
         *b.plain("\n".join(lines)),

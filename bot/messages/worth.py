@@ -16,7 +16,7 @@ from bot.model.visitors import ReadingProblem
 from bot.model.worth import Worth
 
 _TITLE_LENGTH = 60
-_QUOTE_LENGTH = 60
+_QUOTE_LENGTH = 40
 
 
 def worth_doing(weekly: WeeklyReport, question: QuestionId) -> list[Block]:
@@ -35,14 +35,21 @@ def _evidence(worth: Worth) -> str:
     )
     match worth.topic:
         case Topic.SEARCHES:
-            title = b.code(one_line(worth.title, _TITLE_LENGTH))
-            return f"{title}: searched {_times(worth.events)}, clicked {number(worth.of)}{since}"
+            searched = f"searched {_times(worth.events)}, clicked {number(worth.of)}"
+            return f"{_code(worth.title)}: {searched}{since}"
         case Topic.FEEDBACK:
             said = f": “{b.quoted(worth.quote, _QUOTE_LENGTH)}”" if worth.quote else ""
             votes = f"{number(worth.events)} of {counted(worth.of, 'vote', 'votes')} not helpful"
             return f"{b.code(shown_path(worth.title))}: {votes}{said}"
+        case _ if worth.quote:
+            asked = f"{counted(worth.events, 'question', 'questions')} without an answer{since}"
+            return f"{_code(worth.title)}: {asked}: “{b.quoted(worth.quote, _QUOTE_LENGTH)}”"
         case _:
             return f"“{b.quoted(worth.title, _TITLE_LENGTH)}”: asked {_times(worth.events)}, no answer{since}"
+
+
+def _code(title: str) -> str:
+    return b.code(one_line(title, _TITLE_LENGTH))
 
 
 def _times(count: int) -> str:
@@ -80,5 +87,5 @@ def came_of(job: TrackedJob) -> str:
 def notes(weekly: WeeklyReport) -> list[str]:
     """Return what is to be known of the list: what it was not chosen from."""
     is_part = any(each.words.is_part for each in weekly.missed if each.words)
-    few = [f"Worth doing: of the {MOST_READ} rows that the docs service names first"] if is_part else []
+    few = [f"The list is of the first {MOST_READ} rows that the docs service names."] if is_part else []
     return [*few, *unread([each for each in weekly.missed if each.problem != ReadingProblem.NOT_HERE])]

@@ -30,7 +30,8 @@ class Worth:
     ``key``: that of the row in an answer about its ``topic``. ``title``: what identifies it for people.
     ``events``: searches, votes against, or questions. ``of``: how many votes there were, or how many of the
     searches were followed by a click. ``was``: the events of the week before; None where that cannot be
-    compared. ``quote``: the newest comment on a page.
+    compared. ``quote``: the newest comment on a page, or
+    the first question of a category.
     """
 
     topic: Topic
@@ -97,6 +98,7 @@ def _of_questions(
             group[0].category or group[0].text,
             len(group),
             was=_was(group[0].key, known, before),
+            quote=group[0].text if group[0].category else "",
         )
         for group in grouped(_asked(now.get(Source.QUESTIONS), section))
         if len(group) >= _LEAST_QUESTIONS

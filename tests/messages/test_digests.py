@@ -47,8 +47,8 @@ def curve(*known: int) -> tuple[tuple[Period, Counts | None], ...]:
 
 def test_a_digest_names_its_week_and_what_it_is_compared_with() -> None:
     heading, readers, *_ = lines(weekly())
-    assert heading == "*The docs in the week 26 Oct – 1 Nov 2026*"
-    assert readers.startswith("*Readers*, compared with the week before: *4,500 visitors*")
+    assert heading == "*The docs in the week 26 Oct – 1 Nov 2026*, compared with the week before"
+    assert readers.startswith("*Readers*: *4,500 visitors*")
 
 
 def test_a_digest_without_the_week_before_compares_nothing() -> None:
@@ -60,7 +60,7 @@ def test_a_digest_without_the_week_before_compares_nothing() -> None:
 def test_a_digest_tells_totals_pages_and_movements_in_words() -> None:
     said = lines(weekly(report=report(movements=Movements(fallen=(DOWN,)))))
     totals = "*4,500 visitors* · 1,200 people (+20%) · 3,400 AI agents · AI's share 76% · 812 pages"
-    assert said[1] == f"*Readers*, compared with the week before: {totals}"
+    assert said[1] == f"*Readers*: {totals}"
     assert "2. `/api/users` *401 visitors* (−21%) · 1 person · 400 AI agents" in said
     assert "*Falls*: `/api/users` −109 (−21%)" in said
 
@@ -128,7 +128,8 @@ def test_a_suggestion_says_why_with_the_numbers_of_its_page(why: SuggestionReaso
 SEARCH = Worth(Topic.SEARCHES, "a1", "webhook <b>retries", 1_043, 2, 0)
 PAGE = Worth(Topic.FEEDBACK, "b2", "/api/users", 7, 9, quote="Where is *paging*?")
 ASKED = Worth(Topic.QUESTIONS, "c3", "How do I rotate keys?", 40, was=4)
-FOUND = (SEARCH, PAGE, ASKED)
+BILLED = Worth(Topic.QUESTIONS, "d4", "Billing", 3, quote="Who pays?")
+FOUND = (SEARCH, PAGE, ASKED, BILLED)
 
 
 def rows(blocks: Sequence[Block]) -> list[Block]:
@@ -138,14 +139,15 @@ def rows(blocks: Sequence[Block]) -> list[Block]:
 
 def test_a_digest_begins_with_what_is_worth_doing_each_in_one_line_with_its_evidence() -> None:
     said = lines(weekly(worth=FOUND, suggestion=Suggestion(DOWN, SuggestionReason.FALLING)))
-    assert said[1:6] == [
+    assert said[1:7] == [
         "Worth doing this week:",
         "• `webhook &lt;b&gt;retries`: searched 1,043 times, clicked 2, new",
         "• `/api/users`: 7 of 9 votes not helpful: “Where is *paging*?”",
         "• “How do I rotate keys?”: asked 40 times, no answer, 4 the week before",
+        "• `Billing`: 3 questions without an answer: “Who pays?”",
         "• `/api/users`: lost readers, −109 (−21%)",
     ]
-    assert said[6].startswith("*Readers*")
+    assert said[7].startswith("*Readers*")
 
 
 def test_each_thing_worth_doing_has_one_button_also_where_slack_refuses_charts() -> None:
@@ -156,6 +158,7 @@ def test_each_thing_worth_doing_has_one_button_also_where_slack_refuses_charts()
             ("Write it", IMPROVE, f"{QUESTION}:a1"),
             ("Improve it", IMPROVE, f"{QUESTION}:b2"),
             ("Write it", IMPROVE, f"{QUESTION}:c3"),
+            ("Write it", IMPROVE, f"{QUESTION}:d4"),
             ("Improve it", "improve_page", f"page:{DOWN.key}"),
         ]
 
@@ -188,7 +191,7 @@ def test_a_digest_says_of_how_many_rows_its_list_is_and_what_could_not_be_read()
     refused = snapshot(source=Source.VOTES, state=SnapshotState.FAILED, problem=ReadingProblem.UNWELL)
     absent = replace(refused, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)
     said = digest(weekly(missed=(part, refused, absent)), QUESTION).text
-    assert "Worth doing: of the 100 rows that the docs service names first" in said
+    assert "The list is of the first 100 rows that the docs service names." in said
     assert "Votes couldn't be read: " in said
     assert "Questions couldn't" not in said
 

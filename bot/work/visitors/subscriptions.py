@@ -25,6 +25,8 @@ log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 _PLANNED_AHEAD = timedelta(hours=6)
 """How early the numbers of a planned digest are requested, to spread the calls to the analytics API."""
+_TOP = 3
+"""The pages that a digest names. *More* has the rest."""
 _ASKED_AGAIN = timedelta(minutes=1)
 """The same digest is sent once within this time, however often somebody asks for it."""
 
@@ -176,7 +178,7 @@ def _ask_digest(
     week: Period,
     subscription: SubscriptionId | None = None,
 ) -> None:
-    query = VisitorsQuery(week, week.before(), section)
+    query = VisitorsQuery(week, week.before(), section, top=_TOP)
     ask(context, tx, origin, query, project, QuestionKind.DIGEST, subscription)
 
 
