@@ -73,7 +73,8 @@ def _digest(weekly: WeeklyReport, question: QuestionId) -> Message:
     heading = b.section(f"{title}\nWorth doing this week:" if work else title)
     curve = [(week, counts) for week, counts in weekly.curve if counts is not None]
     nothing = no_visits(answer)
-    lines = [*movements(answer.movements, _MOVED), work_done(weekly.work)]
+    moved = " · ".join(movements(answer.movements, _MOVED))
+    lines = [*filter(None, [moved]), work_done(weekly.work)]
     small = [" ".join([*notes(weekly), *_curve_gap(len(curve), len(weekly.curve))])]
     small += [*([] if nothing else caveats(answer)), source_note(answer)]
     small += [footer(weekly.subscription)] if weekly.subscription else []
