@@ -88,6 +88,7 @@ class Database:
         # engine's own `dispose` forgets a connection that is in use, and nobody would close it.
         self._writing = DatabaseThreads("database write", threads, writer.pool.dispose)
         self._reading = self._writing
+        self.is_closed = False
         if reader:
             self._reading = DatabaseThreads("database read", at_end=reader.pool.dispose)
 
@@ -156,6 +157,7 @@ class Database:
 
         One that takes half a second more is left to its thread, which closes its connection when it ends.
         """
+        self.is_closed = True
         for threads in (self._writing, self._reading):
             ends = map(asyncio.wrap_future, threads.stop())
             with suppress(TimeoutError):

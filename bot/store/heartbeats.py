@@ -189,7 +189,8 @@ class Announcer:
         self._task = asyncio.get_running_loop().create_task(self._announce())
 
     async def _announce(self) -> None:
-        while True:
+        # What is written after the end opens another connection, which nobody closes.
+        while not self._database.is_closed:
             self._again = False
             try:
                 with within(None):  # begun by a request, and goes on for others

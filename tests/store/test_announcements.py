@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from bot.store import Store
 from bot.store.database import Database
@@ -63,6 +63,19 @@ async def test_a_listener_whose_connection_is_cut_listens_again(postgres: Postgr
         received.clear()
         await announced(store, Announcer(store.database), received)
     await store.close()
+
+
+async def test_nothing_is_announced_over_a_database_that_is_closed(postgres: PostgresServer) -> None:
+    database, opened = Database.open(postgres.new_database(), connections=1), list[object]()
+    event.listen(database._writer, "connect", lambda connection, _record: opened.append(connection))
+    announcer = Announcer(database)
+    announcer.wake()
+    await asyncio.sleep(0)
+    announcer.wake()
+    await database.close()
+    assert announcer._task is not None
+    await announcer._task
+    assert len(opened) == 1
 
 
 async def test_announcements_that_come_at_once_share_one(postgres: PostgresServer) -> None:
