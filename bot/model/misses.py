@@ -216,10 +216,14 @@ def page_of(address: str | None) -> str | None:
 
 
 def folded(searches: Sequence[Search]) -> tuple[Search, ...]:
-    """Return searches without those that are unfinished words of others, which they are added to."""
+    """Return searches without those that are unfinished words of others, which they are added to.
+
+    What is searched more often than the longer words is no beginning of them: nobody hides it by one search.
+    """
     rows = {each.words.casefold(): each for each in _same_words(searches)}
     for words in sorted(rows, key=len):
-        longer = [other for other in rows if _is_begun(words, other)]
+        hits = rows[words].hits
+        longer = [other for other in rows if _is_begun(words, other) and rows[other].hits >= hits]
         if longer:
             whole = max(longer, key=lambda other: rows[other].hits)
             rows[whole] = _sum(rows[whole], rows.pop(words))

@@ -75,7 +75,7 @@ def test_a_search_of_an_unfinished_word_counts_with_the_word() -> None:
 
 
 def test_a_search_of_a_whole_word_is_not_added_to_a_longer_one() -> None:
-    rows = (Search("rate", 3, 0), Search("rate limits", 10, 2))
+    rows = (Search("rate", 3, 0), Search("rate limits", 10, 2), Search("rate limitsss", 9, 0))
     assert folded(rows) == rows
 
 

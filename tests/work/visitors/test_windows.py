@@ -126,7 +126,7 @@ def searches(events: Sequence[tuple[str, str | None]]) -> Told:
         clicks[kept(text)] += sum(page is not None for each, page in events if each == text)
     for text in sorted(hits, key=len):
         unfinished = re.compile(rf"{re.escape(text)}(?<=[a-z])[a-z]")
-        begun = [each for each in hits if unfinished.match(each)]
+        begun = [each for each in hits if unfinished.match(each) and hits[each] >= hits[text]]
         if begun and len(text) > 2:
             whole = max(begun, key=lambda each: hits[each])
             hits[whole] += hits.pop(text)
