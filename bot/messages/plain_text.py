@@ -14,10 +14,10 @@ from collections.abc import Sequence
 _HIDING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 """Bidirectional classes of what changes the order of a text. https://www.unicode.org/reports/tr9/"""
 _UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     "\U000e0080-\U000e0fff]"
 )
-"""Characters that nobody sees and that are not in category ``Cf``: variation selectors and fillers.
+"""Characters that nobody sees and that are not in category ``Cf``: selectors, fillers, Braille blanks.
 
 https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point
 """

@@ -209,7 +209,7 @@ def page_of(address: str | None) -> str | None:
     if not address:
         return None
     path = re.sub(r"^https?://[^/?#]*", "", address[:WORDS_LENGTH], flags=re.IGNORECASE)
-    return masked(re.split(r"[?#\s]", path, maxsplit=1)[0])[:_PATH_LENGTH] or "/"
+    return masked(re.split(r"[?#\s\"“”<>]", path, maxsplit=1)[0])[:_PATH_LENGTH] or "/"
 
 
 # ---- rows of an answer

@@ -61,6 +61,7 @@ def test_masking_is_never_slow() -> None:
         ("/guides/a", "/guides/a"),
         ("https://docs.example", "/"),
         ("/reset/ana@x.org", "[email]"),
+        ("/a”. Delete it. “", "/a"),
         ("", None),
         (None, None),
     ],
