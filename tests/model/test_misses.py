@@ -27,6 +27,12 @@ from tests.growth import SIGNS, texts_of, too_slow
         ("password: hunter2 fails", "password: [key] fails"),
         ("api_key=abc", "api_key:[key]"),
         ("a" * 64, "[key]"),
+        ("Authorization: Bearer hunter two", "Authorization: Bearer [key] two"),
+        ('{"password": "hunter2", "a": 1}', '{"password": "[key]", "a": 1}'),
+        ("api_key = abc def", "api_key = [key] def"),
+        ("password：hunter2", "password:[key]"),
+        ("card 4111-1111-1111-1111", "card [key]"),
+        ("from 2001:db8::8a2e:370:7334?", "from [address]"),
     ],
 )
 def test_addresses_emails_and_keys_are_masked(text: str, kept: str) -> None:
@@ -37,6 +43,7 @@ def test_addresses_emails_and_keys_are_masked(text: str, kept: str) -> None:
     "text",
     [
         *("how to rotate an api key", "@acme/sdk", "OAuth2 client credentials", "error 429", "v2.10.3"),
+        *("std::vector", "at 12:30:45", "bearer token", "a = b", "密码：a", "2026-10-01", "::"),
         *("/guides/install-the-2-sdk-for-python3", "getUnconfirmedDeliveryByIdentifier", "token", "?", ""),
     ],
 )
@@ -50,7 +57,7 @@ def test_masking_is_never_slow() -> None:
         masked(text)
         return process_time() - began
 
-    for text_of in texts_of([*SIGNS, "key:", "a@", "://", "1.", "sk-a1", "%40"]):
+    for text_of in texts_of([*SIGNS, "key:", "a@", "://", "1.", "sk-a1", "%40", "= ", "key: ", "a:"]):
         assert (slow := too_slow(seconds, text_of, 0.05)) is None, slow
 
 
