@@ -7,12 +7,14 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+import bot
 from bot import __version__, head_of
 from bot.settings import Settings
 from bot.store.database import Database
@@ -201,4 +203,10 @@ def test_a_clone_has_its_commit_on_a_branch_packed_away_and_on_none(tmp_path: Pa
     git(clone, "pack-refs", "--all")
     assert head_of(clone / ".git") == commit
     git(clone, "checkout", "--quiet", "--detach")
-    assert head_of(clone / ".git") == commit
+    (clone / "bot").mkdir()
+    (clone / "bot/__init__.py").write_text(Path(bot.__file__).read_text())
+    told = subprocess.run(
+        [sys.executable, "-c", "import bot; print(bot.commit())"],
+        cwd=clone, env={"PYTHONPATH": str(clone)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert told.stdout == f"{commit}\n"
