@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, select
 
 from bot.model.ids import JobNumber
 from bot.model.jobs import TrackedJob
 from bot.model.pull_requests import SeenPullRequest, WatchedPullRequest
-from bot.store.columns import insert_unless_there, reader
-from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming
+from bot.store.columns import UtcDateTime, insert_unless_there, reader
+from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, claiming_oldest
 from bot.store.queues import LOOKS
 from bot.store.schema import pull_requests as rows
 
@@ -22,6 +23,15 @@ _CLAIM_DUE = claiming(
     .order_by(rows.c.looked_at.is_not(None), rows.c.looked_at, rows.c.job)
     .limit(LIMIT),
     still=LOOKS.waits,
+)
+_BEFORE: BindParameter[datetime] = bindparam("looked_before", type_=UtcDateTime)
+_CLAIM_UNDATED = claiming_oldest(
+    rows,
+    and_(
+        rows.c.look_at.is_not(None),
+        rows.c.looked_at <= _BEFORE,
+        rows.c.seen["as_of"].as_string().is_(None),
+    ),
 )
 
 
@@ -66,6 +76,15 @@ class PullRequestRepository(Rows[WatchedPullRequest]):
         self._write(
             number, owner, {"look_at": look_at, "seen": seen, "failures": failures, **answered, **FREE}
         )
+
+    def claim_undated(self, claimer: Claimer, before: datetime, limit: int) -> Sequence[WatchedPullRequest]:
+        """Claim open ones that were looked at by then at the latest, and whose faces do not say when."""
+        return self._claim(_CLAIM_UNDATED, claimer, limit=limit, looked_before=before)
+
+    def date_face(self, watched: WatchedPullRequest, owner: str) -> None:
+        """Let the face say when it was looked at, and free the lease. Raises LeaseLost as ``settle`` does."""
+        seen = watched.seen and replace(watched.seen, as_of=watched.looked_at)
+        self._write(watched.job, owner, {"seen": seen, **FREE})
 
     def put_off(self, until: datetime) -> None:
         """Look at none of them until then: the host takes no more calls."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
 from bot.model.ids import JobNumber
-from bot.model.pull_requests import SeenPullRequest, Size
+from bot.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
 from bot.store import Store, schema
 from tests.builders import NOW, add_job, claimer, rows_of
 
@@ -63,6 +65,28 @@ async def test_a_new_end_makes_it_due_and_keeps_what_was_seen_unless_the_link_is
     assert (await store.read(lambda tx: tx.jobs.known(number))).pull_request is None
     [row] = await rows_of(store, select(schema.pull_requests))
     assert (row["link"], row["since"], row["etag"]) == (f"{LINK}7", NOW + HOUR, None)
+
+
+async def test_those_looked_at_long_ago_are_claimed_until_their_faces_say_so(store: Store) -> None:
+    old, other, new, over = numbers = await jobs(store, 4)
+    for number in numbers:
+        await watch(store, number)
+    assert await claimed(store) == numbers
+    for number in (old, other):
+        await looked(store, number, NOW - 2 * HOUR, NOW)
+    await looked(store, new, NOW - HOUR, NOW)
+    await store.write(lambda tx: tx.pull_requests.settle(over, "one", look_at=None, seen=SEEN, looked_at=NOW))
+
+    async def undated(before: datetime, limit: int = 10) -> Sequence[WatchedPullRequest]:
+        return await store.write(lambda tx: tx.pull_requests.claim_undated(claimer("one"), before, limit))
+
+    [watched] = await undated(NOW - 2 * HOUR, 1)
+    assert [each.job for each in await undated(NOW - 2 * HOUR)] == [other]
+    await store.write(lambda tx: tx.pull_requests.date_face(watched, "one"))
+    seen = (await store.read(lambda tx: tx.jobs.known(old))).pull_request
+    assert seen == replace(SEEN, as_of=NOW - 2 * HOUR)
+    assert [each.job for each in await undated(NOW)] == [new]
+    assert await claimed(store) == [old]  # it waits for its look as before
 
 
 async def test_a_limit_puts_off_all_that_would_come_sooner_and_no_other(store: Store) -> None:

@@ -6,6 +6,7 @@ face and of the end, and what is said in the thread are one transaction.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -24,12 +25,13 @@ from bot.work.writing import run_all, unless_taken_over
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 5
+_DATED_AT_ONCE = 50
 _RETRY, _LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=1)
 _HIDDEN_TWICE, _HIDDEN_PAUSE = 2, timedelta(days=1)
 """A new pull request may not be visible at once; one that stays invisible is looked for once a day."""
 _TOKEN_PAUSE = timedelta(minutes=10)
 _LATE = timedelta(hours=2)
-"""What was seen is told with its time when it is as old as that."""
+"""What was seen is told with its time when it is as old as that, or will be when a limit is over."""
 
 
 def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
@@ -46,7 +48,27 @@ async def look_at_pull_requests(context: WorkerContext) -> int:
     await run_all(*(_look(context, watched, limited_until) for watched in due))
     if limited_until:
         await context.settle(lambda tx: tx.pull_requests.put_off(max(limited_until)))
+        await _date_faces(context, max(limited_until) - _LATE)
     return len(due)
+
+
+async def _date_faces(context: WorkerContext, before: datetime) -> None:
+    """Let the faces of all that were looked at before then, and are put off, say when that was."""
+
+    def claim(tx: Transaction) -> Sequence[WatchedPullRequest]:
+        return tx.pull_requests.claim_undated(context.claimer(), before, _DATED_AT_ONCE)
+
+    while late := await context.store.write(claim):
+        await context.settle(partial(_date_each, context, late))
+        context.wake()
+
+
+def _date_each(context: WorkerContext, late: Sequence[WatchedPullRequest], tx: Transaction) -> None:
+    tx.jobs.lock([each.job for each in late])
+    for each in late:
+        with unless_taken_over("pull_request", each.job):
+            tx.pull_requests.date_face(each, context.owner)
+            redraw_face(tx, each.job, context.clock())
 
 
 async def _look(context: WorkerContext, watched: WatchedPullRequest, limited_until: list[datetime]) -> None:

@@ -9,11 +9,12 @@ from functools import partial
 
 import httpx
 from pydantic import SecretStr
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from bot.github import GithubClient
 from bot.model.ids import JobNumber
 from bot.model.jobs import JobState
+from bot.model.outbox import DeliveryKind
 from bot.store import Transaction, schema
 from bot.work.jobs.pull_requests import look_at_pull_requests
 from tests.builders import NOW, add_job, rows_of
@@ -88,6 +89,34 @@ async def test_without_a_token_the_hour_s_limit_is_kept_and_each_has_its_turn(of
     assert host.refused <= 3 * 5
     rows = await rows_of(office.store, select(schema.pull_requests))
     assert all(office.clock() - row["looked_at"] <= 2 * _HOUR for row in rows)
+
+
+async def test_without_a_token_the_face_of_each_that_waits_long_says_when_it_was_looked_at(
+    office: Office,
+) -> None:
+    host = await open_ones(office, 150, has_token=False)
+    dated = 0
+    for _ in range(4):
+        await hours_pass(office, 1)
+        looked = select(schema.pull_requests).where(schema.pull_requests.c.looked_at.is_not(None))
+        rows = await rows_of(office.store, looked)
+        faces = await _faces(office)
+        for row in rows:
+            is_old = office.clock() - row["looked_at"] >= 2 * _HOUR
+            assert not is_old or row["seen"]["as_of"], row["job"]
+            assert ("as of" in faces[row["job"]]) == bool(row["seen"]["as_of"]), row["job"]
+            dated += is_old
+    assert dated > 50
+    # Each look draws the face, and at most one more edit says how old it has become.
+    [drawn] = await rows_of(office.store, select(func.max(schema.deliveries.c.seq).label("edits")))
+    assert drawn["edits"] <= 2 * host.counted.total()
+
+
+async def _faces(office: Office) -> dict[int, str]:
+    """The newest face of each job that was drawn since its pull request was watched."""
+    edits = select(schema.deliveries).where(schema.deliveries.c.kind == DeliveryKind.EDIT)
+    rows = await rows_of(office.store, edits.order_by(schema.deliveries.c.seq))
+    return {row["job"]: row["message"]["text"] for row in rows if row["edits"] is None}
 
 
 async def test_with_a_token_a_look_at_what_has_not_changed_is_free(office: Office) -> None:

@@ -218,6 +218,17 @@ async def test_a_limit_holds_for_all_and_the_face_says_how_old_its_facts_are(
     assert "+47 −1" in office.root_text()
 
 
+async def test_what_will_be_old_when_a_limit_is_over_is_told_with_its_time_at_once(
+    office: Office, github: FakeGithub
+) -> None:
+    await ended(office)
+    github.instead.append(httpx.Response(403, headers={"retry-after": "7200"}))
+    await looked(office)
+    assert "as of <!date^" in office.root_text()
+    await looked(office, 2)
+    assert "as of" not in office.root_text()
+
+
 async def test_a_new_pull_request_is_told_as_new(office: Office, github: FakeGithub) -> None:
     """After the first one was merged, the service opens another."""
     await ended(office)
