@@ -6,6 +6,7 @@ A call that may begin a build is counted before it is made, so that a crash asks
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Unpack
 
 import structlog
 
@@ -45,6 +46,8 @@ log = structlog.get_logger(__name__)
 _AT_ONCE = 5
 _RETRY_SECONDS = 30.0
 _NOT_HERE = (Forbidden, NotConfigured)
+_Change = Callable[[Transaction], bool]
+"""Writes what was heard. Returns whether there is something to tell."""
 
 
 def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) -> bool:
@@ -78,34 +81,36 @@ async def make_previews(context: WorkerContext) -> int:
     """Ask the service for previews that are wanted, and how far their builds are. Return how many."""
     due = await context.store.write(lambda tx: tx.previews.claim_due(context.claimer(), _AT_ONCE))
     await run_all(*(_call(context, each) for each in due))
-    if due:
-        context.wake()
     return len(due)
 
 
-def _may_call(context: WorkerContext, tx: Transaction, preview: Preview) -> bool:
-    """Return whether to call now, and count a call that begins a build. Otherwise give the preview up."""
+def _prepare(context: WorkerContext, tx: Transaction, preview: Preview) -> tuple[bool, bool]:
+    """Count a call that begins a build. Return whether to call now, and whether there is something to tell.
+
+    One that comes to nothing is given up.
+    """
     begins = preview.state is PreviewState.ASKED
     if context.clock() - preview.asked_at > GIVEN_UP_AFTER or (begins and preview.asks >= MOST_ASKS):
-        _settle(context, tx, preview, None, state=PreviewState.MISSING)
-        return False
+        return False, _settle(context, tx, preview, None, state=PreviewState.MISSING)
     if begins:
         tx.previews.begin(preview, context.owner)
-    return True
+    return True, False
 
 
 async def _call(context: WorkerContext, preview: Preview) -> None:
     with unless_taken_over("preview", preview.job):
-        if not await context.settle(lambda tx: _may_call(context, tx, preview)):
-            return
-        try:
-            change = await (_begin if preview.state is PreviewState.ASKED else _look)(context, preview)
-        except DocsApiError as error:
-            change = _failed(context, preview, error)
-        await context.settle(change)
+        may_call, is_news = await context.settle(lambda tx: _prepare(context, tx, preview))
+        if may_call:
+            try:
+                change = await (_begin if preview.state is PreviewState.ASKED else _look)(context, preview)
+            except DocsApiError as error:
+                change = _failed(context, preview, error)
+            is_news = await context.settle(change)
+        if is_news:
+            context.wake()
 
 
-async def _begin(context: WorkerContext, preview: Preview) -> Callable[[Transaction], None]:
+async def _begin(context: WorkerContext, preview: Preview) -> _Change:
     begun = await context.docs.create_preview(preview.project, preview.branch)
     return lambda tx: _settle(
         context,
@@ -118,7 +123,7 @@ async def _begin(context: WorkerContext, preview: Preview) -> Callable[[Transact
     )
 
 
-async def _look(context: WorkerContext, preview: Preview) -> Callable[[Transaction], None]:
+async def _look(context: WorkerContext, preview: Preview) -> _Change:
     build = await context.docs.get_build(preview.project, preview.status_id or "")
     fields = _of(build) if preview.url else PreviewFields(state=PreviewState.MISSING)
     seconds = None if fields else context.timeouts.build_seconds
@@ -135,12 +140,12 @@ def _of(build: Build) -> PreviewFields:
     return {}
 
 
-def _failed(context: WorkerContext, preview: Preview, error: DocsApiError) -> Callable[[Transaction], None]:
+def _failed(context: WorkerContext, preview: Preview, error: DocsApiError) -> _Change:
     """Return what to write about a call that failed."""
     begins = preview.state is PreviewState.ASKED
     log.warning("preview_call_failed", job=preview.job, reason=type(error).__name__, begins=begins)
 
-    def change(tx: Transaction) -> None:
+    def change(tx: Transaction) -> bool:
         if isinstance(error, Unauthorized):
             until = key_refused(context, tx, preview.project, error, wrote=False)
             wait_seconds: float | None = max((until - context.clock()).total_seconds(), 0.0)
@@ -153,7 +158,8 @@ def _failed(context: WorkerContext, preview: Preview, error: DocsApiError) -> Ca
         fields: PreviewFields = {"state": PreviewState.MISSING} if wait_seconds is None else {}
         if begins and not (isinstance(error, Unavailable) and error.sent):
             fields["asks"] = preview.asks  # nothing was begun
-        _settle(context, tx, preview, wait_seconds, **fields)
+        is_told = _settle(context, tx, preview, wait_seconds, **fields)
+        return is_told or isinstance(error, Unauthorized)  # which admins may be told
 
     return change
 
@@ -163,16 +169,17 @@ def _settle(
     tx: Transaction,
     preview: Preview,
     wait_seconds: float | None,
-    **fields: object,
-) -> None:
-    """Write what was heard, and show it in the end of the job."""
+    **fields: Unpack[PreviewFields],
+) -> bool:
+    """Write what was heard, and show it in the end of the job. Return whether there is something to tell."""
     due_at = None if wait_seconds is None else context.after(wait_seconds)
     job = tx.jobs.get_locked(preview.job)
-    settled = tx.previews.settle(preview.job, context.owner, due_at, **fields)  # type: ignore[arg-type]
+    settled = tx.previews.settle(preview.job, context.owner, due_at, **fields)
     if job is None or job.is_forgotten or settled.state is preview.state:
-        return
+        return False
     show_end_again(context, tx, job)
     if settled.state is PreviewState.MISSING:
         key, asker = f"preview:{job.number}:{preview.asked_at.isoformat()}", preview.requester
         whisper = NewDelivery.whisper(key, job.channel, asker, say.none_came(job), thread=job.root_ts)
         tx.outbox.add(whisper, context.clock())
+    return True

@@ -86,14 +86,14 @@ async def _look(context: WorkerContext, watched: WatchedPullRequest, limited_unt
     else:
         change = partial(_settle_answer, context, watched, answer)
     with unless_taken_over("pull_request", watched.job):
-        await context.settle(change)
-    context.wake()
+        if await context.settle(change):
+            context.wake()
 
 
 def _settle_answer(
     context: WorkerContext, watched: WatchedPullRequest, answer: PullRequest | None, tx: Transaction
-) -> None:
-    """Write what was seen, and show it. ``answer``: None when it is as it was."""
+) -> bool:
+    """Write what was seen, and show it. Return whether it is news. ``answer``: None when it is as it was."""
     now, job = context.clock(), tx.jobs.get_locked(watched.job)
     seen = _read(answer, watched.since) if answer else watched.seen
     if seen is None or job is None:
@@ -106,8 +106,10 @@ def _settle_answer(
     seen = replace(seen, iteration=iteration, before=before, as_of=as_of)
     etag = answer.etag if answer else watched.etag
     tx.pull_requests.settle(watched.job, context.owner, look_at=look_at, seen=seen, etag=etag, looked_at=now)
-    if seen != last and not job.is_forgotten:
+    is_news = seen != last and not job.is_forgotten
+    if is_news:
         _show(context, tx, job, last, seen)
+    return is_news
 
 
 def _read(answer: PullRequest, since: datetime) -> SeenPullRequest:
@@ -163,8 +165,11 @@ def _settle_error(
     error: GithubError,
     look_at: datetime | None,
     tx: Transaction,
-) -> None:
-    """Write a look that failed. Nobody is told, but the face says when what it shows is old."""
+) -> bool:
+    """Write a look that failed. Nobody is told, but the face says when what it shows is old.
+
+    Return whether it does so from now on.
+    """
     now, seen = context.clock(), watched.seen
     # A limit or a refused token says nothing of this pull request.
     failures = watched.failures + (not isinstance(error, Limited | RefusedToken))
@@ -175,8 +180,10 @@ def _settle_error(
     if seen and (is_late or is_hidden or look_at is None) and not seen.as_of:
         seen = replace(seen, as_of=watched.looked_at)
     tx.pull_requests.settle(watched.job, context.owner, look_at=look_at, seen=seen, failures=failures)
-    if seen != watched.seen and job and not job.is_forgotten:
+    is_news = seen != watched.seen and job is not None and not job.is_forgotten
+    if is_news:
         redraw_face(tx, watched.job, now)
+    return is_news
 
 
 def _retry_at(context: WorkerContext, watched: WatchedPullRequest, error: GithubError) -> datetime | None:

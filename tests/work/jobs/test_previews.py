@@ -171,9 +171,11 @@ async def test_a_build_of_which_nothing_is_heard_is_given_up(agent: Office) -> N
 
 
 async def test_a_refused_key_is_the_operators_and_the_preview_comes_once_it_is_mended(agent: Office) -> None:
+    agent.access_policy(admins=frozenset({BEN}))
     agent.docs.answer_instead("preview", httpx.Response(401, json={"error": "expired"}))
     await pressed(agent)
     assert await state(agent) is PreviewState.ASKED
+    assert [user for user, _, _ in agent.slack.direct] == [BEN]
     agent.docs.build = BUILT
     await agent.settle(120)
     assert await state(agent) is PreviewState.READY
@@ -261,3 +263,12 @@ async def test_a_branch_that_the_service_does_not_know_takes_no_previews_from_ot
     assert await state(agent) is PreviewState.MISSING
     await agent.finished("Another page")
     assert offered(agent) == ["view_pull_request", "preview"]
+
+
+async def test_a_build_that_goes_on_wakes_nobody(agent: Office) -> None:
+    await pressed(agent)
+    wakes, looks = agent.wakes, agent.docs.calls.count("build")
+    for _ in range(3):
+        agent.clock.pass_seconds(10)
+        await agent.works(make_previews)
+    assert (agent.wakes, agent.docs.calls.count("build")) == (wakes, looks + 3)

@@ -218,6 +218,14 @@ async def test_a_limit_holds_for_all_and_the_face_says_how_old_its_facts_are(
     assert "+47 −1" in office.root_text()
 
 
+async def test_a_look_that_finds_nothing_new_wakes_nobody(office: Office, github: FakeGithub) -> None:
+    await ended(office)
+    wakes, calls = office.wakes, len(github.calls)
+    await looked(office)
+    await looked(office)
+    assert (office.wakes, len(github.calls)) == (wakes, calls + 2)
+
+
 async def test_what_will_be_old_when_a_limit_is_over_is_told_with_its_time_at_once(
     office: Office, github: FakeGithub
 ) -> None:
