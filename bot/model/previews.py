@@ -10,6 +10,8 @@ from typing import TypedDict
 
 from bot.model.ids import JobNumber, ProjectId, UserId
 
+MOST_A_MINUTE = 5
+"""How many builds one key begins a minute at most, those of all its projects together."""
 MOST_ASKS = 2
 """How often a preview is asked for at most: again only when the answer to the first call was lost."""
 GIVEN_UP_AFTER = timedelta(minutes=30)

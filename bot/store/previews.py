@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Unpack
 
-from bot.model.ids import JobNumber
+from sqlalchemy import select
+
+from bot.model.ids import JobNumber, ProjectId
 from bot.model.previews import Preview, PreviewFields
 from bot.store.columns import insert_unless_there, reader
 from bot.store.leases import FREE, Claimer, Rows
@@ -46,9 +48,16 @@ class PreviewRepository(Rows[Preview]):
         """Claim those that wait for a call."""
         return self._claim(_CLAIM_DUE, claimer, limit=limit)
 
-    def begin(self, preview: Preview, owner: str) -> None:
+    def begin(self, preview: Preview, owner: str, now: datetime) -> None:
         """Count a call before it is made, so that a crash cannot make the count too low. Keeps the lease."""
-        self._write(preview.job, owner, {"asks": preview.asks + 1})
+        self._write(preview.job, owner, {"asks": preview.asks + 1, "called_at": now})
+
+    def calls_since(self, since: datetime) -> Sequence[tuple[JobNumber, ProjectId, datetime]]:
+        """Return the last call for each job's preview, of those made after ``since``, the newest first."""
+        calls = select(previews.c.job, previews.c.project, previews.c.called_at)
+        newest = calls.where(previews.c.called_at > since).order_by(previews.c.called_at.desc())
+        rows = self.connection.execute(newest)
+        return [(JobNumber(row.job), ProjectId(row.project), row.called_at) for row in rows]
 
     def settle(
         self, job: JobNumber, owner: str, due_at: datetime | None, **values: Unpack[PreviewFields]

@@ -168,6 +168,7 @@ previews = Table(
     Column("state", Choice(PreviewState), nullable=False),
     Column("asked_at", UtcDateTime, nullable=False),
     Column("asks", Integer, nullable=False, server_default=text("0")),
+    Column("called_at", UtcDateTime),
     Column("status_id", Id(400)),
     Column("url", UserText),
     Column("files", UserJson(tuple[str, ...])),
@@ -175,6 +176,7 @@ previews = Table(
     Column("due_at", Due),
     *lease(),
     _if_set("ix_previews_due_at", "due_at"),
+    _if_set("ix_previews_called_at", "called_at"),
 )
 
 deliveries = Table(

@@ -32,7 +32,7 @@ class Timeouts:
     channel_pace_seconds: float = 1.02
     """Pause between two posts in a channel. Slack asks for one second; the rest allows for inexact clocks."""
     minute_seconds: float = 60.0
-    """The minute of Slack's limits on its methods. Only tests shorten it."""
+    """The minute of limits: Slack's on its methods, and that on previews. Only tests shorten it."""
     poll_seconds: float = 10.0
     """How long a poll may take. A job that took longer is given more time when few others are polled."""
     stale_seconds: float = 60.0

@@ -54,7 +54,7 @@ async def test_a_migrated_database_has_indexes_of_the_same_rows_as_the_schema(da
     wanted = {f"{index.name}: {index.info['where']}" for index in indexes if index.info}
     await migrate(database)
     assert await database.read(partial) == wanted
-    assert len(wanted) == 8
+    assert len(wanted) == 9
 
 
 async def test_processes_that_migrate_at_once_do_not_get_in_each_others_way(database_url: str) -> None:

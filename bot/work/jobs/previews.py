@@ -6,6 +6,7 @@ A call that may begin a build is counted before it is made, so that a crash asks
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Unpack
 
 import structlog
@@ -29,6 +30,7 @@ from bot.model.jobs import JobState, TrackedJob
 from bot.model.outbox import NewDelivery
 from bot.model.previews import (
     GIVEN_UP_AFTER,
+    MOST_A_MINUTE,
     MOST_ASKS,
     NOT_HERE_FOR,
     Preview,
@@ -84,16 +86,35 @@ async def make_previews(context: WorkerContext) -> int:
     return len(due)
 
 
+def _room_at(context: WorkerContext, tx: Transaction, preview: Preview) -> datetime | None:
+    """Return when a call may begin a build; None for now. Keeps other processes from counting meanwhile."""
+    minute, counted_with = timedelta(seconds=context.timeouts.minute_seconds), context.projects.budget_of
+    key = counted_with(preview.project)
+    tx.preview_limits.lock(key)
+    calls = tx.previews.calls_since(context.clock() - minute)
+    of_key = [(job, at) for job, project, at in calls if counted_with(project) == key]
+    # A row has the time of its last call only, so no job's preview is called for twice in a minute.
+    too_early = [
+        at for place, (job, at) in enumerate(of_key, 1) if place == MOST_A_MINUTE or job == preview.job
+    ]
+    return max(too_early) + minute if too_early else None
+
+
 def _prepare(context: WorkerContext, tx: Transaction, preview: Preview) -> tuple[bool, bool]:
     """Count a call that begins a build. Return whether to call now, and whether there is something to tell.
 
-    One that comes to nothing is given up.
+    Without room in the minute the preview waits; one that comes to nothing is given up.
     """
     begins = preview.state is PreviewState.ASKED
-    if context.clock() - preview.asked_at > GIVEN_UP_AFTER or (begins and preview.asks >= MOST_ASKS):
+    room_at = _room_at(context, tx, preview) if begins else None
+    now = context.clock()
+    is_refused = begins and tx.preview_limits.exhausted_until(preview.project, now) is not None
+    if now - preview.asked_at > GIVEN_UP_AFTER or (begins and preview.asks >= MOST_ASKS) or is_refused:
         return False, _settle(context, tx, preview, None, state=PreviewState.MISSING)
+    if room_at is not None:
+        return False, _settle(context, tx, preview, (room_at - now).total_seconds())
     if begins:
-        tx.previews.begin(preview, context.owner)
+        tx.previews.begin(preview, context.owner, now)
     return True, False
 
 

@@ -239,7 +239,7 @@ async def test_who_asked_for_a_preview_is_forgotten_once_it_is_there_and_the_nex
     assert offered(agent) == ["view_pull_request", "open_preview"]
     await forgotten()
     await pressed(agent)
-    await agent.settle(15)
+    await agent.settle(60)  # a branch is built once a minute at most
     assert offered(agent) == ["view_pull_request", "open_preview"]
     assert PREVIEW in said(agent)
     assert agent.docs.calls.count("preview") == 2
@@ -263,6 +263,32 @@ async def test_a_branch_that_the_service_does_not_know_takes_no_previews_from_ot
     assert await state(agent) is PreviewState.MISSING
     await agent.finished("Another page")
     assert offered(agent) == ["view_pull_request", "preview"]
+
+
+async def test_the_sixth_of_a_minute_waits_for_the_next_and_nobody_is_told_of_it(agent: Office) -> None:
+    for number in range(2, 7):
+        await agent.finished(f"Write page {number}")
+    agent.docs.build = BUILT
+    for number in range(1, 7):
+        await agent.press("preview", str(number))
+    await agent.settle(50)
+    states = [await state(agent, number) for number in range(1, 7)]
+    assert states == [PreviewState.READY] * 5 + [PreviewState.ASKED]
+    assert "about two minutes" in said(agent)
+    await agent.settle(25)
+    assert (await state(agent, 6), agent.docs.calls.count("preview")) == (PreviewState.READY, 6)
+    assert agent.slack.whispers == []
+
+
+async def test_what_waits_for_the_minute_is_not_asked_for_where_there_are_no_previews(agent: Office) -> None:
+    for number in range(2, 7):
+        await agent.finished(f"Write page {number}")
+    agent.docs.answer_instead("preview", *[httpx.Response(403)] * 6)
+    for number in range(1, 7):
+        await agent.press("preview", str(number), user=BEN)
+    await agent.settle(75)
+    assert agent.docs.calls.count("preview") == 5
+    assert [user for _, _, user, _ in agent.slack.whispers] == [BEN] * 6
 
 
 async def test_a_build_that_goes_on_wakes_nobody(agent: Office) -> None:
