@@ -41,6 +41,7 @@ class PreviewRepository(Rows[Preview]):
         known = self.get(preview.job)
         if known is not None and known.state.is_open and known.iteration == preview.iteration:
             return False
+        del new["status_id"]  # which stays, since it shows that the project has previews
         self._write(preview.job, None, new)
         return True
 
@@ -58,6 +59,10 @@ class PreviewRepository(Rows[Preview]):
         newest = calls.where(previews.c.called_at > since).order_by(previews.c.called_at.desc())
         rows = self.connection.execute(newest)
         return [(JobNumber(row.job), ProjectId(row.project), row.called_at) for row in rows]
+
+    def has_begun(self, project: ProjectId) -> bool:
+        """Return whether the service has ever begun to build a preview of the project."""
+        return self._has(previews.c.project == project, previews.c.status_id.is_not(None))
 
     def settle(
         self, job: JobNumber, owner: str, due_at: datetime | None, **values: Unpack[PreviewFields]

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, text
 
+from bot.model.ids import ProjectId
+from bot.model.previews import NOT_HERE_FOR
 from bot.operator.doctor_database import place_trouble
 from bot.store import Store
 from bot.store.database import Database
@@ -68,6 +70,19 @@ async def test_the_oldest_that_waits_is_named_with_why(
     found = (await findings(**settings))["waiting"]
     assert "job 2, prompt waits for the next free worker (since " in found.seen
     assert (found.state, "docs/runbook.md" in found.advice) == ("bad", True)
+
+
+async def test_projects_without_previews_are_told_for_a_day(tmp_path: Path) -> None:
+    store = Store.open(f"sqlite:///{tmp_path}/bot.db")
+    await migrate(store.database)
+    now = datetime.now(UTC)
+    await store.write(lambda tx: tx.preview_limits.mark_exhausted(ProjectId("old"), now - timedelta(hours=1)))
+    settings = {"DATABASE_URL": f"sqlite:///{tmp_path}/bot.db"}
+    assert "previews" not in await findings(**settings)
+    await store.write(lambda tx: tx.preview_limits.mark_exhausted(PROJECT, now + NOT_HERE_FOR))
+    await store.close()
+    found = (await findings(**settings))["previews"]
+    assert (found.state, found.seen) == ("note", f"the docs service makes none of {PROJECT}")
 
 
 async def test_a_sqlite_without_this_versions_tables_is_told(tmp_path: Path) -> None:

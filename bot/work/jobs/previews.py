@@ -174,7 +174,7 @@ def _failed(context: WorkerContext, preview: Preview, error: DocsApiError) -> _C
             wait_seconds = None
         else:
             wait_seconds = wait_asked_for(error) or _RETRY_SECONDS
-        if begins and isinstance(error, _NOT_HERE):
+        if begins and _is_not_here(tx, preview, error):
             tx.preview_limits.mark_exhausted(preview.project, context.clock() + NOT_HERE_FOR)
         fields: PreviewFields = {"state": PreviewState.MISSING} if wait_seconds is None else {}
         if begins and not (isinstance(error, Unavailable) and error.sent):
@@ -183,6 +183,12 @@ def _failed(context: WorkerContext, preview: Preview, error: DocsApiError) -> _C
         return is_told or isinstance(error, Unauthorized)  # which admins may be told
 
     return change
+
+
+def _is_not_here(tx: Transaction, preview: Preview, error: DocsApiError) -> bool:
+    """Return whether the project has no previews at all. Where it had one, a 404 is about one branch."""
+    is_unknown = isinstance(error, NotFound) and not tx.previews.has_begun(preview.project)
+    return is_unknown or isinstance(error, _NOT_HERE)
 
 
 def _settle(

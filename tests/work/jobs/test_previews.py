@@ -103,10 +103,11 @@ async def test_what_was_built_once_stays_after_a_follow_up_since_the_service_ren
     assert "the docs service renews it" in said(agent)
 
 
+@pytest.mark.parametrize("status", [403, 404])
 async def test_where_there_are_no_previews_who_pressed_is_told_once_and_a_day_none_is_offered(
-    agent: Office,
+    agent: Office, status: int
 ) -> None:
-    agent.docs.answer_instead("preview", httpx.Response(403, json={"error": "not on this plan"}))
+    agent.docs.answer_instead("preview", httpx.Response(status, json={"error": "not on this plan"}))
     await pressed(agent, user=BEN)
     [(_, _, user, told)] = agent.slack.whispers
     assert (user, "made no preview of Job 1" in told.text) == (BEN, True)
@@ -258,8 +259,11 @@ async def test_a_preview_on_a_host_that_may_not_be_linked_has_no_button_that_lea
 
 
 async def test_a_branch_that_the_service_does_not_know_takes_no_previews_from_others(agent: Office) -> None:
-    agent.docs.answer_instead("preview", httpx.Response(404, json={"error": "no such branch"}))
     await pressed(agent)
+    agent.clock.pass_seconds((GIVEN_UP_AFTER + timedelta(minutes=1)).total_seconds())
+    await agent.settle(5)
+    agent.docs.answer_instead("preview", httpx.Response(404, json={"error": "no such branch"}))
+    await pressed(agent)  # in the place of the one that was begun
     assert await state(agent) is PreviewState.MISSING
     await agent.finished("Another page")
     assert offered(agent) == ["view_pull_request", "preview"]
