@@ -166,7 +166,7 @@ class SocketIntake:
         """Let a handler take the place of the one before, which is closed."""
         abandoned, self._handler = self._handler, handler
         if abandoned is not None:
-            self._background.start("close a socket", abandoned.close_async())  # type: ignore[no-untyped-call]
+            self._background.start("close a socket", _close(abandoned))
         return handler
 
     def _untried_seconds(self) -> float:
@@ -189,9 +189,20 @@ class SocketIntake:
         self._closing = True
         await wait_for_ends(self._current, min(grace_seconds, _ACK_SECONDS))
         if self._handler is not None:
-            with suppress(TimeoutError):  # Slack's answer to the end of the connection may never come
-                await asyncio.wait_for(self._handler.close_async(), _GOODBYE_SECONDS)  # type: ignore[no-untyped-call]
+            await _close(self._handler)
         await self._background.drain(_GOODBYE_SECONDS)
         # Those that came while the connection was closing: what they begin needs what is closed next.
         left = await wait_for_ends(self._current, min(grace_seconds, _GOODBYE_SECONDS))
         return [f"requests of Slack: {len(left)}"] if left else []
+
+
+async def _close(handler: AsyncSocketModeHandler) -> None:
+    """Say goodbye and close, at once if Slack does not answer or the task is cancelled."""
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GOODBYE_SECONDS):
+                await handler.close_async()  # type: ignore[no-untyped-call]
+    finally:
+        # What an unanswered goodbye leaves open: the library closes its session last.
+        await handler.client.aiohttp_client_session.close()
+        await handler.close_async()  # type: ignore[no-untyped-call]

@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.health.checks import listening
 from bot.slack.client import open_session, web_client
 from bot.slack.socket import DEAF_SECONDS, SocketIntake
 from bot.store.deadline import current
 from bot.work.context import Timeouts
+from sandbox.doors import HOST
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.small_bot import ANA, DOCS, Heard, HeldClock, small_app, until
@@ -188,6 +192,36 @@ async def test_a_close_leaves_events_to_others_and_still_answers_commands(opened
     await closing
     assert line.received.of("message") == []
     assert not line.workspace.bot_connection.is_reachable()
+
+
+class Ticketing(AsyncWebClient):
+    """A client that gets a ticket without a call."""
+
+    async def apps_connections_open(self, **_arguments: Any) -> Any:
+        return {"ok": True, "url": f"{self.base_url}link"}
+
+
+async def test_a_goodbye_that_slack_does_not_answer_leaves_nothing_open() -> None:
+    stopped = asyncio.Event()
+
+    async def link(request: web.Request) -> web.StreamResponse:
+        socket = web.WebSocketResponse(autoclose=False)
+        await socket.prepare(request)
+        await socket.receive()
+        await stopped.wait()
+        return socket
+
+    server = web.Application()
+    server.router.add_get("/link", link)
+    async with listening(server, HOST, 0, idle_seconds=5.0) as port:
+        client = Ticketing("xoxb-1", f"ws://{HOST}:{port}/")
+        intake = SocketIntake(small_app(client, "secret")[0], client, SecretStr("xapp-1"), intake_seconds=2.5)
+        await intake.open()
+        handler = intake._handler
+        assert handler is not None
+        await intake.close(1.0)
+        assert handler.client.aiohttp_client_session.closed
+        stopped.set()
 
 
 async def test_a_request_has_two_and_a_half_seconds_from_its_arrival(opened: Opener) -> None:
