@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def restore(source: Path, file: Path, now: datetime) -> Path | None:
             "This is the SQLite file itself: move the backup elsewhere, and name it there."
         )
     if not file.exists() or not file.stat().st_size:
-        with closing(_opened_copy(source)) as copy:
+        with _opened_copy(source) as copy:
             for each in beside(file):
                 each.unlink(missing_ok=True)  # the log of a file that is gone would be applied to the new one
             make_file(file)
@@ -70,7 +71,7 @@ def restore(source: Path, file: Path, now: datetime) -> Path | None:
         return None
     kept = file.with_name(f"{file.name}.{now:%Y%m%dT%H%M%S}")
     try:
-        with closing(_opened_copy(source)) as copy, closing(_opened(file)) as live:
+        with _opened_copy(source) as copy, closing(_opened(file)) as live:
             _close_to_others(live)
             _write_copy(live, kept, is_checked=False)
             _replace(copy, live)
@@ -126,23 +127,21 @@ def _opened(file: Path, options: str = "mode=rw") -> sqlite3.Connection:
     return sqlite3.connect(address, uri=True, isolation_level=None, timeout=_WAIT_SECONDS)
 
 
-def _opened_copy(source: Path) -> sqlite3.Connection:
+@contextmanager
+def _opened_copy(source: Path) -> Iterator[sqlite3.Connection]:
     """Open a copy for reading. Raises UnusableDatabase if it is damaged, foreign or of another version."""
     has_log = any(each.exists() for each in beside(source))
-    copy = _opened(source, "mode=ro" if has_log else "mode=ro&immutable=1")
-    try:
-        _check(copy, source)
-        version = copy.execute("SELECT version_num FROM alembic_version").fetchone()
-    except sqlite3.DatabaseError as error:
-        copy.close()
-        raise UnusableDatabase(f"{source} is no backup of the bot: {error}.") from None
-    except UnusableDatabase:
-        copy.close()
-        raise
-    if version is None or not FIRST <= version[0] <= HEAD:
-        copy.close()
-        raise UnusableDatabase(f"{source} is of another version of the bot: restore it with that version.")
-    return copy
+    with closing(_opened(source, "mode=ro" if has_log else "mode=ro&immutable=1")) as copy:
+        try:
+            _check(copy, source)
+            version = copy.execute("SELECT version_num FROM alembic_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            raise UnusableDatabase(f"{source} is no backup of the bot: {error}.") from None
+        if version is None or not FIRST <= version[0] <= HEAD:
+            raise UnusableDatabase(
+                f"{source} is of another version of the bot: restore it with that version."
+            )
+        yield copy
 
 
 def _check(connection: sqlite3.Connection, file: Path) -> None:
