@@ -105,6 +105,13 @@ class Context:
     previews: PreviewsWanted = PreviewsWanted.PRESS
     requests: BatchWriter[object, object] = field(default_factory=request_writer)
 
+    async def write(self, change: Callable[[Transaction], Result]) -> Result:
+        """Run ``change`` in a transaction, and wake the workers if it returns that there is work."""
+        result = await self.store.write(change)
+        if result:
+            self.wake()
+        return result
+
     def project_of(self, tx: Transaction, channel: ChannelId) -> Project:
         """Return the project for what is asked in a channel without naming one: its own, else the default.
 

@@ -51,17 +51,12 @@ async def take_change(context: Context, changed: Changed) -> None:
         access = await _access_of_author(context, changed)
         for attempt in range(1, _TRIES + 1):
             try:
-                has_written = await context.store.write(
-                    lambda tx: _carry_out_or_tell(context, tx, changed, access)
-                )
+                await context.write(lambda tx: _carry_out_or_tell(context, tx, changed, access))
+                return
             except LeaseLost:
                 # A worker has taken the prompt on meanwhile. What the change means now depends on that.
                 if attempt == _TRIES:
                     raise
-            else:
-                if has_written:
-                    context.wake()
-                return
 
 
 async def _access_of_author(context: Context, changed: Changed) -> Allowed | NotAllowed | None:

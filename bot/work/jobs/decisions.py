@@ -143,9 +143,7 @@ async def _decide(
 
     done = False
     with unless_taken_over("prompt", steerable.prompt.id):
-        done = await context.store.write(decide)
-    if done:
-        context.wake()
+        done = await context.write(decide)
     return done
 
 
@@ -164,10 +162,7 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
         say(tx, job, occasion, messages.stopped_watching(job, by), now)
         return True
 
-    stopped = await context.store.write(stop)
-    if stopped:
-        context.wake()
-    return stopped
+    return await context.write(stop)
 
 
 async def review(context: Context, readable: Readable, said: Review | None) -> bool:
@@ -175,10 +170,7 @@ async def review(context: Context, readable: Readable, said: Review | None) -> b
 
     Return False if the job goes on, or has no pull request.
     """
-    is_kept = await context.store.write(lambda tx: keep_review(context, tx, readable, said))
-    if is_kept:
-        context.wake()
-    return is_kept
+    return await context.write(lambda tx: keep_review(context, tx, readable, said))
 
 
 def keep_review(context: Context, tx: Transaction, readable: Readable, said: Review | None) -> bool:

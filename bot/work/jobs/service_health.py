@@ -158,18 +158,12 @@ async def show_trouble(context: WorkerContext) -> int:
     """
     if not await context.store.read(lambda tx: tx.back_offs.all() or tx.jobs.with_trouble((), 1)):
         return 0
-    shown = await context.store.write(lambda tx: _take_trouble_back(context, tx) + _show_trouble(context, tx))
-    if shown:
-        context.wake()
-    return shown
+    return await context.write(lambda tx: _take_trouble_back(context, tx) + _show_trouble(context, tx))
 
 
 def _show_trouble(context: WorkerContext, tx: Transaction) -> int:
     now, count = context.clock(), 0
-    began, recent = (
-        context.after(-context.timeouts.trouble_seconds),
-        context.after(-_ENDED_SECONDS),
-    )
+    began, recent = context.after(-context.timeouts.trouble_seconds), context.after(-_ENDED_SECONDS)
     for project, back_off in tx.back_offs.all().items():
         trouble = trouble_of(back_off)
         if trouble is None or back_off.since > began:
