@@ -267,9 +267,10 @@ def read_figures(context: Context, tx: Transaction) -> Figures:
     now = context.clock()
     heartbeats = tx.heartbeats.last(now)
     alive = tx.heartbeats.alive(now)
-    stuck = [each.stuck_since for each in tx.waits.all_prompts(now) if each.stuck_since]
+    stuck_since = [each.stuck_since for each in tx.waits.all_prompts(now) if each.stuck_since]
+    stuck_seconds = (now - min(stuck_since, default=now)).total_seconds()
     return Figures(
-        gauges={**tx.backlog(now), "stuck_prompt_seconds": (now - min(stuck, default=now)).total_seconds()},
+        gauges={**tx.waits.backlog(now), "stuck_prompt_seconds": stuck_seconds},
         projects={each.name: _of_project(context, tx, each.id) for each in context.projects.known},
         processes={"alive": alive, "gone": len(heartbeats) - alive},
         heartbeats=heartbeats,

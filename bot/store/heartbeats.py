@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from math import ceil
@@ -64,27 +64,6 @@ _AHEAD = select(heartbeats.c.beat_at, heartbeats.c.tried_at).where(is_ahead()).o
 _LOCK_AHEAD = _AHEAD.with_for_update()
 
 
-def move_back(connection: Connection, now: datetime, ahead: timedelta | None = None) -> timedelta | None:
-    """Move all times that lie ahead back by as much as the clock was set back, and return how much that is.
-
-    Return None when it was not. Reminders stay; the next run of a subscription comes within a week.
-    ``ahead``: by how much it was, if that is known. If no heartbeat says so, as when all has been moved
-    already, only times are moved that were read from the clock just before it was set back.
-    """
-    # The rows are locked, so that of several processes one moves the times.
-    found = connection.execute(_LOCK_AHEAD, {TOO_LATE.key: now + TOLERATED}).all()
-    if found and ahead is None:
-        ahead = max(at for row in found for at in row if at is not None) - now
-    if ahead is None:
-        return None
-    too_late = now + (TOLERATED if found else max(TOLERATED, ahead - TOLERATED))
-    for table, columns in _TIMES.items():
-        if columns:
-            _move(connection, table, columns, too_late, ahead)
-    _plan_again(connection, now)
-    return ahead
-
-
 def _move(
     connection: Connection,
     table: AnyTable,
@@ -125,21 +104,38 @@ class HeartbeatRepository(Repository):
 
     def beat(self, process: str, now: datetime) -> None:
         """Write that the process runs workers now. Its name is that of the owner of its leases."""
-        self._write(process, {"beat_at": now})
+        self._write(process, "beat_at", now)
 
     def try_writing(self, process: str, now: datetime) -> None:
         """Write something that nobody reads, to see whether the database can be written."""
-        self._write(process, {"tried_at": now})
+        self._write(process, "tried_at", now)
 
-    def _write(self, process: str, values: Mapping[str, datetime]) -> None:
+    def _write(self, process: str, name: str, at: datetime) -> None:
         # One that lies ahead tells that the clock was set back, until the times have been moved back.
-        come = (
-            or_(heartbeats.c[name].is_(None), heartbeats.c[name] <= at + TOLERATED)
-            for name, at in values.items()
-        )
-        known = heartbeats.update().where(heartbeats.c.process == process, *come)
-        if not self.connection.execute(known.values(**values)).rowcount:
-            insert_unless_there(self.connection, heartbeats, {"process": process, **values})
+        come = or_(heartbeats.c[name].is_(None), heartbeats.c[name] <= at + TOLERATED)
+        known = heartbeats.update().where(heartbeats.c.process == process, come)
+        if not self.connection.execute(known.values({name: at})).rowcount:
+            insert_unless_there(self.connection, heartbeats, {"process": process, name: at})
+
+    def move_back(self, now: datetime, ahead: timedelta | None = None) -> timedelta | None:
+        """Move all times that lie ahead back by as much as the clock was set back; return how much that is.
+
+        Return None when it was not. Reminders stay; the next run of a subscription comes within a week.
+        ``ahead``: by how much it was, if that is known. If no heartbeat says so, as when all has been moved
+        already, only times are moved that were read from the clock just before it was set back.
+        """
+        # The rows are locked, so that of several processes one moves the times.
+        found = self.connection.execute(_LOCK_AHEAD, {TOO_LATE.key: now + TOLERATED}).all()
+        if found and ahead is None:
+            ahead = max(at for row in found for at in row if at is not None) - now
+        if ahead is None:
+            return None
+        too_late = now + (TOLERATED if found else max(TOLERATED, ahead - TOLERATED))
+        for table, columns in _TIMES.items():
+            if columns:
+                _move(self.connection, table, columns, too_late, ahead)
+        _plan_again(self.connection, now)
+        return ahead
 
     def last(self, now: datetime) -> dict[str, datetime]:
         """Return the last heartbeat of each process, of those that are gone only the latest."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeVar
 
 import structlog
@@ -18,7 +18,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.store.conversations import ConversationRepository
 from bot.store.database import CONNECTIONS, Database
-from bot.store.heartbeats import HeartbeatRepository, move_back
+from bot.store.heartbeats import HeartbeatRepository
 from bot.store.jobs import JobRepository
 from bot.store.leases import release
 from bot.store.limits import BackOffRepository, BudgetRepository, QuotaRepository
@@ -33,7 +33,7 @@ from bot.store.queues import Due, find_due
 from bot.store.retention import RetentionRepository
 from bot.store.schema import deliveries, metadata
 from bot.store.snapshots import PageRepository, SnapshotRepository
-from bot.store.waits import WaitRepository, find_backlog
+from bot.store.waits import WaitRepository
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
@@ -72,14 +72,6 @@ class Transaction:
         self.heartbeats = HeartbeatRepository(connection)
         self.retention = RetentionRepository(connection)
         self.waits = WaitRepository(connection)
-
-    def backlog(self, now: datetime) -> dict[str, float]:
-        """Return how old the oldest unsettled work is, and how much of it needs a person."""
-        return find_backlog(self.connection, now)
-
-    def move_back(self, now: datetime, ahead: timedelta | None = None) -> timedelta | None:
-        """Move times that lie ahead back by as much as the clock was set back; None when it was not."""
-        return move_back(self.connection, now, ahead)
 
 
 class Store:

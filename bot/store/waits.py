@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, ScalarSelect, and_, exists, func, select
-from sqlalchemy.engine import Connection, RowMapping
+from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import JobNumber
 from bot.model.jobs import JobState, QueueWhy
@@ -86,6 +86,38 @@ class WaitRepository(Repository):
         """Return the oldest delivery that tells somebody something."""
         return next(iter(self._deliveries(deliveries.c.kind.not_in(QUIET), 1, now)), None)
 
+    def backlog(self, now: datetime) -> dict[str, float]:
+        """Return the unsettled work of all processes, by the name of its gauge: numbers of rows, and ages.
+
+        An age is that of the oldest unsettled request, whatever its next attempt is; 0 if there is none.
+        Edits and reactions tell nobody anything new, so they are no deliveries here. A poll ages from when it
+        was due.
+        """
+        unsettled, is_edit = deliveries.c.state.in_(OPEN), deliveries.c.kind.in_(QUIET)
+        dead = deliveries.c.state == DeliveryState.DEAD
+        ages: dict[str, ScalarSelect[datetime]] = {
+            "oldest_prompt_seconds": _oldest(prompts.c.asked_at, prompts.c.state.in_(UNSETTLED)),
+            "oldest_delivery_seconds": _oldest(deliveries.c.created_at, and_(unsettled, ~is_edit)),
+            "oldest_edit_seconds": _oldest(deliveries.c.created_at, and_(unsettled, is_edit)),
+            "oldest_question_seconds": _oldest(
+                questions.c.asked_at, questions.c.state == QuestionState.WAITING
+            ),
+            "most_overdue_poll_seconds": _oldest(jobs.c.poll_at, jobs.c.poll_at <= now),
+        }
+        counts: dict[str, ScalarSelect[int]] = {
+            "open_jobs": _count(jobs, jobs.c.poll_at.is_not(None)),
+            "unconfirmed_prompts": _count(prompts, prompts.c.state == PromptState.UNCONFIRMED),
+            "dead_letters": _count(deliveries, dead & (deliveries.c.kind != DeliveryKind.REACTION)),
+            "held_projects": _count(back_offs, back_offs.c.until > now),
+        }
+        row = self.connection.execute(select(*ages.values(), *counts.values())).one()
+        return {
+            name: max((now - value).total_seconds(), 0.0)
+            if isinstance(value, datetime)
+            else float(value or 0)
+            for name, value in zip([*ages, *counts], row, strict=True)
+        }
+
     def _prompts(self, which: ColumnElement[bool], now: datetime) -> list[Wait]:
         rows = self.connection.execute(_PROMPTS.where(which)).mappings()
         return [each.wait(now) for each in readable(prompts, rows, _prompt)[0]]
@@ -137,34 +169,6 @@ def _delivery(row: RowMapping, free_at: Mapping[str, datetime]) -> WaitingDelive
         by_url=row["response_url"] is not None,
         paces=free_at,
     )
-
-
-def find_backlog(connection: Connection, now: datetime) -> dict[str, float]:
-    """Return the unsettled work of all processes, by the name of its gauge: numbers of rows, and ages.
-
-    An age is that of the oldest unsettled request, whatever its next attempt is; 0 if there is none. Edits
-    and reactions tell nobody anything new, so they are no deliveries here. A poll ages from when it was due.
-    """
-    unsettled, is_edit = deliveries.c.state.in_(OPEN), deliveries.c.kind.in_(QUIET)
-    dead = deliveries.c.state == DeliveryState.DEAD
-    ages: dict[str, ScalarSelect[datetime]] = {
-        "oldest_prompt_seconds": _oldest(prompts.c.asked_at, prompts.c.state.in_(UNSETTLED)),
-        "oldest_delivery_seconds": _oldest(deliveries.c.created_at, and_(unsettled, ~is_edit)),
-        "oldest_edit_seconds": _oldest(deliveries.c.created_at, and_(unsettled, is_edit)),
-        "oldest_question_seconds": _oldest(questions.c.asked_at, questions.c.state == QuestionState.WAITING),
-        "most_overdue_poll_seconds": _oldest(jobs.c.poll_at, jobs.c.poll_at <= now),
-    }
-    counts: dict[str, ScalarSelect[int]] = {
-        "open_jobs": _count(jobs, jobs.c.poll_at.is_not(None)),
-        "unconfirmed_prompts": _count(prompts, prompts.c.state == PromptState.UNCONFIRMED),
-        "dead_letters": _count(deliveries, dead & (deliveries.c.kind != DeliveryKind.REACTION)),
-        "held_projects": _count(back_offs, back_offs.c.until > now),
-    }
-    row = connection.execute(select(*ages.values(), *counts.values())).one()
-    return {
-        name: max((now - value).total_seconds(), 0.0) if isinstance(value, datetime) else float(value or 0)
-        for name, value in zip([*ages, *counts], row, strict=True)
-    }
 
 
 def _oldest(column: ColumnElement[datetime], condition: ColumnElement[bool]) -> ScalarSelect[datetime]:

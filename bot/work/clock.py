@@ -61,14 +61,14 @@ async def follow_clock(context: WorkerContext, watched: WatchedClock | None = No
     By how much is known from ``watched``, otherwise from a heartbeat that was written before.
     """
     seen = watched.set_back_by() if watched else None
-    ahead = await context.store.write(lambda tx: tx.move_back(context.clock(), seen))
+    ahead = await context.store.write(lambda tx: tx.heartbeats.move_back(context.clock(), seen))
     if ahead is None:
         return 0
     log.warning("clock_set_back", seconds=round(ahead.total_seconds()))
     context.wake()
     # A transaction that was under way at that moment may commit times of the former clock yet.
     await asyncio.sleep(context.timeouts.under_way_seconds)
-    await context.settle(lambda tx: tx.move_back(context.clock(), ahead))
+    await context.settle(lambda tx: tx.heartbeats.move_back(context.clock(), ahead))
     if watched:
         watched.forget()
     context.wake()

@@ -57,7 +57,7 @@ async def test_every_time_that_lies_ahead_is_moved_back_by_as_much(store: Store,
     for table in ahead:
         await execute(store, update(table).values(dict.fromkeys(_times(table), now + 2 * HOUR)))
     await _beat(store, now + 2 * HOUR)
-    moved = await store.write(lambda tx: tx.move_back(now))
+    moved = await store.write(lambda tx: tx.heartbeats.move_back(now))
     assert moved == 2 * HOUR
     found = {
         (table.name, name): row[name]
@@ -80,7 +80,7 @@ async def test_what_was_due_when_the_clock_was_ahead_is_due_at_once_when_it_is_s
         await execute(store, update(table).values({name: due, **held}))
     await _beat(store, due)
     assert await _due(store, now) == {Queue.AHEAD}
-    await store.write(lambda tx: tx.move_back(now))
+    await store.write(lambda tx: tx.heartbeats.move_back(now))
     later = now + timedelta(seconds=10)
     assert await _due(store, later) == frozenset(Queue) - {Queue.REQUESTS, Queue.DIGESTS, Queue.AHEAD}
 
@@ -92,7 +92,7 @@ async def test_times_that_lie_ahead_for_good_reason_stay(store: Store, database:
     before = await rows_of(store, select(s.jobs))
     await _beat(store, now + TOLERATED)
     assert Queue.AHEAD not in await _due(store, now)
-    assert await store.write(lambda tx: tx.move_back(now)) is None
+    assert await store.write(lambda tx: tx.heartbeats.move_back(now)) is None
     assert await rows_of(store, select(s.jobs)) == before
 
 
@@ -104,7 +104,7 @@ async def test_a_lease_taken_since_the_clock_was_set_back_is_not_cut_short(
     until = now + timedelta(seconds=90)
     await execute(store, update(s.prompts).values(claimed_by="one", claimed_until=until))
     await _beat(store, now + HOUR)
-    await store.write(lambda tx: tx.move_back(now))
+    await store.write(lambda tx: tx.heartbeats.move_back(now))
     assert [row["claimed_until"] for row in await rows_of(store, select(s.prompts))] == [until]
 
 
@@ -114,8 +114,8 @@ async def test_of_several_processes_that_see_the_clock_set_back_one_moves_the_ti
     now = datetime.now(UTC)
     await _beat(store, now + HOUR, "one")
     await _beat(another, now + HOUR - timedelta(seconds=20), "two")
-    assert await store.write(lambda tx: tx.move_back(now)) == HOUR
-    assert await another.write(lambda tx: tx.move_back(now)) is None
+    assert await store.write(lambda tx: tx.heartbeats.move_back(now)) == HOUR
+    assert await another.write(lambda tx: tx.heartbeats.move_back(now)) is None
 
 
 async def test_a_clock_set_back_while_the_bot_is_stopped_is_noticed_at_its_next_start(store: Store) -> None:
@@ -131,7 +131,7 @@ async def test_a_process_that_goes_on_does_not_hide_that_the_clock_was_set_back(
     await _beat(store, now + HOUR)
     await _beat(store, now)
     await store.try_writing("one", now)
-    assert await store.write(lambda tx: tx.move_back(now)) == HOUR
+    assert await store.write(lambda tx: tx.heartbeats.move_back(now)) == HOUR
     await _beat(store, now + timedelta(seconds=20))
     alive = await store.read(lambda tx: tx.heartbeats.last(now))
     assert alive == {"one": now + timedelta(seconds=20)}
@@ -150,7 +150,7 @@ async def test_a_subscription_planned_by_a_clock_far_ahead_comes_at_its_time_wit
         store, update(s.subscriptions).values(next_run_at=run_at + weeks * timedelta(days=7), **active)
     )
     await _beat(store, now + weeks * timedelta(days=7) + HOUR)
-    await store.write(lambda tx: tx.move_back(now))
+    await store.write(lambda tx: tx.heartbeats.move_back(now))
     assert {row["next_run_at"] for row in await rows_of(store, select(s.subscriptions))} == {run_at}
 
 
@@ -162,7 +162,7 @@ async def test_a_delivery_under_way_while_times_are_moved_back_is_settled_once(
     ahead = now + HOUR
     await _beat(store, ahead)
     under_way = await store.write(lambda tx: tx.outbox.claim(claimer("one", ahead), 1, 1.0))
-    await store.write(lambda tx: tx.move_back(now))
+    await store.write(lambda tx: tx.heartbeats.move_back(now))
     step = lifecycle.delivered(now, MessageTs("1.1"))
     await store.write(lambda tx: tx.outbox.settle(under_way[0], step, owner="one"))
     assert await store.write(lambda tx: tx.outbox.state_of(under_way[0].what.key)) is DeliveryState.SENT
