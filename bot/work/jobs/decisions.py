@@ -143,7 +143,9 @@ async def _decide(
 
     done = False
     with unless_taken_over("prompt", steerable.prompt.id):
-        done = await context.write(decide)
+        done = await context.store.write(decide)
+    if done:
+        context.wake()
     return done
 
 

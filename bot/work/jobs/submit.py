@@ -215,7 +215,9 @@ def _write_error(
         case Unavailable(sent=False):
             # The service was not reached, so no use was spent and a retry is safe.
             due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
-            _try_later(context, tx, prompt, due_at, QueueWhy.SERVICE, is_told=prompt.attempts >= 3)
+            back_to_waiting(context, tx, prompt, due_at)
+            if prompt.attempts >= 3:
+                _show_wait(tx, prompt, due_at, QueueWhy.SERVICE, now)
         case Unauthorized() | Forbidden() if prompt.sent_at and tx.prompts.took_any_since(
             project, prompt.sent_at
         ):
@@ -227,7 +229,9 @@ def _write_error(
             postpone_prompts(context, tx, project, until)
         case NotFound() if knows_job and prompt.attempts < _MOST_ATTEMPTS:
             wait_seconds = back_off_seconds(prompt.attempts, context.chance(), first=30.0, cap=600.0)
-            _try_later(context, tx, prompt, context.after(wait_seconds), None, is_told=True)
+            due_at = context.after(wait_seconds)
+            back_to_waiting(context, tx, prompt, due_at)
+            _show_wait(tx, prompt, due_at, None, now)
         case NotFound() if knows_job:
             refused(context, tx, prompt, error, problems.follow_up_not_taken())
         case Unauthorized() | Forbidden() | NotConfigured() | NotFound() | Rejected() | InvalidArgument():
@@ -253,17 +257,7 @@ def _wait_for_quota(
     tx.quota.mark_exhausted(project, max(until, context.after(1.0)))
 
 
-def _try_later(
-    context: WorkerContext,
-    tx: Transaction,
-    prompt: Prompt,
-    due_at: datetime,
-    why: QueueWhy | None,
-    *,
-    is_told: bool,
-) -> None:
-    """Send a prompt again then. ``is_told``: the job's face says so."""
-    back_to_waiting(context, tx, prompt, due_at)
-    if is_told:
-        tx.jobs.update(prompt.job, queue_until=due_at, queue_why=why)
-        redraw_face(tx, prompt.job, context.clock())
+def _show_wait(tx: Transaction, prompt: Prompt, until: datetime, why: QueueWhy | None, now: datetime) -> None:
+    """Show in the job's face until when and why a prompt waits."""
+    tx.jobs.update(prompt.job, queue_until=until, queue_why=why)
+    redraw_face(tx, prompt.job, now)

@@ -25,14 +25,16 @@ def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     if edited:
         redraw_face(tx, job.number, now)
     else:
-        _add(tx, job, _key(job, "root"), DeliveryKind.ROOT, faces.face(job), now)
+        key, kind, face = _key(job, "root"), DeliveryKind.ROOT, faces.face(job)
+        tx.outbox.add(NewDelivery(key, kind, job.channel, job=job.number, message=face), now)
     for part, message in enumerate(messages.full_prompt(job)):
         say(tx, job, f"prompt:{part}:{now.isoformat()}" if edited else f"prompt:{part}", message, now)
 
 
 def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
     """Say something in the job's thread, once for each ``occasion``."""
-    _add(tx, job, _key(job, occasion), DeliveryKind.REPLY, message, now)
+    key, kind = _key(job, occasion), DeliveryKind.REPLY
+    tx.outbox.add(NewDelivery(key, kind, job.channel, job=job.number, message=message), now)
 
 
 def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime) -> None:
@@ -110,21 +112,8 @@ def edit(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now:
 def _edit(tx: Transaction, job: TrackedJob, key: str | None, message: Message, now: datetime) -> None:
     """Edit what was posted under this key; None for the face."""
     # No two keys are alike: the later of two edits in one moment replaces the earlier.
-    edit_key = f"{key or f'job:{job.number}'}:edit:{secrets.token_hex(8)}"
-    _add(tx, job, edit_key, DeliveryKind.EDIT, message, now, edits=key)
-
-
-def _add(
-    tx: Transaction,
-    job: TrackedJob,
-    key: str,
-    kind: DeliveryKind,
-    message: Message,
-    now: datetime,
-    *,
-    edits: str | None = None,
-) -> None:
-    tx.outbox.add(NewDelivery(key, kind, job.channel, job=job.number, message=message, edits=edits), now)
+    own, kind = f"{key or f'job:{job.number}'}:edit:{secrets.token_hex(8)}", DeliveryKind.EDIT
+    tx.outbox.add(NewDelivery(own, kind, job.channel, job=job.number, message=message, edits=key), now)
 
 
 def _key(job: TrackedJob, occasion: str) -> str:
