@@ -19,6 +19,7 @@ from bot.model.outbox import Method
 from bot.model.quota import back_off_seconds
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 
+Answer = TypeVar("Answer")
 _THROTTLED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 _UNCLEAR = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout"})
 """Codes after which the call may have been carried out in part.
@@ -94,6 +95,27 @@ async def translated() -> AsyncIterator[None]:
         raise failed from None
 
 
+async def answered(call: Awaitable[Answer]) -> Answer:
+    """Return the answer of a call. Raises a SlackError."""
+    async with translated():
+        return await call
+
+
+async def pages(
+    call: Callable[..., Awaitable[Any]], most: int, **options: Any
+) -> AsyncIterator[tuple[Any, bool]]:
+    """Yield up to ``most`` pages of what a method returns, each with whether more follow.
+
+    https://docs.slack.dev/apis/web-api/pagination
+    """
+    for _ in range(most):
+        page = await answered(call(**options))
+        options["cursor"] = (page.get("response_metadata") or {}).get("next_cursor")
+        yield page, bool(options["cursor"])
+        if not options["cursor"]:
+            return
+
+
 def _from_answer(error: SlackApiError) -> SlackError:
     answer: Any = error.response
     status: int = getattr(answer, "status_code", 0) or getattr(answer, "status", 200)
@@ -140,7 +162,6 @@ def wait_seconds(header: str | None) -> float:
 
 
 log = structlog.get_logger(__name__)
-Answer = TypeVar("Answer")
 
 SlackClient = AsyncWebClient
 """Slack's own client class, under a name for the layers above, which do not import Slack's libraries."""
@@ -203,8 +224,7 @@ async def until_answered(
 
 async def identify(client: AsyncWebClient) -> Identity:
     """Return the identity of the client's token. Raises a SlackError; SlackRefused for a wrong token."""
-    async with translated():
-        answer = await client.auth_test()
+    answer = await answered(client.auth_test())
     return Identity(
         bot_user=UserId(str(answer.get("user_id") or "")),
         bot_name=str(answer.get("user") or "docs-agent"),

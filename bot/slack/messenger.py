@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.model.access import Profile
 from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.model.questions import is_zone
-from bot.slack.client import Identity, of_response_url, refused, translated, wait_seconds
-from bot.slack.payloads import said_before, said_since
+from bot.slack.client import Identity, answered, of_response_url, refused, translated, wait_seconds
+from bot.slack.payloads import messages_of, said_before, said_since
 from bot.slack.rooms import SlackRooms, TtlCache
 from bot.work.ports import (
     Changed,
@@ -64,7 +64,6 @@ def _decoded(content: bytes) -> str:
 EVENT_TYPE = "docs_agent_delivery"
 _MARGIN = timedelta(seconds=120)
 """Tolerated difference between the clocks of this machine and Slack when searching for a post."""
-_PAGE = 200
 _MOST_PAGES = 50
 _NAME_SECONDS = 3_600.0
 _GROUP_SECONDS = 300.0
@@ -97,17 +96,16 @@ class SlackMessenger(SlackRooms):
 
         https://docs.slack.dev/reference/methods/chat.postMessage
         """
-        async with translated():
-            answer = await self._client.chat_postMessage(
-                channel=channel,
-                text=message.text,
-                blocks=list(message.blocks) or None,
-                thread_ts=thread,
-                metadata={"event_type": EVENT_TYPE, "event_payload": {"delivery": delivery}},
-                unfurl_links=False,
-                unfurl_media=False,
-            )
-        ts = answer.get("ts")
+        posting = self._client.chat_postMessage(
+            channel=channel,
+            text=message.text,
+            blocks=list(message.blocks) or None,
+            thread_ts=thread,
+            metadata={"event_type": EVENT_TYPE, "event_payload": {"delivery": delivery}},
+            unfurl_links=False,
+            unfurl_media=False,
+        )
+        ts = (await answered(posting)).get("ts")
         if not ts:
             raise SlackUnclear("an answer without ts")
         return MessageTs(str(ts))
@@ -137,23 +135,16 @@ class SlackMessenger(SlackRooms):
         Raises SlackRefused if they are too many to be read again and again.
         """
         oldest = f"{(since - _MARGIN).timestamp():.6f}"
-        options: dict[str, Any] = {"channel": channel, "limit": _PAGE, "include_all_metadata": True}
-        call: Callable[..., Awaitable[Any]] = self._client.conversations_history
-        if thread is not None:
-            call, options["ts"] = self._client.conversations_replies, thread
         found: dict[str, MessageTs] = {}
-        for _ in range(_MOST_PAGES):
-            async with translated():
-                answer = await call(**options)
-            messages = answer.get("messages") or []
+        read = messages_of(self._client, channel, thread, _MOST_PAGES, include_all_metadata=True)
+        async for messages, has_more in read:
             for message in messages:
                 found |= {mark: MessageTs(message["ts"]) for mark in sought.intersection(marks_of(message))}
             # A channel's newest messages come first. The first page of them is read whatever its age, and a
             # thread as a whole: this machine's clock may be ahead, so that ``since`` has not come in Slack.
             if thread is None and messages and messages[-1]["ts"] < oldest:
                 return found
-            options["cursor"] = (answer.get("response_metadata") or {}).get("next_cursor")
-            if len(found) == len(sought) or not options["cursor"]:
+            if len(found) == len(sought) or not has_more:
                 return found
         raise refused("too_many_messages")
 
@@ -175,10 +166,8 @@ class SlackMessenger(SlackRooms):
 
         https://docs.slack.dev/reference/methods/chat.update
         """
-        async with translated():
-            await self._client.chat_update(
-                channel=channel, ts=ts, text=message.text, blocks=list(message.blocks) or None
-            )
+        blocks = list(message.blocks) or None
+        await answered(self._client.chat_update(channel=channel, ts=ts, text=message.text, blocks=blocks))
 
     async def answer(self, response_url: SecretStr, message: Message, *, replaces: bool = False) -> None:
         """Post a message through a response URL, visible to one person only.
@@ -205,14 +194,12 @@ class SlackMessenger(SlackRooms):
 
         https://docs.slack.dev/reference/methods/chat.postEphemeral
         """
-        async with translated():
-            await self._client.chat_postEphemeral(
-                channel=channel,
-                thread_ts=thread,
-                user=user,
-                text=message.text,
-                blocks=list(message.blocks) or None,
+        blocks = list(message.blocks) or None
+        await answered(
+            self._client.chat_postEphemeral(
+                channel=channel, thread_ts=thread, user=user, text=message.text, blocks=blocks
             )
+        )
 
     async def _post(self, url: str, **what: Any) -> tuple[int, str | None, str]:
         async with translated(), self._session.post(url, allow_redirects=False, **what) as answer:
@@ -234,8 +221,7 @@ class SlackMessenger(SlackRooms):
 
         https://docs.slack.dev/reference/methods/conversations.open
         """
-        async with translated():
-            answer = await self._client.conversations_open(users=user)
+        answer = await answered(self._client.conversations_open(users=user))
         return ChannelId(str((answer.get("channel") or {}).get("id") or ""))
 
     async def upload(
@@ -246,16 +232,13 @@ class SlackMessenger(SlackRooms):
         https://docs.slack.dev/messaging/working-with-files
         """
         size = (await asyncio.to_thread(path.stat)).st_size
-        async with translated():
-            place = await self._client.files_getUploadURLExternal(filename=name, length=size)
+        place = await answered(self._client.files_getUploadURLExternal(filename=name, length=size))
         await self._send(str(place.get("upload_url") or ""), path)
         confirm()
-        async with translated():
-            await self._client.files_completeUploadExternal(
-                files=[{"id": str(place.get("file_id") or ""), "title": name}],
-                channel_id=channel,
-                initial_comment=words,
-            )
+        files: list[dict[str, str | None]] = [{"id": str(place.get("file_id") or ""), "title": name}]
+        await answered(
+            self._client.files_completeUploadExternal(files=files, channel_id=channel, initial_comment=words)
+        )
 
     async def _send(self, url: str, path: Path) -> None:
         """Send the file's bytes. This is safe to retry, since the file is invisible until completed."""
@@ -286,13 +269,8 @@ class SlackMessenger(SlackRooms):
         return bool(await self._find(channel, None, since, _files_of, frozenset({name})))
 
     async def profile(self, user: UserId) -> Profile:
-        """Return what kind of user this is.
-
-        https://docs.slack.dev/reference/objects/user-object
-        """
-        async with translated():
-            answer = await self._client.users_info(user=user)
-        told = answer.get("user") or {}
+        """Return what kind of user this is."""
+        told = await self._user(user)
         return Profile(
             is_guest=bool(told.get("is_restricted") or told.get("is_ultra_restricted")),
             # Slack does not mark Slackbot, which posts reminders and canned replies, as a bot.
@@ -300,6 +278,14 @@ class SlackMessenger(SlackRooms):
             is_stranger=bool(told.get("is_stranger")) or not self._is_ours(told),
             is_deleted=bool(told.get("deleted")) or not told,
         )
+
+    async def _user(self, user: UserId) -> dict[str, Any]:
+        """Return what Slack tells of a user.
+
+        https://docs.slack.dev/reference/objects/user-object
+        """
+        answer = await answered(self._client.users_info(user=user))
+        return answer.get("user") or {}
 
     def _is_ours(self, user: dict[str, Any]) -> bool:
         """Return whether a user is of this workspace or its organisation; False when Slack does not tell."""
@@ -314,22 +300,16 @@ class SlackMessenger(SlackRooms):
 
         https://docs.slack.dev/reference/methods/usergroups.users.list
         """
-        members = self._groups.get(group, _GROUP_SECONDS)
-        if members is None:
-            async with translated():
-                answer = await self._client.usergroups_users_list(usergroup=group)
-            members = frozenset(UserId(str(user)) for user in answer.get("users") or [])
-            self._groups.put(group, members)
-        return members
+
+        async def ask() -> frozenset[UserId]:
+            answer = await answered(self._client.usergroups_users_list(usergroup=group))
+            return frozenset(UserId(str(user)) for user in answer.get("users") or [])
+
+        return await self._groups.get_or_ask(group, _GROUP_SECONDS, ask)
 
     async def user_zone(self, user: UserId) -> str | None:
-        """Return a user's time zone; None when it is missing or unknown here.
-
-        https://docs.slack.dev/reference/objects/user-object
-        """
-        async with translated():
-            answer = await self._client.users_info(user=user)
-        zone = str((answer.get("user") or {}).get("tz") or "")
+        """Return a user's time zone; None when it is missing or unknown here."""
+        zone = str((await self._user(user)).get("tz") or "")
         return zone if is_zone(zone) else None
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
@@ -338,8 +318,7 @@ class SlackMessenger(SlackRooms):
         https://docs.slack.dev/reference/methods/reactions.add
         """
         try:
-            async with translated():
-                await self._client.reactions_add(channel=channel, timestamp=ts, name=name)
+            await answered(self._client.reactions_add(channel=channel, timestamp=ts, name=name))
         except SlackRefused as refusal:
             if refusal.code != "already_reacted":
                 raise
@@ -349,16 +328,13 @@ class SlackMessenger(SlackRooms):
 
         https://docs.slack.dev/reference/methods/conversations.join
         """
-        async with translated():
-            await self._client.conversations_join(channel=channel)
+        await answered(self._client.conversations_join(channel=channel))
 
     async def user_name(self, user: UserId) -> str:
         """Return a user's display name, or full name if there is none; cached for an hour."""
 
         async def ask() -> str:
-            async with translated():
-                answer = await self._client.users_info(user=user)
-            told = answer.get("user") or {}
+            told = await self._user(user)
             profile = told.get("profile") or {}
             return str(
                 profile.get("display_name")
@@ -368,24 +344,15 @@ class SlackMessenger(SlackRooms):
                 or user
             )
 
-        return await self._remembered(user, ask)
+        return await self._names.get_or_ask(user, _NAME_SECONDS, ask)
 
     async def channel_name(self, channel: ChannelId) -> str:
         """Return a channel's name; cached for an hour."""
 
         async def ask() -> str:
-            async with translated():
-                answer = await self._client.conversations_info(channel=channel)
-            return str((answer.get("channel") or {}).get("name") or channel)
+            return str((await self._channel(channel)).get("name") or channel)
 
-        return await self._remembered(channel, ask)
-
-    async def _remembered(self, key: str, ask: Callable[[], Awaitable[str]]) -> str:
-        name = self._names.get(key, _NAME_SECONDS)
-        if name is None:
-            name = await ask()
-            self._names.put(key, name)
-        return name
+        return await self._names.get_or_ask(channel, _NAME_SECONDS, ask)
 
 
 def _delivery_of(message: dict[str, Any]) -> Iterable[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -17,7 +17,7 @@ from bot.commands.command import Arrived, FormState, Invocation, Press, Shortcut
 from bot.messages.plain_text import clip
 from bot.model.access import Origin, message_key, time_of, ts_at
 from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
-from bot.slack.client import translated
+from bot.slack.client import pages
 from bot.slack.rooms import MOST_CHARACTERS, files_of, text_of
 from bot.work.ports import Changed, Mention, Said, SlackUnclear, ThreadReply
 
@@ -212,7 +212,7 @@ def _said(event: Payload) -> Origin:
 
 log = structlog.get_logger(__name__)
 _PAGE = 200
-_MOST_PAGES_READ = 5
+_MOST_PAGES = 5
 _TS = re.compile(r"\d{10}\.\d{6}")
 _CHANGED_FOR = timedelta(hours=1)
 """Edits of older messages are not found, except of the first one of a thread, which Slack always returns."""
@@ -230,12 +230,8 @@ async def said_since(
     https://docs.slack.dev/reference/methods/conversations.replies
     https://docs.slack.dev/reference/methods/conversations.history
     """
-    call: Callable[..., Awaitable[Any]] = client.conversations_history
-    options: dict[str, Any] = {"channel": channel, "oldest": ts_at(time_of(since) - _CHANGED_FOR)}
-    if thread is not None:
-        call, options["ts"] = client.conversations_replies, thread
-    found, is_all = await _read(call, options)
-    if not is_all:
+    found, is_cut = await _read(client, channel, thread, oldest=ts_at(time_of(since) - _CHANGED_FOR))
+    if is_cut:
         log.warning("too_much_missed", channel=channel, read=len(found))
     about = {"type": "message", "channel": channel, "channel_type": None if thread else "im"}
     # Slack returns the first message of a thread whatever its age.
@@ -257,11 +253,8 @@ async def said_before(
     Slack returns the oldest messages first, so a thread with more than 1,000 is not read.
     https://docs.slack.dev/reference/methods/conversations.replies
     """
-    options: dict[str, Any] = {"channel": channel, "ts": thread}
-    if before is not None:
-        options["latest"] = before
-    found, is_all = await _read(client.conversations_replies, options)
-    if not is_all:
+    found, is_cut = await _read(client, channel, thread, latest=before)
+    if is_cut:
         raise SlackUnclear("too many messages in the thread")
     # Slack returns the first message of a thread whatever its age.
     older = (found[ts] for ts in sorted(found) if _TS.fullmatch(ts) and (before is None or ts < before))
@@ -270,16 +263,23 @@ async def said_before(
 
 
 async def _read(
-    call: Callable[..., Awaitable[Any]], options: dict[str, Any]
+    client: AsyncWebClient, channel: ChannelId, thread: MessageTs | None, **options: str | None
 ) -> tuple[dict[str, dict[str, Any]], bool]:
-    """Return up to 1,000 messages of a conversation by timestamp, and whether these are all."""
+    """Return up to 1,000 messages of a conversation by timestamp, and whether there are more."""
     found: dict[str, dict[str, Any]] = {}
-    options = options | {"limit": _PAGE}
-    for _ in range(_MOST_PAGES_READ):
-        async with translated():
-            answer = await call(**options)
-        found |= {str(each.get("ts")): each for each in answer.get("messages") or []}
-        options["cursor"] = (answer.get("response_metadata") or {}).get("next_cursor")
-        if not options["cursor"]:
-            return found, True
-    return found, False
+    is_cut = False
+    async for messages, has_more in messages_of(client, channel, thread, _MOST_PAGES, **options):
+        found |= {str(each.get("ts")): each for each in messages}
+        is_cut = has_more
+    return found, is_cut
+
+
+async def messages_of(
+    client: AsyncWebClient, channel: ChannelId, thread: MessageTs | None, most_pages: int, **options: Any
+) -> AsyncIterator[tuple[Sequence[dict[str, Any]], bool]]:
+    """Yield pages of a thread's messages, or of the channel's for None, each with whether more follow."""
+    method: Callable[..., Awaitable[Any]] = client.conversations_history
+    if thread is not None:
+        method, options["ts"] = client.conversations_replies, thread
+    async for page, has_more in pages(method, most_pages, channel=channel, limit=_PAGE, **options):
+        yield page.get("messages") or [], has_more

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
@@ -12,7 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.messages.plain_text import clip
 from bot.model.ids import ChannelId, UserId
 from bot.model.jobs import SharedFile
-from bot.slack.client import translated
+from bot.slack.client import answered, pages
 
 log = structlog.get_logger(__name__)
 Key = TypeVar("Key")
@@ -36,6 +36,14 @@ class TtlCache(Generic[Key, Cached]):
         at, cached = self._entries.get(key, (float("-inf"), None))
         return cached if monotonic() - at < seconds else None
 
+    async def get_or_ask(self, key: Key, seconds: float, ask: Callable[[], Awaitable[Cached]]) -> Cached:
+        """Return the key's result if it is younger than ``seconds``; otherwise ask for it, and store it."""
+        cached = self.get(key, seconds)
+        if cached is None:
+            cached = await ask()
+            self.put(key, cached)
+        return cached
+
     def put(self, key: Key, result: Cached) -> None:
         """Store a result."""
         self._entries.pop(key, None)
@@ -57,24 +65,24 @@ class SlackRooms:
 
         https://docs.slack.dev/reference/methods/conversations.info
         """
-        known = self._public.get(channel, _CACHE_SECONDS)
-        if known is not None:
-            return known
-        async with translated():
-            answer = await self._client.conversations_info(channel=channel)
-        public = _is_public(answer.get("channel") or {})
-        self._public.put(channel, public)
-        return public
+
+        async def ask() -> bool:
+            return _is_public(await self._channel(channel))
+
+        return await self._public.get_or_ask(channel, _CACHE_SECONDS, ask)
+
+    async def _channel(self, channel: ChannelId) -> dict[str, Any]:
+        """Return what Slack tells of a channel."""
+        answer = await answered(self._client.conversations_info(channel=channel))
+        return answer.get("channel") or {}
 
     async def is_member(self, channel: ChannelId, user: UserId) -> bool:
         """Return whether a user is in a channel; of a very large channel only 10,000 members are checked."""
         if user in (self._members.get(channel, _CACHE_SECONDS) or ()):
             return True
-        known = self._members.get(channel, _ABSENT_CACHE_SECONDS)
-        if known is None:
-            known = await self._read_members(channel)
-            self._members.put(channel, known)
-        return user in known
+        return user in await self._members.get_or_ask(
+            channel, _ABSENT_CACHE_SECONDS, lambda: self._read_members(channel)
+        )
 
     async def _read_members(self, channel: ChannelId) -> frozenset[UserId]:
         """Return a channel's members.
@@ -82,15 +90,13 @@ class SlackRooms:
         https://docs.slack.dev/reference/methods/conversations.members
         """
         members: set[UserId] = set()
-        options: dict[str, Any] = {"channel": channel, "limit": _PAGE}
-        for _ in range(_MOST_PAGES):
-            async with translated():
-                answer = await self._client.conversations_members(**options)
-            members |= {UserId(str(user)) for user in answer.get("members") or []}
-            options["cursor"] = (answer.get("response_metadata") or {}).get("next_cursor")
-            if not options["cursor"]:
-                return frozenset(members)
-        log.warning("too_many_members", channel=channel, read=len(members))
+        is_cut = False
+        method = self._client.conversations_members
+        async for page, has_more in pages(method, _MOST_PAGES, channel=channel, limit=_PAGE):
+            members |= {UserId(str(user)) for user in page.get("members") or []}
+            is_cut = has_more
+        if is_cut:
+            log.warning("too_many_members", channel=channel, read=len(members))
         return frozenset(members)
 
 

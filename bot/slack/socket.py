@@ -20,7 +20,7 @@ from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.client import translated
+from bot.slack.client import answered, translated
 from bot.slack.intake import Background
 from bot.store.deadline import Deadline, within
 from bot.work.ports import SlackError
@@ -92,8 +92,7 @@ class SocketIntake:
     async def _new_handler(self) -> AsyncSocketModeHandler:
         """Return a handler with a new ticket, which is not connected yet. Raises a SlackError."""
         token = self._app_token.get_secret_value()
-        async with translated():
-            answer = await self._client.apps_connections_open(app_token=token)
+        answer = await answered(self._client.apps_connections_open(app_token=token))
         handler = AsyncSocketModeHandler(
             self._app, token, web_client=self._client, ping_interval=self._ping_seconds
         )

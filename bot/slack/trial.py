@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs
-from bot.slack.client import translated
+from bot.slack.client import answered
 from bot.slack.messenger import SlackMessenger
 from bot.work.ports import SlackRefused, SlackUnclear
 
@@ -49,8 +49,7 @@ class TrialMessenger(SlackMessenger):
 
     async def shared(self, channel: ChannelId, name: str) -> Shared | None:
         """Return the file of this name among the channel's newest messages."""
-        async with translated():
-            answer = await self._client.conversations_history(channel=channel, limit=100)
+        answer = await answered(self._client.conversations_history(channel=channel, limit=100))
         for message in answer.get("messages") or []:
             for file in message.get("files") or []:
                 if file.get("name") == name:
@@ -81,8 +80,7 @@ class TrialMessenger(SlackMessenger):
 
     async def _delete(self, method: Callable[..., Awaitable[object]], **what: str) -> None:
         try:
-            async with translated():
-                await method(**what)
+            await answered(method(**what))
             self._deleted += 1
         except SlackRefused as refusal:
             if refusal.code not in _GONE:
