@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -36,7 +37,7 @@ from bot.messages.face import LINKS
 from bot.messages.job_answers import with_prompt
 from bot.model.ids import Message
 from bot.slack import payloads
-from bot.slack.client import translated
+from bot.slack.client import answered
 from bot.slack.intake import Background, say_privately
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
@@ -94,24 +95,16 @@ async def _authorize() -> AuthorizeResult:
     return AuthorizeResult(enterprise_id=None, team_id=None)
 
 
+@dataclass(frozen=True, slots=True)
 class _Listeners:
     """The listeners and the parts that they share."""
 
-    def __init__(
-        self,
-        context: Context,
-        client: AsyncWebClient,
-        messenger: SlackMessenger,
-        background: Background,
-        gap: Gap,
-        count: Callable[[str, str], None],
-    ) -> None:
-        self._context = context
-        self._client = client
-        self._messenger = messenger
-        self._background = background
-        self._gap = gap
-        self._count = count
+    _context: Context
+    _client: AsyncWebClient
+    _messenger: SlackMessenger
+    _background: Background
+    _gap: Gap
+    _count: Callable[[str, str], None]
 
     def register(self, app: AsyncApp, commands: Sequence[Command]) -> None:
         """Register the events, and the commands with their buttons, forms and shortcuts."""
@@ -185,11 +178,17 @@ class _Listeners:
             return {"response_action": "errors", "errors": dict(answer.errors)}
         if answer is None:
             return {}
-        if "command" not in body or answer.message is None or not _is_taken_everywhere(answer.message):
-            self._show(answer, body)
+        if answer.modal is not None:
+            self._background.start("open a form", self._open(answer.modal, body))
+        if answer.message is None:
             return {}
-        self._open_later(answer, body)
-        return _private(answer.message)
+        if "command" in body and _is_taken_everywhere(answer.message):
+            return _private(answer.message)
+        asker = payloads.asker(body)
+        if asker.thread or asker.response_url:
+            said = say_privately(self._messenger, asker, answer.message, replaces=answer.replaces)
+            self._background.start("answer", said)
+        return {}
 
     async def _failed(self, error: Exception, body: Body) -> BoltResponse | None:
         """Respond to what has no listener; log an event that could not be stored.
@@ -216,27 +215,10 @@ class _Listeners:
         log.warning("unknown_to_this_version", type=body.get("type", "command"))
         return self._acknowledgement(_answer(problems.unknown_command(), body), body)
 
-    def _show(self, answer: Answer, body: Body) -> None:
-        self._say_later(answer.message, body, replaces=answer.replaces)
-        self._open_later(answer, body)
-
-    def _say_later(self, message: Message | None, body: Body, *, replaces: bool = False) -> None:
-        if message is None:
-            return
-        asker = payloads.asker(body)
-        if asker.thread or asker.response_url:
-            said = say_privately(self._messenger, asker, message, replaces=replaces)
-            self._background.start("answer", said)
-
-    def _open_later(self, answer: Answer, body: Body) -> None:
-        if answer.modal is not None:
-            self._background.start("open a form", self._open(answer.modal, body))
-
     async def _open(self, modal: Modal, body: Body) -> None:
         """The trigger expires after three seconds (https://docs.slack.dev/surfaces/modals#trigger_id)."""
         try:
-            async with translated():
-                await self._client.views_open(trigger_id=body["trigger_id"], view=dict(modal.view))
+            await answered(self._client.views_open(trigger_id=body["trigger_id"], view=dict(modal.view)))
         except SlackError as error:
             log.warning("form_not_opened", reason=str(error))
             await say_privately(self._messenger, payloads.asker(body), problems.form_not_opened())
