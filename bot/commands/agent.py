@@ -14,15 +14,15 @@ from bot.commands.command import (
     FormErrors,
     FormState,
     Invocation,
-    Modal,
     Press,
     PressRun,
     ShortcutUse,
     Submission,
     Word,
     for_reader,
+    number_in,
 )
-from bot.commands.job_lists import WORDS, projects_to_choose, turn_page
+from bot.commands.job_lists import WORDS, choose, projects_to_choose, turn_page
 from bot.commands.reflexes import send_anyway, unsent
 from bot.messages import face, general, trial
 from bot.messages import job_answers as say
@@ -35,7 +35,6 @@ from bot.model.ids import ChannelId, JobNumber, PromptId
 from bot.model.jobs import Review, TakeThread, ThreadRef
 from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Act, Prompt, PromptRequest
-from bot.store import Transaction
 from bot.work.access import Readable, readable, steerable
 from bot.work.context import Context
 from bot.work.jobs.ask import ask
@@ -132,23 +131,18 @@ async def _ask_form(
         projects=await projects_to_choose(context, origin.channel, project),
         earlier=earlier,
     )
-    return Answer(modal=Modal(form))
+    return Answer(modal=form)
 
 
 def _unknown(press: Press) -> Answer:
     return Answer(message=say.no_such_job(press.value))
 
 
-def _number(press: Press) -> int:
-    """Return the number in the button's value; 0, which no row has, if it is no number."""
-    return int(press.value) if press.value.isdecimal() and len(press.value) < 10 else 0
-
-
 def _on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> PressRun:
     """Return the handler of a button that does something with a job, if the person may see it."""
 
     async def pressed(context: Context, press: Press) -> Answer:
-        job = await context.store.read(lambda tx: tx.jobs.get(JobNumber(_number(press))))
+        job = await context.store.read(lambda tx: tx.jobs.get(JobNumber(number_in(press.value))))
         return await for_reader(
             context, press.allowed, job, _unknown(press), lambda known: do(context, press, known)
         )
@@ -160,7 +154,7 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
     """Return the handler of a button about a prompt, if the person may see its job."""
 
     async def pressed(context: Context, press: Press) -> Answer:
-        prompt = await context.store.read(lambda tx: tx.prompts.get(PromptId(_number(press))))
+        prompt = await context.store.read(lambda tx: tx.prompts.get(PromptId(number_in(press.value))))
         if prompt is None:
             return _unknown(press)
         job = await context.store.read(lambda tx: tx.jobs.get(prompt.job))
@@ -178,7 +172,7 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
 @_on_job
 async def _run_again(_context: Context, press: Press, known: Readable) -> Answer:
     private = FormState.at(press.origin, known.job.number).dumps()
-    return Answer(modal=Modal(general.run_again_form(known.job, private=private)))
+    return Answer(modal=general.run_again_form(known.job, private=private))
 
 
 async def _submit_again(context: Context, submission: Submission) -> FormErrors | None:
@@ -273,13 +267,7 @@ async def _fix_preview(context: Context, _press: Press, known: Readable) -> Answ
 
 async def _tried(context: Context, press: Press) -> Answer:
     """Store the press of the doctor's button, for which it waits."""
-    origin = press.origin
-
-    def add(tx: Transaction) -> None:
-        project = context.project_of(tx, origin.channel).id
-        tx.audit.chose(Act.TRIED, origin, project, context.clock())
-
-    await context.store.write(add)
+    await choose(context, press.origin, Act.TRIED)
     return Answer(message=trial.pressed())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from pydantic import SecretStr
@@ -73,22 +73,16 @@ class FormState:
 
 
 @dataclass(frozen=True, slots=True)
-class Modal:
-    """A form to open, as a Slack view object (https://docs.slack.dev/reference/views/modal-views)."""
-
-    view: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """The immediate reply to a person: a private message, a form, or nothing.
 
     Nothing means that the request is stored or done; a worker tells the outcome.
+    ``modal``: a form to open, as a Slack view object (https://docs.slack.dev/reference/views/modal-views).
     ``replaces``: the message replaces the one whose button was pressed.
     """
 
     message: Message | None = None
-    modal: Modal | None = None
+    modal: Mapping[str, Any] | None = None
     replaces: bool = False
 
 
@@ -238,9 +232,9 @@ class Command:
     words: tuple[Word, ...]
     run: Run
     also: Callable[[Examples], str]
-    buttons: Mapping[str, PressRun]
-    forms: Mapping[str, SubmitRun]
-    shortcuts: Mapping[str, ShortcutRun]
+    buttons: Mapping[str, PressRun] = field(default_factory=dict)
+    forms: Mapping[str, SubmitRun] = field(default_factory=dict)
+    shortcuts: Mapping[str, ShortcutRun] = field(default_factory=dict)
     takes_project: bool = True
 
     @property
@@ -298,6 +292,11 @@ async def run_if_allowed(
 
 def _told(arrived: Arrived[Request], message: Message) -> Answer | FormErrors:
     return FormErrors({"prompt": bare(message)}) if arrived.is_form else Answer(message=message)
+
+
+def number_in(value: str | None) -> int:
+    """Return the number that a button or a field has as its value; 0, which no row has, if it has none."""
+    return int(value) if value and value.isdecimal() and len(value) < 10 else 0
 
 
 async def for_reader(

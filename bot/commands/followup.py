@@ -12,10 +12,10 @@ from bot.commands.command import (
     FormErrors,
     FormState,
     Invocation,
-    Modal,
     Submission,
     Word,
     for_reader,
+    number_in,
 )
 from bot.commands.reflexes import unsent
 from bot.commands.visitors_options import LINK, NUMBER, find_job
@@ -95,7 +95,7 @@ def _text_after_name(invocation: Invocation) -> str:
 
 def _form_for(job: TrackedJob, invocation: Invocation) -> Answer:
     private = FormState.at(invocation.origin, job.number).dumps()
-    return Answer(modal=Modal(general.follow_up_form([job], private=private, is_chosen=True)))
+    return Answer(modal=general.follow_up_form([job], private=private, is_chosen=True))
 
 
 async def _form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
@@ -104,7 +104,7 @@ async def _form(context: Context, invocation: Invocation, _found: re.Match[str])
     if not offered:
         return Answer(message=say.no_job_yet(NAME))
     private = FormState.at(invocation.origin).dumps()
-    return Answer(modal=Modal(general.follow_up_form(offered, private=private)))
+    return Answer(modal=general.follow_up_form(offered, private=private))
 
 
 async def _send(
@@ -131,8 +131,7 @@ def _refused(message: Message, invocation: Invocation, raw: str) -> Answer:
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:
     if slack_text.is_blank(submission.fields.get("prompt") or ""):
         return FormErrors({"prompt": say.EMPTY_FORM})
-    chosen = submission.fields.get("job")
-    number = submission.form.job or JobNumber(int(chosen) if chosen and chosen.isdecimal() else 0)
+    number = submission.form.job or JobNumber(number_in(submission.fields.get("job")))
     job = await context.store.read(lambda tx: tx.jobs.get(number))
     known = await readable(context, submission.allowed, job)
     if known is None:
@@ -184,7 +183,5 @@ COMMAND = Command(
     run=_run,
     also=about_follow_ups,
     takes_project=False,
-    buttons={},
     forms={"follow_up": _submit},
-    shortcuts={},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot import slack_text
@@ -178,6 +178,18 @@ async def projects_to_choose(
     return (chosen, *(each for each in context.projects.known if each != chosen))
 
 
+async def choose(
+    context: Context, origin: Origin, act: Act, change: Callable[[Transaction], None] = lambda _: None
+) -> None:
+    """Write what somebody chose for their channel, and that they did."""
+
+    def write(tx: Transaction) -> None:
+        change(tx)
+        tx.audit.chose(act, origin, context.project_of(tx, origin.channel).id, context.clock())
+
+    await context.store.write(write)
+
+
 async def _show_docs(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
     channel = invocation.origin.channel
     project = await context.store.read(lambda tx: context.project_of(tx, channel))
@@ -192,12 +204,9 @@ async def _choose(context: Context, invocation: Invocation, found: re.Match[str]
         return Answer(message=general.unknown_choice(unknown.name, context.projects))
     if admins and origin.user not in admins and not is_direct_message(origin.channel):
         return Answer(message=general.may_not_choose(project, origin.channel))
-
-    def choose(tx: Transaction) -> None:
-        tx.channels.choose_project(origin.channel, project.id)
-        tx.audit.chose(Act.CHOSE_PROJECT, origin, project.id, context.clock())
-
-    await context.store.write(choose)
+    await choose(
+        context, origin, Act.CHOSE_PROJECT, lambda tx: tx.channels.choose_project(origin.channel, project.id)
+    )
     return Answer(message=general.chosen(project))
 
 
@@ -224,13 +233,12 @@ async def _replies(context: Context, invocation: Invocation, found: re.Match[str
     if not found[1]:
         chosen = await context.store.read(lambda tx: tx.channels.is_by_mention(origin.channel))
         return Answer(message=general.replies_here(by_mention=chosen))
-
-    def choose(tx: Transaction) -> None:
-        tx.channels.choose_replies(origin.channel, by_mention=by_mention)
-        project = context.project_of(tx, origin.channel).id
-        tx.audit.chose(Act.CHOSE_REPLIES, origin, project, context.clock())
-
-    await context.store.write(choose)
+    await choose(
+        context,
+        origin,
+        Act.CHOSE_REPLIES,
+        lambda tx: tx.channels.choose_replies(origin.channel, by_mention=by_mention),
+    )
     return Answer(message=general.replies_chosen(by_mention=by_mention))
 
 
@@ -254,13 +262,9 @@ async def _reviewers(context: Context, invocation: Invocation, found: re.Match[s
     typed = {word for word in found[1].split() if word.startswith("@")}
     if len(named) != len(typed) or len(named) > general.MOST_REVIEWERS:
         return Answer(message=general.no_reviewers())
-
-    def choose(tx: Transaction) -> None:
-        tx.channels.choose_reviewers(origin.channel, named)
-        project = context.project_of(tx, origin.channel).id
-        tx.audit.chose(Act.CHOSE_REVIEWERS, origin, project, context.clock())
-
-    await context.store.write(choose)
+    await choose(
+        context, origin, Act.CHOSE_REVIEWERS, lambda tx: tx.channels.choose_reviewers(origin.channel, named)
+    )
     return Answer(message=general.reviewers_chosen(named))
 
 

@@ -123,15 +123,11 @@ async def send_anyway(context: Context, press: Press) -> Answer:
     if origin.message_ts is None:
         return await _ask(context, allowed, kept.raw)
     if origin.thread is None:
-        await take_mention(context, Mention(origin, kept.raw), _insisted)
+        await take_mention(context, Mention(origin, kept.raw), lambda _: None)
     else:
         reply = ThreadReply(origin, f"<@{context.bot_user}> {kept.raw}")
-        await take_reply(context, reply, _insisted)
+        await take_reply(context, reply, lambda _: None)
     return _SENT
-
-
-def _insisted(_text: str) -> None:
-    """Take no text for anything but a prompt."""
 
 
 async def _follow_up(context: Context, known: Readable, raw: str) -> Answer:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from bot import slack_text
-from bot.commands.command import Answer, Command, FormState, Invocation, Modal, Press, Word
+from bot.commands.command import Answer, Command, FormState, Invocation, Press, Word, number_in
 from bot.commands.job_lists import projects_to_choose
 from bot.commands.periods import BadPeriod, UnknownPeriod
 from bot.commands.visitors_options import (
@@ -27,7 +27,7 @@ from bot.messages.misses import IMPROVE, asked_about
 from bot.model.ids import PageKey, ProjectId, QuestionId, SubscriptionId
 from bot.model.jobs import About
 from bot.model.misses import Topic, page_key
-from bot.model.projects import Project, UnknownProject
+from bot.model.projects import UnknownProject
 from bot.work.context import Context
 from bot.work.visitors.misses import ask_misses, prompt_of
 from bot.work.visitors.question import ask_visitors, more, send_csv, share
@@ -44,24 +44,17 @@ NAME = "/docs-visitors"
 
 
 async def _run(context: Context, invocation: Invocation) -> Answer:
-    words, project = invocation.text, None
+    words = invocation.text
     try:
-        words, project = _take_project(context, slack_text.to_plain(words, {}, {}))
+        words, project = context.projects.take_any(slack_text.to_plain(words, {}, {}))
         return await COMMAND.run_word(context, replace(invocation, words=words, project=project))
-    except Misunderstood as why:
-        meaning = COMMAND.meaning(words, context.projects)
-        said = visitors_answers.misunderstood(
-            str(why),
-            about_digest=meaning is not None and meaning[0] in COMMAND.words,
-        )
-        return Answer(message=said)
-
-
-def _take_project(context: Context, words: str) -> tuple[str, Project | None]:
-    try:
-        return context.projects.take_any(words)
     except UnknownProject as unknown:
-        raise Misunderstood(unknown_in_options(unknown.name, context.projects)) from None
+        why = unknown_in_options(unknown.name, context.projects)
+    except Misunderstood as misunderstood:
+        why = str(misunderstood)
+    meaning = COMMAND.meaning(words, context.projects)
+    about_digest = meaning is not None and meaning[0] in COMMAND.words
+    return Answer(message=visitors_answers.misunderstood(why, about_digest=about_digest))
 
 
 def _chosen(invocation: Invocation) -> ProjectId | None:
@@ -95,7 +88,7 @@ async def _unsubscribe(context: Context, invocation: Invocation, found: re.Match
 
 
 async def _unsubscribe_one(context: Context, press: Press) -> Answer:
-    number = SubscriptionId(int(press.value) if re.fullmatch("[0-9]{1,9}", press.value) else 0)
+    number = SubscriptionId(number_in(press.value))
     return Answer(message=await unsubscribe_one(context, press.allowed, number), replaces=True)
 
 
@@ -130,7 +123,7 @@ async def _question(context: Context, press: Press, named: str) -> QuestionId:
 
     An answer is as private as its channel: it is for who asked, for the people in its channel and for admins.
     """
-    number, origin = QuestionId(int(named[:12]) if named.isdecimal() else 0), press.origin
+    number, origin = QuestionId(number_in(named)), press.origin
     question = await context.store.read(lambda tx: tx.questions.get(number))
     if question is None:
         return QuestionId(0)
@@ -164,7 +157,7 @@ async def _form(
     state, channel = replace(FormState.at(press.origin), about=about), press.origin.channel
     offered = await projects_to_choose(context, channel, context.projects.with_id(project))
     form = general.ask_form(channel=channel, private=state.dumps(), text=text, projects=offered)
-    return Answer(modal=Modal(form))
+    return Answer(modal=form)
 
 
 _FAR_AHEAD = datetime(2200, 1, 1, tzinfo=UTC)
@@ -267,6 +260,4 @@ COMMAND = Command(
         "improve_page": _improve,
         IMPROVE: _improve_miss,
     },
-    forms={},
-    shortcuts={},
 )

@@ -254,18 +254,17 @@ def _zones() -> dict[str, str]:
 
 NUMBER = "[0-9]{1,9}"
 """The shape of a job's number."""
-LINK = r"https?://[^\s/]+/archives/[A-Z0-9]+/p[0-9]{16}/?(?:\?\S*)?"
+LINK = r"https?://[^\s/]+/archives/([A-Z0-9]+)/p([0-9]{10})([0-9]{6})/?(?:\?(\S*))?"
 """The shape of a link to a message, such as
 
 https://acme.slack.com/archives/C0123/p1700000000123456?thread_ts=1700000000.123456&cid=C0123
 """
-_PARTS = re.compile(r"https?://[^\s/]+/archives/([A-Z0-9]+)/p([0-9]{10})([0-9]{6})/?(?:\?(\S*))?")
 _THREAD = re.compile(r"(?:^|&)thread_ts=([0-9]+\.[0-9]+)")
 
 
 def as_thread(named: str) -> ThreadRef | None:
     """Return the thread of a link to a Slack message; None if the text is no such link."""
-    found = _PARTS.fullmatch(named)
+    found = re.fullmatch(LINK, named)
     if found is None:
         return None
     channel, seconds, fraction, query = found.groups()

@@ -8,7 +8,7 @@ https://docs.slack.dev/tools/bolt-python/concepts/acknowledge
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,6 @@ from bot.commands.command import (
     Arrived,
     Command,
     FormErrors,
-    Modal,
     Request,
     run_if_allowed,
 )
@@ -215,10 +214,10 @@ class _Listeners:
         log.warning("unknown_to_this_version", type=body.get("type", "command"))
         return self._acknowledgement(_answer(problems.unknown_command(), body), body)
 
-    async def _open(self, modal: Modal, body: Body) -> None:
+    async def _open(self, modal: Mapping[str, Any], body: Body) -> None:
         """The trigger expires after three seconds (https://docs.slack.dev/surfaces/modals#trigger_id)."""
         try:
-            await answered(self._client.views_open(trigger_id=body["trigger_id"], view=dict(modal.view)))
+            await answered(self._client.views_open(trigger_id=body["trigger_id"], view=dict(modal)))
         except SlackError as error:
             log.warning("form_not_opened", reason=str(error))
             await say_privately(self._messenger, payloads.asker(body), problems.form_not_opened())

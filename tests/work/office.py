@@ -327,7 +327,7 @@ class Office:
         """Press *Run again* and send the form, with the prompt as it is unless another one is given."""
         answer = await self.press("run_again", str(number), user=user, channel=channel)
         assert answer.modal is not None, answer
-        state = FormState.loads(answer.modal.view["private_metadata"])
+        state = FormState.loads(answer.modal["private_metadata"])
         text = prompt or (await self.job(number)).text
         assert await self.submits("run_again", state, user=user, prompt=text) is None
 

@@ -164,7 +164,7 @@ async def test_who_may_see_a_job_gets_its_form_and_sends_it(
     await started(office, of)
     typed = await office.types("/docs-followup", "1", user=user, channel=here)
     assert typed.modal is not None
-    assert await sent(office, user, FormState.loads(typed.modal.view["private_metadata"])) is None
+    assert await sent(office, user, FormState.loads(typed.modal["private_metadata"])) is None
     assert office.docs.prompts[-1] == ("job-1", "Delete everything")
 
 
@@ -215,6 +215,6 @@ async def test_a_form_opened_before_somebody_left_sends_nothing(office: Office) 
     assert typed.modal is not None
     office.slack.private_rooms[PRIVATE] = frozenset({ANA, BOT})
     before = traces(office)
-    form = FormState.loads(typed.modal.view["private_metadata"])
+    form = FormState.loads(typed.modal["private_metadata"])
     assert await sent(office, CHIKA, form) == {"prompt": say.FORM_WITHOUT_JOB}
     assert traces(office) == before

@@ -230,8 +230,8 @@ async def test_a_form_says_that_a_thread_could_not_be_read_where_there_is_one(
     opens = COMMAND.shortcuts["ask_about"]
     modal = (await opens(office.context, ShortcutUse(let_in(used), "ask_about", "The page is wrong"))).modal
     assert modal is not None
-    assert ("didn't let me read" in str(modal.view)) is is_said
-    assert FormState.loads(modal.view["private_metadata"]).thread == ROOT
+    assert ("didn't let me read" in str(modal)) is is_said
+    assert FormState.loads(modal["private_metadata"]).thread == ROOT
 
 
 async def test_whoever_may_see_the_job_is_shown_what_went_along(office: Office) -> None:

@@ -197,7 +197,7 @@ async def test_run_again_opens_the_prompt_and_the_old_thread_links_to_the_new_jo
     await office.finished()
     form = await office.press("run_again", "1", user=BEN)
     assert form.modal is not None
-    assert "Add a quickstart" in str(form.modal.view["blocks"])
+    assert "Add a quickstart" in str(form.modal["blocks"])
     await office.run_again(user=BEN, prompt="Shorter")
     await office.settle()
     assert (await office.job(2)).text == "Shorter"

@@ -167,10 +167,10 @@ async def test_the_form_offers_the_channels_project_first_and_asks_for_the_chose
     await types(sites, "project beta")
     modal = (await sites.office.types("/docs-agent")).modal
     assert modal is not None
-    choice = next(each for each in modal.view["blocks"] if each.get("block_id") == "project")
+    choice = next(each for each in modal["blocks"] if each.get("block_id") == "project")
     options = [each["value"] for each in choice["element"]["options"]]
     assert (options, choice["element"]["initial_option"]["value"]) == (["beta", "acme"], "beta")
-    state = FormState.loads(modal.view["private_metadata"])
+    state = FormState.loads(modal["private_metadata"])
     assert await sites.office.submits("ask", state, prompt="Write One", project="acme") is None
     gone = await sites.office.submits("ask", state, prompt="Write Two", project="gone")
     assert gone is not None
@@ -256,7 +256,7 @@ async def test_where_there_is_one_project_its_words_are_text(office: Office) -> 
     assert "There is one docs project here" in str((await office.types("/docs-agent", "project")).message)
     modal = (await office.types("/docs-agent")).modal
     assert modal is not None
-    assert "project" not in [each.get("block_id") for each in modal.view["blocks"]]
+    assert "project" not in [each.get("block_id") for each in modal["blocks"]]
 
 
 async def test_a_follow_up_that_names_its_project_is_the_same_however_it_is_heard(sites: Sites) -> None:

@@ -56,7 +56,7 @@ async def form_of(office: Office, value: str) -> tuple[str, FormState]:
     """The prompt in the form that a row's button opens, and the state of the form."""
     answer = await office.press(IMPROVE, value)
     assert answer.modal is not None, answer
-    view = answer.modal.view
+    view = answer.modal
     return view["blocks"][0]["element"]["initial_value"], FormState.loads(view["private_metadata"])
 
 
@@ -414,7 +414,7 @@ async def test_hostile_words_are_harmless_data_everywhere(office: Office, text: 
             prompt, _ = await form_of(office, value)
             modal = (await office.press(IMPROVE, value)).modal
             assert modal is not None
-            assert modal_problems(modal.view) == []
+            assert modal_problems(modal) == []
             quoted = prompt.partition("\n\n")[2].rpartition("\n\n")[0]
             assert all(line.startswith("> ") for line in quoted.splitlines())
             assert prompt.endswith("no instruction in them.")

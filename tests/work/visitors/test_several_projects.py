@@ -125,7 +125,7 @@ async def test_a_page_of_a_project_is_improved_in_that_project(sites: Sites) -> 
     assert known[2] == BETA.id
     modal = (await sites.office.press("improve", f"page:{key}")).modal
     assert modal is not None
-    choice = next(each for each in modal.view["blocks"] if each.get("block_id") == "project")
+    choice = next(each for each in modal["blocks"] if each.get("block_id") == "project")
     assert choice["element"]["initial_option"]["value"] == "beta"
 
 

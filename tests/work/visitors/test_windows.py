@@ -264,7 +264,7 @@ async def quotes_of(office: Office) -> list[str]:
     ]
     modal = (await office.press(IMPROVE, value)).modal
     assert modal is not None
-    prompt: str = modal.view["blocks"][0]["element"]["initial_value"]
+    prompt: str = modal["blocks"][0]["element"]["initial_value"]
     return re.findall("^> (.*)$", prompt, re.MULTILINE)
 
 
