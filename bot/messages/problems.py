@@ -45,13 +45,7 @@ class Problem:
     """A problem with its text in escaped mrkdwn: what happened, which cost nothing, and what to do next."""
 
     code: JobProblem
-    what: str
-    next_step: str
-
-    @property
-    def text(self) -> str:
-        """The whole text, as one paragraph."""
-        return f"{self.what} {self.next_step}"
+    text: str
 
 
 _TITLES = {
@@ -103,7 +97,7 @@ def service_rejected(text: str) -> Problem:
     """Return the problem for a prompt that the service rejects as invalid. ``text`` is its message."""
     return Problem(
         JobProblem.REJECTED,
-        f"The docs service didn't accept the prompt: “{quoted(text, 300) or '(no reason was given)'}”",
+        f"The docs service didn't accept the prompt: “{quoted(text, 300) or '(no reason was given)'}” "
         "Change the prompt and ask again.",
     )
 
@@ -113,7 +107,7 @@ def only_this_refused(status_code: int | None) -> Problem:
     return Problem(
         JobProblem.REJECTED,
         f"The docs service takes other prompts but refuses this one (HTTP {status_code}). "
-        "Perhaps a firewall in front of it objects to something in the text.",
+        "Perhaps a firewall in front of it objects to something in the text. "
         "Change the prompt and ask again, for example without code or markup.",
     )
 
@@ -128,7 +122,7 @@ def key_refused(entry: Project | None = None) -> Problem:
     """Return the problem for 401: the key is unknown or has expired. ``entry``: see ``Projects.entry``."""
     return Problem(
         JobProblem.KEY_REFUSED,
-        "The docs service doesn't accept the bot's key: it is unknown or has expired.",
+        "The docs service doesn't accept the bot's key: it is unknown or has expired. "
         f"Ask whoever runs this bot to put a new key into {key_setting(entry)}, then run it again.",
     )
 
@@ -138,7 +132,7 @@ def key_forbidden() -> Problem:
     return Problem(
         JobProblem.KEY_FORBIDDEN,
         "The docs service knows the bot's key but doesn't let it start jobs: "
-        "it lacks the right to write, or the bot's address isn't allowed.",
+        "it lacks the right to write, or the bot's address isn't allowed. "
         "Ask whoever runs this bot to check the key's rights and addresses, then run it again.",
     )
 
@@ -148,7 +142,7 @@ def project_unknown(entry: Project | None = None) -> Problem:
     setting = f"the entry {code(entry.name)} of `DOCS_PROJECTS`" if entry else "`DOCS_PROJECT_ID`"
     return Problem(
         JobProblem.PROJECT_UNKNOWN,
-        "The docs service doesn't know the project this bot is set up for.",
+        "The docs service doesn't know the project this bot is set up for. "
         f"Ask whoever runs this bot to check {setting} and `DOCS_API_URL`, then run it again.",
     )
 
@@ -157,7 +151,7 @@ def not_served() -> Problem:
     """Return the problem for a project that the bot does not serve any more."""
     return Problem(
         JobProblem.NOT_SERVED,
-        "These docs are no longer set up here.",
+        "These docs are no longer set up here. "
         "Ask whoever runs this bot to check `DOCS_PROJECTS`, then run it again.",
     )
 
@@ -166,7 +160,7 @@ def job_unknown() -> Problem:
     """Return the problem for 404 on a follow-up."""
     return Problem(
         JobProblem.JOB_UNKNOWN,
-        "The docs service no longer knows this job, so I couldn't add to it.",
+        "The docs service no longer knows this job, so I couldn't add to it. "
         "Start a new one with `/docs-agent`.",
     )
 
@@ -175,7 +169,7 @@ def follow_up_not_taken() -> Problem:
     """Return the problem for 404 on a follow-up again and again, though the service knows the job."""
     return Problem(
         JobProblem.REJECTED,
-        "The docs service still knows this job but takes nothing more for it.",
+        "The docs service still knows this job but takes nothing more for it. "
         "Start a new one with `/docs-agent`.",
     )
 
@@ -184,8 +178,7 @@ def job_not_started() -> Problem:
     """Return the problem for a follow-up to a job that will never start."""
     return Problem(
         JobProblem.NOT_STARTED,
-        "The job didn't start, so your follow-up wasn't sent.",
-        "Start a new one with `/docs-agent`.",
+        "The job didn't start, so your follow-up wasn't sent. Start a new one with `/docs-agent`.",
     )
 
 
