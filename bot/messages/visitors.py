@@ -67,7 +67,7 @@ def with_fitting_pages(answer: Report, build: Callable[[Report], Message]) -> Me
 def _report(answer: Report, row: Sequence[Block], shared_by: UserId | None) -> Message:
     return b.message(
         b.section(f"{title(answer)}\n{totals(answer)}"),
-        *charted(answer),
+        *([visitors_chart(answer.chart, whole_site=bool(answer.query.section))] if answer.chart else []),
         *b.plain("\n".join([*page_lines(answer), *worth_knowing(answer)])),
         *b.actions([*row, *improve_menu(named_pages(answer))]),
         b.context(*caveats(answer), " ".join([*_around(answer, shared_by), source_note(answer)])),
@@ -87,16 +87,11 @@ FILE_COMES = {
 }
 
 
-def is_empty(answer: Report) -> bool:
-    """Return whether the service has no visits for the period."""
-    return answer.site.total == 0 and answer.now.complete
-
-
 def no_visits(answer: Report) -> str:
     """Return the sentence about a period, or a section in it, without visits; empty if there are some."""
     query = answer.query
     when = f"{dates(query.period)}{' so far' if answer.is_open else ''}"
-    if is_empty(answer):
+    if answer.site.total == 0 and answer.now.complete:
         of = f" of {b.label(query.label)}" if query.label else ""
         return f"The docs service has no visits{of} for {when}."
     section = shown_code(query.section)
@@ -152,11 +147,6 @@ def _grown(changed: str) -> str:
 def _is_special(query: VisitorsQuery) -> bool:
     """Return whether the pages need a caption: they are those of a section, or ranked by people or AI."""
     return query.section is not None or query.sort is not SortBy.TOTAL
-
-
-def charted(answer: Report) -> list[Block]:
-    """Return the chart, if there is one."""
-    return [visitors_chart(answer.chart, whole_site=bool(answer.query.section))] if answer.chart else []
 
 
 def page_lines(answer: Report) -> list[str]:
@@ -242,13 +232,7 @@ def _split(page: PageCounts) -> str:
 def named_pages(answer: Report) -> list[PageCounts]:
     """Return all pages that the report knows of, except those that vanished."""
     moved = answer.movements
-    named = (
-        moved.fallen,
-        moved.hardly_people,
-        moved.risen,
-        moved.appeared,
-        moved.hardly_ai,
-    )
+    named = (moved.fallen, moved.hardly_people, moved.risen, moved.appeared, moved.hardly_ai)
     return [*answer.top, *(page for group in named for page in group[:PAGES_IN_LINE])]
 
 
@@ -291,57 +275,46 @@ def _more(answer: Report, question: QuestionId) -> Message:
     if beside and answer.was:
         heading += f"\nBefore, {dates(answer.was.period)}: {page_numbers(beside)}"
     moves = [*movements(answer.movements), *_leaning(answer.movements, answer.site)]
-    notes = [*([answer.no_chart] if answer.no_chart else []), how_counted(answer)]
-    row = b.actions(
-        [
-            b.button("All pages as CSV", "csv_file", str(question)),
-            *improve_menu(named_pages(answer)),
-        ]
-    )
+    used = f"{number(answer.budget.used)} of {number(answer.budget.limit)}"
+    counting = f"Days in {b.escape(answer.zone)} · {used} analytics calls used in the last hour"
+    row = [b.button("All pages as CSV", "csv_file", str(question)), *improve_menu(named_pages(answer))]
     return b.message(
         b.section(heading),
-        *pages_table(answer),
-        *(b.section(line) for line in moves),
-        *row,
-        b.context(*notes),
+        _pages_table(answer),
+        *map(b.section, moves),
+        *b.actions(row),
+        b.context(answer.no_chart or "", counting),
     )
 
 
-def pages_table(answer: Report) -> tuple[Block, ...]:
+def _pages_table(answer: Report) -> Block:
     """Return the pages read most as a table, or a sentence if there are none."""
     if not answer.top:
-        return (b.section(no_pages(answer)),)
+        return b.section(no_pages(answer))
     whole = knows_all_before(answer)
-    return (page_table(caption(answer), answer.top, compared=answer.is_fair, whole=whole),)
+    return page_table(caption(answer), answer.top, compared=answer.is_fair, whole=whole)
 
 
 def movements(moved: Movements, most: int = PAGES_IN_LINE) -> list[str]:
     """Return lines about pages that rose, fell, appeared or vanished, each with so many pages at most."""
-    lines = [
-        _line("*Rises*", moved.risen[:most], page_gain),
-        _line("*Falls*", moved.fallen[:most], page_gain),
-        _line("*Newly read*", moved.appeared[:most], lambda page: visitors(page.now.total)),
-        _line("*No longer read*", moved.vanished[:most], lambda page: f"{visitors(page.now.total)} before"),
+    return [
+        *_line("*Rises*", moved.risen[:most], page_gain),
+        *_line("*Falls*", moved.fallen[:most], page_gain),
+        *_line("*Newly read*", moved.appeared[:most], lambda page: visitors(page.now.total)),
+        *_line("*No longer read*", moved.vanished[:most], lambda page: f"{visitors(page.now.total)} before"),
     ]
-    return [line for line in lines if line]
 
 
 def _leaning(moved: Movements, site: Counts) -> list[str]:
     """Return lines about pages with an unusual share of AI agents."""
     share = f"(AI's share on the whole site: {percent(site.ai_share)})"
-    lines = [
-        _line(f"*Read by AI, hardly by people* {share}", moved.hardly_people, _split),
-        _line("*Read by people, hardly by AI*", moved.hardly_ai, _split),
+    return [
+        *_line(f"*Read by AI, hardly by people* {share}", moved.hardly_people, _split),
+        *_line("*Read by people, hardly by AI*", moved.hardly_ai, _split),
     ]
-    return [line for line in lines if line]
 
 
-def _line(name: str, pages: Sequence[PageCounts], numbers: Callable[[PageCounts], str]) -> str:
+def _line(name: str, pages: Sequence[PageCounts], numbers: Callable[[PageCounts], str]) -> list[str]:
+    """Return a line about some pages; nothing without pages."""
     named = [f"{b.code(shown_path(page.path))} {numbers(page)}" for page in pages[:PAGES_IN_LINE]]
-    return f"{name}: {' · '.join(named)}" if named else ""
-
-
-def how_counted(answer: Report) -> str:
-    """Return in which time zone days begin, and how much of the hourly budget of analytics calls is used."""
-    used = f"{number(answer.budget.used)} of {number(answer.budget.limit)}"
-    return f"Days in {b.escape(answer.zone)} · {used} analytics calls used in the last hour"
+    return [f"{name}: {' · '.join(named)}"] if named else []
