@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -67,19 +68,13 @@ class _Refused(Exception):
         self.kind = kind
 
 
+@dataclass(frozen=True, slots=True)
 class _Intake:
-    def __init__(
-        self,
-        app: AsyncApp,
-        is_signed: Callable[[str, str, str], bool],
-        body_seconds: float,
-        intake_seconds: float,
-    ) -> None:
-        self._app = app
-        self._is_signed = is_signed
-        self._body_seconds = body_seconds
-        self._intake_seconds = intake_seconds
-        self._reading: dict[web.RequestHandler, int] = {}
+    _app: AsyncApp
+    _is_signed: Callable[[str, str, str], bool]
+    _body_seconds: float
+    _intake_seconds: float
+    _reading: dict[web.RequestHandler, int] = field(default_factory=dict)
 
     async def take(self, request: web.Request) -> web.Response:
         """Return Bolt's response, or a refusal with a status from 400 to 499."""

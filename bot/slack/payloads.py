@@ -172,9 +172,7 @@ def changed(event: Payload, bot: UserId) -> Changed | None:
     was = text_of(before) if before else None
     if now.get("subtype") == "tombstone":
         return Changed(_said(about | {"user": before.get("user") or ""}), None, event["ts"], was)
-    user, editor = now.get("user"), (now.get("edited") or {}).get("user")
-    is_by_author = user and editor == user and not now.get("bot_id")
-    if not is_by_author or now.get("subtype") not in _HUMAN_SUBTYPES or before.get("text") == now.get("text"):
+    if not _edited_by_author(now) or before.get("text") == now.get("text"):
         return None
     return Changed(_said(about | now), text_of(now), event["ts"], was)
 
@@ -186,12 +184,16 @@ def changed_after(since: MessageTs, message: Payload) -> Changed | None:
     """
     if message.get("subtype") == "tombstone":
         return Changed(_said({**message, "user": ""}), None, message["ts"])
-    user, edited = message.get("user"), message.get("edited") or {}
-    is_by_author = user and edited.get("user") == user and not message.get("bot_id")
+    edited = _edited_by_author(message)
     at = str(edited.get("ts") or "")
-    if not is_by_author or message.get("subtype") not in _HUMAN_SUBTYPES or at <= since:
-        return None
-    return Changed(_said(message), text_of(message), at)
+    return Changed(_said(message), text_of(message), at) if at > since else None
+
+
+def _edited_by_author(message: Payload) -> Payload:
+    """Return who edited a person's message, and when, if that was its author; otherwise nothing."""
+    edited, user = message.get("edited") or {}, message.get("user")
+    is_human = user and not message.get("bot_id") and message.get("subtype") in _HUMAN_SUBTYPES
+    return edited if is_human and edited.get("user") == user else {}
 
 
 def said(message: Payload) -> Said | None:
