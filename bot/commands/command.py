@@ -127,7 +127,6 @@ class Submission(_Request):
     ``form`` is the state that the form was opened with. All of it but the job is also in ``origin``.
     """
 
-    callback_id: str
     fields: Mapping[str, str | None]
     form: FormState
 
@@ -136,7 +135,6 @@ class Submission(_Request):
 class ShortcutUse(_Request):
     """A message shortcut used on somebody's message. ``text`` is the message's wire text."""
 
-    callback_id: str
     text: str
 
 

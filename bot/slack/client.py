@@ -177,7 +177,6 @@ class Identity:
 
     bot_user: UserId
     bot_name: str
-    team: str
     team_id: str
     workspace_url: str
     enterprise_id: str | None
@@ -200,9 +199,7 @@ def web_client(
     return client
 
 
-async def until_answered(
-    ask: Callable[[], Awaitable[Answer]], pause: Callable[[float], Awaitable[object]] = asyncio.sleep
-) -> Answer:
+async def until_answered(ask: Callable[[], Awaitable[Answer]]) -> Answer:
     """Ask Slack until it answers, with growing pauses of seconds. Raises SlackRefused if it refuses for good.
 
     A start needs Slack, and a fault of Slack passes: an operator can do nothing about it.
@@ -219,7 +216,7 @@ async def until_answered(
             if isinstance(error, SlackThrottled):
                 seconds = max(seconds, error.retry_after_seconds)
             log.warning("start_waits_for_slack", reason=str(error), seconds=seconds)
-        await pause(seconds)
+        await asyncio.sleep(seconds)
 
 
 async def identify(client: AsyncWebClient) -> Identity:
@@ -228,7 +225,6 @@ async def identify(client: AsyncWebClient) -> Identity:
     return Identity(
         bot_user=UserId(str(answer.get("user_id") or "")),
         bot_name=str(answer.get("user") or "docs-agent"),
-        team=str(answer.get("team") or ""),
         team_id=str(answer.get("team_id") or ""),
         workspace_url=str(answer.get("url") or ""),
         enterprise_id=answer.get("enterprise_id"),

@@ -89,8 +89,7 @@ def submission(body: Payload) -> Arrived[Submission]:
     form = FormState.loads(view.get("private_metadata") or "")
     key, user = RequestKey(f"view:{view['id']}"), UserId(body["user"]["id"])
     origin = Origin(key, user, form.channel or ChannelId(""), form.thread, response_url=form.response_url)
-    callback = view["callback_id"]
-    return Arrived(origin, lambda allowed: Submission(allowed, callback, fields, form), is_form=True)
+    return Arrived(origin, lambda allowed: Submission(allowed, fields, form), is_form=True)
 
 
 def _field(given: Payload) -> str | None:
@@ -112,8 +111,8 @@ def shortcut_use(body: Payload) -> Arrived[ShortcutUse]:
     """
     message = body["message"]
     origin = replace(asker(body, "shortcut"), thread=_ts(message.get("thread_ts")))
-    callback, text = body["callback_id"], text_of(message)
-    return Arrived(origin, lambda allowed: ShortcutUse(allowed, callback, text), origin.channel)
+    text = text_of(message)
+    return Arrived(origin, lambda allowed: ShortcutUse(allowed, text), origin.channel)
 
 
 def spoken(

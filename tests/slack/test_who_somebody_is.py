@@ -28,7 +28,7 @@ class TellingClient(AsyncWebClient):
 
 async def access(told: dict[str, Any], user: str = "U0ANA", enterprise: str | None = None) -> Access:
     """What somebody is of whom Slack tells this."""
-    identity = Identity(UserId("U0BOT"), "docs-agent", "Acme", "T0ACME", "https://acme", enterprise)
+    identity = Identity(UserId("U0BOT"), "docs-agent", "T0ACME", "https://acme", enterprise)
     async with open_session() as session:
         messenger = SlackMessenger(TellingClient(told), session, "https://slack.example/api/", identity)
         return (await messenger.profile(UserId(user))).access

@@ -316,7 +316,7 @@ class Office:
         """Submit a form that was opened with this state."""
         self.keys += 1
         typed = replace(origin(f"view:{self.keys}", user, form.channel or CHANNEL), thread=form.thread)
-        arrived = Arrived(typed, lambda allowed: Submission(allowed, callback_id, fields, form), is_form=True)
+        arrived = Arrived(typed, lambda allowed: Submission(allowed, fields, form), is_form=True)
         answer = await self._sends(arrived, _FORMS[callback_id])
         assert not isinstance(answer, Answer)
         return answer

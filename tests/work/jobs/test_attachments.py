@@ -228,7 +228,7 @@ async def test_a_form_says_that_a_thread_could_not_be_read_where_there_is_one(
     office.slack.trouble("said_before", refused("not_in_channel"))
     used = replace(origin("shortcut:1"), thread=thread, message_ts=ROOT)
     opens = COMMAND.shortcuts["ask_about"]
-    modal = (await opens(office.context, ShortcutUse(let_in(used), "ask_about", "The page is wrong"))).modal
+    modal = (await opens(office.context, ShortcutUse(let_in(used), "The page is wrong"))).modal
     assert modal is not None
     assert ("didn't let me read" in str(modal)) is is_said
     assert FormState.loads(modal["private_metadata"]).thread == ROOT
