@@ -225,12 +225,11 @@ def menu(placeholder: str, action_id: str, options: Sequence[tuple[str, str]]) -
         "type": "static_select",
         "action_id": action_id,
         "placeholder": {"type": "plain_text", "text": clip(placeholder, _PLACEHOLDER_LENGTH)},
-        "options": [_option(*each) for each in options[:MOST_OPTIONS]],
+        "options": [
+            {"text": {"type": "plain_text", "text": clip(label, OPTION_LENGTH)}, "value": value}
+            for label, value in options[:MOST_OPTIONS]
+        ],
     }
-
-
-def _option(label: str, value: str) -> Block:
-    return {"text": {"type": "plain_text", "text": clip(label, OPTION_LENGTH)}, "value": value}
 
 
 def code(text: str) -> str:

@@ -274,7 +274,8 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     """Return the lines below: what it waits for, what is left of the hour, and why it was refused."""
     notes = []
     if job.queue_until and _may_queue(job):
-        notes.append(_queued(job, job.queue_until))
+        what = "It" if job.state is JobState.WAITING else "A follow-up"
+        notes.append(wait_words(WaitWhy(job.queue_why or WaitWhy.RETRY), job.queue_until, what=what))
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
@@ -283,12 +284,6 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     if job.state is JobState.REFUSED and (why := b.quoted(title(job.problem or ""), 120)):
         notes.append(why)
     return notes
-
-
-def _queued(job: TrackedJob, until: datetime) -> str:
-    """Return why the prompt waits, and until when."""
-    what = "It" if job.state is JobState.WAITING else "A follow-up"
-    return wait_words(WaitWhy(job.queue_why or WaitWhy.RETRY), until, what=what)
 
 
 def _buttons(job: TrackedJob) -> list[Block]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from bot.messages import blocks as b
 from bot.messages.face import name
@@ -12,7 +11,7 @@ from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.model.access import Access
 from bot.model.examples import PROMPT
-from bot.model.ids import ChannelId, JobNumber, Message, Reviewer, UserId
+from bot.model.ids import Block, ChannelId, JobNumber, Message, Reviewer, UserId
 from bot.model.jobs import LeftOut, TrackedJob
 from bot.model.projects import Project, Projects
 
@@ -171,36 +170,32 @@ def not_yours(job: JobNumber, requester: UserId) -> Message:
     )
 
 
-Part = dict[str, Any]
-"""A view, a block or an element of one."""
-
-
-def _plain(text: str) -> Part:
+def _plain(text: str) -> Block:
     return {"type": "plain_text", "text": text, "emoji": True}
 
 
-def _view(callback_id: str, title: str, private: str, *blocks: Part) -> Part:
+def _view(callback_id: str, title: str, private: str, *blocks: Block) -> Block:
     buttons = {"submit": _plain("Send"), "close": _plain("Cancel")}
     made = {"type": "modal", "callback_id": callback_id, "title": _plain(title), **buttons}
     return made | {"private_metadata": private, "blocks": list(blocks)}
 
 
-def _input(name: str, label: str, element: Part, hint: str | None = None) -> Part:
-    made: Part = {"type": "input", "block_id": name, "label": _plain(label)}
+def _input(name: str, label: str, element: Block, hint: str | None = None) -> Block:
+    made: Block = {"type": "input", "block_id": name, "label": _plain(label)}
     return made | {"element": element | {"action_id": name}} | ({"hint": _plain(hint)} if hint else {})
 
 
-def _text_input(placeholder: str, text: str) -> Part:
-    made: Part = {"type": "plain_text_input", "multiline": True, "max_length": b.PLAIN_INPUT_LENGTH}
+def _text_input(placeholder: str, text: str) -> Block:
+    made: Block = {"type": "plain_text_input", "multiline": True, "max_length": b.PLAIN_INPUT_LENGTH}
     made["placeholder"] = _plain(placeholder)
     return made | {"initial_value": clip(visible(text), b.PLAIN_INPUT_LENGTH)} if text else made
 
 
-def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> Part:
+def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> Block:
     return _input("prompt", label, _text_input(placeholder, text) | {"focus_on_load": True}, hint)
 
 
-def _select(options: Sequence[tuple[str, str]]) -> Part:
+def _select(options: Sequence[tuple[str, str]]) -> Block:
     """Return a menu of labels and values, of which the first is chosen."""
     made = [
         {"text": _plain(clip(label, b.OPTION_LENGTH)), "value": value}
@@ -223,7 +218,7 @@ _LEFT_OUT = {
 
 def earlier_blocks(
     messages: str, left_out: Mapping[LeftOut, int], *, is_chosen: bool, is_read: bool
-) -> tuple[Part, ...]:
+) -> tuple[Block, ...]:
     """Return the part of the form with the earlier messages of a thread, to edit or untick."""
     if not is_read:
         return (b.context("Slack didn't let me read the thread's earlier messages, so none go along."),)
@@ -232,7 +227,7 @@ def earlier_blocks(
         return (b.context(f"No earlier messages go along. Left out: {parts}."),) if parts else ()
     option = {"text": _plain("Send them to the agent, as background"), "value": "yes"}
     chosen = {"initial_options": [option]} if is_chosen else {}
-    boxes: Part = {"type": "checkboxes", "options": [option], **chosen}
+    boxes: Block = {"type": "checkboxes", "options": [option], **chosen}
     element = _text_input("Empty: nothing goes along", messages)
     hint = f"Left out: {parts}." if parts else None
     return (
@@ -247,8 +242,8 @@ def ask_form(
     private: str,
     text: str = "",
     projects: Sequence[Project] = (),
-    earlier: Sequence[Part] = (),
-) -> Part:
+    earlier: Sequence[Block] = (),
+) -> Block:
     """Return the form for a new job. It also asks for the channel if ``channel`` is None.
 
     ``projects``: those to choose from, the suggested one first. ``earlier``: see ``earlier_blocks``.
@@ -260,9 +255,9 @@ def ask_form(
         "Name the page, who reads it, and what must stay. "
         f"For more than {b.PLAIN_INPUT_LENGTH:,} characters, type the prompt after /docs-agent.",
     )
-    chosen: list[Part] = []
+    chosen: list[Block] = []
     if channel is None:
-        element: Part = {"type": "conversations_select", "default_to_current_conversation": True}
+        element: Block = {"type": "conversations_select", "default_to_current_conversation": True}
         element["filter"] = {"include": ["public", "private"], "exclude_bot_users": True}
         chosen.append(_input("channel", "Where should I report?", element))
     if projects:
@@ -271,7 +266,7 @@ def ask_form(
     return _view("ask", "Ask the docs agent", private, prompt, *chosen, *earlier)
 
 
-def run_again_form(job: TrackedJob, *, private: str) -> Part:
+def run_again_form(job: TrackedJob, *, private: str) -> Block:
     """Return the form to run a prompt again; it holds the prompt, to edit, unless that is too long."""
     if len(visible(job.text)) > b.PLAIN_INPUT_LENGTH:
         said = (
@@ -284,7 +279,7 @@ def run_again_form(job: TrackedJob, *, private: str) -> Part:
     return _view("run_again", "Run again", private, prompt)
 
 
-def follow_up_form(jobs: Sequence[TrackedJob], *, private: str, is_chosen: bool = False) -> Part:
+def follow_up_form(jobs: Sequence[TrackedJob], *, private: str, is_chosen: bool = False) -> Block:
     """Return the form for a follow-up. It also asks for the job unless one was chosen."""
     prompt = _prompt_input(
         "What else should change?",

@@ -90,14 +90,11 @@ def about_periods(here: Examples) -> str:
 
 def short_help(command: CommandHelp, also: str, here: Examples) -> Message:
     """Return the help of one command: its main words, and a button for the rest. ``also`` is mrkdwn."""
-    which = [_which(here)] if here.projects.are_several else []
+    if here.projects.are_several:
+        mine, other = here.projects.named(here.project), b.code(f"project:{here.filled('acme')}")
+        also += f"\n*Which docs*: *{b.label(mine.label)}* here; begin with {other} for others."
     more = b.actions([b.button("More", MORE, command.name)])
-    return b.message(b.section(_paragraph(command)), b.section("\n".join([also, *which])), *more)
-
-
-def _which(here: Examples) -> str:
-    mine, other = here.projects.named(here.project), here.filled("acme")
-    return f"*Which docs*: *{b.label(mine.label)}* here; begin with {b.code(f'project:{other}')} for others."
+    return b.message(b.section(_paragraph(command)), b.section(also), *more)
 
 
 def _paragraph(command: CommandHelp) -> str:

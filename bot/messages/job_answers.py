@@ -364,8 +364,7 @@ class Limits:
 
 def limits(projects: Sequence[Limits]) -> Message:
     """Return how much of both hourly limits is left, for each project."""
-    cost = "One job or follow-up is one use."
-    return b.words("\n".join([*map(_left, projects), cost]))
+    return b.words("\n".join([*map(_left, projects), "One job or follow-up is one use."]))
 
 
 def _left(of: Limits) -> str:

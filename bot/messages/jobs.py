@@ -37,10 +37,10 @@ def full_prompt(job: TrackedJob) -> tuple[Message, ...]:
     if shown.strip() == first_line(job):
         return ()
     parts = list(b.split(shown, _PART_LENGTH))
+    said = f"The whole prompt of {name(job.number)}"
     which = [f" ({at} of {len(parts)})" if len(parts) > 1 else "" for at in range(1, len(parts) + 1)]
-    headlines = (f"The whole prompt of {name(job.number)}{each}:" for each in which)
     return tuple(
-        b.message(b.context(headline), b.quote(part)) for headline, part in zip(headlines, parts, strict=True)
+        b.message(b.context(f"{said}{at}:"), b.quote(part)) for at, part in zip(which, parts, strict=True)
     )
 
 

@@ -113,7 +113,7 @@ _FORMULA_STARTS = frozenset("=+-@\u2212")
 """The characters that start a formula. Some programs also accept U+2212, the minus sign."""
 
 _LEADING_CONTROLS = frozenset("\t\r\n")
-_INVISIBLE_CATEGORIES = ("C", "Z")
+_INVISIBLE = ("C", "Z")
 """Unicode categories of control, format and blank characters, which a program may drop."""
 
 _OTHER_SEPARATORS = frozenset(";\t|")
@@ -122,7 +122,8 @@ _OTHER_SEPARATORS = frozenset(";\t|")
 
 def escape_formula(cell: str) -> str:
     """Return the cell, with an apostrophe before it if a spreadsheet could read it as a formula."""
-    start = next((at for at, character in enumerate(cell) if not _is_invisible(character)), len(cell))
+    starts = (at for at, sign in enumerate(cell) if unicodedata.category(sign)[0] not in _INVISIBLE)
+    start = next(starts, len(cell))
     head = unicodedata.normalize("NFKC", cell[start : start + 1])
     return f"'{cell}" if head in _FORMULA_STARTS or _LEADING_CONTROLS & set(cell[:start]) else cell
 
@@ -136,7 +137,3 @@ def csv_line(cells: Sequence[str | int]) -> str:
         line, quoting=csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL, lineterminator="\r\n"
     ).writerow(row)
     return line.getvalue()
-
-
-def _is_invisible(character: str) -> bool:
-    return unicodedata.category(character)[0] in _INVISIBLE_CATEGORIES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Self, TypedDict
@@ -266,8 +266,8 @@ class NewDelivery:
         ``thread``: where the pressed button stands, since a response URL shows a message outside of threads.
         """
         kind = DeliveryKind.WHISPER if thread and not is_direct_message(channel) else DeliveryKind.PRIVATE
-        said = cls(key, kind, channel, job=job, user=user, message=message, response_url=response_url)
-        return replace(said, message_ts=thread) if kind is DeliveryKind.WHISPER else said
+        ts, url = thread if kind is DeliveryKind.WHISPER else None, response_url
+        return cls(key, kind, channel, job=job, user=user, message=message, message_ts=ts, response_url=url)
 
     @classmethod
     def whisper(

@@ -126,15 +126,13 @@ class WaitingPrompt:
     def _person(self) -> _Why | None:
         is_follow_up = self.kind is PromptKind.FOLLOW_UP
         behind = is_follow_up and self.job_state is JobState.UNCONFIRMED and self.state is PromptState.WAITING
-        is_open = self.state is PromptState.UNCONFIRMED or behind
-        return (WaitWhy.PERSON, None, None) if is_open else None
+        return (WaitWhy.PERSON, None, None) if self.state is PromptState.UNCONFIRMED or behind else None
 
     def _preparation(self, now: datetime) -> _Why | None:
         if self.state is not PromptState.NEW:
             return None
-        if self.lease.is_held(now):
-            return _held(self.lease, now)
-        return (WaitWhy.FACE if self.face_is_open else WaitWhy.WORKER), None, None
+        why = WaitWhy.FACE if self.face_is_open else WaitWhy.WORKER
+        return _held(self.lease, now) or (why, None, None)
 
     def _sending(self, now: datetime) -> _Why:
         if self.state is PromptState.SENDING:  # by a process that has lost its lease
