@@ -69,7 +69,6 @@ class Messenger(Protocol):
         self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
     ) -> MessageTs:
         """Post a message that carries the delivery's id; return its timestamp. Never retries by itself."""
-        ...
 
     async def find_posted(
         self,
@@ -83,7 +82,6 @@ class Messenger(Protocol):
 
         The channel, or a thread of it, is read once for all of them.
         """
-        ...
 
     async def said_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
@@ -92,7 +90,6 @@ class Messenger(Protocol):
 
         Without a thread, return the direct messages of the channel.
         """
-        ...
 
     async def said_before(
         self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
@@ -101,17 +98,14 @@ class Messenger(Protocol):
 
         Raises SlackUnclear for a thread that is too long to be read.
         """
-        ...
 
     async def whisper(
         self, channel: ChannelId, user: UserId, message: Message, *, thread: MessageTs | None
     ) -> None:
         """Post a message that one person sees, who must be in the channel; in a thread if one is given."""
-        ...
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         """Replace the text and blocks of one of the bot's own messages."""
-        ...
 
     async def answer(self, response_url: SecretStr, message: Message, *, replaces: bool = False) -> None:
         """Send a message to one person through a response URL, which works five times within 30 minutes.
@@ -119,15 +113,12 @@ class Messenger(Protocol):
         ``replaces``: replace the message whose button was pressed. The URL of a command replaces nothing.
         Source: https://docs.slack.dev/interactivity/handling-user-interaction
         """
-        ...
 
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         """Send a direct message."""
-        ...
 
     async def conversation_with(self, user: UserId) -> ChannelId:
         """Return the channel of the direct messages with this person; open it if necessary."""
-        ...
 
     async def upload(
         self, channel: ChannelId, path: Path, *, name: str, words: str, confirm: Callable[[], None]
@@ -136,54 +127,42 @@ class Messenger(Protocol):
 
         ``confirm`` is called before the step that lets people see it; what it raises ends the upload.
         """
-        ...
 
     async def read_text(self, url: str, *, most_bytes: int) -> str:
         """Return the content of a text file that somebody shared.
 
         Raises SlackRefused if Slack does not return it, or if it is no text or longer.
         """
-        ...
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         """Return whether a file with this name has been shared in the channel."""
-        ...
 
     async def profile(self, user: UserId) -> Profile:
         """Return what kind of member somebody is in this workspace."""
-        ...
 
     async def group_members(self, group: str) -> frozenset[UserId]:
         """Return the members of a user group."""
-        ...
 
     async def user_zone(self, user: UserId) -> str | None:
         """Return the IANA name of somebody's time zone from their Slack profile."""
-        ...
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
         """Add an emoji to somebody's message. Succeeds if it is already there."""
-        ...
 
     async def is_public(self, channel: ChannelId) -> bool:
         """Return whether every full member of the workspace can read the channel."""
-        ...
 
     async def is_member(self, channel: ChannelId, user: UserId) -> bool:
         """Return whether a user is in a channel or a direct message."""
-        ...
 
     async def join(self, channel: ChannelId) -> None:
         """Join a public channel."""
-        ...
 
     async def user_name(self, user: UserId) -> str:
         """Return somebody's display name."""
-        ...
 
     async def channel_name(self, channel: ChannelId) -> str:
         """Return a channel's name without the leading ``#``."""
-        ...
 
 
 class SlackError(Exception):
