@@ -142,20 +142,13 @@ def _store_group(
     now = context.clock()
     requests = [request for request, _ in group]
     wanted = {request.origin.key: job for request, job in group}
-    checked = [wanted[request.origin.key] for request in requests if not request.request.allow_duplicate]
-    known, same = tx.prompts.earlier(list(wanted), checked, now - SAME_WITHIN)
-    asked: dict[RequestKey, Outcome] = {key: Asked(job, repeated=True) for key, job in known.items()}
-    new: list[_Asking] = []
-    for request in requests:
-        key = request.origin.key
-        if key in asked:
-            continue
-        job = None if request.request.allow_duplicate else same.get(wanted[key])
-        if job is None:
-            new.append(request)
-        else:
-            asked[key] = Asked(job, repeated=False, same=True)
-    new, refused = _within_limit(context, tx, new)
+    checked = {each.origin.key: job for each, job in group if not each.request.allow_duplicate}
+    known, same = tx.prompts.earlier(list(wanted), list(checked.values()), now - SAME_WITHIN)
+    asked: dict[RequestKey, Outcome] = {
+        key: Asked(same[job], repeated=False, same=True) for key, job in checked.items() if job in same
+    }
+    asked |= {key: Asked(job, repeated=True) for key, job in known.items()}
+    new, refused = _within_limit(context, tx, [each for each in requests if each.origin.key not in asked])
     asked |= refused
     if new:
         jobs = [wanted[each.origin.key] for each in new]
