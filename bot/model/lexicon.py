@@ -24,10 +24,9 @@ def longest(said: Sequence[str], place: int, known: frozenset[tuple[str, ...]]) 
 
 
 SMALL = POLITE | words("""
-    a an the this that these those it its it's that's thats of for to on in at and so just now then here
-    there with i you u we me us my your our all everyone everybody team folks guys both bot agent
-    docs-agent is are was were be been am i'm im i've ive we're we've you're youre has have had please pls
-    plz kindly oh ooh ah well too
+    a an the this that these those it its it's that's thats of for to on in at and so just now then here there
+    with i you u we me us my your our all everyone everybody team folks guys both bot agent docs-agent is are
+    was were be been am i'm im i've ive we're we've you're youre has have had oh ooh ah well too
 """)
 """Words that stand beside those of any kind and say nothing alone."""
 DAYS = words("""
@@ -39,9 +38,9 @@ JOB = words("""
 """)
 GREETING = phrases("""
     hi|hello|hey|hiya|heya|hallo|yo|howdy|sup|morning|good morning|good afternoon|good evening|good night|
-    goodnight|bye|goodbye|bye bye|cya|ciao|see you|see ya|talk later|talk to you|how are you|
-    how are you doing|how's it going|what's up|whats up|nice to meet you|have a good|have a nice|
-    have a great|happy|lol|haha|hahaha|lmao|rofl|heh|cheerio|welcome|farewell|brb|afk|gm|greetings
+    goodnight|bye|goodbye|cya|ciao|see you|see ya|talk later|talk to you|how are you|how are you doing|
+    how's it going|what's up|whats up|nice to meet you|have a good|have a nice|have a great|happy|lol|haha|
+    hahaha|lmao|rofl|heh|cheerio|welcome|farewell|brb|afk|gm|greetings
 """)
 THANKS = phrases("""
     good question|not sure|idk|much obliged|awesome sauce|thanks|thank|thanx|thx|thnx|tnx|ty|tysm|tyvm|
@@ -63,30 +62,28 @@ THANKS = phrases("""
     no objection|nailed it|good catch|sgtm|ta|cool beans
 """)
 COURTESY = DAYS | words("""
-    news heaps much very really truly quite pretty super lot lots bunch million ton many as always again
-    work working job effort help helping stuff thing one looks look sounds seems works way day time ever
-    such real what how bit minute after before first speed turnaround by up did from life huge big better
-    mate man buddy friend friends world week long doing back around wanted needed hoped looking asked had
-    mind docs
+    news heaps much very really truly quite pretty super lot lots bunch million ton many as always again work
+    working job effort help helping stuff thing one looks look sounds seems works way day time ever such real
+    what how bit minute after before first speed turnaround by up did from life huge big better mate man buddy
+    friend friends world week long doing back around wanted needed hoped looking asked mind docs
 """)
 REVIEWED = phrases("""
     merged|merging|approved|approving|reviewed|lgtm|shipped|shipping|ship it|done|deployed|deploying|landed|
     released|published|live|completed|finished|signed off|good to go|good to merge|ready to merge
 """)
 REVIEWED_MORE = JOB - words("jobs") | words("""
-    review already also by checked looked gone through main prod production everything into finally dusted
+    review already also checked looked gone through main prod production everything into finally dusted
 """)
 STOP = phrases("""
     drop job|drop the job|stop|no need|nothing to do|stopped|stopping|cancel|cancelled|canceled|cancelling|
-    canceling|abort|aborted|kill|halt|pause|paused|wait|hold|hold on|hang on|one moment|one second|one sec|
-    one minute|moment please|a sec|a moment|a second|a minute|nevermind|never mind|nvm|withdraw|withdrawn|
-    forget|quit|terminate|disregard|ignore|oops|my mistake|my bad|made a mistake|by mistake|by accident|
-    false alarm|mute|scrap it|scrap that|scratch that|scrap this|leave it|leave that|leave this|
-    leave me alone|not now|not yet|don't|dont|do not|don't do|don't bother|shut up|be quiet|quiet|go away|
-    enough|changed my mind|change my mind|no longer needed|not needed|don't need|don't want|wrong channel|
-    wrong thread|wrong chat|wrong window|wrong bot|wrong job|wrong person|keep it|keep as is|keep that|
-    close job|close the job|close the pr|delete job|delete the job|remove job|end job|end the job|
-    archive job
+    canceling|abort|aborted|kill|halt|pause|paused|wait|hold|hang on|one moment|one second|one sec|one minute|
+    moment please|a sec|a moment|a second|a minute|nevermind|never mind|nvm|withdraw|withdrawn|forget|quit|
+    terminate|disregard|ignore|oops|my mistake|my bad|made a mistake|by mistake|by accident|false alarm|mute|
+    scrap it|scrap that|scratch that|scrap this|leave it|leave that|leave this|leave me alone|not now|not yet|
+    don't|dont|do not|don't bother|shut up|be quiet|quiet|go away|enough|changed my mind|change my mind|
+    no longer needed|not needed|wrong channel|wrong thread|wrong chat|wrong window|wrong bot|wrong job|
+    wrong person|keep it|keep as is|keep that|close job|close the job|close the pr|delete job|delete the job|
+    remove job|end job|end the job|archive job
 """)
 STOP_MORE = DAYS | words("""
     myself thought said wrote noise working watching doing do not anymore any more longer if possible
@@ -98,29 +95,25 @@ STOP_MORE = DAYS | words("""
 """)
 STATUS = phrases("""
     status|state|progress|news|update|updates|eta|done|ready|finished|finish|complete|completed|merged|
-    reviewed|stuck|queue|queued|started|working|running|far|going|taking|happened|happening|wrong|failed|
-    fail|failing|failure|worked|job|jobs|0|there yet|pr|pull request|left|opened|waiting|awake|alive|online|
-    still there|are you there|you there|history|how long|how much longer|did it work|slow|live|deployed|
-    published
+    reviewed|stuck|queue|queued|started|working|running|far|going|taking|happened|happening|wrong|failed|fail|
+    failing|failure|worked|job|jobs|0|there yet|pr|pull request|left|opened|waiting|awake|alive|online|
+    still there|you there|history|how long|how much longer|did it work|slow|live|deployed|published
 """)
 STATUS_MORE = words("""
-    today what what's whats how how's hows when when's where where's why who who's which will would does
-    do did any anyone anybody somebody someone anything something not no take took about get gotten got
-    time much longer more soon long come came coming along result results next go went think expect
-    already can could see show list tell give latest last current mine review open in moment minutes hours
-    far being made find out work up word still yet happen happens back doing until hold new everything
-    usually here home
+    today what what's whats how how's hows when when's where where's why who who's which will would does do
+    did any anyone anybody somebody someone anything something not take took about get gotten got time much
+    longer more soon long come came coming along result results next go went think expect already can could
+    see show list tell give latest last current mine review open moment minutes hours being made find out up
+    word still yet happen happens back doing until hold new everything usually home
 """)
 HELP = phrases("""
-    help|commands|command|usage|menu|instructions|manual|man|what can you do|what can you|what do you do|
-    what do you know|who are you|who made you|what are you|how does this work|how does it work|
-    how do you work|how do i use|how do we use|how to use|how can i use|what is this|what's this|
-    what can i do|what can i ask|what should i ask|are you|a question|quick question|questions|show me how|
-    how
+    help|commands|command|usage|menu|instructions|manual|man|what can you|what do you do|what do you know|
+    who are you|who made you|how does this work|how does it work|how do you work|what is this|what's this|
+    what can i do|what can i ask|what should i ask|are you|a question|quick question|questions|how
 """)
 HELP_MORE = words("""
-    need some how this can could do does use anyone somebody someone what list show get where human real
-    robot ai alive question tell person slack
+    need some can could do does use anyone somebody someone what list show get where human real robot ai alive
+    question tell person slack
 """)
 COMMAND = phrases("""
     set up|sign up|setting|settings|config|configure|configuration|preferences|options|setup|template|
@@ -132,9 +125,9 @@ COMMAND = phrases("""
     go ahead|proceed|turn off|turn on|test message|just checking|check this|read this|how many uses
 """)
 COMMAND_MORE = words("""
-    today list show see on off only ignore can could may should someone somebody anyone open get view many
-    much does do bar baz check cost limit what's what how which model already test uses left use job jobs
-    0 pr prs pull request run
+    today list show see off only ignore can could may should someone somebody anyone open get view many much
+    does do bar baz check cost limit what's what how which model already uses left use job jobs 0 pr prs pull
+    request run
 """)
 SOFT = GREETING | THANKS
 """What people begin and end anything else with."""
@@ -153,7 +146,7 @@ BOT = words("you your yourself bot agent docs-agent u")
 SET_OFF = words("""
     and so but also well now then please pls plz kindly wait hold bot docs-agent agent team all there again
     sorry oh ooh actually just maybe perhaps btw fyi ps first next finally additionally ideally or because
-    besides otherwise anyway only alone omg ah hmm um uh to
+    besides otherwise anyway only alone omg ah um uh to
 """)
 """What stands before a clause without a meaning of its own."""
 STRONG = words("""
@@ -179,22 +172,20 @@ DROPS = words("cancel ignore skip scrap kill forget")
 WRITING = words("add use write describe explain document mention define clarify say cover")
 """What also jobs may be the object of: "describe jobs"."""
 WEAK = words("""
-    answer fail
-    update cover turn keep list show give set state mark note open close merge start finish build
-    work run check review restart leave tell do test look reference number indent quote
-    order limit pin enable disable return continue stick allow provide support follow bring
+    answer fail update cover turn keep list show give set state mark note open close merge start finish build
+    work run check review restart leave tell do test look reference number indent quote order limit pin enable
+    disable return stick allow provide support follow bring
 """)
 """Verbs of an instruction where they name more than a job or a time behind them."""
 DOCS = words("""
-    page docs doc documentation text intro introduction heading headline header title section chapter
-    paragraph table example snippet sample link sidebar footer menu navigation nav readme guide tutorial
-    reference faq glossary changelog step screenshot image diagram chart caption box banner badge label
-    sentence word wording tone spelling bullet column row field endpoint param parameter flag webhook search
-    api cli sdk url article note list summary overview quickstart forum tab legend entry entries appendix
-    footnote anchor template code command config permalink logo icon video comparison explanation
-    description definition how-to checklist subheading instructions release markdown content toc index
-    described explained documented
-    part term guides copy button syntax typescript python
+    page doc documentation text intro introduction heading headline header title section chapter paragraph
+    table example snippet sample link sidebar footer menu navigation nav readme guide tutorial reference faq
+    glossary changelog step screenshot image diagram chart caption box banner badge label sentence word
+    wording tone spelling bullet column row field endpoint param parameter flag webhook search api cli sdk url
+    article note list summary overview quickstart forum tab legend entry entries appendix footnote anchor
+    template code command config permalink logo icon video comparison explanation description definition
+    how-to checklist subheading instructions release markdown content toc index described explained documented
+    part term copy button syntax typescript python
 """)
 """Parts of docs."""
 LANGUAGES = words("""
