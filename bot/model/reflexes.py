@@ -53,12 +53,6 @@ Judge = Callable[[str], Taken | None]
 """Returns what a whole plain text is taken for; None for a prompt."""
 
 
-def judge(text: str) -> Taken | None:
-    """Return what a whole plain text is taken for by its words alone; None for a prompt."""
-    reflex = taken_for(text)
-    return Taken(reflex) if reflex else None
-
-
 def taken_for(text: str) -> Reflex | None:
     """Return what a whole plain text is; None for a prompt, and for a text without words, marks or emoji."""
     text = text.strip()
@@ -82,7 +76,7 @@ def taken_for(text: str) -> Reflex | None:
 
 def _is_foreign(words: Sequence[str]) -> bool:
     """Return whether a text is in another language than English, so that nothing here can tell what it is."""
-    known = sum(word in lexicon.HARMLESS or word in lexicon.SMALL for word in words)
+    known = sum(word in lexicon.HARMLESS for word in words)
     return len(words) >= _ENOUGH_WORDS and known * 4 < len(words)
 
 

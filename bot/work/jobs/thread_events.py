@@ -20,7 +20,7 @@ from bot.model.jobs import JobState, Review, SharedFile, TakeThread, TrackedJob
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.projects import Project, Projects, UnknownProject
 from bot.model.prompts import PromptRequest, Unsent
-from bot.model.reflexes import Judge, Reflex, Taken, judge
+from bot.model.reflexes import Judge, Reflex, Taken
 from bot.store import Transaction
 from bot.store.conversations import RETRIED_FOR
 from bot.work.access import (
@@ -92,7 +92,7 @@ async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[No
         await _tell_in_private(context, origin, "project", message)
 
 
-async def take_reply(context: Context, received: ThreadReply, judge: Judge = judge) -> None:
+async def take_reply(context: Context, received: ThreadReply, judge: Judge) -> None:
     """Store a reply in a thread as a follow-up of a job there, or ask for a job, if the bot is meant.
 
     What ``judge`` takes for no prompt is answered and not sent.
@@ -195,7 +195,7 @@ async def _tell_wordless(context: Context, origin: Origin, files: tuple[SharedFi
     await _tell_in_private(context, origin, "greeting", answer)
 
 
-async def take_mention(context: Context, received: Mention, judge: Judge = judge) -> None:
+async def take_mention(context: Context, received: Mention, judge: Judge) -> None:
     """Ask for a job with the text of a mention or a direct message. Without text, send the greeting.
 
     What ``judge`` takes for no prompt is answered and not sent.
