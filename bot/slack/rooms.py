@@ -61,13 +61,14 @@ class SlackRooms:
         self._members: TtlCache[ChannelId, frozenset[UserId]] = TtlCache()
 
     async def is_public(self, channel: ChannelId) -> bool:
-        """Return whether a channel is public.
+        """Return whether Slack explicitly says that a channel is public.
 
         https://docs.slack.dev/reference/methods/conversations.info
         """
 
         async def ask() -> bool:
-            return _is_public(await self._channel(channel))
+            told = await self._channel(channel)
+            return told.get("is_private") is False and not (told.get("is_im") or told.get("is_mpim"))
 
         return await self._public.get_or_ask(channel, _CACHE_SECONDS, ask)
 
@@ -98,11 +99,6 @@ class SlackRooms:
         if is_cut:
             log.warning("too_many_members", channel=channel, read=len(members))
         return frozenset(members)
-
-
-def _is_public(channel: dict[str, Any]) -> bool:
-    """Return whether Slack explicitly says that the channel is public."""
-    return channel.get("is_private") is False and not (channel.get("is_im") or channel.get("is_mpim"))
 
 
 _TEXT_TYPES = frozenset(
