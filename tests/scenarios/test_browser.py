@@ -71,6 +71,30 @@ async def test_a_person_asks_who_reads_the_docs_sees_a_chart_and_a_table_and_sha
     )
 
 
+async def test_the_first_thing_worth_doing_is_a_job_in_two_clicks_and_the_next_digest_says_it_is_done(
+    page: Page,
+) -> None:
+    await type_in(page, "Message #docs", "/docs-visitors digest now")
+    messages = page.get_by_role("log", name="Messages")
+    digests = messages.get_by_role("article").filter(has_text="Worth doing this week:")
+    button = digests.get_by_role("button", name=re.compile("^(Write|Improve) it$")).first
+    row = await button.locator("xpath=ancestor::*[contains(., '•')][1]").inner_text()
+    title = row.partition(":")[0].strip("• “”…")
+    await button.click()
+    await page.get_by_role("dialog").get_by_role("button", name="Send").click()
+    await expect(messages).to_contain_text("Pull request ready")
+    await page.get_by_role("button", name=re.compile("repl")).click()
+    async with page.expect_popup() as opened:
+        await page.get_by_role("log", name="Replies").get_by_role("button", name="Pull request #").click()
+    pull_request = await opened.value
+    await pull_request.get_by_role("button", name="Merge").click()
+    await expect(messages).to_contain_text("Merged")
+    # The same digest comes once a minute, one of a section besides.
+    await type_in(page, "Message #docs", "/docs-visitors digest now path /guides")
+    await expect(digests).to_have_count(2)
+    await expect(digests.last).to_contain_text(re.compile(rf"Merged · {re.escape(title)}.*, asked for "))
+
+
 async def test_files_are_attached_and_those_that_do_not_go_along_are_named(page: Page) -> None:
     notes = FilePayload(name="notes.txt", mimeType="text/plain", buffer=b"Use uv")
     screen = FilePayload(name="screen.png", mimeType="image/png", buffer=b"pixels")
