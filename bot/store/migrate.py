@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 log = structlog.get_logger(__name__)
-FIRST = HEAD = "1000_edited_until_0.2.0"
+FIRST, HEAD = "1000_edited_until_0.2.0", "1001"
 """The first and the newest revision in ``migrations/versions``, as a test says. Revisions sort as text."""
 _FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 7_203_114
