@@ -67,7 +67,7 @@ async def test_a_person_asks_who_reads_the_docs_sees_a_chart_and_a_table_and_sha
     await answer.get_by_role("combobox").select_option(index=1)
     dialogue = page.get_by_role("dialog", name="Ask the docs agent")
     await expect(dialogue.get_by_label(re.compile("What should be written"))).to_have_value(
-        re.compile("^Improve the page /")
+        re.compile("^Improve the page “/")
     )
 
 

@@ -160,7 +160,7 @@ def _carry_out(
     subject = _LEADING_VERB.sub("", rest)
     paths = [named or page] if named or page else _pages_to_edit(site, rest, subject)
     if paths is None:
-        return _create(files, site, Topic.read(re.sub(r"^.*/(?=[\w-]+$)", "", subject).replace("-", " ")))
+        return _create(files, site, Topic.read(re.sub(r"^.*/([\w-]+)”?$", r"\1", subject).replace("-", " ")))
     changed = {path: edit(site, path, rest, subject) for path in paths if path}
     changed = {path: new for path, new in changed.items() if new != site[path]}
     return {path: new.render() for path, new in changed.items()}, named or page or next(iter(changed), None)

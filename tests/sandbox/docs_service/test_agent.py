@@ -60,14 +60,14 @@ def test_a_quickstart_is_a_new_page_with_steps_code_and_a_place_in_the_menu() ->
         ("Add a section about OAuth scopes to the authentication page", "docs/authentication.md"),
         ("Document the new `metadata` field on shipments", "docs/api/shipments.md"),
         ("Improve docs/errors.md", "docs/errors.md"),
-        ("Improve the page /quickstart", "docs/quickstart.md"),
-        ("Improve the page /guides/customs", "docs/guides/customs.md"),
+        ("Improve the page “/quickstart”.", "docs/quickstart.md"),
+        ("Improve the page “/guides/customs”.", "docs/guides/customs.md"),
         ("Add a Go example to the errors page", "docs/errors.md"),
         ("Update the quickstart for Node 20", "docs/quickstart.md"),
         ("The webhook page is out of date", "docs/webhooks.md"),
         ("Mention refunds in the quickstart", "docs/quickstart.md"),
         ("The rate limits page says 60, it is 100", "docs/rate-limits.md"),
-        ("Improve the page /sdks", "docs/sdks/index.md"),
+        ("Improve the page “/sdks”.", "docs/sdks/index.md"),
     ],
 )
 def test_a_prompt_leads_to_the_page_that_it_means(prompt: str, page: str) -> None:

@@ -302,7 +302,7 @@ async def test_the_suggested_page_is_one_that_nobody_has_worked_on_lately(office
     office.docs.site.read("/quickstart", MONDAY, MONDAY + 6 * DAY, people=60, agents=40)
     office.docs.site.read("/install", MONDAY, MONDAY + 6 * DAY, people=30, agents=20)
     await add_job(
-        office.store, text="Improve the page /quickstart", asked_at=datetime(2026, 11, 3, tzinfo=UTC)
+        office.store, text="Improve the page “/quickstart”.", asked_at=datetime(2026, 11, 3, tzinfo=UTC)
     )
     assert office.context.projects.default.id == PROJECT
     await subscribed(office)

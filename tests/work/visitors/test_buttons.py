@@ -192,7 +192,7 @@ async def test_a_page_of_an_answer_leads_to_the_form_of_the_agent(office: Office
     answer = await office.press("improve", improve_value(office))
     assert answer.modal is not None
     text = answer.modal["blocks"][0]["element"]["initial_value"]
-    assert "Improve the page /webhooks" in text
+    assert "Improve the page “/webhooks”" in text
     assert "12 people, 340 AI agents, 352 in all" in text
     assert "mostly by AI agents" in text
 
