@@ -99,9 +99,16 @@ def _end(job: TrackedJob) -> tuple[str, str]:
     elif job.state is JobState.PULL_REQUEST and job.has_new_pull_request:
         result, advice = _NEW_PULL_REQUEST
     elif job.state is JobState.PULL_REQUEST and job.pull_request:
-        advice = _CHECK
+        advice = _TOO_LATE if _was_over(job) else _CHECK
     odd, seen = b.quoted(job.pr_link or "", 300), seen_words(job)
-    return f"{_about(job, '{everybody} ' + result, odd=odd)}{seen}", _about(job, advice)
+    over = "merged" if job.pull_request and job.pull_request.is_merged else "closed"
+    return f"{_about(job, '{everybody} ' + result, odd=odd)}{seen}", _about(job, advice, over=over)
+
+
+def _was_over(job: TrackedJob) -> bool:
+    """Return whether the pull request was merged or closed before the iteration ended."""
+    seen = job.pull_request
+    return bool(seen and seen.ended_at and job.ended_at and seen.ended_at < job.ended_at)
 
 
 def _about(job: TrackedJob, words: str, first: Sequence[UserId] = (), **more: str) -> str:
@@ -134,6 +141,10 @@ _NEW_PULL_REQUEST = (
     "Review it, or {here} to have something changed.",
 )
 _CHECK = "Check it, or {here} to have more changed."
+_TOO_LATE = (
+    "It was {over} before that, so look whether this is in it; "
+    "`/docs-agent` starts a job with a pull request of its own."
+)
 _ODD_ADDRESS = (
     ":memo: {it} is done{took}, but I can't link to the address of its pull request: `{odd}`.",
     "It must be https, on a host that whoever runs this bot allows. Look for it in the repository.",

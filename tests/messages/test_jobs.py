@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -11,6 +11,7 @@ from bot.messages import face, job_answers, jobs, problems
 from bot.model.ids import Block
 from bot.model.jobs import JobState, minutes_to_show
 from bot.model.projects import Project
+from bot.model.pull_requests import SeenPullRequest, Size
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, PULL_REQUEST, actions, buttons, job, quoted
 from tests.messages.slack_limits import Allowed, problems_of
@@ -77,6 +78,38 @@ def test_the_end_of_a_follow_up_is_told_to_who_asked_for_it() -> None:
         "Check the pull request; I can't see what changed. "
         f"<{PULL_REQUEST}|Pull request #7 · code.example>"
     )
+
+
+@pytest.mark.parametrize(
+    ("ended_at", "is_merged", "advice"),
+    [
+        (
+            NOW,
+            True,
+            "It was merged before that, so look whether this is in it; `/docs-agent` starts a job with",
+        ),
+        (
+            NOW,
+            False,
+            "It was closed before that, so look whether this is in it; `/docs-agent` starts a job with",
+        ),
+        (LATER + timedelta(minutes=1), True, "Check it, or reply here to have more changed."),
+        (None, False, "Check it, or reply here to have more changed."),
+    ],
+)
+def test_the_end_of_a_follow_up_says_that_its_pull_request_was_over_by_then(
+    ended_at: datetime | None, is_merged: bool, advice: str
+) -> None:
+    seen = SeenPullRequest(
+        "Add it",
+        Size(1, 1, 1),
+        is_draft=False,
+        iteration=1,
+        since=NOW,
+        is_merged=is_merged,
+        ended_at=ended_at,
+    )
+    assert advice in jobs.ended(job(version=2, pull_request=seen)).text
 
 
 @pytest.mark.parametrize(
