@@ -5,6 +5,7 @@ Comments, questions and words searched are readers' words: quoted and clipped, a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -36,6 +37,7 @@ IMPROVE = "improve_miss"
 """The action id of the button at a row."""
 _TITLE_LENGTH = 80
 _QUOTE_LENGTH = 150
+_SUBJECT_LENGTH = 60
 _QUOTED_LENGTH = 1_500
 """Characters of all quotes in a prompt, so that the form has room for what stands after them."""
 _MORE_ROWS = 20
@@ -73,6 +75,11 @@ class _Kind:
     total: Callable[[MissesReport, Sequence[Row]], tuple[str, int]]
 
 
+def _subject(words: str) -> str:
+    """Return readers' words for the line by which people know a job. They can't end their quotation."""
+    return "“{}”".format(re.sub('["“”<>]', "'", one_line(words, _SUBJECT_LENGTH)))
+
+
 # ---- searches
 
 
@@ -90,7 +97,7 @@ def _search_row(search: Search) -> Row:
         title=search.words,
         said=f"{b.code(one_line(search.words, _QUOTE_LENGTH))} {hits}, {clicked}",
         cells=(search.words, search.hits, "" if search.clicks is None else search.clicks, search.page or ""),
-        known=f"Readers searched the docs for the words quoted here: {hits}, {clicked}.{page}",
+        known=f"Readers searched the docs for {_subject(search.words)}: {hits}, {clicked}.{page}",
         quotes=(search.words,),
         aim="Find out what they looked for. Write the page that tells it, or make the page that does easier "
         "to find with these words.",
@@ -166,14 +173,15 @@ def _questions(answer: MissesReport) -> Sequence[Row]:
 def _question_row(group: Sequence[Unanswered]) -> Row:
     first, count = group[0], counted(len(group), "question", "questions")
     texts = tuple(dict.fromkeys(each.text for each in group))
-    category = f"{b.code(one_line(first.category, _QUOTE_LENGTH))} " if first.category else ""
+    asked = f"Asked {counted(len(group), 'time', 'times')}"
+    told = f"{b.code(one_line(first.category, _QUOTE_LENGTH))} {count}" if first.category else asked
     page = f" The first was asked on “{first.page}”." if first.page else ""
     return Row(
         key=first.key,
         title=first.category or first.text,
-        said=f"{category}{count}: “{b.quoted(first.text, _QUOTE_LENGTH)}”",
+        said=f"{told}: “{b.quoted(first.text, _QUOTE_LENGTH)}”",
         cells=(first.category or "", len(group), first.text, first.page or ""),
-        known=f"Readers asked the docs' assistant what is quoted here, and it had no answer: {count}.{page}",
+        known=f"Readers asked the docs' assistant {_subject(first.text)}, without an answer: {count}.{page}",
         quotes=texts[:_MOST_QUOTES],
         aim="Write the page that answers it, or add the answer to the page where readers look for it.",
     )
@@ -344,8 +352,7 @@ def asked_about(key: str, title: str) -> About:
 def prompt(answer: MissesReport, row: Row) -> str:
     """Return the suggested prompt for a row, as plain text to edit.
 
-    Readers' words stand on lines of their own, each behind ">". A page is quoted as well: whoever sends
-    feedback names it.
+    Readers' words stand on lines of their own, each behind ">". What the first line names is quoted as well.
     """
     room = _QUOTED_LENGTH // max(len(row.quotes), 1)
     quotes = "\n".join(f"> {one_line(each, room)}" for each in row.quotes)

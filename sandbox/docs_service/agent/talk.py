@@ -38,9 +38,11 @@ _SOUGHT = re.compile(r"(?is)\breaders\s+(?:searched|asked)\b.*\bquoted\b")
 
 
 def sought(prompt: str) -> str | None:
-    """Return what readers searched or asked, by a prompt that quotes it; None for another prompt."""
+    """Return what readers searched or asked first, by a prompt that quotes it; None for another prompt."""
     quoted = earlier_messages(prompt)
-    return quoted[0].text if quoted and _SOUGHT.search(without_background(prompt)) else None
+    return (
+        quoted[0].text.partition("\n")[0] if quoted and _SOUGHT.search(without_background(prompt)) else None
+    )
 
 
 _BACK = re.compile(

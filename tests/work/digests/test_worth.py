@@ -63,11 +63,11 @@ async def test_a_row_becomes_a_job_in_two_clicks_and_the_next_digest_tells_what_
     await until(readers, FIRST)
     await press_first(readers)
     [prompt] = readers.sent()
-    assert prompt.startswith("Readers searched the docs for the words quoted here: 41 searches, no click.")
+    assert prompt.startswith("Readers searched the docs for “rate limits”: 41 searches, no click.")
     readers.docs.finish()
     await readers.settle()
     await until(readers, SECOND)
-    assert not any("rate limits" in row for row in worth(readers))
+    assert not any(row.startswith("• `rate limits`") for row in worth(readers))
     [told] = [line for line in digests(readers)[-1].splitlines() if "asked for" in line and "`" in line]
     assert told.startswith(":memo: *Pull request ready* · `rate limits`, asked for ")
     assert told.endswith("|Job 1>")

@@ -95,7 +95,7 @@ async def test_a_row_leads_to_the_form_and_to_a_job_with_what_is_known(office: O
     office.docs.readers["searches"] = searches(("rate limits", 41, 0))
     await asked(office, "searches")
     text, state = await form_of(office, buttons(office)[0])
-    known = f"Readers searched the docs for the words quoted here: 41 searches, no click. ({DAYS})"
+    known = f"Readers searched the docs for “rate limits”: 41 searches, no click. ({DAYS})"
     assert text.startswith(f"{known}\n\n> rate limits\n\n")
     assert await office.submits("ask", state, prompt=text) is None
     await office.settle()
@@ -293,11 +293,12 @@ async def test_unanswered_questions_are_grouped_by_category_or_by_their_text(off
         f"*What readers of the docs asked without an answer, {DAYS}*",
         "*5 unanswered* of 6 questions",
         "1. `Keys` 3 questions: “How do I rotate keys?”",
-        "2. 2 questions: “Is there SSO?”",
+        "2. Asked 2 times: “Is there SSO?”",
     ]
     assert "too few to tell much (6)" in told
     text, _ = await form_of(office, buttons(office)[0])
-    assert text.startswith("Readers asked the docs' assistant what is quoted here, and it had no answer: 3")
+    first = "Readers asked the docs' assistant “How do I rotate keys?”, without an answer: 3 questions."
+    assert text.startswith(first)
     assert "\n\n> How do I rotate keys?\n> Where are keys?\n> Key limits?\n\n" in text
 
 
