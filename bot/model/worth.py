@@ -62,7 +62,9 @@ def worth_doing(now: Mapping[Source, Words], was: Mapping[Source, Words], sectio
 
 def _of_searches(now: Mapping[Source, Words], was: Mapping[Source, Words]) -> list[Worth]:
     words, before = now.get(Source.SEARCHES), was.get(Source.SEARCHES)
-    known = {each.key: each.hits for each in folded(before.searches)} if before else {}
+    rows = (*before.searches, *folded(before.searches)) if before else ()
+    # What was added to longer words that week was searched all the same.
+    known = {each.key: each.hits for each in rows}
     return [
         Worth(Topic.SEARCHES, each.key, each.words, each.hits, each.clicks, _was(each.key, known, before))
         for each in (folded(words.searches) if words else ())
@@ -90,6 +92,8 @@ def _of_questions(
     now: Mapping[Source, Words], was: Mapping[Source, Words], section: str | None
 ) -> list[Worth]:
     before = was.get(Source.QUESTIONS)
+    if before is not None and before.is_part:
+        before = None  # each of its questions may have been asked more often
     known = Counter(each.key for each in _asked(before, section))
     return [
         Worth(

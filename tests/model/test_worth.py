@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -99,6 +100,20 @@ def test_a_question_that_only_others_asked_before_is_new() -> None:
     assert [each.is_new for each in worth_doing(questions(*now), answered, None)] == [True]
     nobody = questions(events=0)
     assert [each.is_new for each in worth_doing(questions(*now), nobody, None)] == [False]
+
+
+def test_words_that_were_counted_with_longer_ones_the_week_before_are_not_new() -> None:
+    before = searches(Search("webhook", 40, 0), Search("webhooks", 41, 0))
+    now = searches(Search("webhook", 50, 0), Search("webhooks", 3, 0))
+    [told] = worth_doing(now, before, None)
+    assert (told.title, told.was, told.is_new, told.has_grown) == ("webhook", 40, False, False)
+
+
+def test_questions_are_not_compared_with_a_part_of_the_week_before() -> None:
+    now, was = questions(*[Unanswered("Paid?")] * 20), Words(questions=(Unanswered("Paid?"),), events=100)
+    [whole] = worth_doing(now, {Source.QUESTIONS: was}, None)
+    [part] = worth_doing(now, {Source.QUESTIONS: replace(was, is_part=True)}, None)
+    assert (whole.was, part.was, part.has_grown) == (1, None, False)
 
 
 def row(title: str, events: int, was: int | None = None, topic: Topic = Topic.SEARCHES) -> Worth:
