@@ -251,10 +251,13 @@ def _awaited(
 
 
 def _comes(question: Question, snapshot: Snapshot) -> bool:
-    """Return whether a snapshot is still to be fetched. For a digest, one that failed is fetched again."""
-    never = (ReadingProblem.NOT_SERVED, ReadingProblem.NOT_HERE)
-    failed = snapshot.state is SnapshotState.FAILED and snapshot.problem not in never
-    return snapshot.state is SnapshotState.REQUESTED or (failed and question.is_standing)
+    """Return whether a snapshot is still to be fetched.
+
+    For a digest, visitors that were not read are read again. What readers missed keeps none waiting.
+    """
+    is_again = question.is_standing and snapshot.source is Source.VISITORS
+    failed = snapshot.state is SnapshotState.FAILED and snapshot.problem != ReadingProblem.NOT_SERVED
+    return snapshot.state is SnapshotState.REQUESTED or (failed and is_again)
 
 
 def _patience_seconds(context: WorkerContext, question: Question, numbers: Numbers) -> float:

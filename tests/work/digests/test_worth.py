@@ -123,11 +123,12 @@ async def test_what_the_service_does_not_give_is_left_out_and_keeps_no_digest_wa
     assert "couldn't be read" not in digest
 
 
-async def test_a_digest_says_what_could_not_be_read(readers: Office) -> None:
+async def test_a_digest_says_what_could_not_be_read_and_is_not_late_for_it(readers: Office) -> None:
     readers.docs.answer_instead("by-page", *[httpx.Response(400, json={"error": "no"})] * 9)
     await subscribed(readers)
+    await until(readers, FIRST - timedelta(minutes=1))
     await until(readers, FIRST)
-    await until(readers, FIRST + timedelta(minutes=12))
+    assert readers.clock() < FIRST + timedelta(seconds=30)
     [digest] = digests(readers)
     assert "• `rate limits`" in digest
     assert "Votes couldn't be read: " in digest
