@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
+from bot.messages.misses import IMPROVE
 from bot.model.ids import ChannelId, UserId
-from tests.builders import BEN
+from tests.builders import BEN, CHANNEL
 from tests.work.office import Office
-from tests.work.visitors.test_misses import buttons_of, feedback_of, form_of, searches, turns, votes_of
+from tests.work.visitors.test_misses import asked, buttons_of, feedback_of, form_of, searches, turns, votes_of
 from tests.work.weekly import DAY, MONDAY, digests, subscribed, until
 
 FIRST, SECOND = datetime(2026, 11, 9, 9, tzinfo=UTC), datetime(2026, 11, 16, 9, tzinfo=UTC)
@@ -140,3 +141,86 @@ async def test_a_digest_of_a_section_has_its_pages_and_nothing_that_was_searched
     await until(readers, FIRST)
     assert worth(readers) == ["• `/bad`: 12 of 15 votes not helpful: “Step 3 fails”"]
     assert "searches" not in readers.docs.calls
+
+
+async def test_a_key_that_is_refused_is_said_and_never_that_the_service_does_not_give_it(
+    readers: Office,
+) -> None:
+    readers.docs.answer_instead("searches", *[httpx.Response(401, json={"error": "no"})] * 99)
+    await subscribed(readers)
+    await until(readers, FIRST)
+    await until(readers, FIRST + timedelta(hours=1))
+    [digest] = digests(readers)
+    assert "Searches couldn't be read: the docs service doesn't accept the bot's key." in digest
+    assert "doesn't give" not in digest
+
+
+async def test_a_row_that_was_asked_for_at_an_answer_is_not_worth_doing_again_but_told(
+    readers: Office,
+) -> None:
+    await subscribed(readers)
+    told = await asked(readers, "searches last week")
+    assert "rate limits" in told
+    _, state = await form_of(readers, buttons_of(readers.slack.private[-1][1])[0])
+    assert await readers.submits("ask", state, prompt="Write about rate limits") is None
+    await readers.settle()
+    await until(readers, FIRST)
+    assert not any("rate limits" in row for row in worth(readers))
+    assert "· `rate limits`, asked for " in digests(readers)[-1]
+
+
+async def test_a_job_that_is_run_again_is_still_about_its_row_and_the_newest_is_told(readers: Office) -> None:
+    await subscribed(readers)
+    await until(readers, FIRST)
+    await press_first(readers)
+    await readers.ends("failed", None)
+    await readers.run_again()
+    await readers.settle()
+    assert (await readers.job(2)).about == (await readers.job(1)).about
+    await until(readers, SECOND)
+    assert not any("rate limits" in row for row in worth(readers))
+    assert [line for line in digests(readers)[-1].splitlines() if "`rate limits`" in line] == [
+        line for line in digests(readers)[-1].splitlines() if "Job 2" in line and "`rate limits`" in line
+    ]
+
+
+async def test_of_two_channels_only_the_one_that_asked_is_told_what_came_of_it(readers: Office) -> None:
+    other = ChannelId("C0OTHER")
+    await subscribed(readers)
+    await readers.types("/docs-visitors", "subscribe monday 09:00 UTC", channel=other)
+    await readers.reading(5)
+    await until(readers, FIRST)
+    [here] = [post.message for post in readers.slack.posts[-2:] if post.channel == CHANNEL]
+    text, state = await form_of(readers, buttons_of(here)[0])
+    assert await readers.submits("ask", state, prompt=text) is None
+    await readers.settle()
+    await until(readers, SECOND)
+    assert len(digests(readers)) == 4
+    last = {post.channel: post.message.text for post in readers.slack.posts if post.thread is None}
+    assert "· `rate limits`, asked for " in last[CHANNEL]
+    assert "• `/bad`" in last[other]
+    assert "rate limits" not in last[other]
+
+
+async def test_a_button_of_a_digest_whose_words_were_forgotten_says_so(readers: Office) -> None:
+    await subscribed(readers)
+    await until(readers, FIRST)
+    value = buttons_of(readers.slack.posts[-1].message)[0]
+    readers.clock.pass_seconds(31 * 86_400)
+    await readers.store.write(lambda tx: tx.retention.forget_before(readers.clock(), 100))
+    pressed = await readers.press(IMPROVE, value)
+    assert pressed.modal is None
+    assert pressed.message is not None
+    assert "no longer have those numbers" in pressed.message.text
+
+
+async def test_a_job_whose_texts_were_forgotten_is_not_told(readers: Office) -> None:
+    await subscribed(readers)
+    await until(readers, FIRST)
+    await press_first(readers)
+    await readers.ends()
+    readers.clock.at = SECOND - timedelta(hours=1)
+    await readers.store.write(lambda tx: tx.retention.forget_before(readers.clock(), 100))
+    assert (await readers.job()).about is None
+    await until(readers, SECOND)
+    assert "asked for <" not in digests(readers)[-1]
