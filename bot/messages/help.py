@@ -11,6 +11,7 @@ from bot.messages.general import naming
 from bot.messages.plain_text import one_line
 from bot.model.examples import PROMPT, Examples
 from bot.model.ids import Message
+from bot.model.misses import Topic
 from bot.model.projects import Projects
 
 MORE = "help_more"
@@ -84,7 +85,8 @@ def about_periods(here: Examples) -> str:
     section = _typed(here.filled("path /api"))
     return (
         "*Periods*: `7d`, `last month`, `October`, `Q3`, `1 Oct to 15 Oct`, `since monday`.\n"
-        f"*Options*: `compare September`, `sort ai`, `top 20`, {section}, `csv`."
+        f"*Options*: `compare September`, `sort ai`, `top 20`, {section}, `csv`.\n"
+        f"*What readers miss*: {', '.join(b.code(str(topic)) for topic in Topic if topic.is_missed)}."
     )
 
 

@@ -18,8 +18,8 @@ from bot.model.questions import FileTo, Question, VisitorsQuery
 from bot.model.visitors import Budget, PageCounts, Period
 
 EXAMPLES = (
-    "`/docs-visitors 28d`, `/docs-visitors last week path /api`, `/docs-visitors October top 20 sort ai`, "
-    "`/docs-visitors 2026-10-01..2026-10-15 csv`"
+    "`/docs-visitors 28d`, `/docs-visitors searches last week`, "
+    "`/docs-visitors October top 20 sort ai path /api`, `/docs-visitors 2026-10-01..2026-10-15 csv`"
 )
 DIGEST_EXAMPLES = (
     "`/docs-visitors subscribe monday 09:00 Europe/Berlin`, `/docs-visitors subscribe path /api`, "

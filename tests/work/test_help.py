@@ -54,6 +54,14 @@ async def test_what_the_help_shows_works_and_names_a_job_of_the_channel(office: 
         assert message is None or not message.text.startswith((":no_entry:", "I don't", "I took")), each
 
 
+async def test_the_help_about_visitors_names_what_readers_miss_and_so_does_the_answer_to_a_slip(
+    office: Office,
+) -> None:
+    said = await help_of(office, "/docs-visitors")
+    assert said.text.endswith("*What readers miss*: `searches`, `feedback`, `questions`.")
+    assert "`/docs-visitors searches last week`" in await office.told("/docs-visitors", "search")
+
+
 @each_command
 async def test_where_there_is_no_job_the_help_names_none(office: Office, name: str) -> None:
     await office.started(channel=ELSEWHERE)
