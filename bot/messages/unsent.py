@@ -57,6 +57,8 @@ def not_sent(taken: Taken, text: str, unsent: Unsent) -> Message:
             f"That looks like {b.code(taken.command)}",
             "Type that if you mean it.",
         )
+    elif taken.reflex is Reflex.COMMAND and "merge" in text.casefold():
+        onward = "Merge a pull request where it is: the button in its job's thread leads there."
     quoted = f"“{b.quoted(text, 80)}”: " if visible(text).strip() else ""
     return b.with_buttons(f"{quoted}{said}, so nothing was started. {onward}".strip(), [_send_anyway(unsent)])
 

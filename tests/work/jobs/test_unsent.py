@@ -55,6 +55,19 @@ async def test_a_command_that_is_none_starts_nothing_until_its_author_insists(
     assert office.sent() == [text]
 
 
+@pytest.mark.parametrize(
+    ("text", "onward"),
+    [
+        ("merge it", "Merge a pull request where it is: the button in its job's thread leads there."),
+        ("settings", "`/docs-agent help` lists those that I have."),
+    ],
+)
+async def test_a_command_that_the_bot_lacks_is_answered_with_what_to_do_instead(
+    office: Office, text: str, onward: str
+) -> None:
+    assert (await office.told("/docs-agent", text)).endswith(f"so nothing was started. {onward}")
+
+
 async def test_thanks_by_command_start_nothing(office: Office) -> None:
     answer = await office.told("/docs-agent", "Thank you so much!")
     assert "That looks like thanks or agreement, so nothing was started." in answer
