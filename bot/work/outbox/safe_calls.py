@@ -23,7 +23,8 @@ from bot.model.visitors import PageCounts, Snapshot
 from bot.store import LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.ports import SlackRefused, SlackUnclear, SlackUnreachable
-from bot.work.visitors.question import misses_report, numbers_of
+from bot.work.visitors.question import numbers_of
+from bot.work.visitors.report import misses_report
 from bot.work.writing import BatchWriter
 
 log = structlog.get_logger(__name__)

@@ -10,7 +10,8 @@ from bot.model.questions import QuestionKind, VisitorsQuery
 from bot.store import Transaction
 from bot.work.access import Allowed
 from bot.work.context import Context
-from bot.work.visitors.question import WANTED, answered, misses_report, with_label
+from bot.work.visitors.question import WANTED, answered, with_label
+from bot.work.visitors.report import misses_report
 
 
 async def ask_misses(

@@ -17,11 +17,10 @@ from bot.messages import misses, visitors
 from bot.messages import visitors_answers as say
 from bot.model.access import Origin
 from bot.model.ids import Message, ProjectId, QuestionId, SubscriptionId, UserId, is_direct_message
-from bot.model.misses import SOURCES, Source, Topic
+from bot.model.misses import Source
 from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.questions import (
     FileTo,
-    MissesReport,
     Numbers,
     Question,
     QuestionKind,
@@ -33,7 +32,7 @@ from bot.model.visitors import ReadingProblem, Snapshot, SnapshotState
 from bot.store import Transaction
 from bot.work.access import Allowed
 from bot.work.context import Context, WorkerContext
-from bot.work.visitors.report import CURVE_WEEKS, build_report, tell_digest
+from bot.work.visitors.report import CURVE_WEEKS, build_report, misses_report, tell_digest
 from bot.work.writing import retry_on_db_error, run_all, unless_taken_over
 
 log = structlog.get_logger(__name__)
@@ -228,19 +227,31 @@ def _awaited(
 
     None if it is to be told what there is.
     """
-    is_digest = question.kind is QuestionKind.DIGEST
-    # A digest does not wait long for the week that shows where the data begins: mostly its curve does.
-    windows = [each for each in numbers.windows if not (is_digest and each is numbers.older)]
-    parts = [*numbers.missed, *([numbers.older] if is_digest and numbers.older else []), *numbers.chart]
+    awaited = _awaited_by_digest if question.kind is QuestionKind.DIGEST else _awaited_by_person
+    return awaited(context, question, numbers, now)
+
+
+def _awaited_by_digest(
+    context: WorkerContext, question: Question, numbers: Numbers, now: datetime
+) -> Sequence[Snapshot]:
+    # It does not wait long for the week that shows where the data begins: mostly its curve does.
+    windows = [each for each in numbers.windows if each is not numbers.older]
+    parts = [*numbers.missed, *([numbers.older] if numbers.older else []), *numbers.chart]
+    age_seconds = (now - question.asked_at).total_seconds()
     pages = [each for each in windows if _comes(question, each)][:1]
-    chart = [each for each in parts if not each.is_read and _comes(question, each)]
-    if is_digest:
-        age_seconds = (now - question.asked_at).total_seconds()
-        if pages and age_seconds < _patience_seconds(context, question, numbers):
-            return pages
-        has_room = context.analytics.background_room(numbers.budget) > 0
-        is_early = age_seconds < context.timeouts.curve_seconds
-        return chart if numbers.now.totals is not None and is_early and has_room else []
+    if pages and age_seconds < _patience_seconds(context, question, numbers):
+        return pages
+    has_room = context.analytics.background_room(numbers.budget) > 0
+    if numbers.now.totals is None or age_seconds >= context.timeouts.curve_seconds or not has_room:
+        return []
+    return [each for each in parts if not each.is_read and _comes(question, each)]
+
+
+def _awaited_by_person(
+    context: WorkerContext, question: Question, numbers: Numbers, now: datetime
+) -> Sequence[Snapshot]:
+    pages = [each for each in numbers.windows if _comes(question, each)][:1]
+    chart = [each for each in numbers.chart if not each.is_read and _comes(question, each)]
     free_at = numbers.budget.free_at
     if (pages or chart) and free_at is not None and (free_at - now).total_seconds() > _SOON_SECONDS:
         return []
@@ -334,20 +345,6 @@ def _told(
         return misses.report(missed, question.id, shared_by=shared_by, can_share=can_share)
     report = build_report(context, tx, question.query, numbers)
     return visitors.report(report, question.id, shared_by=shared_by, can_share=can_share)
-
-
-def misses_report(
-    context: Context, question: Question, numbers: Numbers, topic: Topic | None = None
-) -> MissesReport:
-    """Return what an answer about what readers miss is made of. ``topic``: of a digest's week."""
-    query, windows = question.query, numbers.windows
-    if topic is not None:
-        query = replace(query, topic=topic)
-        windows = tuple(each for each in numbers.missed if each.source in SOURCES[topic])
-        windows = tuple(each for each in windows if each.period == query.period)
-    read_at = min((each.taken_at for each in windows if each.taken_at), default=context.clock())
-    is_open = not query.period.is_over(read_at, context.analytics.zone)
-    return MissesReport(query, windows, is_open, read_at)
 
 
 def _private_delivery(key: str, question: Question, message: Message) -> NewDelivery:

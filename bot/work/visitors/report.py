@@ -20,9 +20,11 @@ from bot.messages.digests import digest as digest_message
 from bot.messages.visitors import NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ
 from bot.model.ids import ChannelId, ProjectId
 from bot.model.jobs import JobState, TrackedJob
+from bot.model.misses import SOURCES, Topic
 from bot.model.outbox import NewDelivery
 from bot.model.questions import (
     Comparison,
+    MissesReport,
     Movements,
     Numbers,
     Question,
@@ -82,6 +84,20 @@ def build_report(context: Context, tx: Transaction, query: VisitorsQuery, number
         taken_at=now.taken_at,
         empty=empty,
     )
+
+
+def misses_report(
+    context: Context, question: Question, numbers: Numbers, topic: Topic | None = None
+) -> MissesReport:
+    """Return what an answer about what readers miss is made of. ``topic``: of a digest's week."""
+    query, windows = question.query, numbers.windows
+    if topic is not None:
+        query = replace(query, topic=topic)
+        windows = tuple(each for each in numbers.missed if each.source in SOURCES[topic])
+        windows = tuple(each for each in windows if each.period == query.period)
+    read_at = min((each.taken_at for each in windows if each.taken_at), default=context.clock())
+    is_open = not query.period.is_over(read_at, context.analytics.zone)
+    return MissesReport(query, windows, is_open, read_at)
 
 
 def _has_begun(tx: Transaction, query: VisitorsQuery, numbers: Numbers) -> bool:
