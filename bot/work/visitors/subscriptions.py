@@ -14,7 +14,7 @@ from bot.model.ids import ChannelId, Message, ProjectId, RequestKey, Subscriptio
 from bot.model.outbox import Delivery, NewDelivery, NotPosted
 from bot.model.prompts import Act
 from bot.model.questions import NOBODY, QuestionKind, Subscription, SubscriptionState, VisitorsQuery, Weekday
-from bot.model.visitors import Period, ReadingProblem, last_full_week
+from bot.model.visitors import Period, ReadingProblem, SnapshotState, last_full_week
 from bot.store import Transaction
 from bot.work.access import Allowed
 from bot.work.context import Context, WorkerContext
@@ -253,12 +253,13 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
     """
     now, analytics = context.clock(), context.analytics
     coming = tx.subscriptions.due(now + _PLANNED_AHEAD, _AT_ONCE)
+    ahead: list[tuple[Subscription, Period, datetime]] = []
     for each in coming:
         run_at = each.next_run_at or now
         week = last_full_week(run_at, analytics.zone)
         if run_at > now:
             if analytics.is_final(week, now) and context.projects.serve(each.project):
-                _read_ahead(context, tx, each, week, run_at)
+                ahead.append((each, week, run_at))
             continue
         tx.subscriptions.change(each.id, next_run_at=each.weekly.next_after(now))
         if now - run_at > LATEST:
@@ -268,21 +269,32 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
             continue
         origin = Origin(_key(each, week), NOBODY, each.channel)
         _ask_digest(context, tx, origin, each.project, each.section, week, each.id)
+    _read_ahead(context, tx, ahead)
     return bool(coming)
 
 
 def _read_ahead(
-    context: WorkerContext, tx: Transaction, subscription: Subscription, week: Period, run_at: datetime
+    context: WorkerContext, tx: Transaction, coming: Sequence[tuple[Subscription, Period, datetime]]
 ) -> None:
-    """Request the numbers of a digest that comes soon, and want them until then."""
-    now, project = context.clock(), subscription.project
-    ahead = [
-        tx.snapshots.request(project, period, with_pages=True, is_final=True, now=now)
-        for period in week.earlier(2)
-    ]
-    query = VisitorsQuery(week, week.before(), subscription.section)
-    ahead += request_missed(context, tx, project, query, now)
-    tx.snapshots.want([each.id for each in ahead], QuestionKind.DIGEST, run_at + WANTED)
+    """Request the numbers of digests that come soon, each of a week, and want them until its time.
+
+    No digest waits for what readers missed. So that is read when the pages of all with the same key are.
+    """
+    now, budget_of = context.clock(), context.projects.budget_of
+    busy = set[ProjectId]()
+    for each, week, run_at in coming:
+        pages = [
+            tx.snapshots.request(each.project, period, with_pages=True, is_final=True, now=now)
+            for period in week.earlier(2)
+        ]
+        tx.snapshots.want([page.id for page in pages], QuestionKind.DIGEST, run_at + WANTED)
+        if any(page.state is SnapshotState.REQUESTED for page in pages):
+            busy.add(budget_of(each.project))
+    for each, week, run_at in coming:
+        if budget_of(each.project) not in busy:
+            query = VisitorsQuery(week, week.before(), each.section)
+            missed = request_missed(context, tx, each.project, query, now)
+            tx.snapshots.want([part.id for part in missed], QuestionKind.DIGEST, run_at + WANTED)
 
 
 # ---- what came of a post

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -11,8 +12,9 @@ from bot.messages.misses import IMPROVE
 from bot.model.ids import ChannelId, UserId
 from tests.builders import BEN, CHANNEL
 from tests.work.office import Office
+from tests.work.sites import ACME, BETA, open_sites
 from tests.work.visitors.test_misses import asked, buttons_of, feedback_of, form_of, searches, turns, votes_of
-from tests.work.weekly import DAY, MONDAY, digests, subscribed, until
+from tests.work.weekly import DAY, MONDAY, WEEK, digests, subscribed, until
 
 FIRST, SECOND = datetime(2026, 11, 9, 9, tzinfo=UTC), datetime(2026, 11, 16, 9, tzinfo=UTC)
 ASKED_ABOUT = ("searches", "by-page", "feedback", "assistant")
@@ -224,3 +226,25 @@ async def test_a_job_whose_texts_were_forgotten_is_not_told(readers: Office) -> 
     assert (await readers.job()).about is None
     await until(readers, SECOND)
     assert "asked for <" not in digests(readers)[-1]
+
+
+async def test_what_readers_missed_is_read_after_the_pages_of_all_digests_that_share_the_calls(
+    readers: Office,
+) -> None:
+    sites = await open_sites(readers)
+    await sites.serve(ACME, replace(BETA, counted_with=ACME.id))
+    sites.beta.site.fill(300, MONDAY, MONDAY + 6 * DAY)
+    sites.beta.site.fill(300, WEEK, WEEK + 6 * DAY)
+    sites.beta.readers |= readers.docs.readers
+    readers.budget(10, page_size=100)
+    for name in ("acme", "beta"):
+        await readers.visitors(f"subscribe monday 09:00 UTC project:{name}")
+    await readers.reading(5)
+    await until(readers, FIRST - timedelta(hours=6))
+    assert readers.docs.calls + sites.beta.calls == ["visitors"] * 7
+    for hours in (5, 4, 3):
+        await until(readers, FIRST - timedelta(hours=hours) + timedelta(minutes=1))
+    await until(readers, FIRST)
+    assert readers.clock() < FIRST + timedelta(seconds=30)
+    told = [text for text in readers.posted() if "in the week" in text]
+    assert ["rate limits" in text for text in told] == [True, True]
