@@ -87,5 +87,5 @@ def came_of(job: TrackedJob) -> str:
 def notes(weekly: WeeklyReport) -> list[str]:
     """Return what is to be known of the list: what it was not chosen from."""
     is_part = any(each.words.is_part for each in weekly.missed if each.words)
-    few = [f"The list is of the first {MOST_READ} rows that the docs service names."] if is_part else []
+    few = [f"What is worth doing was chosen from the first {MOST_READ} rows of each kind."] if is_part else []
     return [*few, *unread([each for each in weekly.missed if each.problem != ReadingProblem.NOT_HERE])]

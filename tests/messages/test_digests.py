@@ -191,7 +191,7 @@ def test_a_digest_says_of_how_many_rows_its_list_is_and_what_could_not_be_read()
     refused = snapshot(source=Source.VOTES, state=SnapshotState.FAILED, problem=ReadingProblem.UNWELL)
     absent = replace(refused, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)
     said = digest(weekly(missed=(part, refused, absent)), QUESTION).text
-    assert "The list is of the first 100 rows that the docs service names." in said
+    assert "What is worth doing was chosen from the first 100 rows of each kind." in said
     assert "Votes couldn't be read: " in said
     assert "Questions couldn't" not in said
 

@@ -46,7 +46,8 @@ class Story:
         """Call ``find`` until it returns something, and return that. Fails after ``HANG_SECONDS``."""
         deadline = monotonic() + HANG_SECONDS
         while (found := find()) is None:
-            assert monotonic() < deadline, f"{what} did not come"
+            said = [note["text"] for note in self.state.ephemerals.values()]
+            assert monotonic() < deadline, f"{what} did not come; privately: {said}"
             await asyncio.sleep(0.02)
         return found
 
