@@ -224,7 +224,12 @@ def questions(asked: Sequence[Json]) -> Told:
         f"*{sum(row[1] for row in rows)} unanswered* of {which}",
         len(asked) > MOST,
         min(len(asked), MOST),
-        [f"{f'`{row[0]}` ' * bool(row[0])}{counted(row[1], 'question')}: “{row[2]}”" for row in rows],
+        [
+            f"`{category}` {counted(count, 'question')}: “{text}”"
+            if category
+            else f"Asked {counted(count, 'time')}: “{text}”"
+            for category, count, text, _ in rows
+        ],
         [[row[0], str(row[1]), row[2], row[3].removeprefix("https://acme-docs.example")] for row in rows],
         list(dict.fromkeys(kept(turn["query"]) for turn in largest))[:MOST_QUOTES],
     )
