@@ -30,9 +30,7 @@ def worth_doing(weekly: WeeklyReport, question: QuestionId) -> list[Block]:
 
 def _evidence(worth: Worth) -> str:
     """Return one line about a row: what it is, and what shows that it is worth doing."""
-    since = (
-        ", new" if worth.is_new else f", {number(worth.was or 0)} the week before" if worth.has_grown else ""
-    )
+    since = _since(worth)
     match worth.topic:
         case Topic.SEARCHES:
             searched = f"searched {_times(worth.events)}, clicked {number(worth.of)}"
@@ -46,6 +44,13 @@ def _evidence(worth: Worth) -> str:
             return f"{_code(worth.title)}: {asked}: “{b.quoted(worth.quote, _QUOTE_LENGTH)}”"
         case _:
             return f"“{b.quoted(worth.title, _TITLE_LENGTH)}”: asked {_times(worth.events)}, no answer{since}"
+
+
+def _since(worth: Worth) -> str:
+    """Return how often it was in the week before, if it is new or has grown."""
+    if worth.is_new:
+        return ", new"
+    return f", {number(worth.was or 0)} the week before" if worth.has_grown else ""
 
 
 def _code(title: str) -> str:

@@ -262,9 +262,8 @@ def _weekly_report(
 def _worth(question: Question, numbers: Numbers, recent: Sequence[TrackedJob]) -> tuple[Worth, ...]:
     """Return what is worth doing this week, without what ``recent`` jobs were asked for."""
     week, asked = question.query.period, {job.about.key for job in recent if job.about and not _failed(job)}
-    read = [each for each in numbers.missed if each.words is not None]
     now, was = (
-        {each.source: each.words for each in read if each.words and (each.period == week) is is_now}
+        {each.source: each.words for each in numbers.missed if each.words and (each.period == week) is is_now}
         for is_now in (True, False)
     )
     return chosen(worth_doing(now, was, question.query.section), asked)
