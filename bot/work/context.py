@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -39,6 +39,8 @@ class Timeouts:
     """Grace period after a follow-up in which *completed* may still be the previous iteration's."""
     intake_seconds: float = 2.5
     """How long a request may take until it is stored. Slack waits three seconds for its acknowledgement."""
+    database_seconds: float = 20.0
+    """How long a worker retries a write. Less than what is left of a lease after the slowest remote call."""
     names_seconds: float = 5.0
     """How long the look-up of the names in a prompt may take. Names that are missing then stay ids."""
     running_seconds: float = 1_800.0
@@ -160,12 +162,16 @@ class WorkerContext(Context):
         return Claimer(self.owner, self.clock(), self.timeouts.lease_seconds)
 
     async def settle(self, change: Callable[[Transaction], Result]) -> Result:
-        """Write the outcome for a claimed row and free its lease; retry for 20 s while the database is away.
+        """Write the outcome for a claimed row and free its lease; retry while the database is unavailable.
 
         An outcome that is not written waits until the lease has run out. Raises LeaseLost, also when an
         earlier try was committed although it failed, and DatabaseTrouble when the database stays away.
         """
-        return await retry_on_db_error(lambda: self.store.write(change))
+        return await self.retry(lambda: self.store.write(change))
+
+    async def retry(self, write: Callable[[], Awaitable[Result]]) -> Result:
+        """Call ``write``, which may be repeated, and retry it while the database is unavailable."""
+        return await retry_on_db_error(write, self.timeouts.database_seconds)
 
     def after(self, seconds: float) -> datetime:
         """Return the time that many seconds from now."""

@@ -14,20 +14,18 @@ from bot.store import DatabaseTrouble, LeaseLost
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
-_PATIENCE_SECONDS = 20.0
-"""How long writes are retried. Less than what is left of a lease after the slowest remote call."""
 _FIRST_SECONDS, _MOST_SECONDS = 0.1, 2.0
 """First and longest pause between two tries; each pause is twice the one before."""
 
 
-async def retry_on_db_error(write: Callable[[], Awaitable[Result]]) -> Result:
-    """Do what ends with a write, and retry for 20 s while the database is unavailable.
+async def retry_on_db_error(write: Callable[[], Awaitable[Result]], seconds: float) -> Result:
+    """Call ``write``, and retry for ``seconds`` while the database is unavailable.
 
     ``write`` must be harmless to repeat, because an earlier try may have been committed although it failed.
     One transaction that frees a lease under its owner's name is: the next try raises LeaseLost and writes
     nothing. Raises DatabaseTrouble when the database stays away.
     """
-    until, pause_seconds = monotonic() + _PATIENCE_SECONDS, _FIRST_SECONDS
+    until, pause_seconds = monotonic() + seconds, _FIRST_SECONDS
     while True:
         try:
             return await write()

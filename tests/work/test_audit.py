@@ -16,6 +16,7 @@ from bot.model.ids import PromptId, UserId
 from bot.model.prompts import Act, AuditRow, PromptState
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.schema import audit, deliveries, prompts
+from bot.work.context import Timeouts
 from bot.work.jobs.decisions import dismiss, send_again, stop_watching
 from bot.work.retention import forget_old, forget_person
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, execute, rows_of
@@ -132,6 +133,7 @@ async def test_subscriptions_and_their_ends_are_told_once(office: Office) -> Non
 
 async def test_what_cannot_be_told_is_not_done(office: Office) -> None:
     """Both are written in one transaction."""
+    office.context = replace(office.context, timeouts=Timeouts(database_seconds=0.1))
     await office.ask("Add a page")
     await execute(office.store, text("DROP TABLE audit"))
     with pytest.raises(DatabaseTrouble):

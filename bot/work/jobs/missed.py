@@ -27,7 +27,7 @@ from bot.work.ports import (
     SlackUnreachable,
     ThreadReply,
 )
-from bot.work.writing import request_writer, retry_on_db_error, unless_taken_over
+from bot.work.writing import request_writer, unless_taken_over
 
 Take = Callable[[Context, ThreadReply | Mention], Awaitable[None]]
 """Handles a message; see ``bot/commands/catalogue.py``."""
@@ -99,7 +99,7 @@ async def _read(context: WorkerContext, unread: Unread, take: Take) -> None:
     try:
         said = await context.messenger.said_since(unread.channel, thread=unread.thread, since=unread.since)
         for received in said:
-            await retry_on_db_error(partial(_take, context, received, take))
+            await context.retry(partial(_take, context, received, take))
     except (SlackError, Untold, TooEarly) as error:
         told = error if isinstance(error, SlackError) else SlackUnclear(type(error).__name__)
         await _settle_error(context, unread, told)

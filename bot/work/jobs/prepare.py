@@ -20,7 +20,7 @@ from bot.work.jobs.attachments import Attachments, attachments_of, plain_text
 from bot.work.jobs.service_health import FIRST_SECONDS
 from bot.work.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.work.jobs.thread import open_thread, redraw_face, say
-from bot.work.writing import retry_on_db_error, run_as_claimed, unless_taken_over
+from bot.work.writing import run_as_claimed, unless_taken_over
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
@@ -45,7 +45,7 @@ async def prepare_prompts(context: WorkerContext) -> int:
 
 async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
     with about_request(prompt.key):
-        await retry_on_db_error(partial(_prepare_known, context, prompt))
+        await context.retry(partial(_prepare_known, context, prompt))
 
 
 async def _prepare_known(context: WorkerContext, prompt: Prompt) -> None:

@@ -22,7 +22,7 @@ from bot.work.outbox.safe_calls import Absent, Searches, as_member, check_lease,
 from bot.work.ports import SlackError, SlackRefused
 from bot.work.visitors.question import is_stale
 from bot.work.visitors.subscriptions import posted
-from bot.work.writing import BatchWriter, retry_on_db_error, run_as_claimed, unless_taken_over
+from bot.work.writing import BatchWriter, run_as_claimed, unless_taken_over
 
 log = structlog.get_logger(__name__)
 
@@ -105,11 +105,11 @@ async def _deliver_known(
         await context.settle(lambda tx: tx.outbox.settle(delivery, step, owner=context.owner))
     except SlackError as error:
         log.info("delivery_not_sent", delivery=delivery.id, job=delivery.what.job, reason=str(error))
-        await retry_on_db_error(partial(settle_error, context, delivery, error))
+        await context.retry(partial(settle_error, context, delivery, error))
     else:
         # The post of a subscription writes more rows, which must not fail other deliveries.
         writer = BatchWriter[Sent, None]() if delivery.what.subscription is not None else sent
-        await retry_on_db_error(
+        await context.retry(
             lambda: writer.put((delivery, ts, is_late), lambda some: _settle_sent(context, some))
         )
     if delivery.what.kind in PACED:

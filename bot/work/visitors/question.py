@@ -33,7 +33,7 @@ from bot.store import Transaction
 from bot.work.access import Allowed
 from bot.work.context import Context, WorkerContext
 from bot.work.visitors.report import CURVE_WEEKS, build_report, misses_report, tell_digest
-from bot.work.writing import retry_on_db_error, run_all, unless_taken_over
+from bot.work.writing import run_all, unless_taken_over
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
@@ -166,7 +166,7 @@ def _unread(parts: Sequence[Snapshot]) -> int:
 async def answer_questions(context: WorkerContext) -> int:
     """Check the questions that are due: send the answer, or say that their numbers are being read."""
     claimed = await context.store.write(lambda tx: tx.questions.claim(context.claimer(), _AT_ONCE))
-    await run_all(*(retry_on_db_error(partial(_advance, context, question)) for question in claimed))
+    await run_all(*(context.retry(partial(_advance, context, question)) for question in claimed))
     return 0  # a question that waits becomes due again by itself
 
 
