@@ -10,21 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
-from sqlalchemy import column, inspect, select, table, text
+from sqlalchemy import Column, MetaData, String, Table, inspect, select, text
 from sqlalchemy.engine import Connection
 
 from bot.store.database import Database, UnusableDatabase, make_private
+from bot.store.schema import metadata
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
 log = structlog.get_logger(__name__)
-FIRST, HEAD = "1000_edited_until_0.2.0", "1001"
-"""The first and the newest revision in ``migrations/versions``, as a test says. Revisions sort as text."""
+FIRST, HEAD = "1001", "1001"
+"""The first and the newest revision in ``migrations/versions``, as a test says. Revisions sort as text.
+An empty database gets the tables of the schema at once, and the newest revision."""
 _FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 7_203_114
 """Key of the PostgreSQL advisory lock for migrations; an arbitrary number, the same in every process."""
-_version = table("alembic_version", column("version_num"))
+_version = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 
 async def current(database: Database) -> str | None:
@@ -70,10 +72,23 @@ def _migrate(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     # Another process, perhaps of a newer version, may have migrated while we waited.
-    if _lacks(revision_of(connection)):
+    found = revision_of(connection)
+    if found is None:
+        _make(connection)
+    elif _lacks(found):
         from alembic import command
 
         command.upgrade(alembic_config(connection), HEAD)
+
+
+def _make(connection: Connection) -> None:
+    """Make all tables of the schema."""
+    dialect = connection.dialect.name
+    for index in (each for table in metadata.tables.values() for each in table.indexes if each.info):
+        index.dialect_options[dialect]["where"] = text(index.info["where"])
+    metadata.create_all(connection)
+    _version.create(connection)
+    connection.execute(_version.insert().values(version_num=HEAD))
 
 
 def _lacks(found: str | None) -> bool:

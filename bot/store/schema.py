@@ -45,7 +45,7 @@ def _if_set(name: str, *columns: str) -> Index:
     """Return an index without the rows in which its last column is not set, which need no entry.
 
     Its ``info`` says so: for an option of PostgreSQL's, SQLAlchemy would import the whole dialect, 2.5 MB.
-    The migration adds the option.
+    ``migrate`` adds the option.
     """
     return Index(name, *columns, info={"where": f"{columns[-1]} IS NOT NULL"})
 

@@ -24,7 +24,6 @@ from bot.github import (
     pull_request_of,
     site_of,
 )
-from bot.github.client import MAX_RESPONSE_BYTES
 from tests.docs_api.builders import FakeService
 from tests.docs_api.test_over_http import answering_bytes
 from tests.github.builders import CLOSED, MERGED, NOW, OPEN, TOKEN, WHICH, client_of
@@ -138,6 +137,12 @@ async def test_a_repository_that_was_renamed_is_found_on_the_same_host(status: i
     ]
 
 
+@pytest.mark.parametrize("api_url", ["https://API.github.com/", "https://api.github.com:443/api/v3"])
+async def test_an_address_in_another_spelling_is_called(api_url: str) -> None:
+    async with client_of(FakeService(httpx.Response(200, json=OPEN)), api_url=api_url) as github:
+        assert await github.pull_request(WHICH)
+
+
 @pytest.mark.parametrize(
     "location",
     [
@@ -230,7 +235,6 @@ async def test_a_limit_says_until_when(headers: dict[str, str], until: datetime 
         httpx.Response(200, json={**OPEN, "title": None}),
         httpx.Response(200, json={**MERGED, "merged_at": "yesterday"}),
         httpx.Response(200, json={**MERGED, "merged_at": "0001-01-01T00:00:00+02:00"}),
-        httpx.Response(200, content=b" " * (MAX_RESPONSE_BYTES + 1)),
         httpx.ConnectError(TOKEN),
         httpx.ReadTimeout(TOKEN),
         OSError(TOKEN),

@@ -6,27 +6,20 @@ import asyncio
 import subprocess
 import sys
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.engine import Connection
 from structlog.testing import capture_logs
 
-from bot.model.ids import JobNumber, QuestionId, SnapshotId
-from bot.model.jobs import JobState, TrackedJob
-from bot.model.misses import Source
-from bot.model.visitors import Counts
-from bot.store import Store, Transaction
 from bot.store.database import Database, UnusableDatabase
 from bot.store.migrate import FIRST, HEAD, alembic_config, current, migrate
-from bot.store.schema import audit, channels, metadata
-from tests.builders import ANA, CHANNEL, NOW, PROJECT, mark_revision, rows_of
+from bot.store.schema import metadata
+from tests.builders import mark_revision
 
 SCRIPTS = ScriptDirectory.from_config(alembic_config())
 DAY = timedelta(days=1)
@@ -94,68 +87,7 @@ async def test_a_database_of_a_newer_version_is_left_alone_with_a_warning(databa
     assert [(line["log_level"], line["event"]) for line in logged] == [("warning", "database_is_newer")]
 
 
-def _as_0_1_0_wrote(connection: Connection) -> None:
-    """Make the tables of 0.1.0, and rows as it wrote them."""
-    command.upgrade(alembic_config(connection), "1000_edited_until_0.2.0")
-    found = sa.MetaData()
-    found.reflect(connection)
-
-    def add(table: str, **values: object) -> None:
-        connection.execute(found.tables[table].insert().values(values))
-
-    job = {"project": PROJECT, "channel": CHANNEL, "requester": ANA, "text": "Fix it", "asked_at": NOW}
-    link = "https://code.example/pull/7"
-    add("jobs", number=1, state="no_change", iteration=1, ended_at=NOW, **job)
-    add("jobs", number=2, state="pull_request", iteration=2, ended_at=NOW, pr_link=link, **job)
-    add("jobs", number=3, state="working", iteration=1, pr_link=link, **job)
-    add("jobs", number=4, state="waiting", **job)
-    add("audit", at=NOW, user=ANA, act="asked", project=PROJECT, channel=CHANNEL, job=1, end="no_change")
-    add("channel_projects", channel=CHANNEL, project="beta")
-    days = {"first": NOW.date() - 7 * DAY, "end": NOW.date()}
-    times = {"created_at": NOW, "taken_at": NOW, "due_at": NOW}
-    counts = {"human": 5, "ai": 3, "total": 8}
-    read: dict[str, object] = {"is_final": True, "with_pages": True, "state": "done", "complete": True}
-    add("snapshots", id=1, project=PROJECT, generation="final", **days, **times, **counts, **read)
-    add("page_visitors", snapshot=1, hash="0" * 32, path="/quickstart", **counts)
-    query = {"period": {name: str(day) for name, day in days.items()}, "compared": None, "section": "/api"}
-    asked: dict[str, object] = {"kind": "visitors", "state": "answered", "asked_at": NOW, "due_at": NOW}
-    where = {"key": "q", "project": PROJECT, "channel": CHANNEL, "user": ANA}
-    add("questions", query=query, now=1, chart=[1], **where, **asked)
-
-
-async def test_a_database_of_0_1_0_comes_over_with_all_that_is_in_it(database: Database) -> None:
-    await database.write(_as_0_1_0_wrote)
-    await migrate(database)
-    assert await current(database) == HEAD
-    store = Store(database)
-    jobs = [await store.read(partial(_job, JobNumber(number))) for number in range(1, 5)]
-    assert [(job.state, job.version, job.pr_version) for job in jobs] == [
-        (JobState.NO_PULL_REQUEST, 1, None),
-        (JobState.PULL_REQUEST, 2, 1),
-        (JobState.WORKING, 1, None),
-        (JobState.WAITING, 0, None),
-    ]
-    assert not any(job.about or job.pull_request or job.by_mention for job in jobs)
-    question = await store.read(lambda tx: tx.questions.get(QuestionId(1)))
-    assert question is not None
-    assert (question.query.section, question.query.topic, question.snapshots) == ("/api", "visitors", (1, 1))
-    [snapshot] = (await store.read(lambda tx: tx.snapshots.get([SnapshotId(1)]))).values()
-    assert (snapshot.source, snapshot.totals) == (Source.VISITORS, Counts(5, 3, 8))
-    assert await store.read(lambda tx: tx.pages.count(SnapshotId(1), None)) == 1
-    ended = await database.read(lambda connection: connection.execute(sa.select(audit.c.end)).scalar_one())
-    assert ended == JobState.NO_PULL_REQUEST
-    assert (await rows_of(store, sa.select(channels)))[0] == {
-        "id": CHANNEL,
-        "project": "beta",
-        "by_mention": False,
-    }
-
-
-def _job(number: JobNumber, tx: Transaction) -> TrackedJob:
-    return tx.jobs.known(number)
-
-
-@pytest.mark.parametrize("revision", ["0001", "0021"])
+@pytest.mark.parametrize("revision", ["0001", "1000_edited_until_0.2.0"])
 async def test_a_database_of_before_the_first_release_is_refused_and_left_as_it_is(
     database: Database, revision: str
 ) -> None:
@@ -189,5 +121,4 @@ async def test_a_start_with_nothing_to_migrate_does_not_load_alembic(tmp_path: P
         command = [sys.executable, "-c", _START, f"sqlite:///{tmp_path}/bot.db"]
         return subprocess.run(command, check=False).returncode
 
-    assert await asyncio.to_thread(start) == 1, "the first one migrates"
-    assert await asyncio.to_thread(start) == 0
+    assert [await asyncio.to_thread(start) for _ in range(2)] == [0, 0]
