@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 FIRST, HEAD = "1001", "1001"
 """The first and the newest revision in ``migrations/versions``, as a test says. Revisions sort as text.
-An empty database gets the tables of the schema at once, and the newest revision."""
+An empty database gets the tables of `bot.store.schema` and the newest revision at once."""
 _FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 7_203_114
 """Key of the PostgreSQL advisory lock for migrations; an arbitrary number, the same in every process."""
@@ -35,13 +35,13 @@ async def current(database: Database) -> str | None:
 
 
 def revision_of(connection: Connection) -> str | None:
-    """Return the revision. Raises UnusableDatabase for one of before the first release."""
+    """Return the revision. Raises UnusableDatabase for one of before 0.2.0."""
     if not inspect(connection).has_table(_version.name):
         return None
     revision: str | None = connection.execute(select(_version.c.version_num)).scalar_one_or_none()
     if revision is not None and revision < FIRST:
         raise UnusableDatabase(
-            "The database was made before the first release, and this version cannot read it: "
+            "The database was made by a version before 0.2.0, and this version cannot read it: "
             "move the SQLite file and those beside it away, or empty the PostgreSQL database."
         )
     return revision
@@ -74,17 +74,17 @@ def _migrate(connection: Connection) -> None:
     # Another process, perhaps of a newer version, may have migrated while we waited.
     found = revision_of(connection)
     if found is None:
-        _make(connection)
+        _create_tables(connection)
     elif _lacks(found):
         from alembic import command
 
         command.upgrade(alembic_config(connection), HEAD)
 
 
-def _make(connection: Connection) -> None:
-    """Make all tables of the schema."""
+def _create_tables(connection: Connection) -> None:
+    """Create the tables of the schema in an empty database, and stamp it with the newest revision."""
     dialect = connection.dialect.name
-    for index in (each for table in metadata.tables.values() for each in table.indexes if each.info):
+    for index in (index for table in metadata.tables.values() for index in table.indexes if index.info):
         index.dialect_options[dialect]["where"] = text(index.info["where"])
     metadata.create_all(connection)
     _version.create(connection)

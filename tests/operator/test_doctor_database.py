@@ -92,14 +92,14 @@ async def test_a_sqlite_without_this_versions_tables_is_told(tmp_path: Path) -> 
     assert "a start brings it up to date" in found.seen
 
 
-async def test_a_database_of_before_the_first_release_is_told(tmp_path: Path, migrated: str) -> None:
+async def test_a_database_of_before_0_2_0_is_told(tmp_path: Path, migrated: str) -> None:
     for url in (await database_with_subscriptions(tmp_path), migrated):
         database = Database.open(url)
         await mark_revision(database, "0021")
         await database.close()
         found = (await findings(DATABASE_URL=url.replace("postgresql+psycopg", "postgres")))["database"]
         assert not found.ok
-        assert "made before the first release" in found.seen
+        assert "made by a version before 0.2.0" in found.seen
         assert "move the SQLite file" in found.advice
 
 

@@ -1,11 +1,10 @@
-"""The migrations lead to the schema that the code works with. What was made before the first is refused."""
+"""An empty database and one of 0.2.0 get the schema of the code. Older databases are refused."""
 
 from __future__ import annotations
 
 import asyncio
 import subprocess
 import sys
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from bot.store.schema import metadata
 from tests.builders import mark_revision
 
 SCRIPTS = ScriptDirectory.from_config(alembic_config())
-DAY = timedelta(days=1)
+_OLD = Path(__file__).parent.parent / "data" / "0.2.0"
 _REVISION = sa.text("SELECT version_num FROM alembic_version")
 
 
@@ -31,19 +30,41 @@ def is_migrated() -> bool:
     return False
 
 
-async def test_a_migrated_database_has_exactly_the_tables_of_the_schema(database: Database) -> None:
+def fill_as_0_2_0(connection: Connection) -> None:
+    """Create the tables of 0.2.0 with rows that it wrote; times are in UTC."""
+    name = connection.dialect.name
+    if name == "postgresql":
+        connection.exec_driver_sql("SET LOCAL TIME ZONE 'UTC'")
+    for file in (f"{name}.sql", "rows.sql"):
+        for statement in (_OLD / file).read_text("utf-8").split(";\n"):
+            if statement:
+                connection.exec_driver_sql(statement)
+
+
+def _empty(_connection: Connection) -> None:
+    """Leave a database empty."""
+
+
+@pytest.fixture(params=[_empty, fill_as_0_2_0])
+async def migrated(database: Database, request: pytest.FixtureRequest) -> Database:
+    """A migrated database that was empty, or of 0.2.0."""
+    await database.write(request.param)
+    await migrate(database)
+    return database
+
+
+async def test_a_migrated_database_has_exactly_the_tables_of_the_schema(migrated: Database) -> None:
     def differences(connection: Connection) -> list[object]:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         return list(compare_metadata(context, metadata))
 
-    await migrate(database)
-    assert await database.read(differences) == []
+    assert await migrated.read(differences) == []
 
 
-async def test_a_migrated_database_has_indexes_of_the_same_rows_as_the_schema(database: Database) -> None:
+async def test_a_migrated_database_has_indexes_of_the_same_rows_as_the_schema(migrated: Database) -> None:
     """Alembic compares their columns, but not which rows they leave out."""
 
-    def partial(connection: Connection) -> set[str]:
+    def partial_indexes(connection: Connection) -> set[str]:
         found, name = sa.inspect(connection), connection.dialect.name
         return {
             f"{index['name']}: {str(only).strip('()')}"
@@ -54,9 +75,27 @@ async def test_a_migrated_database_has_indexes_of_the_same_rows_as_the_schema(da
 
     indexes = (index for table in metadata.tables.values() for index in table.indexes)
     wanted = {f"{index.name}: {index.info['where']}" for index in indexes if index.info}
-    await migrate(database)
-    assert await database.read(partial) == wanted
+    assert await migrated.read(partial_indexes) == wanted
     assert len(wanted) == 9
+
+
+async def test_a_database_of_0_2_0_keeps_every_row(database: Database) -> None:
+    def rows(connection: Connection) -> dict[str, int]:
+        """Read every row by its columns' types."""
+        return {
+            name: len(connection.execute(sa.select(table)).all()) for name, table in metadata.tables.items()
+        }
+
+    def rows_before(connection: Connection) -> dict[str, int]:
+        fill_as_0_2_0(connection)
+        names = sa.inspect(connection).get_table_names()
+        counts = {name: sa.select(sa.func.count()).select_from(sa.table(name)) for name in names}
+        return {name: connection.execute(count).scalar_one() for name, count in counts.items()}
+
+    before = await database.write(rows_before)
+    await migrate(database)
+    assert await database.read(rows) == {name: before.get(name, 0) for name in metadata.tables}
+    assert min(before.values()) > 0, "each table of 0.2.0 has a row"
 
 
 async def test_processes_that_migrate_at_once_do_not_get_in_each_others_way(database_url: str) -> None:
@@ -88,12 +127,12 @@ async def test_a_database_of_a_newer_version_is_left_alone_with_a_warning(databa
 
 
 @pytest.mark.parametrize("revision", ["0001", "1000_edited_until_0.2.0"])
-async def test_a_database_of_before_the_first_release_is_refused_and_left_as_it_is(
+async def test_a_database_of_before_0_2_0_is_refused_and_left_as_it_is(
     database: Database, revision: str
 ) -> None:
     await migrate(database)
     await mark_revision(database, revision)
-    advice = "made before the first release, .*: move the SQLite file .* or empty the PostgreSQL database"
+    advice = "made by a version before 0.2.0, .*: move the SQLite file .* or empty the PostgreSQL database"
     for step in (migrate, current):
         with pytest.raises(UnusableDatabase, match=advice):
             await step(database)
