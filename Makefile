@@ -11,7 +11,7 @@ SEED ?= 1
 AT_ONCE ?= 10
 MUTANTS ?= 600
 
-.PHONY: help setup sandbox services play test check torture seeds rolling mutants bench size pictures lock clean
+.PHONY: help setup sandbox services play test approve check torture seeds rolling mutants bench size pictures lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -19,6 +19,7 @@ help:
 	@echo "make play      the same, told as a story in the terminal"
 	@echo "make setup     only set up: afterwards there is $(BIN)/docs-bot"
 	@echo "make test      the whole test suite"
+	@echo "make approve   write down anew what the bot says (tests/messages/approved)"
 	@echo "make check     style, types and layers"
 	@echo "make torture   the bot under faults, from seeds (RUNS=$(RUNS) SEED=$(SEED); 200 runs take about five minutes),"
 	@echo "               then processes restarted in turn, then a kill at every await, statement and commit,"
@@ -62,6 +63,9 @@ play: $(VENV)/.sandbox
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 5 --dist worksteal
+
+approve: $(VENV)/.dev
+	@$(BIN)/python -m tests.messages.approval
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -159,7 +159,7 @@ _WHY: Mapping[Access, str] = {
 
 def not_allowed(access: Access, channel: ChannelId | None = None) -> Message:
     """Return the answer to a user without access, who asked in ``channel``: the reason, and whom to ask."""
-    why = _WHY.get(access, "You can't use this bot. Ask whoever runs it.")
+    why = _WHY[access]
     return b.words(f":no_entry: {why.format(here=f' in {b.channel(channel)}' if channel else '')}")
 
 

@@ -90,7 +90,8 @@ def _searches(answer: MissesReport) -> Sequence[Row]:
 
 def _search_row(search: Search) -> Row:
     hits = counted(search.hits, "search", "searches")
-    clicked = {None: "clicks not told", 0: "no click"}.get(search.clicks, f"{search.clicks:,} with a click")
+    clicked = "clicks not told" if search.clicks is None else f"{search.clicks:,} with a click"
+    clicked = "no click" if search.clicks == 0 else clicked
     page = f" The page clicked most is “{search.page}”." if search.page and search.clicks else ""
     return Row(
         key=search.key,

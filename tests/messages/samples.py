@@ -7,10 +7,13 @@ from typing import Any
 
 from bot.model.ids import JobNumber, Message
 from bot.model.jobs import JobState, TrackedJob
+from bot.model.pull_requests import SeenPullRequest, Size
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 PULL_REQUEST = "https://code.example/acme/docs/pull/7"
-LATER = NOW + timedelta(minutes=4)
+PERMALINK = "https://acme.slack.example/archives/C0DOCS/p1?a=1&b=2"
+LATER, HALF_PAST = NOW + timedelta(minutes=4), NOW + timedelta(minutes=30)
+SEEN = SeenPullRequest("Add <it>", Size(120, 4, 3), is_draft=False, iteration=1, since=NOW)
 
 
 def job(state: JobState = JobState.PULL_REQUEST, **values: Any) -> TrackedJob:

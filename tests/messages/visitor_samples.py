@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from itertools import count
 from typing import Any
 
 from hypothesis import strategies as st
@@ -40,7 +40,6 @@ WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))
 ZONE = "Europe/Berlin"
 TAKEN = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 QUESTION = QuestionId(7)
-_rows = count(1)
 
 
 def page_key(number: int) -> PageKey:
@@ -50,7 +49,8 @@ def page_key(number: int) -> PageKey:
 
 def page(path: str, now: tuple[int, int, int], was: tuple[int, int, int] | None = None) -> PageCounts:
     """A page by its people, AI agents and all visitors, now and before."""
-    return PageCounts(page_key(next(_rows)), path, Counts(*now), Counts(*was) if was else None)
+    key = PageKey(f"0:{zlib.crc32(path.encode()):08x}")
+    return PageCounts(key, path, Counts(*now), Counts(*was) if was else None)
 
 
 def snapshot(period: Period = WEEK, **values: Any) -> Snapshot:

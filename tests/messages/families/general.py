@@ -1,0 +1,77 @@
+"""Projects, replies, reviewers, denied access and forms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.messages import blocks as b
+from bot.messages import general
+from bot.model.access import Access
+from bot.model.ids import ChannelId, JobNumber, ProjectId, Reviewer
+from bot.model.jobs import LeftOut
+from bot.model.projects import Project, Projects
+from tests.builders import ANA, BEN, CHANNEL
+from tests.messages.samples import job
+
+ACME, BETA = Project(ProjectId("p-1"), "acme", "Acme <docs>"), Project(ProjectId("p-2"), "beta", "beta")
+BOTH, ONE = Projects((ACME, BETA)), Projects((ACME,))
+
+
+def forms() -> Mapping[str, object]:
+    """The dialogues."""
+    both = {LeftOut.ASIDE: 1, LeftOut.OLDER: 3}
+    earlier = general.earlier_blocks("Ben: Wrong\nAna: Yes", both, is_chosen=True, is_read=True)
+    jobs = [job(), job(number=JobNumber(41), text="Explain\n" + "every error " * 20)]
+    return {
+        "form: the channel is known": general.ask_form(channel=CHANNEL, private="kept"),
+        "form: all that there is to ask": general.ask_form(
+            channel=None, private="", text="Say \u202eyes", projects=[BETA, ACME], earlier=earlier
+        ),
+        "earlier messages: not chosen": general.earlier_blocks("Ben: No", {}, is_chosen=False, is_read=True),
+        "earlier messages: not readable": general.earlier_blocks("", {}, is_chosen=False, is_read=False),
+        "earlier messages: none": general.earlier_blocks("", {}, is_chosen=True, is_read=True),
+        **{
+            f"earlier messages left out: {why}, {count}": general.earlier_blocks(
+                "", {why: count}, is_chosen=True, is_read=True
+            )
+            for why in LeftOut
+            for count in (1, 2)
+        },
+        "form: run again": general.run_again_form(job(), private="kept"),
+        "form: run again, too long": general.run_again_form(job(text="word " * 1_000), private=""),
+        "form: follow up": general.follow_up_form(jobs, private=""),
+        "form: follow up on a job": general.follow_up_form(jobs[1:], private="", is_chosen=True),
+        "form: docs that are no longer set up": general.NOT_SERVED,
+    }
+
+
+def samples() -> Mapping[str, object]:
+    """What people choose for a channel, and what they may not."""
+    whom = (Reviewer(BEN), Reviewer("S0TEAM"))
+    return {
+        "the channel's docs": general.project_here(ACME, BOTH),
+        "there are no others": general.project_here(ACME, ONE),
+        "docs chosen": general.chosen(ACME),
+        "docs not to choose": general.may_not_choose(ACME, CHANNEL),
+        "unknown docs chosen": general.unknown_choice("<gamma>", BOTH),
+        "unknown docs in options": general.unknown_in_options("gamma", BOTH),
+        "unknown docs before a prompt": general.unknown_project("gamma", BOTH, "Add <it>"),
+        **{
+            f"replies, {'by mention' if by_mention else 'all'}": [
+                general.replies_here(by_mention=by_mention),
+                general.replies_chosen(by_mention=by_mention),
+            ]
+            for by_mention in (True, False)
+        },
+        "replies in direct messages": general.replies_in_direct(),
+        "reviewers": [general.reviewers_here(whom), general.reviewers_chosen(whom)],
+        "no reviewers": [general.reviewers_here(()), general.reviewers_chosen(())],
+        "reviewers in direct messages": general.reviewers_in_direct(),
+        "reviewers that are none": general.no_reviewers(),
+        **{f"may not: {why}": general.not_allowed(why, CHANNEL) for why in Access if not why.may},
+        "may not, channel not named": general.not_allowed(Access.GUEST),
+        "may not, in direct messages": general.not_allowed(Access.GUEST, ChannelId("D0ANA")),
+        "may not, under the input of a form": b.bare(general.not_allowed(Access.GUEST, CHANNEL)),
+        "not theirs to decide": general.not_yours(JobNumber(7), ANA),
+        **forms(),
+    }

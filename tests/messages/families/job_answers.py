@@ -1,0 +1,129 @@
+"""Private answers about jobs and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from bot.messages import job_answers as say
+from bot.model.ids import ChannelId, JobNumber, Message, Refusal
+from bot.model.jobs import JobState, Listed, TrackedJob
+from bot.model.outbox import NotPosted
+from bot.model.projects import Project
+from bot.model.visitors import Budget
+from bot.model.waits import Wait, Waiting, WaitWhy
+from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
+from tests.messages.samples import HALF_PAST, LATER, PERMALINK, job
+
+ACME = Project(PROJECT, "acme", "Acme <docs>")
+FREE, SPENT = Budget(100, 0, None), Budget(100, 100, HALF_PAST)
+
+
+def listing(**values: Any) -> say.JobListing:
+    """Which jobs are listed."""
+    return replace(say.JobListing(CHANNEL), **values)
+
+
+def limits(used: int, waiting: int = 0, mine: int = 0, calls: Budget = FREE, **more: Any) -> say.Limits:
+    """Both limits of a project."""
+    return replace(say.Limits(used, 100, HALF_PAST, waiting, mine, calls), **more)
+
+
+def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
+    """Lists of jobs: whose, of which channel, of which kind, and which page."""
+    far = {"is_here": False}
+    return {
+        "list: two": say.job_list(jobs),
+        "list: one": say.job_list(jobs[:1]),
+        "list: none": say.job_list([]),
+        "list: mine, none": say.job_list([], listing(mine=True)),
+        "list: open, none": say.job_list([], listing(only=Listed.OPEN)),
+        "list: open, with others to review": say.job_list(jobs[:1], listing(only=Listed.OPEN, to_review=1)),
+        "list: mine, with others to review": say.job_list(jobs[:1], listing(mine=True, to_review=3)),
+        "list: of another channel": say.job_list(jobs, listing(**far)),
+        "list: of all channels": say.job_list(jobs, listing(channel=None, **far)),
+        "list: not of all channels": say.job_list(jobs, listing(channel=None, is_all=False, **far)),
+        "list: first page": say.job_list(jobs, listing(has_more=True)),
+        "list: between": say.job_list(jobs, listing(page=1, mine=True, only=Listed.OPEN, has_more=True)),
+        "list: an empty page": say.job_list([], listing(page=1)),
+        "list: to review": say.job_list(jobs, listing(only=Listed.REVIEW, now=NOW + timedelta(days=3))),
+        "list: one to review": say.job_list(jobs[:1], listing(only=Listed.REVIEW, now=LATER)),
+    }
+
+
+def statuses() -> Mapping[str, Message]:
+    """The status of a job, by what is known of it."""
+    full = job(
+        repository="acme/docs",
+        ref="agent/x",
+        model="opus",
+        service_id="a-1",
+        created_at=NOW,
+        archived_at=LATER,
+        unread_since=NOW,
+        missing_since=NOW,
+        project_label="<Acme>",
+        by_mention=True,
+    )
+    wait = Wait(Waiting.PROMPT, WaitWhy.LIMIT, NOW, NOW, HALF_PAST)
+    return {
+        "status": say.job_status(job(), PERMALINK),
+        "status: without a thread": say.job_status(job(text="Fix the <!channel> page")),
+        "status: with all that is known": say.job_status(full, PERMALINK),
+        "status: waiting": say.job_status(job(JobState.WAITING), None, [wait]),
+        "status: refused": say.job_status(job(JobState.REFUSED, problem="project_unknown")),
+        "status: withdrawn": say.job_status(job(JobState.WITHDRAWN, problem=f"withdrawn:{BEN}")),
+        "status: an address that is no link": say.job_status(job(pr_link="ftp://code.example/7")),
+    }
+
+
+def samples() -> Mapping[str, object]:
+    """Answers to commands, buttons and forms about jobs."""
+    failed = job(JobState.FAILED, number=JobNumber(41), text="Fix the <!channel> page")
+    gone, archived = (NotPosted(why, CHANNEL, NOW) for why in (Refusal.THREAD_GONE, Refusal.ARCHIVED))
+    direct = NotPosted(Refusal.BETWEEN_PEOPLE, ChannelId("D0ANABEN"), NOW)
+    closed = [state for state in JobState if not state.takes_follow_ups]
+    return {
+        "cannot post, and the prompt": say.cannot_post(direct, "docs-agent", "Add a <page>\nwith two lines"),
+        "cannot post": say.cannot_post(archived, "docs-agent"),
+        "a prompt too long to give back": say.cannot_post(archived, "b", "word " * 5_000).text[:160],
+        "undelivered: the thread is gone": say.undelivered(job(), gone, "docs-agent"),
+        "undelivered: archived": say.undelivered(failed, archived, "docs-agent"),
+        **lists([(job(), PERMALINK), (failed, None)]),
+        **statuses(),
+        "no such channel": say.no_such_channel(),
+        "forgotten": say.forgotten(job()),
+        "no such job": [say.no_such_job("#43"), say.no_such_job("the <other> one")],
+        "no job yet": say.no_job_yet("/docs-followup"),
+        "follow-up taken": say.follow_up_taken(job(), guessed=False),
+        "follow-up taken, job guessed": say.follow_up_taken(job(), guessed=True),
+        **{f"no follow-up: {state}": say.cannot_follow_up(job(state)) for state in closed},
+        "no follow-up: forgotten": say.cannot_follow_up(job(requester="")),
+        "too late": say.too_late(),
+        "not reviewable": say.not_reviewable(job()),
+        "started before": say.started_before(JobNumber(43)),
+        "same job": say.same_job(JobNumber(42)),
+        "same follow-up": say.same_follow_up(JobNumber(42), 9),
+        "edited too late": say.edited_too_late(job()),
+        "nothing to send": say.nothing_to_send(["logo.png", "<b>.zip"]),
+        "too many wait": say.too_many_waiting(10, "Add <it>"),
+        "one waits": say.too_many_waiting(1, ""),
+        **{
+            f"key refused, {'403' if forbidden else '401'}": say.key_refused(PROJECT, forbidden=forbidden)
+            for forbidden in (False, True)
+        },
+        "key of one of several projects refused": say.key_refused(
+            PROJECT, forbidden=False, shown=ACME, entry=ACME
+        ),
+        "key accepted": say.key_accepted(PROJECT),
+        "key of one of several projects accepted": say.key_accepted(PROJECT, ACME),
+        "limits": say.limits([limits(63, mine=2)]),
+        "limits: spent": say.limits([limits(100, waiting=3, mine=1, calls=SPENT)]),
+        "limits: of several projects": say.limits(
+            [limits(1, shown=ACME), limits(2, 1, shown=replace(ACME, label="Beta"), key_is_refused=True)]
+        ),
+        "in a form": [say.EMPTY_FORM, say.NO_CHANNEL_CHOSEN, say.FORM_WITHOUT_JOB, say.SAME_ANEW],
+        "nobody of the readers": say.undelivered(job(requester=ANA, pr_link=None), gone, "docs-agent"),
+    }

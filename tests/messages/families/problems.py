@@ -1,0 +1,46 @@
+"""What went wrong, in few words and in whole sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.messages import problems
+from bot.model.ids import JobNumber, Refusal
+from bot.model.jobs import JobProblem
+from bot.model.outbox import NotPosted
+from bot.model.projects import Project
+from bot.model.visitors import ReadingProblem
+from tests.builders import CHANNEL, NOW, PROJECT
+
+ENTRY = Project(PROJECT, "acme", "Acme docs")
+
+
+def samples() -> Mapping[str, object]:
+    """Refusals of Slack and of the docs service."""
+    refused = {meaning: NotPosted(meaning, CHANNEL, NOW) for meaning in Refusal}
+    return {
+        **{f"Slack refused: {each}": problems.refusal(why, "docs-agent") for each, why in refused.items()},
+        "Slack refused, with a job": problems.refusal(
+            NotPosted(Refusal.PERMANENT, CHANNEL, NOW, JobNumber(42)), "docs-agent"
+        ),
+        **{f"title: {code}": problems.title(f"{code}:U0BEN") for code in JobProblem},
+        "title: a code of a newer version": problems.title("newer"),
+        **{f"not read: {code}": problems.reading_problem(code) for code in (*ReadingProblem, "newer")},
+        "no digest, because Slack refused it": problems.reading_problem(Refusal.ARCHIVED),
+        "rejected": problems.service_rejected("Use <fewer> words"),
+        "rejected without a reason": problems.service_rejected(" "),
+        "only this one refused": problems.only_this_refused(403),
+        "key refused": problems.key_refused(),
+        "key of one of several projects refused": problems.key_refused(ENTRY),
+        "key forbidden": problems.key_forbidden(),
+        "project unknown": problems.project_unknown(),
+        "one of several projects unknown": problems.project_unknown(ENTRY),
+        "not served": problems.not_served(),
+        "job unknown": problems.job_unknown(),
+        "follow-up not taken": problems.follow_up_not_taken(),
+        "job not started": problems.job_not_started(),
+        "form not opened": problems.form_not_opened(),
+        "unknown command": problems.unknown_command(),
+        "something broke": problems.something_broke("`a1b2`"),
+        "something broke after it may have been stored": problems.something_broke("a1", may_be_stored=True),
+    }

@@ -1,0 +1,66 @@
+"""What the bot says, as the files in ``approved`` have it: a changed sentence is a change of one file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FrameType
+
+import pytest
+
+import bot.messages
+from tests.messages.approval import APPROVED, FAMILIES, render
+from tests.messages.functions import public_functions
+
+ROOT = Path(bot.messages.__path__[0])
+ANEW = "Read the difference. `make approve` writes it into tests/messages/approved."
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_messages_are_as_approved(family: str) -> None:
+    assert render(family) == (APPROVED / f"{family}.txt").read_text(encoding="utf-8"), ANEW
+
+
+def test_each_approved_file_has_its_family() -> None:
+    assert sorted(path.stem for path in APPROVED.iterdir()) == sorted(FAMILIES), ANEW
+
+
+def test_samples_call_every_public_function_of_messages() -> None:
+    called: set[CodeType] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            called.add(frame.f_code)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        for family in FAMILIES:
+            render(family)
+    finally:
+        sys.setprofile(before)
+    missing = [name for name, function in public_functions().items() if function.__code__ not in called]
+    assert missing == [], "give a family in tests/messages/families a sample of it"
+
+
+def sentences() -> Iterator[str]:
+    """Yield each piece of text in ``bot/messages`` that has three words or more, without docstrings."""
+    for path in ROOT.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+                pieces = re.split(r"\{[^}]*\}|\n", node.value)
+                yield from (
+                    piece.strip()
+                    for piece in pieces
+                    if len(re.findall(r"\b[a-z]{2,}\b", piece)) > 1 < piece.count(" ")
+                )
+
+
+def test_every_sentence_of_messages_is_approved() -> None:
+    approved = "\n".join(path.read_text(encoding="utf-8") for path in APPROVED.iterdir())
+    assert [piece for piece in dict.fromkeys(sentences()) if piece not in approved] == []
