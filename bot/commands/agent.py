@@ -253,8 +253,8 @@ async def _show_attachments(context: Context, _press: Press, known: Readable) ->
 
 
 @_on_job
-async def _preview(context: Context, press: Press, known: Readable) -> Answer:
-    return Answer(message=await ask_by_press(context, known.job.number, press.origin.user))
+async def _preview(context: Context, _press: Press, known: Readable) -> Answer:
+    return Answer(message=await ask_by_press(context, known))
 
 
 @_on_job

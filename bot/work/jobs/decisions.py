@@ -18,7 +18,7 @@ from bot.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptStat
 from bot.model.questions import working_time
 from bot.slack_text import from_plain
 from bot.store import Transaction
-from bot.work.access import Readable, Steerable
+from bot.work.access import Readable, Steerable, check_channel
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs import thread
 from bot.work.jobs.ask import Asked, FollowedUp, ask, follow_up
@@ -94,7 +94,12 @@ async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt 
 
 
 async def send_again(context: Context, steerable: Steerable) -> bool:
-    """Send an unconfirmed prompt again. Return False if it is not unconfirmed any more."""
+    """Send an unconfirmed prompt again. Return False if it is not unconfirmed any more.
+
+    Raises NotAllowed for a job in a channel that the bot is not set up for.
+    """
+    if steerable.prompt.channel:
+        check_channel(context, steerable.prompt.channel)
 
     def resend(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
         tx.prompts.apply(prompt.id, lifecycle.prompt_resent(prompt, now))
@@ -170,8 +175,10 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
 async def review(context: Context, readable: Readable, said: Review | None) -> bool:
     """Keep what became of a job's pull request; None takes back what was said of it.
 
-    Return False if the job goes on, or has no pull request.
+    Return False if the job goes on, or has no pull request. Raises NotAllowed for a job in a channel that the
+    bot is not set up for.
     """
+    check_channel(context, readable.job.channel)
     return await context.write(lambda tx: keep_review(context, tx, readable, said))
 
 

@@ -25,7 +25,7 @@ from bot.docs_api import (
 )
 from bot.messages import previews as say
 from bot.messages.blocks import linkable
-from bot.model.ids import JobNumber, Message, UserId
+from bot.model.ids import Message, UserId
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.outbox import NewDelivery
 from bot.model.previews import (
@@ -39,6 +39,7 @@ from bot.model.previews import (
     end_of,
 )
 from bot.store import Transaction
+from bot.work.access import Readable, check_channel
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs.service_health import key_refused, wait_asked_for
 from bot.work.jobs.thread import can_preview, show_end_again
@@ -65,12 +66,16 @@ def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) ->
     return True
 
 
-async def ask_by_press(context: Context, number: JobNumber, user: UserId) -> Message | None:
-    """Ask for a preview, as somebody did by a press. Return the private answer if there can be none."""
+async def ask_by_press(context: Context, readable: Readable) -> Message | None:
+    """Ask for a preview, as somebody did by a press. Return the private answer if there can be none.
+
+    Raises NotAllowed for a job in a channel that the bot is not set up for.
+    """
+    check_channel(context, readable.job.channel)
 
     def ask(tx: Transaction) -> Message | None:
-        job = tx.jobs.get_locked(number)
-        if job is None or ask_for(context, tx, job, user):
+        job = tx.jobs.get_locked(readable.job.number)
+        if job is None or ask_for(context, tx, job, readable.allowed.user):
             return None
         return say.none_came(job)
 

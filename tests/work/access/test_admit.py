@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import httpx
 import pytest
 
 import bot
@@ -193,6 +194,22 @@ async def test_in_a_channel_that_is_not_listed_nothing_is_done(office: Office) -
     assert "not set up for use in" in chosen.errors["prompt"]
     await office.settle()
     assert len(office.docs.prompts) == 1
+
+
+@pytest.mark.parametrize("action", ["preview", "reviewed", "send_again"])
+async def test_buttons_of_job_in_unlisted_channel_do_nothing(office: Office, action: str) -> None:
+    office.docs.branch = "agent/page"
+    await office.finished("Add a page")
+    office.docs.lost.append(httpx.ReadError("cut"))
+    await office.started("Add another page")
+    office.access_policy(channels=frozenset({"C0OTHER"}))
+    calls, seen = list(office.docs.calls), office.slack.edits[office.slack.root().ts][-1]
+    value = "2" if action == "send_again" else "1"
+    answer = await office.press(action, value, channel=ChannelId("D0ANA"))
+    await office.settle()
+    assert answer.message is not None
+    assert "not set up for use in" in answer.message.text
+    assert (office.docs.calls, office.slack.edits[office.slack.root().ts][-1]) == (calls, seen)
 
 
 async def test_what_a_refused_person_says_is_answered_once_an_hour(office: Office) -> None:
