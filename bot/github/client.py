@@ -90,9 +90,9 @@ class GithubClient:
         if not str(request.url).startswith(self._base):
             raise Unavailable("GitHub redirects to another address")
 
-    def pull_request_of(self, link: str) -> PullRequestId | None:
-        """Return to which pull request of this server a link leads; None for any other address."""
-        return pull_request_of(link, self._api_url)
+    def pull_request_of(self, link: str, repository: str | None = None) -> PullRequestId | None:
+        """Return to which pull request of this server, and of this repository, a link leads, or None."""
+        return pull_request_of(link, self._api_url, repository)
 
     async def pull_request(self, which: PullRequestId, etag: str = "") -> PullRequest | None:
         """Return a pull request; None when it is as it was when the ``etag`` was given."""

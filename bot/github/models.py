@@ -15,6 +15,10 @@ MAX_TEXT_LENGTH = 300
 """Upper limit for a title, a branch and an ETag, in characters. GitHub's titles have at most 256."""
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 _LINK = re.compile(r"/([A-Za-z0-9_-][A-Za-z0-9._-]{0,99})/([A-Za-z0-9._-]{1,100})/pull/([1-9][0-9]{0,8})/?")
+_REPOSITORY = re.compile(
+    r"(?:\w+://)?(?:[^/@]*@)?(?:([\w.-]+(?::[0-9]+)?)[/:])?([\w.-]+/[\w.-]+?)(?:\.git)?/?"
+)
+"""A repository as its address, as git's ``git@host:owner/repo.git``, or as ``owner/repo``."""
 _ENTERPRISE_PATH = "/api/v3"
 
 
@@ -33,6 +37,11 @@ class PullRequestId:
     owner: str
     repo: str
     number: int
+
+    @property
+    def repository(self) -> str:
+        """Return the owner and the repository in lower case, as GitHub compares them."""
+        return f"{self.owner}/{self.repo}".lower()
 
     @property
     def path(self) -> str:
@@ -55,8 +64,11 @@ def site_of(api_url: str) -> str:
     raise ValueError("must be https://api.github.com, https://HOST/api/v3 or https://api.SUBDOMAIN.ghe.com")
 
 
-def pull_request_of(link: str, api_url: str) -> PullRequestId | None:
-    """Return to which pull request of the API's site a link leads; None for any other address."""
+def pull_request_of(link: str, api_url: str, repository: str | None = None) -> PullRequestId | None:
+    """Return to which pull request of the API's site a link leads; None for any other address.
+
+    ``repository``: it must be of this one, given by its address or as ``owner/repo``; None for any.
+    """
     try:
         parts = urlsplit(link)
     except ValueError:
@@ -65,7 +77,12 @@ def pull_request_of(link: str, api_url: str) -> PullRequestId | None:
     # A repository cannot be named with dots alone, which would lead to another path of the API.
     if found is None or parts.netloc.lower() != site_of(api_url) or not found[2].strip("."):
         return None
-    return PullRequestId(found[1], found[2], int(found[3]))
+    which = PullRequestId(found[1], found[2], int(found[3]))
+    if repository is None:
+        return which
+    named = _REPOSITORY.fullmatch(repository.strip().lower())
+    is_same = named is not None and named[1] in (None, site_of(api_url)) and named[2] == which.repository
+    return which if is_same else None
 
 
 def _one_line(text: str) -> str:

@@ -259,14 +259,14 @@ class Api:
         status = job.status
         if before:
             status = job.last_end if status is Status.ACTIVE else Status.ACTIVE
-        home, link = f"{self._address(request)}/{job.project}", None
+        repository, link = f"{self._address(request)}/{OWNER}/{job.project}", None
         if status is not Status.ACTIVE and job.pull_number is not None:
-            link = job.link or f"{self._address(request)}/{OWNER}/{job.project}/pull/{job.pull_number}"
+            link = job.link or f"{repository}/pull/{job.pull_number}"
         archived = status is Status.ARCHIVED and job.archived_at
         return {
             "id": job.id,
             "status": str(status),
-            "source": {"repository": f"{home}/tree", "ref": job.branch},
+            "source": {"repository": repository, "ref": job.branch},
             "model": MODEL,
             "prLink": link,
             "createdAt": format_time(job.created_at),

@@ -75,7 +75,7 @@ class Pages:
         """Add the routes of the pages to the application."""
         app.router.add_get("/", self._start)
         app.router.add_get("/static/style.css", self._style)
-        app.router.add_get("/{project}/tree", self._repositories)
+        app.router.add_get(f"/{OWNER}/{{project}}", self._repositories)
         app.router.add_get("/{project}/job/{id}", self._job)
         app.router.add_post("/{project}/job/{id}/archive", self._archive)
         app.router.add_get("/preview/{project}/{slug:[0-9a-f]+}{page:(?:/.*)?}", self._show_preview)

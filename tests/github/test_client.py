@@ -29,6 +29,30 @@ from tests.docs_api.test_over_http import answering_bytes
 from tests.github.builders import CLOSED, MERGED, NOW, OPEN, TOKEN, WHICH, client_of
 
 
+@pytest.mark.parametrize(
+    ("repository", "is_same"),
+    [
+        ("https://github.com/acme/docs", True),
+        ("https://github.com/Acme/Docs.git/", True),
+        ("git@github.com:acme/docs.git", True),
+        ("https://x-access-token:key@github.com/acme/docs", True),
+        ("github.com/acme/docs", True),
+        ("acme/docs", True),
+        ("https://github.com/acme/secrets", False),
+        ("https://gitlab.com/acme/docs", False),
+        ("https://github.com/acme/docs/pull/7", False),
+        ("https://github.com/evil/acme/docs", False),
+        ("docs", False),
+        ("", False),
+        ("/" * 10_000, False),
+        ("a" * 10_000 + "@", False),
+    ],
+)
+def test_link_leads_only_to_pull_request_of_named_repository(repository: str, is_same: bool) -> None:
+    found = pull_request_of("https://github.com/acme/docs/pull/7", "https://api.github.com", repository)
+    assert found == (WHICH if is_same else None)
+
+
 async def failure_of(answer: httpx.Response | Exception) -> GithubError:
     async with client_of(FakeService(answer)) as github:
         with pytest.raises(GithubError) as caught:

@@ -35,10 +35,17 @@ _LATE = timedelta(hours=2)
 
 
 def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
-    """Look at the pull request of a job as soon as possible, if it is on a host that can be looked at."""
+    """Look at the pull request of a job as soon as possible, if it is on a host that can be looked at.
+
+    The token may read more than the people of the job's channel, so only the job's own repository counts.
+    """
     link = web_address(job.pr_link)
-    if link and context.github and context.github.pull_request_of(link):
+    if not link or not context.github or not context.github.pull_request_of(link):
+        return
+    if context.github.pull_request_of(link, job.repository or ""):
         tx.pull_requests.watch(job, link, context.clock())
+    else:
+        log.warning("pull_request_elsewhere", job=job.number)
 
 
 async def look_at_pull_requests(context: WorkerContext) -> int:

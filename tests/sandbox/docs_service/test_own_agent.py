@@ -32,7 +32,7 @@ async def test_what_the_agent_changes_is_a_commit_on_a_branch_and_the_checkout_i
     async with service(tmp_path, repository, program(WRITES)) as caller:
         job = await asked(caller)
         assert (job["status"], job["prLink"]) == ("completed", f"{caller.base_url}/acme/acme-docs/pull/1")
-        assert job["source"]["repository"] == f"{caller.base_url}/acme-docs/tree"
+        assert job["source"]["repository"] == f"{caller.base_url}/acme/acme-docs"
         assert "Fail on purpose" not in (await caller.request("GET", "/")).text
         pull = (await caller.request("GET", "/acme/acme-docs/pull/1")).text
         assert "1 file changed" in pull

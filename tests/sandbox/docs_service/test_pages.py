@@ -65,7 +65,7 @@ async def test_what_a_prompt_says_is_only_text(caller: Caller, clock: HeldClock,
         "/acme/acme-docs/pull/99999999999999999999",
         "/acme/nobody/pull/1",
         "/acme-docs/job/job_1",
-        "/acme-docs/tree/etc/passwd",
+        "/acme/acme-docs/etc/passwd",
     ],
 )
 async def test_a_wrong_address_gets_a_page_that_says_so(caller: Caller, path: str) -> None:

@@ -9,6 +9,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
+from bot.model.ids import JobNumber
 from bot.model.jobs import JobState, Review
 from bot.work.jobs.decisions import remind
 from tests.builders import ANA
@@ -54,6 +55,18 @@ async def test_the_end_and_the_face_say_what_the_pull_request_is(office: Office,
     assert "+46 −1 in 2 files" in end(office)
     assert "“Add &lt;!channel&gt; *now*” · draft · +46 −1 in 2 files" in office.root_text()
     assert len(office.said()) == 1
+
+
+@pytest.mark.parametrize("repository", ["acme/other", "https://code.example/acme/docs", None])
+async def test_pull_request_of_another_repository_is_linked_and_never_looked_at(
+    office: Office, github: FakeGithub, repository: str | None
+) -> None:
+    await office.started()
+    office.docs.jobs["job-1"]["source"]["repository"] = repository
+    await office.store.write(lambda tx: tx.jobs.update(JobNumber(1), repository=repository))
+    await office.ends(pr_link=LINK)
+    await looked(office)
+    assert (github.calls, LINK in office.said()[0]) == ([], True)
 
 
 async def test_a_follow_up_says_what_has_changed(office: Office, github: FakeGithub) -> None:
