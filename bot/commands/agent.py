@@ -35,7 +35,7 @@ from bot.model.ids import ChannelId, JobNumber, PromptId
 from bot.model.jobs import Review, TakeThread, ThreadRef
 from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Act, Prompt, PromptRequest
-from bot.work.access import Readable, readable, steerable
+from bot.work.access import Readable, steerable
 from bot.work.context import Context
 from bot.work.jobs.ask import ask
 from bot.work.jobs.attachments import offer_thread
@@ -75,7 +75,7 @@ async def _ask(context: Context, invocation: Invocation, _found: re.Match[str]) 
 
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:
     text = submission.fields.get("prompt") or ""
-    channel = ChannelId(submission.fields.get("channel") or submission.origin.channel)
+    channel = ChannelId(submission.fields.get("channel") or submission.claimed.origin.channel)
     if slack_text.is_blank(text):
         return FormErrors({"prompt": say.EMPTY_FORM})
     if not channel:
@@ -85,6 +85,9 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         project = context.projects.named(name) if name else None
     except UnknownProject:
         return FormErrors({"project": NOT_SERVED})
+    allowed = await submission.claimed.prove(context, channel)
+    if allowed is None:
+        return FormErrors({"channel": say.CHANNEL_NOT_YOURS})
     given = submission.fields.get("earlier") if submission.fields.get("take_earlier") else None
     take = TakeThread.GIVEN if given else None
     request = PromptRequest(
@@ -94,8 +97,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         project=project.id if project else None,
         about=submission.form.about,
     )
-    thread = submission.origin.thread if channel == submission.origin.channel else None
-    asked = await ask(context, submission.allowed.but(channel=channel, thread=thread), request)
+    asked = await ask(context, allowed, request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
 
 
@@ -181,9 +183,9 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(0)
     job = await context.store.read(lambda tx: tx.jobs.get(number))
-    known = await readable(context, submission.allowed, job)
+    known = await submission.claimed.readable(context, job)
     raw = None if text is None else slack_text.from_plain(text)
-    asked = await run_again(context, known, submission.origin.key, raw) if known else None
+    asked = await run_again(context, known, submission.claimed.origin.key, raw) if known else None
     return None if asked else FormErrors({"prompt": say.FORM_WITHOUT_JOB})
 
 

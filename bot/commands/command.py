@@ -21,7 +21,7 @@ from bot.model.examples import Examples, Needs
 from bot.model.ids import ChannelId, JobNumber, Message, MessageTs
 from bot.model.jobs import About, TrackedJob
 from bot.model.projects import Project, Projects, UnknownProject
-from bot.work.access import Allowed, NotAllowed, Readable, admit, readable
+from bot.work.access import Allowed, Claimed, NotAllowed, Readable, admit, readable
 from bot.work.context import Context
 from bot.work.jobs.ask import TooManyWaiting
 
@@ -121,12 +121,13 @@ class Press(_Request):
 
 
 @dataclass(frozen=True, slots=True)
-class Submission(_Request):
+class Submission:
     """A submitted form. ``fields`` maps the action id of each input to its text, or to None if it is empty.
 
-    ``form`` is the state that the form was opened with. All of it but the job is also in ``origin``.
+    ``form`` is the state that the form was opened with.
     """
 
+    claimed: Claimed
     fields: Mapping[str, str | None]
     form: FormState
 

@@ -133,7 +133,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(number_in(submission.fields.get("job")))
     job = await context.store.read(lambda tx: tx.jobs.get(number))
-    known = await readable(context, submission.allowed, job)
+    known = await submission.claimed.readable(context, job)
     if known is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     raw = slack_text.from_plain(submission.fields.get("prompt") or "")

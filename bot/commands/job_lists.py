@@ -92,7 +92,7 @@ async def turn_page(context: Context, press: Press) -> Answer:
 async def _show(context: Context, allowed: Allowed, wanted: say.JobListing) -> Answer:
     """Show a page. Slack is asked whether the person can read a channel in which they are not now."""
     is_here = wanted.channel in (None, allowed.origin.channel)
-    if wanted.channel and not is_here and not await reads_channel(context, allowed, wanted.channel):
+    if wanted.channel and not is_here and not await reads_channel(context, allowed.user, wanted.channel):
         return Answer(message=say.no_such_channel())
     readable: tuple[ChannelId, ...] = ()
     is_all = True
@@ -107,7 +107,7 @@ async def _readable(context: Context, allowed: Allowed) -> tuple[tuple[ChannelId
     found = await context.store.read(lambda tx: tx.jobs.channels_to_review(_MOST_CHANNELS))
     others = [each for each in found if each != here and (is_admin or not is_direct_message(each))]
     asked = others if is_admin else others[:_MOST_ASKED]
-    reads = await asyncio.gather(*(reads_channel(context, allowed, each) for each in asked))
+    reads = await asyncio.gather(*(reads_channel(context, allowed.user, each) for each in asked))
     return (here, *(each for each, may in zip(asked, reads, strict=True) if may)), asked == others
 
 

@@ -23,6 +23,10 @@ from bot.model.waits import Wait
 
 EMPTY_FORM = "Tell me what to change. An empty prompt isn't sent."
 NO_CHANNEL_CHOSEN = "Choose the channel where I should report."
+CHANNEL_NOT_YOURS = (
+    "Slack doesn't tell me that you can read this channel. If it is private, invite me there. Otherwise "
+    "choose another one, or send this again in a moment."
+)
 FORM_WITHOUT_JOB = "I couldn't tell which job this is for. Close this and try again."
 SAME_ANEW = "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
 _LISTED_URL_LENGTH = 300

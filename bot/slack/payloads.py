@@ -19,6 +19,7 @@ from bot.model.access import Origin, message_key, time_of, ts_at
 from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
 from bot.slack.client import pages
 from bot.slack.rooms import MOST_CHARACTERS, files_of, text_of
+from bot.work.access import Claimed
 from bot.work.ports import Changed, Mention, Said, SlackUnclear, ThreadReply
 
 Payload = Mapping[str, Any]
@@ -89,7 +90,7 @@ def submission(body: Payload) -> Arrived[Submission]:
     form = FormState.loads(view.get("private_metadata") or "")
     key, user = RequestKey(f"view:{view['id']}"), UserId(body["user"]["id"])
     origin = Origin(key, user, form.channel or ChannelId(""), form.thread, response_url=form.response_url)
-    return Arrived(origin, lambda allowed: Submission(allowed, fields, form), is_form=True)
+    return Arrived(origin, lambda allowed: Submission(Claimed(allowed), fields, form), is_form=True)
 
 
 def _field(given: Payload) -> str | None:

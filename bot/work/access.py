@@ -1,7 +1,8 @@
 """Who may: use the bot, see a job, decide about a prompt. All of it is decided before anything is stored.
 
 A use case that writes takes an ``Allowed``; one that shows or steers a job takes a ``Readable``, and one that
-decides about a prompt a ``Steerable``. Only this module makes them, so a missing check is a type error.
+decides about a prompt a ``Steerable``. Only this module makes them, so a missing check is a type error. A
+form carries a ``Claimed``, which is none of them until Slack is asked.
 What Slack tells about somebody is remembered for six hours.
 """
 
@@ -49,7 +50,7 @@ class _Change(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """A request of somebody who may use the bot where they sent it."""
+    """A request of somebody who may use the bot, from where Slack says that they sent it."""
 
     origin: Origin
     maker: InitVar[_Maker] = field(kw_only=True)
@@ -62,6 +63,32 @@ class Allowed:
     def but(self, **change: Unpack[_Change]) -> Allowed:
         """Return another request of the same person. ``ask`` and ``follow_up`` check its channel again."""
         return Allowed(replace(self.origin, **change), maker=_MAKER)
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A request of somebody who may use the bot, from a form: the channel that it names is a claim.
+
+    Since the form was opened its sender may have left the channel, and a form may offer them any.
+    """
+
+    _allowed: Allowed
+
+    @property
+    def origin(self) -> Origin:
+        """Where the request says that it comes from."""
+        return self._allowed.origin
+
+    async def prove(self, context: Context, channel: ChannelId) -> Allowed | None:
+        """Return the request as one from this channel; None unless its sender can read it, as Slack says."""
+        if not await reads_channel(context, self.origin.user, channel):
+            return None
+        thread = self.origin.thread if channel == self.origin.channel else None
+        return self._allowed.but(channel=channel, thread=thread)
+
+    async def readable(self, context: Context, job: TrackedJob | None) -> Readable | None:
+        """Return what ``readable`` does to somebody who acts elsewhere."""
+        return await readable(context, self._allowed.but(channel=ChannelId("")), job)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,22 +214,22 @@ async def readable(context: Context, allowed: Allowed, job: TrackedJob | None) -
         allowed.user in {job.requester} | context.access_policy.admins
         or allowed.origin.channel == job.channel
         or await context.store.read(lambda tx: tx.prompts.has_asked(allowed.user, job.number))
-        or await reads_channel(context, allowed, job.channel)
+        or await reads_channel(context, allowed.user, job.channel)
     )
     return Readable(allowed, job, maker=_MAKER) if sees else None
 
 
-async def reads_channel(context: Context, allowed: Allowed, channel: ChannelId) -> bool:
+async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> bool:
     """Return whether somebody can read a channel: it is public or they are in it, as Slack says.
 
     Admins of the bot may read all jobs. What Slack does not say in time is a no.
     """
-    if allowed.user in context.access_policy.admins:
+    if user in context.access_policy.admins:
         return True
     try:
         async with asking_slack():
             return await context.messenger.is_public(channel) or await context.messenger.is_member(
-                channel, allowed.user
+                channel, user
             )
     except (SlackError, TimeoutError) as error:
         log.warning("membership_unknown", channel=channel, reason=str(error) or type(error).__name__)

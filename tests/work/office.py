@@ -42,7 +42,7 @@ from bot.model.visitors import Analytics
 from bot.slack import payloads
 from bot.store import Store
 from bot.store.queues import Queue
-from bot.work.access import _MAKER, Readable, Steerable, admit
+from bot.work.access import _MAKER, Claimed, Readable, Steerable, admit
 from bot.work.clock import beat, follow_clock
 from bot.work.context import Context, Timeouts, WorkerContext
 from bot.work.jobs.ask import Asked, ask
@@ -316,7 +316,7 @@ class Office:
         """Submit a form that was opened with this state."""
         self.keys += 1
         typed = replace(origin(f"view:{self.keys}", user, form.channel or CHANNEL), thread=form.thread)
-        arrived = Arrived(typed, lambda allowed: Submission(allowed, fields, form), is_form=True)
+        arrived = Arrived(typed, lambda allowed: Submission(Claimed(allowed), fields, form), is_form=True)
         answer = await self._sends(arrived, _FORMS[callback_id])
         assert not isinstance(answer, Answer)
         return answer

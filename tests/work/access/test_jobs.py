@@ -103,9 +103,11 @@ async def test_a_hidden_service_id_does_not_keep_a_follow_up_from_ones_own_job(o
     assert office.docs.prompts[-1] == ("job-2", "Use job-1 as my example")
 
 
-async def sent(office: Office, user: UserId, carried: FormState, **fields: str) -> object:
+async def sent(
+    office: Office, user: UserId, carried: FormState, callback: str = "follow_up", **fields: str
+) -> object:
     """What a person reads in the form after sending it; None when it closes."""
-    errors = await office.submits("follow_up", carried, user=user, prompt="Delete everything", **fields)
+    errors = await office.submits(callback, carried, user=user, prompt="Delete everything", **fields)
     await office.settle()
     return errors.errors if errors else None
 
@@ -209,12 +211,37 @@ async def test_what_slack_does_not_say_is_a_no(office: Office, trouble: SlackErr
     assert said == [say.with_prompt(say.no_such_job("1"), "Mention Python 3.11")]
 
 
-async def test_a_form_opened_before_somebody_left_sends_nothing(office: Office) -> None:
+@pytest.mark.parametrize("opened_in", [CHANNEL, PRIVATE])
+@pytest.mark.parametrize("action", ["/docs-followup", "run_again"])
+async def test_form_opened_before_leaving_sends_nothing(
+    office: Office, opened_in: ChannelId, action: str
+) -> None:
     await started(office, PRIVATE)
-    typed = await office.types("/docs-followup", "1", user=CHIKA)
+    typed = (
+        await office.press(action, "1", user=CHIKA, channel=opened_in)
+        if action == "run_again"
+        else await office.types(action, "1", user=CHIKA, channel=opened_in)
+    )
     assert typed.modal is not None
     office.slack.private_rooms[PRIVATE] = frozenset({ANA, BOT})
     before = traces(office)
     form = FormState.loads(typed.modal["private_metadata"])
-    assert await sent(office, CHIKA, form) == {"prompt": say.FORM_WITHOUT_JOB}
+    callback = typed.modal["callback_id"]
+    assert await sent(office, CHIKA, form, callback=callback) == {"prompt": say.FORM_WITHOUT_JOB}
     assert traces(office) == before
+    # What they sent did not make them one of those who asked for it.
+    assert await told(office, office.types("/docs-agent", "status 1", user=CHIKA)) == [say.no_such_job("1")]
+
+
+@pytest.mark.parametrize("chosen", [None, PRIVATE, DIRECT])
+async def test_ask_form_starts_nothing_where_its_sender_may_not_read(
+    office: Office, chosen: ChannelId | None
+) -> None:
+    fields = {} if chosen is None else {"channel": chosen}
+    form = FormState(PRIVATE if chosen is None else CHANNEL)
+    refusal = {"channel": say.CHANNEL_NOT_YOURS}
+    assert await sent(office, BEN, form, callback="ask", **fields) == refusal
+    assert (office.docs.prompts, office.slack.posts) == ([], [])
+    office.slack.private_rooms[chosen or PRIVATE] |= {BEN}
+    assert await sent(office, BEN, form, callback="ask", **fields) is None
+    assert office.docs.prompts == [("job-1", "Delete everything")]
