@@ -8,11 +8,14 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 from zoneinfo import ZoneInfo
 
+import aiohttp
+import httpx
 import structlog
 from aiohttp import web
 from pydantic import SecretStr
@@ -44,9 +47,9 @@ from bot.model.quota import PollPace
 from bot.model.visitors import Analytics
 from bot.settings import DocsProject, Settings
 from bot.slack.client import Identity, SlackClient, identify, open_session, until_answered, web_client
-from bot.slack.http import add_slack_routes
+from bot.slack.http import add_slack_routes, dispatch
 from bot.slack.intake import Background
-from bot.slack.listeners import build_app
+from bot.slack.listeners import SlackApp, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.store import Store
@@ -65,13 +68,24 @@ from bot.work.jobs.pull_requests import look_at_pull_requests
 from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
+from bot.work.ports import Clock
 from bot.work.retention import forget_old
 from bot.work.visitors.fetch import fetch_snapshots, sweep_snapshots
 from bot.work.visitors.question import answer_questions
 from bot.work.visitors.subscriptions import plan_digests
 from bot.worker import Worker, Workers
 
-__all__ = ["EVERYTHING", "Roles", "Timeouts", "migrate_database", "running_bot"]
+__all__ = [
+    "EVERYTHING",
+    "Doors",
+    "HeldBot",
+    "Roles",
+    "Timeouts",
+    "held_bot",
+    "migrate_database",
+    "open_store",
+    "running_bot",
+]
 
 log = structlog.get_logger(__name__)
 _IDLE_SECONDS = 100.0
@@ -107,13 +121,23 @@ class Clients:
     github: GithubClient
 
 
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Connections that stay within the process, in place of the network, and in place of chance."""
+
+    slack: aiohttp.ClientSession
+    docs: httpx.AsyncBaseTransport
+    github: httpx.AsyncBaseTransport
+    chance: Callable[[], float] = random.random
+
+
 @asynccontextmanager
 async def running_bot(
     settings: Settings,
     *,
     roles: Roles = EVERYTHING,
     timeouts: Timeouts | None = None,
-    clock: Callable[[], datetime] = utc_now,
+    clock: Clock = utc_now,
     stopping: Stopping | None = None,
 ) -> AsyncIterator[None]:
     """Run the bot until the block ends; the block starts when it is ready. Intake stops before the workers.
@@ -131,14 +155,19 @@ async def running_bot(
     for warning in settings.warnings():
         log.warning("settings", about=warning)
     async with AsyncExitStack() as stack:
-        store = await _store(settings, stack)
+        stack.enter_context(running_alone(sqlite_file(settings.sqlalchemy_url)))
+        store = open_store(settings)
+        stack.push_async_callback(store.close)
+        await migrate(store.database)
         clients = await _connect(settings, stack)
         metrics, clock = Metrics(), WatchedClock(clock)
         workers = Workers(
             observe=metrics.observe_run, least_seconds=min(0.5, settings.poll_min_seconds / 2), clock=clock
         )
         wake = workers.wake if roles.workers else Announcer(store.database).wake
-        context = _context(settings, store, clients, timeouts or Timeouts(), clock, metrics, workers, wake)
+        context = _context(
+            settings, store, clients, timeouts or Timeouts(), clock, metrics, wake, workers.wake_after
+        )
         # What is stored is carried out later; a command that Slack cannot bring is lost.
         is_door = roles.intake and not settings.socket_mode
         checks: Checks = {
@@ -173,6 +202,97 @@ async def running_bot(
         stopping.begin()
 
 
+@dataclass
+class HeldBot:
+    """A bot without timers and sockets, for tests: it works when it is asked to, at the time of its clock.
+
+    ``take`` and ``run_due`` return when all that they began has ended, what goes on in the background
+    included. Both may be called while an earlier call has not returned, because a remote side hangs.
+    """
+
+    _context: WorkerContext
+    _clock: WatchedClock
+    _app: SlackApp
+    _background: Background
+    _gap: Gap
+    _ran_at: dict[str, datetime] = field(default_factory=dict)
+    _busy: set[str] = field(default_factory=set)
+
+    async def take(self, payload: dict[str, Any]) -> tuple[int, str]:
+        """Handle one of Slack's payloads; return the status and the body of the acknowledgement."""
+        acknowledged = await dispatch(self._app, payload, self._context.timeouts.intake_seconds)
+        await self._background.ended()
+        return acknowledged
+
+    async def run_due(self) -> bool:
+        """Work on all rows that are due, until none is; return whether there was anything to do.
+
+        Work at intervals is done too when its interval has passed since its last run.
+        """
+        await self._gap.end()
+        has_worked = False
+        while sum([await self._run(each) for each in await self._due_workers()]):
+            has_worked = True
+        return has_worked
+
+    async def next_due_at(self) -> datetime | None:
+        """Return when the next row comes due, half a second from now at the earliest; None without any."""
+        due = await find_due(self._context, self._clock)
+        soon = self._clock() + timedelta(seconds=0.5)
+        return soon if due.queues else due.next_at and max(due.next_at, soon)
+
+    async def _due_workers(self) -> list[Worker]:
+        due, now = await find_due(self._context, self._clock), self._clock()
+        return [
+            each
+            for each in _workers(self._context, self._clock)
+            if each.name not in self._busy
+            and (each.queue in due.queues if each.queue else self._is_time_for(each, now))
+        ]
+
+    def _is_time_for(self, worker: Worker, now: datetime) -> bool:
+        ran_at = self._ran_at.get(worker.name)
+        return ran_at is None or abs(now - ran_at) >= timedelta(seconds=worker.every_seconds)
+
+    async def _run(self, worker: Worker) -> int:
+        self._busy.add(worker.name)
+        self._ran_at[worker.name] = self._clock()
+        try:
+            return await worker.run()
+        finally:
+            self._busy.discard(worker.name)
+
+
+@asynccontextmanager
+async def held_bot(
+    settings: Settings,
+    doors: Doors,
+    *,
+    clock: Clock,
+    store: Store | None = None,
+    timeouts: Timeouts | None = None,
+) -> AsyncIterator[HeldBot]:
+    """Yield a bot for tests until the block ends. ``store`` is used in place of a new one, and closed."""
+    logs.configure(settings.log_level, settings.log_format, settings.secrets())
+    async with AsyncExitStack() as stack:
+        store = store or open_store(settings)
+        stack.push_async_callback(store.close)
+        await migrate(store.database)
+        watched, metrics = WatchedClock(clock), Metrics()
+        clients = await _connect(settings, stack, doors, clock)
+        context = _context(
+            *(settings, store, clients, timeouts or Timeouts(), watched, metrics),
+            wake=lambda: None,
+            wake_after=lambda _seconds: None,
+            chance=doors.chance,
+        )
+        stack.push_async_callback(store.release, context.owner)
+        background, gap = Background(), Gap(context)
+        stack.push_async_callback(background.drain, 0.0)
+        app = _listeners(settings, context, clients, background, gap, metrics)
+        yield HeldBot(context, watched, app, background, gap)
+
+
 async def migrate_database(settings: Settings) -> None:
     """Migrate the database to this version's schema."""
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
@@ -183,21 +303,26 @@ async def migrate_database(settings: Settings) -> None:
         await database.close()
 
 
-async def _store(settings: Settings, stack: AsyncExitStack) -> Store:
-    stack.enter_context(running_alone(sqlite_file(settings.sqlalchemy_url)))
-    store = Store.open(settings.sqlalchemy_url, settings.database_connections)
-    stack.push_async_callback(store.close)
-    await migrate(store.database)
-    return store
+def open_store(settings: Settings) -> Store:
+    """Open the store of the database in the settings. A closed store opens again when it is used."""
+    return Store.open(settings.sqlalchemy_url, settings.database_connections)
 
 
-async def _connect(settings: Settings, stack: AsyncExitStack) -> Clients:
+async def _connect(
+    settings: Settings, stack: AsyncExitStack, doors: Doors | None = None, now: Clock = utc_now
+) -> Clients:
     proxy = settings.proxy_for(settings.slack_api_url)
-    session = await stack.enter_async_context(open_session(proxy))
+    session = doors.slack if doors else await stack.enter_async_context(open_session(proxy))
     slack = web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
-    docs = await stack.enter_async_context(_docs(settings))
+    docs = await stack.enter_async_context(_docs(settings, doors.docs if doors else None, now))
     address = settings.github_api_url
-    github = GithubClient(api_url=address, token=settings.github_token, proxy=settings.proxy_for(address))
+    github = GithubClient(
+        api_url=address,
+        token=settings.github_token,
+        transport=doors.github if doors else None,
+        proxy=settings.proxy_for(address),
+        now=now,
+    )
     stack.push_async_callback(github.aclose)
     identity = await until_answered(partial(identify, slack))
     return Clients(
@@ -205,10 +330,16 @@ async def _connect(settings: Settings, stack: AsyncExitStack) -> Clients:
     )
 
 
-def _docs(settings: Settings) -> DocsClient:
+def _docs(settings: Settings, transport: httpx.AsyncBaseTransport | None, now: Clock) -> DocsClient:
     """Return a client for each project. Without DOCS_PROJECTS, the one is also used for former projects."""
     clients = {
-        each.id: DocsClient(base_url=each.address, api_key=each.key, proxy=settings.proxy_for(each.address))
+        each.id: DocsClient(
+            base_url=each.address,
+            api_key=each.key,
+            transport=transport,
+            proxy=settings.proxy_for(each.address),
+            now=now,
+        )
         for each in settings.projects
     }
     return DocsClients(clients) if settings.docs_projects else clients[settings.projects[0].id]
@@ -229,8 +360,9 @@ def _context(
     timeouts: Timeouts,
     clock: WatchedClock,
     metrics: Metrics,
-    workers: Workers,
     wake: Callable[[], None],
+    wake_after: Callable[[float], None],
+    chance: Callable[[], float] = random.random,
 ) -> WorkerContext:
     """Return what all use cases work with."""
     served = settings.projects
@@ -244,10 +376,10 @@ def _context(
         docs=clients.docs,
         github=clients.github,
         clock=clock,
-        chance=random.random,
+        chance=chance,
         owner=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}",
         wake=wake,
-        wake_after=workers.wake_after,
+        wake_after=wake_after,
         count=metrics.count,
         timeouts=timeouts,
         bot_user=clients.identity.bot_user,
@@ -298,6 +430,27 @@ def _workers(context: WorkerContext, clock: WatchedClock) -> list[Worker]:
     ]
 
 
+def _listeners(
+    settings: Settings,
+    context: WorkerContext,
+    clients: Clients,
+    background: Background,
+    gap: Gap,
+    metrics: Metrics,
+) -> SlackApp:
+    """Return Bolt's app with all listeners."""
+    return build_app(
+        context=context,
+        client=clients.slack,
+        messenger=clients.messenger,
+        background=background,
+        gap=gap,
+        count=metrics.count,
+        commands=COMMANDS,
+        signing_secret=settings.slack_signing_secret,
+    )
+
+
 async def _take_in(
     settings: Settings,
     stack: AsyncExitStack,
@@ -313,16 +466,7 @@ async def _take_in(
     gap = Gap(context)
     await gap.end()
     background.repeat("end a gap", gap.end, check_seconds)
-    app = build_app(
-        context=context,
-        client=clients.slack,
-        messenger=clients.messenger,
-        background=background,
-        gap=gap,
-        count=metrics.count,
-        commands=COMMANDS,
-        signing_secret=settings.slack_signing_secret,
-    )
+    app = _listeners(settings, context, clients, background, gap, metrics)
     if settings.slack_app_token is None:
         server = web.Application()
         signatures = SignatureCheck(metrics.count)

@@ -20,6 +20,8 @@ from bot.settings import Settings
 if TYPE_CHECKING:
     from playwright.async_api import Browser
 
+    from tests.talk import Talk
+
 _LONG = (
     "tests/torture/",
     "tests/scenarios/test_kill",
@@ -103,8 +105,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A skip where everything must run is a failure that says why."""
+    """A skip where everything must run is a failure that says why. A failed conversation is printed."""
     report = yield
+    talk = getattr(item, "funcargs", {}).get("talk")
+    if talk is not None and report.failed:
+        report.sections.insert(0, ("The conversation", talk.transcript()))
     if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped, and nothing may be: {report.longrepr}"
@@ -121,6 +126,25 @@ def pytest_make_collect_report(
         report.outcome = "failed"
         report.longrepr = f"skipped, and nothing may be: {report.longrepr}"
     return report
+
+
+@pytest.fixture
+async def talk() -> AsyncIterator[Talk]:
+    """A conversation; see ``tests/talk.py``."""
+    from tests.talk import Talk
+
+    talk = Talk()
+    yield talk
+    await talk.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Fail a conversation that leaves something unread."""
+    yield
+    talk = getattr(item, "funcargs", {}).get("talk")
+    if talk is not None and (unread := talk.unread()):
+        pytest.fail("\n".join(["nobody has read this:", *unread]), pytrace=False)
 
 
 @pytest.fixture(scope="session")

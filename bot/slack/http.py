@@ -59,6 +59,13 @@ def add_slack_routes(
     server.router.add_post(PATH, _Intake(app, is_signed, body_seconds, intake_seconds).take)
 
 
+async def dispatch(app: AsyncApp, payload: dict[str, Any], intake_seconds: float) -> tuple[int, str]:
+    """Pass a parsed payload to Bolt, and return the status and the body of its response."""
+    with within(Deadline.after(intake_seconds)):
+        response = await app.async_dispatch(AsyncBoltRequest(body=payload, mode="socket_mode"))
+    return response.status, response.body
+
+
 class _Refused(Exception):
     """A request is refused; ``kind`` is the log's word for the reason."""
 

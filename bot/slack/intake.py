@@ -117,6 +117,11 @@ class Background:
             # The coroutine itself tells the person about a failure; the log is for the operator.
             log.exception("background_failed", work=name)
 
+    async def ended(self) -> None:
+        """Wait for all tasks, including new ones."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
     async def drain(self, grace_seconds: float) -> list[str]:
         """Wait for all tasks, including new ones, for at most ``grace_seconds``; then cancel the rest.
 

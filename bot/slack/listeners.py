@@ -50,6 +50,8 @@ from bot.work.ports import SlackError
 
 log = structlog.get_logger(__name__)
 Body = dict[str, Any]
+SlackApp = AsyncApp
+"""Bolt's own class, under a name for the layers above, which do not import Slack's libraries."""
 _LIMITED_SECONDS = 60.0
 _OFFERED = frozenset({"block_actions", "view_submission", "shortcut", "message_action"})
 _TAKEN_EVERYWHERE = frozenset({"section", "context", "actions", "rich_text"})

@@ -32,13 +32,13 @@ class Firewall(FakeDocs):
     refuses_all: bool = False
     refused: int = 0
 
-    async def _handle(self, request: httpx.Request) -> httpx.Response:
+    async def handle(self, request: httpx.Request) -> httpx.Response:
         if request.method == "POST":
             text = json.loads(request.content)["prompt"]
             if self.refuses_all or "<script>" in text:
                 self.refused += 1
                 return httpx.Response(self.status, text="<html>Forbidden</html>")
-        return await super()._handle(request)
+        return await super().handle(request)
 
 
 @pytest.fixture

@@ -33,13 +33,13 @@ class SlowDocs(FakeDocs):
         self.slow: set[str] = set()
         self.asked: list[str] = []
 
-    async def _handle(self, request: httpx.Request) -> httpx.Response:
+    async def handle(self, request: httpx.Request) -> httpx.Response:
         job_id = request.url.path.split("/")[-1]
         if request.method == "GET":
             self.asked.append(job_id)
         if job_id in self.slow:
             await self.may_answer.wait()
-        return await super()._handle(request)
+        return await super().handle(request)
 
 
 @pytest.fixture

@@ -1,0 +1,201 @@
+"""The docs service and GitHub in memory, as transports of httpx. They import nothing of the bot."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+import httpx
+
+from tests.site import Site
+
+Answer = httpx.Response | Exception | Awaitable[httpx.Response]
+PULL_REQUEST = "https://code.example/acme/docs/pull/1"
+
+
+PREVIEW = "https://preview.example/acme"
+
+
+@dataclass
+class DocsService:
+    """A docs service in memory.
+
+    ``instead``: answers that replace those of the next calls, by kind of call. ``lost``: errors that the next
+    creates and follow-ups raise after they have succeeded. ``readers``: what it answers about searches,
+    feedback and questions, by kind of call. What is not there it does not give.
+    """
+
+    jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    prompts: list[tuple[str, str]] = field(default_factory=list)
+    instead: dict[str, deque[Answer]] = field(default_factory=dict)
+    lost: deque[Exception] = field(default_factory=deque)
+    polls: int = 0
+    calls: list[str] = field(default_factory=list)
+    site: Site = field(default_factory=Site)
+    branch: str = "main"
+    build: dict[str, Any] = field(default_factory=lambda: {"status": "queued"})
+    readers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    hung: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while a call hangs."""
+
+    def transport(self) -> httpx.AsyncBaseTransport:
+        """Return connections to this service."""
+        return httpx.MockTransport(self.handle)
+
+    def answer_instead(self, what: str, *answers: Answer) -> None:
+        """Return, raise or wait for these in the next calls of a kind, without any other effect.
+
+        Kinds: ``create``, ``follow_up``, ``get``, ``visitors``, ``preview``, ``build``, ``searches``,
+        ``by-page``, ``feedback``, ``assistant``.
+        """
+        self.instead.setdefault(what, deque()).extend(answers)
+
+    def says(self, what: str, status: int, *, seconds: float | None = None, times: int = 1) -> None:
+        """Answer the next calls of a kind with this status, and with how long to wait."""
+        headers = {} if seconds is None else {"Retry-After": f"{seconds:g}"}
+        refusal = httpx.Response(status, headers=headers, json={"error": f"HTTP {status}"})
+        self.answer_instead(what, *[refusal] * times)
+
+    def cannot_be_reached(self, what: str, times: int = 1) -> None:
+        """Let no connection be made for the next calls of a kind."""
+        self.answer_instead(what, *[httpx.ConnectError("refused")] * times)
+
+    def loses_the_answer(self, times: int = 1) -> None:
+        """Carry out the next creates and follow-ups, and lose their answers."""
+        self.lost.extend([httpx.ReadTimeout("")] * times)
+
+    def hangs(self, what: str) -> None:
+        """Never answer the next call of a kind; it is not carried out."""
+        self.answer_instead(what, self._hang())
+
+    async def _hang(self) -> httpx.Response:
+        self.hung.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    def finish(
+        self, status: str = "completed", pr_link: str | None = PULL_REQUEST, job: str | None = None
+    ) -> None:
+        """Set the status and pull request of a job, of every one if none is given."""
+        for each in self.jobs.values():
+            if job in (None, each["id"]):
+                each |= {"status": status, "prLink": pr_link}
+
+    async def handle(self, request: httpx.Request) -> httpx.Response:
+        kind = _kind(request)
+        self.calls.append(kind)
+        if waiting := self.instead.get(kind):
+            answer = waiting.popleft()
+            if isinstance(answer, Exception):
+                raise answer
+            return answer if isinstance(answer, httpx.Response) else await answer
+        handlers: dict[str, Callable[[httpx.Request], httpx.Response]] = {
+            "create": self._create,
+            "follow_up": self._follow_up,
+            "get": self._get,
+            "visitors": self._visitors,
+            "preview": self._preview,
+            "build": lambda _request: httpx.Response(200, json=self.build),
+        }
+        if kind in self.readers:
+            return httpx.Response(200, json=self.readers[kind])
+        if kind not in handlers:
+            return httpx.Response(404, json={"error": "not part of the plan"})
+        response = handlers[kind](request)
+        if self.lost and kind in ("create", "follow_up", "preview"):
+            raise self.lost.popleft()
+        return response
+
+    def _create(self, request: httpx.Request) -> httpx.Response:
+        number = len(self.jobs) + 1
+        job = {"id": f"job-{number}", "status": "active", "prLink": None}
+        job["source"] = {"repository": "acme/docs", "ref": self.branch}  # type: ignore[assignment]
+        self.jobs[f"job-{number}"] = job
+        self.prompts.append((f"job-{number}", json.loads(request.content)["prompt"]))
+        return httpx.Response(201, json=job)
+
+    def _follow_up(self, request: httpx.Request) -> httpx.Response:
+        job_id = request.url.path.split("/")[-2]
+        job = self.jobs[job_id]
+        self.prompts.append((job_id, json.loads(request.content)["prompt"]))
+        stale = httpx.Response(200, json=dict(job))
+        job["status"] = "active"
+        return stale
+
+    def _preview(self, request: httpx.Request) -> httpx.Response:
+        assert json.loads(request.content) == {"branch": self.branch}
+        answer = {"statusId": f"build-{self.calls.count('preview')}", "previewUrl": PREVIEW}
+        return httpx.Response(202, json=answer)
+
+    def _visitors(self, request: httpx.Request) -> httpx.Response:
+        query = request.url.params
+        first, end = (date.fromisoformat(query[name]) for name in ("dateFrom", "dateTo"))
+        return httpx.Response(
+            200, json=self.site.answer(first, end, int(query["limit"]), int(query["offset"]))
+        )
+
+    def _get(self, request: httpx.Request) -> httpx.Response:
+        self.polls += 1
+        job = self.jobs.get(request.url.path.split("/")[-1])
+        if job is None:
+            return httpx.Response(404, json={"error": "no such job"})
+        return httpx.Response(200, json=job)
+
+
+def _kind(request: httpx.Request) -> str:
+    if "/v1/project/" in request.url.path:
+        return "preview" if request.method == "POST" else "build"
+    if request.method == "GET":
+        return request.url.path.rpartition("/")[2] if "/analytics/" in request.url.path else "get"
+    return "follow_up" if request.url.path.endswith("/message") else "create"
+
+
+LINK = "https://github.com/acme/docs/pull/7"
+
+
+@dataclass
+class Github:
+    """GitHub in memory, with the pull request of ``LINK``.
+
+    ``instead``: answers that replace those of the next calls. ``calls``: the ETag of each call.
+    """
+
+    pull: dict[str, Any] = field(
+        default_factory=lambda: {
+            "title": "Add a quickstart",
+            "state": "open",
+            "additions": 46,
+            "deletions": 1,
+            "changed_files": 2,
+        }
+    )
+    instead: deque[Answer] = field(default_factory=deque)
+    calls: list[str] = field(default_factory=list)
+
+    def transport(self) -> httpx.AsyncBaseTransport:
+        """Return connections to this server."""
+        return httpx.MockTransport(self.handle)
+
+    def merge(self, at: datetime, by: str | None = "ana-b") -> None:
+        """Merge the pull request, or close it if nobody is given."""
+        self.pull |= {"state": "closed", "closed_at": at.isoformat()}
+        if by:
+            self.pull |= {"merged_at": at.isoformat(), "merged_by": {"login": by}}
+
+    async def handle(self, request: httpx.Request) -> httpx.Response:
+        assert request.url.path == "/repos/acme/docs/pulls/7"
+        self.calls.append(request.headers.get("if-none-match", ""))
+        if self.instead:
+            answer = self.instead.popleft()
+            if isinstance(answer, Exception):
+                raise answer
+            return answer if isinstance(answer, httpx.Response) else await answer
+        etag = f'W/"{abs(hash(json.dumps(self.pull)))}"'
+        if self.calls[-1] == etag:
+            return httpx.Response(304, headers={"etag": etag})
+        return httpx.Response(200, json=self.pull, headers={"etag": etag})

@@ -1,0 +1,401 @@
+"""A conversation: people by name who type, say, press and read, and a bot that Slack reaches.
+
+Of the bot only `bot.app` and `bot.settings` are used: Slack's payloads go in, calls of Slack, of the docs
+service and of GitHub come out, and the clock is held. So a test says what a person does and reads, and the
+inside may change. When a test ends, nothing that the bot posted may be unread; when it fails, the
+conversation is printed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack, closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import aiohttp
+
+from bot.app import Doors, HeldBot, Timeouts, held_bot, migrate_database, open_store
+from bot.settings import Settings
+from sandbox.workspace.state import BOT_USER, Channel, Json, User
+from tests.services import DocsService, Github
+from tests.talk_people import Person, Shown, controls_of, words_of
+from tests.talk_slack import API_URL, BOT_TOKEN, SlackFaults, SlackSession, TalkSlack
+
+START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+_SHM = Path("/dev/shm")
+_FOLDER = tempfile.TemporaryDirectory(prefix="talk-", dir=_SHM if _SHM.is_dir() else None)
+_TEMPLATE, _DATABASE = Path(_FOLDER.name) / "template.db", Path(_FOLDER.name) / "talk.db"
+_ENVIRONMENT = {
+    "SLACK_BOT_TOKEN": BOT_TOKEN,
+    "SLACK_SIGNING_SECRET": "talk-signing-secret",
+    "SLACK_API_URL": API_URL,
+    "DOCS_API_URL": "https://docs.example",
+    "DOCS_API_KEY": "docs-key-of-talk",
+    "DOCS_PROJECT_ID": "acme-docs",
+    "DATABASE_URL": f"sqlite:///{_DATABASE}",
+    "POLL_MIN_SECONDS": "2",
+    "PROMPT_SIGNATURE": "false",
+    "LOG_LEVEL": "ERROR",
+    "LOG_FORMAT": "json",
+}
+_TIMEOUTS = Timeouts(under_way_seconds=0.0, intake_seconds=60.0)
+_FEW_STEPS = 100
+Result = TypeVar("Result")
+
+
+@dataclass
+class Time:
+    """The held clock."""
+
+    talk: Talk
+    at: datetime = START
+
+    def __call__(self) -> datetime:
+        return self.at
+
+    async def passes(self, seconds: float = 10.0, **longer: float) -> None:
+        """Let so many seconds pass, or ``minutes=``, ``hours=`` or ``days=``; the bot does what comes due."""
+        length = timedelta(**longer) if longer else timedelta(seconds=seconds)
+        self.talk.note(f"… {length} …")
+        end, step = self.at + length, max(timedelta(seconds=15), length / _FEW_STEPS)
+        await self.talk.works()
+        while self.at < end:
+            due_at = await self.talk.next_due_at()
+            self.at = min(end, self.at + step, max(due_at or end, self.at + timedelta(milliseconds=1)))
+            await self.talk.works()
+
+    def is_set(self, **by: float) -> None:
+        """Set the clock ahead, or back if negative; nothing is done meanwhile."""
+        self.at += timedelta(**by)
+
+
+@dataclass
+class Process:
+    """The process of the bot. The database stays when it ends."""
+
+    talk: Talk
+    settings: dict[str, str] = field(default_factory=dict)
+    bot: HeldBot | None = None
+    _session: SlackSession | None = None
+    _started: list[AsyncExitStack] = field(default_factory=list)
+
+    @property
+    def has_started(self) -> bool:
+        """Return whether there has been any process yet."""
+        return bool(self._started)
+
+    async def starts(self, **settings: object) -> None:
+        """Start the bot, with further settings by their names in small letters."""
+        self.settings |= {name.upper(): str(value) for name, value in settings.items()}
+        talk, chosen = self.talk, _settings(frozenset(self.settings.items()))
+        self._session = SlackSession(talk.slack)
+        doors = Doors(
+            cast("aiohttp.ClientSession", self._session),
+            *(talk.service.transport(), talk.github.transport()),
+            chance=lambda: 0.5,
+        )
+        own = None if "DATABASE_URL" in self.settings else _stores()[len(self._started) % 2]
+        if own and not self._started:
+            await _empty_database()
+        stack = AsyncExitStack()
+        self._started.append(stack)
+        opened = held_bot(chosen, doors, clock=talk.time, store=own, timeouts=_TIMEOUTS)
+        self.bot = await stack.enter_async_context(opened)
+        cast("logging.StreamHandler[Any]", logging.getLogger().handlers[0]).setStream(talk.log_stream)
+        talk.slack.line.take = self.bot.take
+
+    def dies(self) -> None:
+        """Kill the process: nothing that it has begun goes on."""
+        self.talk.note("the process dies")
+        assert self._session is not None
+        self._session.is_dead = True
+        self.bot = self.talk.slack.line.take = None
+
+    async def stops(self) -> None:
+        """Stop the process as an operator does."""
+        self.talk.note("the process stops")
+        self.bot = self.talk.slack.line.take = None
+        await self._started[-1].aclose()
+
+    async def close(self) -> None:
+        """Free what every process has left open."""
+        for stack in reversed(self._started):
+            await stack.aclose()
+
+
+@cache
+def _settings(chosen: frozenset[tuple[str, str]]) -> Settings:
+    return Settings.load({**_ENVIRONMENT, **dict(chosen)}, env_file=None)
+
+
+@cache
+def _stores() -> list[Any]:
+    """Return two stores of the one database, for a process and the next: their statements stay compiled."""
+    return [open_store(_settings(frozenset())) for _ in range(2)]
+
+
+async def _empty_database() -> None:
+    """Put a database that was just migrated in the place of the last test's; the file itself stays."""
+    if not _TEMPLATE.exists():
+        await migrate_database(_settings(frozenset({("DATABASE_URL", f"sqlite:///{_TEMPLATE}")})))
+    for ending in ("-wal", "-shm"):
+        _DATABASE.with_name(f"{_DATABASE.name}{ending}").unlink(missing_ok=True)
+    shutil.copyfile(_TEMPLATE, _DATABASE)
+
+
+class Talk:
+    """The workspace, the docs service, the time and the process of one conversation."""
+
+    def __init__(self) -> None:
+        self._heard: list[tuple[datetime, str | Json]] = []
+        self._read: dict[str, tuple[object, ...]] = {}
+        self._known: set[str] = set()
+        self._stuck: set[asyncio.Task[Any]] = set()
+        self._lines_read = 0
+        self.log_stream = io.StringIO()
+        self.time = Time(self)
+        self.faults = SlackFaults(self.note)
+        self.slack = TalkSlack(self.time, self.faults)
+        self.slack.state.watchers.add(self._on_event)
+        self.service, self.github = DocsService(hung=self.faults.hung), Github()
+        self.process = Process(self)
+        self.ana, self.ben, self.chika, self.gus, self.sol, self.pia = (
+            Person(self, user.id, user.real_name.split()[0])
+            for user in self.slack.state.users.values()
+            if not user.is_bot
+        )
+
+    def __repr__(self) -> str:
+        return "<the conversation below>"
+
+    # What happens
+
+    async def works(self) -> None:
+        """Deliver what people said, and let the bot do all that is due now."""
+        while await self.hears() or (self._bot and await self.until_it_hangs(self._bot.run_due())):
+            pass
+
+    async def hears(self) -> bool:
+        """Deliver events to the bot, starting it first if it has not been; return whether there were any."""
+        await self._begin()
+        return bool(await self.until_it_hangs(self.slack.line.deliver_events()))
+
+    async def _begin(self) -> None:
+        if not self.process.has_started:
+            await self.process.starts()
+
+    @property
+    def _bot(self) -> HeldBot | None:
+        return self.process.bot
+
+    async def next_due_at(self) -> datetime | None:
+        """Return when something comes due next, in the bot or on the way to it."""
+        due_at = [self.slack.line.next_event_at(), await self._bot.next_due_at() if self._bot else None]
+        return min((at for at in due_at if at is not None), default=None)
+
+    async def until_it_hangs(self, work: Coroutine[Any, Any, Result]) -> Result | None:
+        """Wait for the end of some work, or until a call hangs in it: then it is left as it is."""
+        await self._begin()
+        task, hung = asyncio.ensure_future(work), asyncio.ensure_future(self.faults.hung.wait())
+        await asyncio.wait({task, hung}, return_when=asyncio.FIRST_COMPLETED)
+        hung.cancel()
+        if task.done():
+            return task.result()
+        self.faults.hung.clear()
+        self._stuck.add(task)
+        return None
+
+    async def started(self, text: str = "Add a quickstart", person: Person | None = None) -> None:
+        """Let somebody ask for a job, which the agent then works on."""
+        await (person or self.ana).types(f"/docs-agent {text}")
+        await self.time.passes()
+
+    async def ends(self, status: str = "completed", **options: Any) -> None:
+        """Let the service end every job, or ``job``, with a status and ``pr_link``; the bot hears of it."""
+        self.note(f"the service: {status} {options or ''}")
+        self.service.finish(status, **options)
+        await self.time.passes()
+
+    # What is seen
+
+    def channel(self, name: str = "docs") -> list[Shown]:
+        """Read the bot's posts outside threads."""
+        return [self.mark_read(each) for each in self._roots(name)]
+
+    def root(self, nth: int = 1, channel: str = "docs") -> Json:
+        """Return the bot's nth post outside threads."""
+        roots = self._roots(channel)
+        assert len(roots) >= nth, f"only {len(roots)} posts in {channel}"
+        return roots[nth - 1]
+
+    def _roots(self, channel: str) -> list[Json]:
+        posts = self.slack.state.messages.get(self.room(channel).id, {}).values()
+        return [each for each in posts if each["bot_id"] and each["thread_ts"] in (None, each["ts"])]
+
+    def status(self, nth: int = 1, channel: str = "docs") -> Shown:
+        """Read the bot's nth post outside threads as it is now."""
+        return self.mark_read(self.root(nth, channel))
+
+    def replies(self, nth: int = 1, channel: str = "docs") -> list[Shown]:
+        """Read what the bot has said in the thread of its nth post."""
+        return self.thread(self.root(nth, channel))
+
+    def thread(self, root: Json) -> list[Shown]:
+        """Read what the bot has said in the thread under a message."""
+        posts = self.slack.state.thread(root["channel"], root["ts"])
+        return [self.mark_read(each) for each in posts if each["bot_id"] and each is not root]
+
+    def reactions(self, message: Json) -> list[str]:
+        """Read the bot's reactions to a message."""
+        names = [each["name"] for each in message["reactions"] if BOT_USER in each["users"]]
+        self._read |= {f"{message['ts']} {name}": () for name in names}
+        return names
+
+    async def files(self, shown: Shown) -> dict[str, str]:
+        """Read the files of a message, by name."""
+        found = {each["name"]: await self.slack.content(each["id"]) for each in shown.message["files"]}
+        return {name: await response.text() for name, response in found.items()}
+
+    def agent_got(self) -> list[str]:
+        """Return the prompts that reached the docs service, in order."""
+        return [prompt for _, prompt in self.service.prompts]
+
+    def log(self) -> list[str]:
+        """Read the lines of the log, from the level in the settings on: ``starts(log_level="INFO")``."""
+        lines = self._log_lines()
+        self._lines_read = len(lines)
+        return lines
+
+    def _log_lines(self) -> list[str]:
+        return self.log_stream.getvalue().splitlines()
+
+    def kept(self, words: str) -> list[str]:
+        """Return the columns of the database, as ``table.column``, in which these words stand."""
+        with closing(sqlite3.connect(_DATABASE)) as database:
+            names = [
+                name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            ]
+            found: set[str] = set()
+            for name in names:
+                rows = database.execute(f'SELECT * FROM "{name}"')  # noqa: S608
+                columns = [about[0] for about in rows.description]
+                found |= {
+                    f"{name}.{columns[at]}" for row in rows for at, it in enumerate(row) if words in str(it)
+                }
+        return sorted(found)
+
+    def room(self, name: str, person: Person | None = None) -> Channel:
+        """Return a channel by its name, or a person's direct messages with the bot, ``dm``."""
+        state = self.slack.state
+        if name == "dm":
+            return state.im_of((person or self.ana).id)
+        return next(each for each in state.channels.values() if each.name == name and not each.user)
+
+    def opens_channel(self, name: str, *members: Person, bot: bool = True, **options: Any) -> None:
+        """Add a channel, with everybody in it unless members are given."""
+        there = [each.id for each in members] or [user.id for user in self.slack.state.users.values()]
+        inside = [each for each in there if each != BOT_USER] + [BOT_USER] * bot
+        self.slack.state.channels[f"C{name.upper()}"] = Channel(f"C{name.upper()}", name, inside, **options)
+
+    def newcomer(self, name: str, **options: Any) -> Person:
+        """Add somebody to the workspace and to #docs."""
+        user = User(f"U{name.upper()}", name.lower(), name, **options)
+        self.slack.state.users[user.id] = user
+        self.slack.state.channels[f"D{name.upper()}"] = Channel(
+            f"D{name.upper()}", name.lower(), [user.id, BOT_USER], is_im=True, user=user.id
+        )
+        self.room("docs").members.append(user.id)
+        return Person(self, user.id, name)
+
+    # What is read, and what is printed
+
+    def mark_read(self, message: Json) -> Shown:
+        """Note that a message was read as it is now."""
+        self._read[_key(message)] = _content(message)
+        return Shown.of(message)
+
+    def is_unread(self, message: Json) -> bool:
+        """Return whether a message was not read as it is now."""
+        return self._read.get(_key(message)) != _content(message)
+
+    def unread(self) -> list[str]:
+        """Return what the bot has posted, edited, opened or reacted with, and nobody has read."""
+        state, found = self.slack.state, []
+        posts = [each for room in state.messages.values() for each in room.values()]
+        found += [each for each in posts if each["bot_id"] and self.is_unread(each)]
+        found += [
+            each for each in (*state.ephemerals.values(), *state.views.values()) if self.is_unread(each)
+        ]
+        lines = [self._line(each) for each in found]
+        lines += [line for line in self._log_lines()[self._lines_read :] if '"level": "error"' in line]
+        return lines + [
+            f":{each['name']}: on {message['text']!r}"
+            for message in posts
+            for each in message["reactions"]
+            if BOT_USER in each["users"] and f"{message['ts']} {each['name']}" not in self._read
+        ]
+
+    def everything(self) -> str:
+        """Read all that there is, as the transcript shows it."""
+        state = self.slack.state
+        for each in (*state.ephemerals.values(), *state.views.values()):
+            self.mark_read(each)
+        for message in (each for room in state.messages.values() for each in room.values()):
+            self.mark_read(message)
+            self.reactions(message)
+        return self.transcript()
+
+    def note(self, what: str) -> None:
+        """Note what somebody does, for the transcript."""
+        self._heard.append((self.time.at, what))
+
+    def transcript(self) -> str:
+        """Return the conversation so far: who did what, and what was shown where."""
+        lines = [f"{at:%H:%M:%S}  {it if isinstance(it, str) else self._line(it)}" for at, it in self._heard]
+        return "\n".join(
+            [*lines, *(f"the agent got: {each}" for each in self.agent_got()), *self._log_lines()]
+        )
+
+    def _on_event(self, event: Json) -> None:
+        shown = event.get("message") or event.get("ephemeral") or event.get("view")
+        if shown and (event["type"] != "message" or shown["bot_id"]):
+            self._heard.append((self.time.at, {**shown, "is_new": _key(shown) not in self._known}))
+            self._known.add(_key(shown))
+
+    def _line(self, message: Json) -> str:
+        names = {user.id: user.real_name.split()[0] for user in self.slack.state.users.values()}
+        room = self.slack.state.channels.get(message.get("channel", ""))
+        where = f"#{room.name}" if room and not room.is_im else "direct" if room else "form"
+        is_reply = message.get("thread_ts") not in (None, message.get("ts"))
+        where += " (thread)" if is_reply else ""
+        where += f", for {names[message['user']]} alone" if "id" in message else ""
+        where += "" if message.get("is_new", True) else ", edited"
+        told = message.get("text") or words_of(message.get("title"))
+        buttons = " ".join(f"[{label}]" for label, _ in controls_of(message["blocks"]))
+        return f"  {where}: {told} {buttons}".replace("\n", "\n              ")
+
+    async def close(self) -> None:
+        """End all that the test has left."""
+        for task in self._stuck:
+            task.cancel()
+        await asyncio.gather(*self._stuck, return_exceptions=True)
+        await self.process.close()
+        self.slack.close()
+
+
+def _key(message: Json) -> str:
+    return str(message.get("id") or f"{message['channel']} {message['ts']}")
+
+
+def _content(message: Json) -> tuple[object, ...]:
+    return message.get("text"), message["blocks"], message.get("edited")
