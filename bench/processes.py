@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import clock_gettime, perf_counter
 
 import aiohttp
 
@@ -52,12 +52,12 @@ def percentile(samples: Sequence[float], share: float) -> float:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the user and system time of a process with all its threads.
+    """Return the user and system time of a process with all its threads, exact to the nanosecond.
 
-    https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    The clock's number is that of clock_getcpuclockid(3), which Python does not offer: ``/proc/<pid>/stat``
+    counts hundredths of a second, in which 20 commands are handled.
     """
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return clock_gettime((~pid << 3) | 2)
 
 
 def memory_mb(pid: int) -> float:
@@ -176,7 +176,6 @@ def environment(
         "DOCS_PROJECT_ID": "bench",
         # A few people send all commands.
         "WAITING_PER_PERSON": "1000",
-        "LOG_LEVEL": "WARNING",
     }
 
 
