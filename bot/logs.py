@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import math
 import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from threading import RLock
 from time import monotonic
 from typing import Any
 
@@ -37,6 +39,12 @@ _PATTERNS = (
     ),  # response URLs, the sandbox's too
     re.compile(r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),  # user:password in an address
 )
+_TELLTALE = re.compile(r"x(?:ox|app)|mint_|github_pat|gh[pousr]_|(?i:bearer )|v0=|://")
+"""What stands in every text that one of the patterns matches: looked for first, because few texts have it."""
+_SHORTEST = 6
+"""The fewest characters of a secret."""
+_HARMLESS = frozenset({"level", "logger", "timestamp"})
+"""Keys whose values are made here."""
 _QUIET = {
     # Slack's libraries log whole requests, with people's texts, at levels up to WARNING.
     "slack_bolt": logging.ERROR,
@@ -58,9 +66,7 @@ def _is_loud(record: logging.LogRecord) -> bool:
 
 
 def _is_seldom(seldom: Seldom, record: logging.LogRecord) -> bool:
-    """Apply a `Seldom` to the lines of libraries; those of the bot have passed it already."""
-    if isinstance(record.msg, dict):  # one of the bot's
-        return True
+    """Apply a `Seldom` to the lines of libraries."""
     event = {"level": record.levelname.lower(), "logger": record.name, "event": record.getMessage()}
     try:
         passed = seldom(None, "", {**event, "exc_info": record.exc_info and record.exc_info[1]})
@@ -75,11 +81,12 @@ class Redactor:
     """A structlog processor that removes secrets from everything that is logged, tracebacks included."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
-        self._secrets = sorted((secret for secret in secrets if len(secret) >= 6), key=len, reverse=True)
+        hidden = (secret for secret in secrets if len(secret) >= _SHORTEST)
+        self._secrets = sorted(hidden, key=len, reverse=True)
 
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         """Return the event with secrets removed from its values."""
-        return {key: self.clean(value) for key, value in event.items()}
+        return {key: value if key in _HARMLESS else self.clean(value) for key, value in event.items()}
 
     def clean(self, value: Any) -> Any:
         """Return the value with secrets removed, in nested containers too."""
@@ -95,17 +102,45 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return the text with secrets removed."""
+        if len(text) < _SHORTEST:
+            return text
         for secret in self._secrets:
             text = text.replace(secret, _HIDDEN)
-        for pattern in _PATTERNS:
-            text = pattern.sub(_HIDDEN, text)
+        if _TELLTALE.search(text):
+            for pattern in _PATTERNS:
+                text = pattern.sub(_HIDDEN, text)
         return text
+
+
+class _Lines:
+    """A structlog logger that writes to standard error.
+
+    Python's own logging would make and copy a record of each line, which doubles what a line costs.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
+
+    def write(self, line: str) -> None:
+        """Write a line. Like Python's own logging, it does not fail where nothing can be written."""
+        with _WRITING, suppress(OSError, ValueError):
+            sys.stderr.write(f"{line}\n")
+
+    debug = info = warning = error = critical = write
+
+
+_WRITING = RLock()
+"""Held for each line, because the database's threads log, too."""
+
+
+def _as_json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
+    return json.dumps(event)
 
 
 def configure(
     level: str, form: str, secrets: Sequence[str] = (), clock: Callable[[], float] = monotonic
 ) -> None:
-    """Send all logs, the bot's and the libraries', through one renderer to standard error."""
+    """Write all logs, the bot's and the libraries', in one form to standard error."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -113,30 +148,22 @@ def configure(
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     seldom, of_libraries = Seldom(clock), structlog.stdlib.ExtraAdder(allow=("left_out",))
-    structlog.configure(
-        processors=[
-            *shared,
-            seldom,
-            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-        ],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-    )
-    shown: list[Processor] = [structlog.processors.JSONRenderer()]
+    shown: list[Processor] = [_as_json]
     if is_for_people(form):
         plain = structlog.dev.plain_traceback
         shown = [_safe_values, structlog.dev.ConsoleRenderer(exception_formatter=plain)]
+    # Before the Redactor: tracebacks become text, without local variables, and are cleaned too.
+    rendered: list[Processor] = [structlog.processors.format_exc_info, Redactor(secrets), *shown]
+    structlog.configure(
+        processors=[*shared, seldom, *rendered],
+        logger_factory=_Lines,
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+    )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*shared, of_libraries, structlog.stdlib.PositionalArgumentsFormatter()],
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                # Before the Redactor: tracebacks become text, without local variables, and are cleaned too.
-                structlog.processors.format_exc_info,
-                Redactor(secrets),
-                *shown,
-            ],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendered],
         )
     )
     handler.addFilter(_is_loud)

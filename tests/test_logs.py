@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import unicodedata
+from contextlib import suppress
 
 import pytest
 import structlog
@@ -44,8 +45,20 @@ def test_a_secret_is_taken_out_wherever_it_stands(leak: str, capsys: pytest.Capt
 
 
 def test_a_bearer_and_a_password_in_an_address_are_taken_out() -> None:
-    clean = Redactor([]).text("Authorization: Bearer abc.def postgres://ana:pass@host/db")
-    assert clean == "Authorization: Bearer [hidden] postgres://[hidden]@host/db"
+    clean = Redactor([]).text
+    assert clean("Authorization: Bearer abc.def") == "Authorization: Bearer [hidden]"
+    assert clean("authorization: bearer abc.def") == "authorization: bearer [hidden]"
+    assert clean("postgres://ana:pass@host/db") == "postgres://[hidden]@host/db"
+
+
+def test_full_disk_stops_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    configure("INFO", "json")
+    with open("/dev/full", "w", buffering=1, encoding="utf-8") as full:
+        monkeypatch.setattr("sys.stderr", full)
+        structlog.get_logger("bot.test").info("event")
+        monkeypatch.undo()
+        with suppress(OSError):
+            full.close()
 
 
 def test_local_variables_are_not_told_with_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
