@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 from pydantic import SecretStr
@@ -171,6 +172,11 @@ SubmitRun = Callable[[Context, Submission], Awaitable[FormErrors | None]]
 ShortcutRun = Callable[[Context, ShortcutUse], Awaitable[Answer]]
 
 
+@cache
+def _compiled(shape: str) -> re.Pattern[str]:
+    return re.compile(shape, re.IGNORECASE | re.DOTALL)
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """One thing that people can say to a command, and all that is known of it.
@@ -211,7 +217,7 @@ class Word:
             return None
         if after_mention and self.takes is not None and not self.takes(" ".join(plain.split()[1:])):
             return None
-        return re.fullmatch(shape, plain, re.IGNORECASE | re.DOTALL)
+        return _compiled(shape).fullmatch(plain)
 
 
 @dataclass(frozen=True, slots=True)

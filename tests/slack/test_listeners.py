@@ -13,7 +13,7 @@ from sqlalchemy import text
 from bot.commands import COMMANDS
 from bot.commands.command import Answer, Invocation
 from bot.commands.visitors import COMMAND as VISITORS
-from bot.logs import reference
+from bot.logs import configure, reference
 from bot.messages.face import LINKS, Action
 from bot.messages.job_answers import FORM_WITHOUT_JOB
 from bot.model.ids import Message
@@ -196,6 +196,15 @@ async def test_what_breaks_while_slack_is_asked_who_may_is_told_under_a_referenc
         assert "the reference" in (await intake.command("")).body
     told = [(line["event"], "reference" in line) for line in logs]
     assert told == [("request", False), ("request_failed", True)]
+
+
+async def test_a_stored_command_is_one_line_in_the_log(
+    intake: Intake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure("INFO", "json")
+    await intake.command("Add a page")
+    [line] = capsys.readouterr().err.splitlines()
+    assert json.loads(line) | {"event": "prompt_stored", "job": 1, "repeated": False} == json.loads(line)
 
 
 async def test_a_reply_that_comes_too_early_is_no_error(intake: Intake) -> None:
