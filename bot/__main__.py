@@ -31,7 +31,7 @@ from bot.operator.running import (
 from bot.settings import DatabaseSettings, DocsSettings, Settings
 
 if TYPE_CHECKING:
-    from bot.operator.trial import Tried
+    from bot.operator.trial import StepResult
     from bot.operator.visitors import Wanted
 
 
@@ -287,16 +287,14 @@ async def _exported(
 
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
-@click.option("--try", "channel", metavar="CHANNEL", help="Also do everything once in this channel (C…).")
+@click.option("--try", "channel", metavar="CHANNEL", help="Also try posts and a button in this channel (C…).")
 @click.option("--as", "user", metavar="USER", help="With --try: who you are in Slack (U…).")
-@click.option("--pull-request", metavar="LINK", help="With --try: one that the bot should see.")
-@click.option("--job", is_flag=True, help="With --try: start a job, too.")
-def doctor(as_json: bool, channel: str | None, user: str | None, pull_request: str | None, job: bool) -> None:
+def doctor(as_json: bool, channel: str | None, user: str | None) -> None:
     """Say what is wrong with this installation; exits with 1 when something is."""
     from bot.operator.doctor import diagnose, diagnose_broken
 
-    if channel is None and (user or pull_request or job):
-        raise click.UsageError("--as, --pull-request and --job go with --try CHANNEL")
+    if channel is None and user:
+        raise click.UsageError("--as goes with --try CHANNEL")
     settings: Settings | None = None
     try:
         settings = Settings.load()
@@ -306,9 +304,9 @@ def doctor(as_json: bool, channel: str | None, user: str | None, pull_request: s
     if not as_json:
         for each in findings:
             _line(each.state, f"{each.name}: {each.seen}", each.advice)
-    steps: list[Tried] = []
+    steps: list[StepResult] = []
     if settings is not None and channel is not None:
-        steps = _tried(settings, channel, user, pull_request, job, quiet=as_json)
+        steps = _try(settings, channel, user, quiet=as_json)
     ok = all(each.ok for each in findings) and not any(each.state == "bad" for each in steps)
     if as_json:
         told = [{"name": f.name, "state": f.state, "seen": f.seen, "advice": f.advice} for f in findings]
@@ -321,24 +319,19 @@ def _line(state: str, said: str, *more: str) -> None:
     echo("\n     ".join([f"{'BAD' if state == 'bad' else state:<4} {said}", *filter(None, more)]))
 
 
-def _tried(
-    settings: Settings, channel: str, user: str | None, link: str | None, job: bool, *, quiet: bool
-) -> list[Tried]:
-    """Try everything, and print what came of each step unless ``quiet``."""
-    from bot.operator.trial import Wanted, try_out
-    from bot.operator.trial_steps import PROMPT, STEPS
+def _try(settings: Settings, channel: str, user: str | None, *, quiet: bool) -> list[StepResult]:
+    """Take the steps of the trial, and print the result of each unless ``quiet``."""
+    from bot.operator.trial import TrialOptions, try_out
 
-    asked = f"Start a real job for {settings.projects[0].name} ({PROMPT!r})? It spends one use."
-    job = job and click.confirm(asked, err=True)
-    wanted = Wanted(ChannelId(channel), UserId(user) if user else None, link, job)
-    steps: list[Tried] = []
+    steps: list[StepResult] = []
 
-    def tell(step: Tried) -> None:
+    def report(step: StepResult) -> None:
         steps.append(step)
         if not quiet:
-            _line(step.state, f"{step.name}: {step.seen} ({step.seconds:g} s)", step.follows, step.advice)
+            _line(step.state, f"{step.name}: {step.seen}", step.follows, step.advice)
 
-    asyncio.run(try_out(settings, wanted, tell, lambda said: echo(said, err=True), STEPS))
+    options = TrialOptions(ChannelId(channel), UserId(user) if user else None)
+    asyncio.run(try_out(settings, options, report, lambda said: echo(said, err=True)))
     return steps
 
 

@@ -1,7 +1,4 @@
-"""``docs-bot doctor --try``: takes steps in a channel, and says what the failure of each means for people.
-
-The steps are in `bot.operator.trial_steps`.
-"""
+"""``docs-bot doctor --try``: do in a channel what the doctor's checks cannot find out by asking."""
 
 from __future__ import annotations
 
@@ -9,22 +6,25 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from functools import partial
 from time import monotonic
 
 from bot.health.checks import network_trouble
-from bot.model.ids import ChannelId, DeliveryId, MessageTs, Refusal, UserId
+from bot.logs import Redactor
+from bot.messages import trial as say
+from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
+from bot.model.prompts import Act
 from bot.settings import Settings
-from bot.slack.client import open_session, web_client
-from bot.slack.trial import TrialMessenger
-from bot.store import DatabaseTrouble
+from bot.slack.client import SlackClient, answered, open_session, web_client
+from bot.slack.messenger import SlackMessenger
+from bot.store import DatabaseTrouble, Store
 from bot.store.limits import explain
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 
 _MOST_WAIT_SECONDS = 30.0
 """For how long a step waits in all because Slack asks it to."""
 _ADVICE = {
-    Refusal.TOKEN: "Look at SLACK_BOT_TOKEN and SLACK_APP_TOKEN: `docs-bot doctor` says which is wrong.",
+    Refusal.TOKEN: "Look at SLACK_BOT_TOKEN: `docs-bot doctor` says what is wrong with it.",
     Refusal.SCOPE: "Update the manifest and reinstall the app: `docs-bot doctor` says which are missing.",
     Refusal.NOT_A_MEMBER: "Invite the bot there.",
     Refusal.NOT_VISIBLE: "Look at the channel's id; a private channel needs an invitation of the bot.",
@@ -34,83 +34,72 @@ _ADVICE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is tried. ``user``: who runs the trial. ``pull_request``: the link of one to look at."""
+class TrialOptions:
+    """The channel, the person who runs the trial, and time limits in seconds."""
 
     channel: ChannelId
     user: UserId | None = None
-    pull_request: str | None = None
-    with_job: bool = False
     press_seconds: float = 60.0
     call_seconds: float = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What came of a step. ``state``: ok, note (the bot has another way), bad, or left (not tried)."""
+class StepResult:
+    """The result of a step. ``state``: ok, note (the bot has another way), bad, or left (not tried)."""
 
     name: str
     state: str
     seen: str
-    follows: str
-    advice: str
-    seconds: float
+    follows: str = ""
+    advice: str = ""
+
+
+class StepSkipped(Exception):
+    """A step that is not tried, with the reason."""
+
+
+class StepFailed(Exception):
+    """A step that failed although Slack refused nothing."""
 
 
 @dataclass(slots=True)
 class Trial:
-    """A trial under way. ``root``: the post in whose thread the rest is."""
+    """A trial under way. ``root`` is the post that begins the thread."""
 
     settings: Settings
-    wanted: Wanted
-    messenger: TrialMessenger
+    options: TrialOptions
+    client: SlackClient
+    messenger: SlackMessenger
     ask: Callable[[str], None]
-    began: datetime = field(default_factory=lambda: datetime.now(UTC))
     token: str = field(default_factory=lambda: secrets.token_hex(4))
     root: MessageTs | None = None
-    face: MessageTs | None = None
-    is_uploaded: bool = False
-
-    @property
-    def file(self) -> str:
-        """The name of the file that is uploaded."""
-        return f"docs-bot-{self.token}.txt"
-
-    def delivery(self, name: str) -> DeliveryId:
-        """Return the mark of a message."""
-        return DeliveryId(f"try-{self.token}-{name}"[:40])
+    posted: list[MessageTs] = field(default_factory=list)
 
     def thread(self) -> MessageTs:
-        """Return the thread. Raises Left if it could not be begun."""
+        """Return the thread. Raises StepSkipped if the first post failed."""
         if self.root is None:
-            raise Left("there is no thread to do it in")
+            raise StepSkipped("there is no thread to do it in")
         return self.root
 
     def user(self) -> UserId:
-        """Return who runs the trial. Raises Left if nobody is named."""
-        if self.wanted.user is None:
-            raise Left("name yourself: --as U…")
-        return self.wanted.user
+        """Return the person who runs the trial. Raises StepSkipped without one."""
+        if self.options.user is None:
+            raise StepSkipped("name yourself: --as U…")
+        return self.options.user
 
-
-class Left(Exception):
-    """A step that is not tried, and why."""
-
-
-class Failed(Exception):
-    """A step that failed, with what was seen and what to do."""
-
-    def __init__(self, seen: str, advice: str = "") -> None:
-        super().__init__(seen)
-        self.advice = advice
+    async def post(self, name: str, message: Message, thread: MessageTs | None) -> MessageTs:
+        """Post a message, to be deleted at the end."""
+        delivery = DeliveryId(f"try-{self.token}-{name}")
+        ts = await self.messenger.post(self.options.channel, message, delivery=delivery, thread=thread)
+        self.posted.append(ts)
+        return ts
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that the bot does. ``run`` returns what was seen, or raises.
+    """One thing that the bot does. ``run`` returns what was seen, or raises; ``follows``: who misses what.
 
-    ``follows``: what its failure means for people. ``if_blocks``: the same where Slack refuses its blocks and
-    the bot has a plain form. ``is_quick``: it is ended after `Wanted.call_seconds`.
+    ``if_blocks``: the same where Slack refuses the blocks and the bot has a plain form.
     """
 
     name: str
@@ -120,66 +109,154 @@ class Step:
     is_quick: bool = True
 
 
+async def _begin(trial: Trial) -> str:
+    channel, joined = trial.options.channel, ""
+    try:
+        trial.root = await trial.post("root", say.first_post(), None)
+    except SlackRefused as refused:
+        # The bot joins a public channel in which somebody asks.
+        if refused.meaning is not Refusal.NOT_A_MEMBER or not await trial.messenger.is_public(channel):
+            raise
+        await trial.messenger.join(channel)
+        trial.root, joined = await trial.post("root", say.first_post(), None), ", after joining"
+    return f"posted{joined}"
+
+
+async def _post(trial: Trial, name: str, message: Message) -> str:
+    await trial.post(name, message, trial.thread())
+    return "posted in the thread"
+
+
+async def _edit(trial: Trial) -> str:
+    await trial.messenger.edit(trial.options.channel, trial.thread(), say.edited_post())
+    return "the first post edited"
+
+
+async def _whisper(trial: Trial) -> str:
+    user, thread = trial.user(), trial.thread()
+    await trial.messenger.whisper(trial.options.channel, user, say.private(), thread=thread)
+    return f"shown to {user} only; it stays until they reload Slack"
+
+
+async def _read_thread(trial: Trial) -> str:
+    thread = trial.thread()
+    answer = await answered(
+        trial.client.conversations_replies(
+            channel=trial.options.channel, ts=thread, include_all_metadata=True
+        )
+    )
+    if trial.token not in str([message.get("metadata") for message in answer.get("messages") or []]):
+        raise StepFailed("Slack returns the thread without the metadata of the bot's post")
+    return "read, with the bot's own posts"
+
+
+async def _press(trial: Trial) -> str:
+    """Wait for the row that the running bot writes when it receives the press."""
+    trial.user()
+    store = Store.open(trial.settings.sqlalchemy_url)
+    try:
+        async with asyncio.timeout(trial.options.call_seconds):
+            last = await store.read(lambda tx: tx.audit.last())
+            await trial.post("press", say.press_me(), trial.thread())
+        trial.ask(f"Press the button *Press me* in the thread, within {trial.options.press_seconds:g} s.")
+        deadline = monotonic() + trial.options.press_seconds
+        while monotonic() < deadline:
+            _, rows = await store.read(lambda tx: tx.audit.after(last, 1_000))
+            for row in rows:
+                if (row.act, row.channel) == (Act.TRIED, trial.options.channel):
+                    return f"pressed by {row.user}, and the bot received it"
+            await asyncio.sleep(0.2)
+    finally:
+        await store.close()
+    raise StepFailed("no press was received: does the bot run, with this database? May you use it there?")
+
+
 async def _clean_up(trial: Trial) -> str:
-    return f"{await trial.messenger.clean_up(trial.wanted.channel, trial.file)} deleted"
+    count = len(trial.posted)
+    while trial.posted:
+        await answered(trial.client.chat_delete(channel=trial.options.channel, ts=trial.posted[-1]))
+        trial.posted.pop()
+    return f"{count} deleted"
 
 
-CLEAN_UP = Step("clean up", _clean_up, "Delete by hand what is left in the doctor's thread.")
-"""The last step, which is taken whatever came of the others."""
+STEPS = (
+    Step("post", _begin, "The bot can say nothing here: no job, no answer, no digest."),
+    *(
+        Step(
+            name,
+            partial(_post, name=name, message=message),
+            f"Nobody gets {name}.",
+            f"{name.capitalize()} are refused here: people get the numbers as text.",
+        )
+        for name, message in say.native_blocks().items()
+    ),
+    Step("edit", _edit, "The first message of a job keeps showing its first state."),
+    Step("private message", _whisper, "Answers to one person come as direct messages."),
+    Step(
+        "read the thread",
+        _read_thread,
+        "Earlier messages don't reach the agent, and after a lost answer of "
+        "Slack's the bot can't tell whether its message is there.",
+    ),
+    Step("press", _press, "Buttons, commands and replies don't reach the bot.", is_quick=False),
+)
+"""The steps, in this order."""
+_CLEAN_UP = Step("clean up", _clean_up, "Delete by hand what is left in the doctor's thread.")
 
 
 async def try_out(
     settings: Settings,
-    wanted: Wanted,
-    tell: Callable[[Tried], None],
+    options: TrialOptions,
+    report: Callable[[StepResult], None],
     ask: Callable[[str], None],
-    steps: Sequence[Step],
+    steps: Sequence[Step] = STEPS,
 ) -> None:
-    """Take all steps, one after the other, and tell what came of each. What was posted is always deleted.
+    """Take the steps one after the other, and report each. The last one deletes all posts, in any case.
 
-    ``ask`` gets what the person who runs it should do meanwhile. The last step cleans up.
+    ``ask`` gets what the person who runs the trial should do meanwhile.
     """
     proxy = settings.proxy_for(settings.slack_api_url)
     async with open_session(proxy) as session:
         client = web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
-        trial = Trial(settings, wanted, TrialMessenger(client, session, settings.slack_api_url), ask)
+        messenger = SlackMessenger(client, session, settings.slack_api_url)
+        trial = Trial(settings, options, client, messenger, ask)
         try:
             for step in steps:
-                tell(await _taken(trial, step))
+                report(await _result(trial, step))
         finally:
-            tell(await _taken(trial, CLEAN_UP))
+            report(await _result(trial, _CLEAN_UP))
 
 
-async def _taken(trial: Trial, step: Step) -> Tried:
-    began, waited = monotonic(), 0.0
+async def _result(trial: Trial, step: Step) -> StepResult:
+    """Take a step. Slack's errors may quote a token, so they are masked."""
+    mask, waited = Redactor(trial.settings.secrets()).text, 0.0
 
-    def tried(state: str, seen: str, follows: str = "", advice: str = "") -> Tried:
-        return Tried(step.name, state, seen, follows, advice, round(monotonic() - began, 2))
+    def bad(seen: str, advice: str = "") -> StepResult:
+        return StepResult(step.name, "bad", mask(seen), step.follows, advice)
 
     while True:
         try:
-            async with asyncio.timeout(trial.wanted.call_seconds if step.is_quick else None):
-                return tried("ok", await step.run(trial))
-        except Left as why:
-            return tried("left", f"not tried: {why}")
+            async with asyncio.timeout(trial.options.call_seconds if step.is_quick else None):
+                return StepResult(step.name, "ok", await step.run(trial))
+        except StepSkipped as reason:
+            return StepResult(step.name, "left", f"not tried: {reason}")
         except SlackThrottled as error:
             waited += error.retry_after_seconds
             if waited > _MOST_WAIT_SECONDS:
-                return tried("bad", "Slack asks to wait again and again", step.follows, "Try again later.")
+                return bad("Slack asks to wait again and again", "Try again later.")
             await asyncio.sleep(error.retry_after_seconds)
         except SlackRefused as refused:
             seen = "; ".join((f"Slack refuses it: {refused.code}", *refused.details[:1]))
             if refused.meaning is Refusal.BLOCKS and step.if_blocks:
-                return tried("note", seen, step.if_blocks)
-            return tried("bad", seen, step.follows, _ADVICE.get(refused.meaning, ""))
-        except Failed as failed:
-            return tried("bad", str(failed), step.follows, failed.advice)
+                return StepResult(step.name, "note", mask(seen), step.if_blocks)
+            return bad(seen, _ADVICE.get(refused.meaning, ""))
+        except StepFailed as failed:
+            return bad(str(failed))
         except SlackError as error:
             found = network_trouble(step.name, str(error), "SLACK_API_URL")
-            return tried("bad", f"Slack: {found.seen} ({error})", step.follows, found.advice)
+            return bad(f"Slack: {found.seen} ({error})", found.advice)
         except DatabaseTrouble as error:
             cause = explain(error)
-            return tried("bad", f"the database: {cause.cause}", step.follows, cause.advice)
+            return bad(f"the database: {cause.cause}", cause.advice)
         except TimeoutError:
-            seen = f"no answer within {trial.wanted.call_seconds:g} s"
-            return tried("bad", seen, step.follows, "Look at the network.")
+            return bad(f"no answer within {trial.options.call_seconds:g} s", "Look at the network.")
