@@ -147,7 +147,7 @@ async def test_a_database_that_cannot_be_used_stops_every_command_with_a_line(
 
 
 @pytest.mark.parametrize("command", ["run", "work", "migrate", "jobs"])
-async def test_a_database_of_before_the_first_release_stops_every_command_with_a_line(
+async def test_a_database_of_before_0_2_0_stops_every_command_with_a_line(
     world: World, tmp_path: Path, command: str
 ) -> None:
     database = Database.open(f"sqlite:///{tmp_path}/bot.db")
@@ -157,7 +157,7 @@ async def test_a_database_of_before_the_first_release_stops_every_command_with_a
     env = {**environment(world), "DATABASE_URL": "sqlite:///bot.db"}
     code, said = await docs_bot(command, env=env, folder=tmp_path)
     assert code == 69
-    assert "The database was made before the first release" in said
+    assert "The database was made by a version before 0.2.0" in said
     assert "Traceback" not in said
 
 
