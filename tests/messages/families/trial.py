@@ -8,12 +8,12 @@ from bot.messages import trial
 
 
 def samples() -> Mapping[str, object]:
-    """Its own words, and the text of each made-up message."""
+    """The doctor's posts; of those with made-up numbers the text."""
     return {
-        "hello": trial.hello(),
+        "the first post": trial.first_post(),
         "private": trial.private(),
         "a question": trial.press_me(),
         "the answer": trial.pressed(),
-        "the edited face": trial.edited(),
-        **{name: message.text for name, message in trial.samples().items()},
+        "the edited post": trial.edited_post(),
+        **{name: message.text for name, message in trial.native_blocks().items()},
     }
