@@ -35,7 +35,7 @@ _PATTERNS = (
     re.compile(r"\bv0=[0-9a-f]{16,}"),  # Slack's signatures
     re.compile(r"https?://hooks\.slack(?:-gov)?\.com/\S+"),
     re.compile(
-        r"https?://[^\s\"']*/(?:response|commands|actions)/[^\s\"']+"
+        r"https?://[^\s\"'/]+/(?:[^\s\"'/]+/){0,3}(?:response|commands|actions)/[^\s\"']+"
     ),  # response URLs, the sandbox's too
     re.compile(r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),  # user:password in an address
 )
@@ -135,6 +135,11 @@ _WRITING = RLock()
 
 def _as_json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
     return json.dumps(event)
+
+
+def mask(text: str, secrets: Sequence[str] = ()) -> str:
+    """Return a text with these secrets and whatever looks like one removed."""
+    return Redactor(secrets).text(text)
 
 
 def configure(

@@ -6,13 +6,14 @@ import json
 import logging
 import unicodedata
 from contextlib import suppress
+from time import thread_time
 
 import pytest
 import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.logs import Redactor, Seldom, about_request, configure, reference, terminal_safe
+from bot.logs import Redactor, Seldom, about_request, configure, mask, reference, terminal_safe
 
 SECRETS = ["exact-secret-value"]
 LEAKS = [
@@ -49,6 +50,15 @@ def test_a_bearer_and_a_password_in_an_address_are_taken_out() -> None:
     assert clean("Authorization: Bearer abc.def") == "Authorization: Bearer [hidden]"
     assert clean("authorization: bearer abc.def") == "authorization: bearer [hidden]"
     assert clean("postgres://ana:pass@host/db") == "postgres://[hidden]@host/db"
+
+
+@pytest.mark.parametrize(
+    "part", ["https://", "https://a/", "http://a/response", "://a:", "xoxb-", "bearer ", "v0=0"]
+)
+def test_masking_is_linear_in_what_strangers_write(part: str) -> None:
+    began = thread_time()
+    mask(part * (40_000 // len(part)))
+    assert thread_time() - began < 0.2, "a quadratic pattern takes seconds"
 
 
 def test_full_disk_stops_no_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from aiohttp import web
 from aiohttp.http import HttpProcessingError
 from aiohttp.typedefs import Handler
 
+from bot.logs import mask
 from bot.slack.client import REFUSED_TOKENS
 from bot.slack.socket import SocketIntake
 from bot.store import DatabaseTrouble, Store
@@ -153,7 +154,7 @@ async def token_finding(
         return Finding(name, False, f"{cause} ({error.code})", advice.format(token=token))
     except (SlackError, TimeoutError) as error:
         told = str(error) or type(error).__name__
-        told = "a web page" if told in ("ValueError", "HTTP 200") else told
+        told = "the answer is not JSON" if told in ("ValueError", "HTTP 200") else told
         return replace(network_trouble(name, told, "SLACK_API_URL"), required=required)
 
 
@@ -213,47 +214,11 @@ class SignatureCheck:
 
 # ---- the way to a remote service
 
-_NETWORK = (
-    ("ClientConnectorDNSError", "its host name is unknown", "Look at the host in {setting}, and at DNS."),
-    (
-        "ClientConnectorCertificateError",
-        "its certificate is not trusted",
-        "If a CA of your own signs it, name the file of that CA in the environment as SSL_CERT_FILE.",
-    ),
-    (
-        "ClientConnectorSSLError",
-        "no encrypted connection (TLS)",
-        "Look at {setting}: does this port speak https?",
-    ),
-    ("ClientProxyConnectionError", "the proxy cannot be reached", "Look at HTTPS_PROXY."),
-    (
-        "ClientHttpProxyError",
-        "the proxy refuses to connect",
-        "Look at the user and password in HTTPS_PROXY, and at what the proxy allows.",
-    ),
-    ("ClientConnectorError", "nothing listens there", "Look at {setting}, at a firewall and at HTTPS_PROXY."),
-    ("Timeout", "no answer in time", "Look at the network, at a firewall and at HTTPS_PROXY."),
-    ("did not answer in time", "no answer in time", "Look at the network, a firewall and HTTPS_PROXY."),
-    ("ClientPayloadError", "it breaks the connection off", "Look at the network and at a proxy on the way."),
-    ("Disconnected", "it breaks the connection off", "Look at the network and at {setting}."),
-    ("HTTP 5", "it or a gateway before it is unwell", "Wait; look at its status page and at {setting}."),
-    (
-        "unreadable",
-        "something unreadable came in place of an answer",
-        "Look at {setting}, and at a proxy on the way.",
-    ),
-    ("web page", "a web page came in place of an answer", "Look at {setting}, and at a proxy on the way."),
-    ("redirects", "it sends elsewhere, and the bot does not follow", "Write the final address in {setting}."),
-)
-"""A part of what an error says, its cause and the advice. The first part that is found counts."""
-
 
 def network_trouble(name: str, said: str, setting: str) -> Finding:
-    """Return why a service cannot be used, from what its client's error says."""
-    for part, cause, advice in _NETWORK:
-        if part in said:
-            return Finding(name, False, cause, advice.format(setting=setting))
-    return Finding(name, False, said, f"Look at {setting} and the network.")
+    """Return the finding about a service that cannot be used, in its client's own words."""
+    advice = f"Look at {setting}, DNS, a firewall and HTTPS_PROXY; for a CA of your own, at SSL_CERT_FILE."
+    return Finding(name, False, mask(said), advice)
 
 
 KEPT_SECONDS = 2.0

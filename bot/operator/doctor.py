@@ -23,6 +23,7 @@ import httpx
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
 from bot.health.checks import Checks, Finding, network_trouble, run_checks
 from bot.loading import SettingsError
+from bot.logs import mask
 from bot.operator.doctor_database import check_database
 from bot.operator.doctor_slack import check_slack
 from bot.settings import DatabaseSettings, DocsProject, DocsSettings, SettingNames, Settings
@@ -54,11 +55,13 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
         "docs service": partial(check_docs, settings, call_seconds),
         "ports": partial(check_ports, settings, call_seconds),
     }
-    return [
+    found = [
         *(warnings or [Finding("settings", True, "complete")]),
         *check_files(settings.sqlalchemy_url),
         *await run_checks(checks, _LIMIT_SECONDS, is_logged=False),
     ]
+    # What other programs wrote may quote a secret.
+    return [replace(finding, seen=mask(finding.seen, settings.secrets())) for finding in found]
 
 
 async def diagnose_broken(error: SettingsError, call_seconds: float = _CALL_SECONDS) -> list[Finding]:

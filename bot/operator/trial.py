@@ -10,7 +10,7 @@ from functools import partial
 from time import monotonic
 
 from bot.health.checks import network_trouble
-from bot.logs import Redactor
+from bot.logs import mask
 from bot.messages import trial as say
 from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
 from bot.model.prompts import Act
@@ -229,10 +229,10 @@ async def try_out(
 
 async def _result(trial: Trial, step: Step) -> StepResult:
     """Take a step. Slack's errors may quote a token, so they are masked."""
-    mask, waited = Redactor(trial.settings.secrets()).text, 0.0
+    secrets, waited = trial.settings.secrets(), 0.0
 
     def bad(seen: str, advice: str = "") -> StepResult:
-        return StepResult(step.name, "bad", mask(seen), step.follows, advice)
+        return StepResult(step.name, "bad", mask(seen, secrets), step.follows, advice)
 
     while True:
         try:
@@ -248,13 +248,13 @@ async def _result(trial: Trial, step: Step) -> StepResult:
         except SlackRefused as refused:
             seen = "; ".join((f"Slack refuses it: {refused.code}", *refused.details[:1]))
             if refused.meaning is Refusal.BLOCKS and step.if_blocks:
-                return StepResult(step.name, "note", mask(seen), step.if_blocks)
+                return StepResult(step.name, "note", mask(seen, secrets), step.if_blocks)
             return bad(seen, _ADVICE.get(refused.meaning, ""))
         except StepFailed as failed:
             return bad(str(failed))
         except SlackError as error:
             found = network_trouble(step.name, str(error), "SLACK_API_URL")
-            return bad(f"Slack: {found.seen} ({error})", found.advice)
+            return bad(f"Slack: {found.seen}", found.advice)
         except DatabaseTrouble as error:
             cause = explain(error)
             return bad(f"the database: {cause.cause}", cause.advice)

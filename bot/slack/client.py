@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.logs import mask
 from bot.model.ids import Refusal, UserId
 from bot.model.outbox import Method
 from bot.model.quota import back_off_seconds
@@ -88,7 +89,8 @@ async def translated() -> AsyncIterator[None]:
     except SlackApiError as error:
         failed = _from_answer(error)
     except NEVER_SENT as error:
-        failed = SlackUnreachable(type(error).__name__)
+        # These quote an address of ours, perhaps with the proxy's password.
+        failed = SlackUnreachable(mask(f"{type(error).__name__}: {error}"))
     except (TimeoutError, aiohttp.ClientError, SlackClientError, ValueError) as error:
         failed = SlackUnclear(type(error).__name__)
     if failed is not None:

@@ -66,7 +66,7 @@ async def test_a_full_disk_is_named(tmp_path: Path) -> None:
     names = (str(number).ljust(80, "-") for number in itertools.count())
     checks = (await only(partial(database_check, store, next(names), utc_now)) for _ in range(1_000))
     found = await anext(check async for check in checks if not check.ok)
-    assert (found.seen, found.advice != "") == ("cannot be written: the disk is full", True)
+    assert (found.seen, found.advice != "") == ("cannot be written: database or disk is full", True)
     await store.close()
 
 
@@ -77,7 +77,7 @@ async def test_a_locked_database_is_left_alone_and_the_cause_is_told(tmp_path: P
     with closing(sqlite3.connect(tmp_path / "bot.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         found = await only(partial(database_check, store, "one", utc_now))
-    assert (found.ok, found.seen) == (False, "cannot be written: another process has it locked")
+    assert (found.ok, found.seen) == (False, "cannot be written: database is locked")
     await store.close()
 
 
@@ -126,8 +126,8 @@ async def test_slack_is_asked_about_the_token_twice_a_minute() -> None:
 @pytest.mark.parametrize(
     ("error", "needed", "ok", "seen", "required"),
     [
-        (SlackUnreachable("ClientConnectorError"), True, False, "nothing listens there", True),
-        (SlackUnreachable("ClientConnectorError"), False, False, "nothing listens there", False),
+        (SlackUnreachable("Cannot connect"), True, False, "Cannot connect", True),
+        (SlackUnreachable("Cannot connect"), False, False, "Cannot connect", False),
         (refused("invalid_auth"), False, False, "Slack does not know the token (invalid_auth)", True),
         (SlackThrottled(5.0, None), True, True, "asks to wait, so it knows the token", True),
     ],

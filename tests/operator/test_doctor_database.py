@@ -108,7 +108,7 @@ async def test_a_path_of_sqlite_that_is_none_is_told(tmp_path: Path) -> None:
     assert "its path is a folder | Name a file in DATABASE_URL." in told(found)
     (tmp_path / "page.db").write_text(HTML * 100)
     found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/page.db"))["database"]
-    assert "its file is no SQLite database" in told(found)
+    assert "file is not a database" in told(found)
     found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/page.db/bot.db"))["database"]
     assert "cannot be made" in told(found)
 
@@ -127,40 +127,24 @@ async def test_a_database_in_memory_is_remarked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "said", "expected"),
-    [
-        ("28P01", 'password authentication failed for user "canary"', "user name or the password is wrong"),
-        ("3D000", 'database "canary ssl" does not exist', "there is no database of this name"),
-        ("53300", "sorry, too many clients already", "the server has no connection left"),
-        ("57P03", "the database system is starting up", "the server is starting or stopping"),
-        ("28000", 'no pg_hba.conf entry for host "10.0.0.1"', "the server lets nobody in from here"),
-    ],
-)
-async def test_what_a_postgresql_refuses_is_told(code: str, said: str, expected: str) -> None:
-    async with listening_with(postgres_refusing(code, said)) as port:
-        url = f"postgres://canary:canary@127.0.0.1:{port}/canary"
-        assert expected in told((await findings(DATABASE_URL=url))["database"])
-
-
-@pytest.mark.parametrize(
     ("address", "expected"),
     [
-        ("127.0.0.1:1/d", "nothing listens at its address"),
-        ("postgres.invalid/d", "its host name is unknown"),
-        ("127.0.0.1:{port}/d?sslmode=require", "no encrypted connection (TLS)"),
+        ("127.0.0.1:{refusing}/d", "sorry, too many clients already"),
+        ("127.0.0.1:1/d", "Connection refused"),
+        ("postgres.invalid/d", "postgres.invalid"),
+        ("127.0.0.1:{refusing}/d?sslmode=require", "SSL"),
+        ("127.0.0.1:{silent}/d", "timeout"),
     ],
 )
-async def test_a_postgresql_that_cannot_be_reached_is_told(address: str, expected: str) -> None:
-    async with listening_with(postgres_refusing("0", "")) as port:
-        url = f"postgres://u:canary@{address.format(port=port)}"
-        assert expected in told((await findings(DATABASE_URL=url))["database"])
-
-
-async def test_a_postgresql_that_says_nothing_is_told() -> None:
-    async with listening_with(silent) as port:
-        url = f"postgres://u:canary@127.0.0.1:{port}/d"
-        found = (await findings_within(1.0, {"DATABASE_URL": url}))["database"]
-    assert "no answer | Look at the network between here and the database" in told(found)
+async def test_the_driver_says_why_a_postgresql_cannot_be_used(address: str, expected: str) -> None:
+    async with (
+        listening_with(postgres_refusing("53300", "sorry, too many clients already")) as refusing,
+        listening_with(silent) as mute,
+    ):
+        url = f"postgres://u:canary@{address.format(refusing=refusing, silent=mute)}"
+        seen = told((await findings_within(1.0, {"DATABASE_URL": url}))["database"])
+    assert expected in seen
+    assert "| Look at DATABASE_URL" in seen
 
 
 @pytest.fixture
@@ -193,8 +177,8 @@ async def test_a_postgresql_that_is_well_is_well(migrated: str) -> None:
 @pytest.mark.parametrize(
     ("statements", "expected"),
     [
-        (["ALTER ROLE {role} CONNECTION LIMIT 0"], "the server has no connection left"),
-        ([], "the user lacks rights"),
+        (["ALTER ROLE {role} CONNECTION LIMIT 0"], "too many connections for role"),
+        ([], "permission denied"),
         (["GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"], "may not write to the bot's tables"),
         (
             [
