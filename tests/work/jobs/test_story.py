@@ -16,6 +16,12 @@ from tests.fakes import PULL_REQUEST
 from tests.work.office import BOT, Office
 
 
+@pytest.fixture(autouse=True)
+def watches_workers(office: Office) -> None:
+    """These tests alone, because it takes a quarter of the time of a test."""
+    office.watches_workers = True
+
+
 async def test_a_job_is_asked_for_followed_and_told_once(office: Office) -> None:
     await office.started()
     assert office.docs.prompts == [("job-1", "Add a quickstart")]
