@@ -47,12 +47,13 @@ def harmless(message: Message) -> Message:
     return message
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:24]))
+@pytest.mark.parametrize("texts", [(HOSTILE * 2)[at : at + 4] for at in range(0, len(HOSTILE), 4)])
 async def test_hostile_words_are_harmless_in_a_digest_and_in_what_came_of_it(
-    office: Office, text: str
+    office: Office, texts: tuple[str, ...]
 ) -> None:
     office.docs.site.read("/quickstart", MONDAY, MONDAY + 6 * DAY, people=60, agents=40)
-    for kind, answer in readers_who_often_write(text).items():
+    for at, kind in enumerate(readers_who_often_write("")):
+        answer = readers_who_often_write(texts[at])[kind]
         office.docs.answer_instead(kind, *[httpx.Response(200, content=json.dumps(answer))] * 2)
     await subscribed(office)
     await until(office, FIRST)

@@ -397,9 +397,10 @@ def readers_who_write(text: str) -> dict[str, dict[str, Any]]:
     }
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:24]))
-async def test_hostile_words_are_harmless_data_everywhere(office: Office, text: str) -> None:
-    for kind, answer in readers_who_write(text).items():
+@pytest.mark.parametrize("texts", [(HOSTILE * 2)[at : at + 3] for at in range(0, len(HOSTILE), 3)])
+async def test_hostile_words_are_harmless_data_everywhere(office: Office, texts: tuple[str, ...]) -> None:
+    for at, kind in enumerate(readers_who_write("")):
+        answer = readers_who_write(texts[at % 3])[kind]
         office.docs.answer_instead(kind, httpx.Response(200, content=json.dumps(answer)))
     for topic in ("searches", "feedback", "questions"):
         await office.visitors(f"{topic} csv")
