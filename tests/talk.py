@@ -49,7 +49,8 @@ _ENVIRONMENT = {
     "LOG_FORMAT": "json",
 }
 _TIMEOUTS = Timeouts(under_way_seconds=0.0, intake_seconds=60.0)
-_FEW_STEPS = 100
+_FEWEST_STEPS, _MOST_STEPS = 100, 200
+"""In how many steps time passes: what comes due sooner after each other than the shortest comes together."""
 Result = TypeVar("Result")
 
 
@@ -67,11 +68,12 @@ class Time:
         """Let so many seconds pass, or ``minutes=``, ``hours=`` or ``days=``; the bot does what comes due."""
         length = timedelta(**longer) if longer else timedelta(seconds=seconds)
         self.talk.note(f"… {length} …")
-        end, step = self.at + length, max(timedelta(seconds=15), length / _FEW_STEPS)
+        end, step = self.at + length, max(timedelta(seconds=15), length / _FEWEST_STEPS)
+        grain = max(timedelta(milliseconds=1), length / _MOST_STEPS)
         await self.talk.works()
         while self.at < end:
             due_at = await self.talk.next_due_at()
-            self.at = min(end, self.at + step, max(due_at or end, self.at + timedelta(milliseconds=1)))
+            self.at = min(end, self.at + step, max(due_at or end, self.at + grain))
             await self.talk.works()
 
     def is_set(self, **by: float) -> None:

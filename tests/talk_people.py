@@ -20,7 +20,7 @@ class Shown(str):
     @classmethod
     def of(cls, message: Json) -> Shown:
         """Return what a message shows."""
-        shown = cls(message.get("text") or "")
+        shown = cls((message.get("text") or "").replace("\xa0", " "))
         shown.message = message
         return shown
 

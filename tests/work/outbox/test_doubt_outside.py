@@ -4,61 +4,50 @@ from __future__ import annotations
 
 import pytest
 
-from bot.slack.client import refused
-from bot.work.ports import SlackUnclear
-from tests.builders import CHANNEL
-from tests.work.office import Office
+from tests.talk import Talk
 
 
-async def test_a_root_in_doubt_is_looked_for_as_a_member_and_then_posted(office: Office) -> None:
-    office.slack.outside.add(CHANNEL)
-    office.slack.trouble("post", SlackUnclear("cut"))
-    office.slack.trouble("find_posted", refused("not_in_channel"))
-    await office.ask("Add a quickstart")
-    await office.settle(10)
-    await office.settle(10)
-    assert CHANNEL in office.slack.joined
-    assert len(office.slack.posts) == 1
-    assert [text for _, text in office.docs.prompts] == ["Add a quickstart"]
+async def test_a_first_message_in_doubt_is_looked_for_as_a_member_and_then_posted(talk: Talk) -> None:
+    talk.faults.fails("chat.postMessage")
+    await talk.ana.types("/docs-agent Add a quickstart", channel="product-docs")
+    await talk.time.passes(20)
+    assert len(talk.channel("product-docs")) == 1
+    assert talk.agent_got() == ["Add a quickstart"]
 
 
-async def test_a_file_in_doubt_is_looked_for_as_a_member_and_then_sent(office: Office) -> None:
-    await office.visitors("7d compare none csv here")
-    office.slack.trouble("upload", SlackUnclear("cut"))
-    office.slack.trouble("find_file", refused("not_in_channel"))
-    await office.reading()
-    await office.settle(10)
-    assert [channel for channel, *_ in office.slack.files] == [CHANNEL]
+async def test_a_file_in_doubt_is_looked_for_as_a_member_and_then_sent(talk: Talk) -> None:
+    talk.faults.fails("files.completeUploadExternal")
+    await talk.ana.types("/docs-visitors 7d compare none csv here", channel="product-docs")
+    await talk.time.passes(60)
+    assert [len(post.message["files"]) for post in talk.channel("product-docs")] == [1]
+    talk.ana.reads()
 
 
 @pytest.mark.parametrize(
     ("method", "code"),
     [
-        ("find_file", "invalid_blocks"),
-        ("find_file", "team_added_to_org"),
-        ("conversation_with", "team_added_to_org"),
+        ("conversations.history", "invalid_blocks"),
+        ("conversations.history", "team_added_to_org"),
+        ("conversations.open", "team_added_to_org"),
     ],
 )
-async def test_a_look_that_is_refused_ends_no_doubt_about_a_file(
-    office: Office, method: str, code: str
-) -> None:
-    await office.visitors("7d compare none csv")
-    office.slack.lose_answer.append(SlackUnclear("cut"))
-    while not office.slack.files:
-        await office.reading(1)
-    office.slack.trouble(method, refused(code))
-    await office.reading()
-    await office.settle(10)
-    assert len(office.slack.files) == 1
+async def test_a_refused_look_ends_no_doubt_about_a_file(talk: Talk, method: str, code: str) -> None:
+    talk.faults.loses_the_answer("files.completeUploadExternal")
+    await talk.ana.types("/docs-visitors 7d compare none csv")
+    while talk.faults.left():
+        await talk.time.passes(0.5)
+    talk.faults.refuses(method, code)
+    await talk.time.passes(90)
+    assert talk.faults.left() == []
+    assert len([each for each in talk.ana.reads() if each.message.get("files")]) == 1
 
 
-async def test_a_channel_that_cannot_be_joined_is_still_given_up(office: Office) -> None:
-    office.slack.outside.add(CHANNEL)
-    office.slack.trouble("post", SlackUnclear("cut"))
-    office.slack.trouble("find_posted", refused("not_in_channel"))
-    office.slack.trouble("join", refused("is_archived"))
-    await office.ask("Add a quickstart")
-    await office.settle(10)
-    await office.settle(10)
-    assert office.slack.posts == []
-    assert office.docs.prompts == []
+async def test_a_channel_that_cannot_be_joined_is_given_up(talk: Talk) -> None:
+    talk.faults.fails("chat.postMessage")
+    talk.faults.refuses("conversations.join", "is_archived", times=2)
+    await talk.ana.types("/docs-agent Add a quickstart", channel="product-docs")
+    await talk.time.passes(20)
+    assert talk.channel("product-docs") == []
+    assert talk.agent_got() == []
+    [answer] = talk.ana.reads()
+    assert "Nothing was started" in answer

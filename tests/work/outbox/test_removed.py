@@ -2,49 +2,58 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-from bot.model.questions import SubscriptionState
-from bot.work.ports import SlackUnclear
-from tests.builders import ANA, CHANNEL
-from tests.work.office import Office
-from tests.work.weekly import digests, of_channel, subscribed, until
+from sandbox.workspace.state import BOT_USER
+from tests.talk import Talk
 
 
-async def test_an_end_is_told_privately_and_the_channel_not_joined_again(office: Office) -> None:
-    await office.started()
-    office.slack.outside.add(CHANNEL)
-    office.docs.finish()
-    await office.settle(10)
-    assert office.slack.joined == set()
-    assert office.said() == []
-    assert [user for user, _, _ in office.slack.direct] == [ANA]
+def remove_bot(talk: Talk) -> None:
+    """Remove the bot from #docs."""
+    talk.note("the bot is removed from docs")
+    talk.room("docs").members.remove(BOT_USER)
 
 
-async def test_a_scheduled_digest_pauses_its_subscription_and_tells_the_owner(office: Office) -> None:
-    await subscribed(office)
-    office.slack.outside.add(CHANNEL)
-    office.slack.joined.clear()
-    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
-    assert office.slack.joined == set()
-    assert digests(office) == []
-    assert (await of_channel(office)).state is SubscriptionState.PAUSED
-    assert [user for user, _, _ in office.slack.direct] == [ANA]
+def is_back(talk: Talk) -> bool:
+    return BOT_USER in talk.room("docs").members
 
 
-async def test_a_digest_just_asked_for_brings_it_back(office: Office) -> None:
-    office.slack.outside.add(CHANNEL)
-    await office.visitors("digest now")
-    await office.reading()
-    assert office.slack.joined == {CHANNEL}
-    assert len(digests(office)) == 1
+async def test_an_end_is_told_privately_and_the_channel_not_joined_again(talk: Talk) -> None:
+    await talk.started()
+    talk.status()
+    remove_bot(talk)
+    await talk.ends()
+    assert not is_back(talk)
+    assert talk.replies() == []
+    assert len(talk.ana.reads()) == 1
 
 
-async def test_an_end_in_doubt_is_not_looked_for_by_joining(office: Office) -> None:
-    await office.started()
-    office.slack.outside.add(CHANNEL)
-    office.slack.trouble("post", SlackUnclear("cut"))
-    office.docs.finish()
-    await office.settle(30)
-    assert office.slack.joined == set()
-    assert [user for user, _, _ in office.slack.direct] == [ANA]
+async def test_an_end_in_doubt_is_not_looked_for_by_joining(talk: Talk) -> None:
+    await talk.started()
+    talk.status()
+    remove_bot(talk)
+    talk.faults.fails("chat.postMessage")
+    await talk.ends()
+    await talk.time.passes(30)
+    assert not is_back(talk)
+    assert len(talk.ana.reads()) == 1
+
+
+async def test_a_scheduled_digest_pauses_its_subscription_and_tells_the_owner(talk: Talk) -> None:
+    await talk.ana.types("/docs-visitors subscribe monday 09:00 UTC")
+    await talk.time.passes(60)
+    talk.everything()
+    remove_bot(talk)
+    await talk.time.passes(days=7)
+    await talk.time.passes(60)
+    assert not is_back(talk)
+    [note] = talk.ana.reads()
+    assert "paused" in note
+
+
+async def test_a_digest_that_somebody_asks_for_brings_it_back(talk: Talk) -> None:
+    remove_bot(talk)
+    await talk.ana.types("/docs-visitors digest now")
+    await talk.time.passes(60)
+    assert is_back(talk)
+    [digest] = talk.channel()
+    assert "The docs in the week" in digest
+    talk.ana.reads()
