@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import io
-import logging
 import shutil
 import sqlite3
 import tempfile
 from collections.abc import Coroutine
-from contextlib import AsyncExitStack, closing
+from contextlib import AsyncExitStack, closing, redirect_stderr
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -110,10 +109,10 @@ class Process:
         if own and not self._started:
             await _empty_database()
         stack = AsyncExitStack()
+        stack.enter_context(redirect_stderr(talk.log_stream))
         self._started.append(stack)
         opened = held_bot(chosen, doors, clock=talk.time, store=own, timeouts=_TIMEOUTS)
         self.bot = await stack.enter_async_context(opened)
-        cast("logging.StreamHandler[Any]", logging.getLogger().handlers[0]).setStream(talk.log_stream)
         talk.slack.line.take = self.bot.take
 
     def dies(self) -> None:

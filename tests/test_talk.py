@@ -117,7 +117,7 @@ async def test_what_is_kept_and_what_is_logged_can_be_read(talk: Talk) -> None:
     await talk.process.starts(log_level="INFO")
     await talk.started()
     assert "prompts.raw" in talk.kept("Add a quickstart")
-    assert any('"event": "request"' in line for line in talk.log())
+    assert any('"event": "prompt_sent"' in line for line in talk.log())
     talk.status()
 
 
