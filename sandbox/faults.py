@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection
 from typing import Annotated, Any
 
+from aiohttp import web
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, TypeAdapter
 
 ANY = ("any", "*")
@@ -70,3 +71,16 @@ class Faults:
     def waiting(self) -> list[dict[str, object]]:
         """Return the remaining faults as JSON values."""
         return [{"match": one.match, "fault": one.fault, "times": one.times} for one in self._orders]
+
+
+def bad_gateway() -> web.Response:
+    """Return what a proxy answers for a service that it does not reach."""
+    page = "<html><body><h1>502 Bad Gateway</h1><hr>proxy</body></html>"
+    return web.Response(status=502, text=page, content_type="text/html")
+
+
+def drop_connection(request: web.Request, status: int = 503) -> web.Response:
+    """Abort the connection; the returned response is never sent."""
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response(status=status)

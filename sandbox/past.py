@@ -120,19 +120,19 @@ class _Past:
     async def _iteration(self, ts: str, number: int, minutes: float) -> None:
         """Let the agent work for some minutes on the thread's job, and wait for the end."""
         deadline = monotonic() + _WAIT_SECONDS
-        while not await self._is_watched(number):
+        while not self._is_watched(number):
             await _tick(deadline, "the agent's work")
         self._later(minutes=minutes)
         ends = number + 1
         await self._until("the job's end", lambda: self._said(ts)[ends - 1 :] or None)
         self._later(minutes=1)
 
-    async def _is_watched(self, number: int) -> bool:
+    def _is_watched(self, number: int) -> bool:
         """Return whether the bot has asked for the state of its prompt with this number, counted from 1.
 
         It does so once it has noted that the prompt was taken, so that nothing is under way when time passes.
         """
-        asked = [one["operation"] for one in await self._docs_service.requests()]
+        asked = [one["operation"] for one in self._docs_service.log]
         prompts = [at for at, one in enumerate(asked) if one in ("create", "follow_up")]
         return len(prompts) >= number and "get" in asked[prompts[number - 1] :]
 

@@ -42,9 +42,7 @@ class WorldOptions(SiteOptions):
     def docs_service(self) -> DocsServiceOptions:
         """Return the options of the docs service."""
         key = kept_secrets(self.folder).api_key
-        return DocsServiceOptions(
-            self.folder / "docs", api_key=key, projects=(PROJECT,), **self.site_options()
-        )
+        return DocsServiceOptions(self.folder / "docs", api_key=key, project=PROJECT, **self.site_options())
 
     def workspace(self) -> WorkspaceOptions:
         """Return the options of the workspace, set up for Socket Mode."""

@@ -19,6 +19,7 @@ from typing import Any
 
 import aiohttp
 
+from sandbox.shelf import Shelf
 from sandbox.workspace.blocks import BlocksRefused
 from sandbox.workspace.bot_connection import BotConnection, NotAcknowledged
 from sandbox.workspace.messages import content_path
@@ -26,7 +27,7 @@ from sandbox.workspace.methods import METHODS
 from sandbox.workspace.options import App, WorkspaceOptions, read_app
 from sandbox.workspace.people import People
 from sandbox.workspace.responses import BadResponseUrl
-from sandbox.workspace.state import Json, Shelf, State
+from sandbox.workspace.state import Json, State
 from sandbox.workspace.web_api import ApiError, Throttled, WebApi, decode_arguments
 
 API_URL = "https://slack.com/api/"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.docs_service.options import EXPIRED_KEY, READ_KEY, DocsServiceOptions
+from sandbox.docs_service.options import DocsServiceOptions
 from sandbox.docs_service.service import DocsService
 
-__all__ = ["EXPIRED_KEY", "READ_KEY", "DocsService", "DocsServiceOptions"]
+__all__ = ["DocsService", "DocsServiceOptions"]

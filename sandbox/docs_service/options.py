@@ -8,12 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-READ_KEY = "sandbox_read_key"
-"""A read-only key: creating a job with it fails with 403."""
-
-EXPIRED_KEY = "sandbox_expired_key"
-"""An expired key: every request with it fails with 401."""
-
 GITHUB_TOKEN = "github_pat_sandbox"  # noqa: S105
 """The token that the sandbox's GitHub takes; without one its limit is small."""
 
@@ -61,13 +55,11 @@ class DocsServiceOptions(SiteOptions):
 
     folder: Path
     api_key: str = "sandbox_key"
-    projects: tuple[str, ...] = ("acme-docs",)
+    project: str = "acme-docs"
 
     def __post_init__(self) -> None:
-        if not self.projects or not self.api_key or self.api_key in (READ_KEY, EXPIRED_KEY):
-            raise ValueError("a docs service needs a project, and a key that is not kept for other purposes")
-        if self.agent and (self.repository is None or len(self.projects) > 1):
-            raise ValueError("an agent of one's own needs a repository, and works for one project")
+        if self.agent and self.repository is None:
+            raise ValueError("an agent of one's own needs a repository")
         if not 1 <= self.pages <= MAX_PAGES or not 1 <= self.days <= MAX_DAYS:
             raise ValueError(f"pages are 1 to {MAX_PAGES:,}, days 1 to {MAX_DAYS:,}")
 

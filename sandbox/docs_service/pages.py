@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +11,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from sandbox.docs_service import store
 from sandbox.docs_service.agent import EXAMPLES
 from sandbox.docs_service.agent.writing import without_background
-from sandbox.docs_service.api import FAULTS, OPERATIONS, Api
-from sandbox.docs_service.options import EXPIRED_KEY, READ_KEY, DocsServiceOptions
+from sandbox.docs_service.backend import OWNER, Backend
+from sandbox.docs_service.operations import FAULTS, Operations
 from sandbox.docs_service.previews import Previews
-from sandbox.docs_service.pulls import OWNER, Pulls
-from sandbox.docs_service.runner import AgentRunner
-from sandbox.docs_service.store import Database, Job
+from sandbox.docs_service.pulls import Pulls
+from sandbox.docs_service.store import Job
 
 _FOLDER = Path(__file__).parent / "templates"
 _JOBS_SHOWN = 50
@@ -43,119 +39,104 @@ _HEADERS = {
 class Pages:
     """The handlers of the HTML pages; the templates escape all values."""
 
-    def __init__(
-        self,
-        options: DocsServiceOptions,
-        clock: Callable[[], datetime],
-        database: Database,
-        agent: AgentRunner,
-        api: Api,
-        pulls: Pulls,
-        previews: Previews,
-        address: Callable[[web.Request], str],
-    ) -> None:
-        self._options = options
-        self._clock = clock
-        self._database = database
-        self._agent = agent
-        self._api = api
+    def __init__(self, backend: Backend, operations: Operations, pulls: Pulls, previews: Previews) -> None:
+        self._backend = backend
+        self._operations = operations
         self._pulls = pulls
         self._previews = previews
-        self._address = address
         loader = FileSystemLoader(_FOLDER)
         self._templates = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
-        self._templates.globals["owner"] = OWNER
+        self._templates.globals |= {"owner": OWNER, "project": backend.options.project}
         self._templates.filters["moment"] = lambda at: at.astimezone(UTC).strftime("%-d %b %Y, %H:%M:%S UTC")
         self._templates.filters["without_background"] = without_background
         self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "link"])
 
     def add_routes(self, app: web.Application) -> None:
         """Add the routes of the pages to the application."""
+        project = self._backend.options.project
+        pull = f"/{OWNER}/{project}/pull/{{number:\\d{{1,9}}}}"
         app.router.add_get("/", self._start)
-        app.router.add_get("/static/style.css", self._style)
-        app.router.add_get(f"/{OWNER}/{{project}}", self._repositories)
-        app.router.add_get("/{project}/job/{id}", self._job)
-        app.router.add_post("/{project}/job/{id}/archive", self._archive)
-        app.router.add_get("/preview/{project}/{slug:[0-9a-f]+}{page:(?:/.*)?}", self._show_preview)
-        pull = f"/{OWNER}/{{projectId}}/pull/{{number:\\d{{1,9}}}}"
+        app.router.add_static("/static/", _FOLDER / "static")
+        app.router.add_get(f"/{OWNER}/{project}", self._repository)
+        app.router.add_get(f"/{project}/job/{{id}}", self._job)
+        app.router.add_post(f"/{project}/job/{{id}}/archive", self._archive)
+        app.router.add_get(f"/preview/{project}/{{slug:[0-9a-f]+}}{{page:(?:/.*)?}}", self._show_preview)
         app.router.add_get(pull, self._pull)
         app.router.add_post(f"{pull}/merge", self._end_pull)
         app.router.add_post(f"{pull}/close", self._end_pull)
 
-    async def _start(self, request: web.Request) -> web.Response:
-        await self._agent.finish_due()
+    async def _start(self, _: web.Request) -> web.Response:
+        await self._backend.agent.finish_due()
         return self._page(
             "start.html",
-            address=self._address(request),
-            options=self._options,
-            read_key=READ_KEY,
-            expired_key=EXPIRED_KEY,
-            jobs=await self._database.run(store.newest, _JOBS_SHOWN),
+            address=self._backend.base_url,
+            options=self._backend.options,
+            jobs=list(self._backend.jobs)[: -_JOBS_SHOWN - 1 : -1],
             examples=EXAMPLES,
             faults=FAULTS,
-            operations=OPERATIONS,
-            waiting=self._api.faults.waiting(),
-            repositories={name: str(made.path) for name, made in self._agent.repositories.items()},
+            operations=[one.name for one in self._operations.all],
+            waiting=self._operations.faults.waiting(),
+            repository=self._backend.repository.path,
         )
 
-    async def _style(self, _: web.Request) -> web.Response:
-        text = await asyncio.to_thread((_FOLDER / "style.css").read_text, "utf-8")
-        return web.Response(text=text, content_type="text/css", headers={"Cache-Control": "no-cache"})
-
-    async def _repositories(self, _: web.Request) -> web.Response:
-        """Redirect from the address of a project's repository to where its folder is named."""
+    async def _repository(self, _: web.Request) -> web.Response:
+        """Redirect from the address of the project's repository to where its folder is named."""
         raise web.HTTPFound("/#projects")
 
     async def _job(self, request: web.Request) -> web.Response:
-        await self._agent.finish_due()
-        job = await self._find_job(request)
-        return self._page("job.html", project=job.project, job=job, now=self._clock())
+        await self._backend.agent.finish_due()
+        return self._page("job.html", job=self._find_job(request), now=self._backend.clock())
 
     async def _archive(self, request: web.Request) -> web.Response:
         _check_origin(request)
-        job = await self._find_job(request)
-        await self._database.run(store.archive, job, self._clock())
-        self._agent.authors[job.project].stop(job.id)
-        raise web.HTTPSeeOther(f"/{job.project}/job/{job.id}")
+        job = self._find_job(request)
+        self._backend.jobs.archive(job, self._backend.clock())
+        self._backend.agent.author.stop(job.id)
+        raise web.HTTPSeeOther(request.path.removesuffix("/archive"))
+
+    def _find_job(self, request: web.Request) -> Job:
+        found = self._backend.jobs.find(request.match_info["id"])
+        if found is None:
+            raise web.HTTPNotFound
+        return found
 
     async def _pull(self, request: web.Request) -> web.Response:
-        pull = await self._pulls.find(request)
+        pull = await self._pulls.find(int(request.match_info["number"]))
         previews = {
             one.path: self._preview(pull.texts[one.path])
             for one in pull.changes
             if one.path.endswith(".md") and one.path in pull.texts
         }
-        main = self._agent.repositories[pull.job.project].main
-        can_end = not self._options.agent
-        return self._page("pull.html", main=main, pull=pull, job=pull.job, previews=previews, can_end=can_end)
+        return self._page(
+            "pull.html",
+            main=self._backend.repository.main,
+            pull=pull,
+            job=pull.job,
+            previews=previews,
+            can_end=not self._backend.options.agent,
+        )
 
     async def _end_pull(self, request: web.Request) -> web.Response:
         """Merge or close a pull request; one of somebody's own repository is left to them."""
         _check_origin(request)
-        pull = await self._pulls.find(request)
-        if self._options.agent or not await self._pulls.end(pull, merge=request.path.endswith("/merge")):
+        pull = await self._pulls.find(int(request.match_info["number"]))
+        if self._backend.options.agent or not await self._pulls.end(
+            pull, merge=request.path.endswith("/merge")
+        ):
             raise web.HTTPConflict(text="This pull request cannot be merged here.")
         raise web.HTTPSeeOther(request.path.rpartition("/")[0])
 
     async def _show_preview(self, request: web.Request) -> web.Response:
-        asked = request.match_info
-        job, pages = await self._previews.pages(asked["project"], asked["slug"])
-        home = f"/preview/{job.project}/{asked['slug']}"
-        path = asked["page"].strip("/") or next(
-            (one for one in _START_PAGES if one in pages), min(pages, default="")
-        )
+        slug, page = request.match_info["slug"], request.match_info["page"]
+        job, pages = await self._previews.pages(slug)
+        path = page.strip("/") or next((one for one in _START_PAGES if one in pages), min(pages, default=""))
         if path not in pages:
             raise web.HTTPNotFound
+        home = request.path.removesuffix(page)
         html = self._preview(pages[path])
         return self._page("preview.html", job=job, path=path, html=html, pages=sorted(pages), home=home)
-
-    async def _find_job(self, request: web.Request) -> Job:
-        found = await self._database.run(store.find, request.match_info["project"], request.match_info["id"])
-        if found is None:
-            raise web.HTTPNotFound
-        return found
 
     def _preview(self, text: str) -> Markup:
         """Render Markdown as HTML; links and images, whose addresses come from prompts, stay text."""

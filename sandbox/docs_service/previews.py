@@ -5,104 +5,85 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
-import sqlite3
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from aiohttp import web
+from pydantic import BaseModel
 
-from sandbox.docs_service import store
-from sandbox.docs_service.repository import SiteRepository
-from sandbox.docs_service.runner import AgentRunner
-from sandbox.docs_service.store import Database, Job
-from sandbox.docs_service.wire import BuildAnswer, RefusedError, format_time
+from sandbox.docs_service.backend import Backend
+from sandbox.docs_service.operations import LOG_ENTRY, Operation
+from sandbox.docs_service.store import Job
+from sandbox.docs_service.wire import Branch, BuildAnswer, PreviewAnswer, RefusedError, format_time
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS builds (
-    id TEXT PRIMARY KEY, project TEXT NOT NULL, slug TEXT NOT NULL, job TEXT NOT NULL, sha TEXT NOT NULL,
-    begun_at REAL NOT NULL, breaks INTEGER NOT NULL
-);
-CREATE INDEX IF NOT EXISTS builds_slug ON builds (project, slug);
-"""
 _A_MINUTE = 5
 """Previews that may be asked for in a minute."""
 _QUEUED_SHARE = 0.2
 """The share of a build's time in which it waits for its turn."""
 
 
-@dataclass(frozen=True)
-class Build:
-    """One build of a branch. ``breaks``: it will fail."""
+class Build(BaseModel):
+    """One build of a job's branch. `is_broken`: it will fail."""
 
     id: str
-    project: str
     slug: str
     job: str
     sha: str
     begun_at: float
-    breaks: bool
-
-    def status(self, seconds: float, now: datetime) -> str:
-        """Return how far it is, if it takes so many seconds."""
-        gone = now.timestamp() - self.begun_at
-        if gone < seconds:
-            return "queued" if gone < seconds * _QUEUED_SHARE else "in_progress"
-        return "failure" if self.breaks else "success"
+    is_broken: bool
 
 
 class Previews:
     """Builds previews and finds what they show."""
 
-    def __init__(
-        self, clock: Callable[[], datetime], database: Database, agent: AgentRunner, build_seconds: float
-    ) -> None:
-        self._clock = clock
-        self._database = database
-        self._agent = agent
-        self._build_seconds = build_seconds
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._builds = {each["id"]: Build(**each) for each in backend.shelf.all("build")}
 
-    async def begin(self, project: str, branch: str, *, breaks: bool) -> Mapping[str, str]:
-        """Begin the build of a branch. Return its id and the path of the preview."""
-        build = await self._database.run(self._take_and_begin, project, branch, breaks)
-        return {"statusId": build.id, "path": f"/preview/{project}/{build.slug}"}
+    def operations(self) -> list[Operation]:
+        """Return the operations on previews."""
+        limit = "Five previews were asked for in the last minute."
+        begin = "/v1/project/preview/{projectId}"
+        return [
+            Operation("preview", "POST", begin, self._begin, status=202, limit=limit),
+            Operation("build", "GET", "/v1/project/update-status/{statusId}", self._build),
+        ]
 
-    def _take_and_begin(
-        self, connection: sqlite3.Connection, project: str, branch: str, breaks: bool
-    ) -> Build:
-        now = self._clock()
-        store.take(connection, "previews", _A_MINUTE, now, period_seconds=60)
-        job = store.find_branch(connection, project, branch)
-        sha = self._agent.repositories[project].head(branch) if job else None
+    async def _begin(self, request: web.Request, body: Branch) -> PreviewAnswer:
+        """Begin to build a preview of a branch."""
+        job = next((one for one in self._backend.jobs if one.branch == body.branch), None)
+        sha = self._backend.repository.head(body.branch) if job else None
         if job is None or sha is None:
             raise RefusedError(400, "there is no such branch to preview")
-        slug = hashlib.sha256(branch.encode()).hexdigest()[:10]
-        build = Build(secrets.token_hex(12), project, slug, job.id, sha, now.timestamp(), breaks)
-        values = (build.id, project, slug, job.id, sha, build.begun_at, breaks)
-        connection.execute("INSERT INTO builds VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-        return build
+        self._backend.limits.take("previews", _A_MINUTE, period_seconds=60)
+        build = Build(
+            id=secrets.token_hex(12),
+            slug=hashlib.sha256(body.branch.encode()).hexdigest()[:10],
+            job=job.id,
+            sha=sha,
+            begun_at=self._backend.clock().timestamp(),
+            is_broken=request[LOG_ENTRY].fault == "broken_build",
+        )
+        self._builds[build.id] = build
+        self._backend.shelf.put("build", build.id, build.model_dump())
+        address = f"{self._backend.base_url}/preview/{self._backend.options.project}/{build.slug}"
+        return {"statusId": build.id, "previewUrl": address}
 
-    async def answer(self, status_id: str) -> BuildAnswer:
-        """Return how far a build is, in the API's form."""
-        build, job = await self._database.run(_find, "id = ?", status_id)
+    async def _build(self, request: web.Request) -> BuildAnswer:
+        """Return how far a build is."""
+        build = self._builds.get(request.match_info["statusId"])
+        job = self._backend.jobs.find(build.job) if build else None
         if build is None or job is None:
             raise RefusedError(404, "there is no such update")
-        repository = self._agent.repositories[build.project]
+        repository, status = self._backend.repository, self._status(build)
         before, after = await asyncio.to_thread(repository.difference, job.base_sha or build.sha, build.sha)
         info = await asyncio.to_thread(repository.info, build.sha)
-        begun, status = (
-            datetime.fromtimestamp(build.begun_at, UTC),
-            build.status(self._build_seconds, self._clock()),
-        )
-        is_over = status in ("success", "failure")
-        changed = sorted(after)
+        is_over, changed = status in ("success", "failure"), sorted(after)
         logs = ["Cloning the repository", f"Building what changed: {len(changed)}"]
         if status == "failure":
             logs.append(f"Error in {changed[0] if changed else 'docs.json'}: line 3: a tag is never closed")
         return {
             "_id": build.id,
-            "projectId": build.project,
+            "projectId": self._backend.options.project,
             "status": status,
             "summary": {"success": "Deployed", "failure": "Build failed"}.get(status, "Building"),
             "logs": logs if is_over else logs[:1],
@@ -116,34 +97,28 @@ class Previews:
                     "removed": sorted(before.keys() - after.keys()),
                 },
             },
-            "createdAt": format_time(begun),
-            "endedAt": format_time(self._clock()) if is_over else None,
+            "createdAt": format_time(datetime.fromtimestamp(build.begun_at, UTC)),
+            "endedAt": format_time(self._backend.clock()) if is_over else None,
         }
 
-    async def pages(self, project: str, slug: str) -> tuple[Job, dict[str, str]]:
+    def _status(self, build: Build) -> str:
+        gone, takes = self._backend.clock().timestamp() - build.begun_at, self._backend.options.build_seconds
+        if gone < takes:
+            return "queued" if gone < takes * _QUEUED_SHARE else "in_progress"
+        return "failure" if build.is_broken else "success"
+
+    async def pages(self, slug: str) -> tuple[Job, dict[str, str]]:
         """Return the job of a preview that was built once, and its pages, by address, as they are now.
 
         Raise `HTTPNotFound` without one. A follow-up renews a preview; a failed build leaves the old one.
         """
-        build, job = await self._database.run(_find, "project = ? AND slug = ? AND NOT breaks", project, slug)
-        now = self._clock()
-        if build is None or job is None or build.status(self._build_seconds, now) != "success":
+        built = (
+            one.job for one in self._builds.values() if one.slug == slug and self._status(one) == "success"
+        )
+        job = self._backend.jobs.find(next(built, ""))
+        if job is None:
             raise web.HTTPNotFound
-        return job, await asyncio.to_thread(_pages, self._agent.repositories[project], job)
-
-
-def _find(connection: sqlite3.Connection, where: str, *values: str) -> tuple[Build | None, Job | None]:
-    found: Any = connection.execute(
-        f"SELECT * FROM builds WHERE {where} ORDER BY begun_at LIMIT 1",  # noqa: S608
-        values,
-    ).fetchone()
-    if found is None:
-        return None, None
-    build = Build(**dict(found))
-    return build, store.find(connection, build.project, build.job)
-
-
-def _pages(repository: SiteRepository, job: Job) -> dict[str, str]:
-    head = repository.head(job.branch)
-    files = repository.files(head) if head else {}
-    return {path.removesuffix(".md"): text for path, text in files.items() if path.endswith(".md")}
+        repository = self._backend.repository
+        head = await asyncio.to_thread(repository.head, job.branch)
+        files = await asyncio.to_thread(repository.files, head) if head else {}
+        return job, {path.removesuffix(".md"): text for path, text in files.items() if path.endswith(".md")}

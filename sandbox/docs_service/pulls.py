@@ -1,29 +1,23 @@
-"""Pull requests: read from the repository, merged or closed, and told as GitHub's REST API tells them."""
+"""Pull requests: read from the repository, merged or closed, and shown by GitHub's REST API."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import hmac
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from difflib import unified_diff
-from typing import Any
 
 from aiohttp import web
 
-from sandbox.docs_service import store
-from sandbox.docs_service.options import GITHUB_TOKEN
+from sandbox.docs_service.backend import OWNER, Backend
+from sandbox.docs_service.operations import HEADERS, GithubRefused, Operation, check_token
 from sandbox.docs_service.repository import CommitInfo, SiteRepository
-from sandbox.docs_service.runner import AgentRunner
-from sandbox.docs_service.store import Database, Job, PullEnd
-from sandbox.docs_service.wire import PullAnswer, RefusedError, format_time
+from sandbox.docs_service.store import Job, PullEnd
+from sandbox.docs_service.wire import PullAnswer, format_time
 
-OWNER = "acme"
-"""Whose repositories the projects are."""
 PERSON = "ana-b"
 """The login of whoever uses the page."""
 _LIMITS = {True: 5_000, False: 60}
@@ -88,61 +82,57 @@ class Pull:
 class Pulls:
     """Finds and ends pull requests, and answers for GitHub's API."""
 
-    def __init__(
-        self,
-        clock: Callable[[], datetime],
-        database: Database,
-        agent: AgentRunner,
-        address: Callable[[web.Request], str],
-    ) -> None:
-        self._clock = clock
-        self._database = database
-        self._agent = agent
-        self._address = address
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
         self._windows: dict[bool, tuple[float, int]] = {}
 
-    async def find(self, request: web.Request) -> Pull:
-        """Return the pull request that a path names. Raise `HTTPNotFound` for one that is not there."""
-        await self._agent.finish_due()
-        project, number = request.match_info["projectId"], int(request.match_info["number"])
-        job = await self._database.run(store.find_pull, project, number)
-        if project not in self._agent.repositories or job is None or job.base_sha is None:
+    def operations(self) -> list[Operation]:
+        """Return the operations of GitHub's API, as an Enterprise server has it."""
+        path = "/api/v3/repos/{owner}/{projectId}/pulls/{number}"
+        return [Operation("pull_request", "GET", path, self._get, is_github=True)]
+
+    async def find(self, number: int) -> Pull:
+        """Return the pull request with this number. Raise `HTTPNotFound` if there is none."""
+        await self._backend.agent.finish_due()
+        job = next((one for one in self._backend.jobs if one.pull_number == number), None)
+        if job is None or job.base_sha is None:
             raise web.HTTPNotFound
-        return await asyncio.to_thread(_read, self._agent.repositories[project], job, job.base_sha)
+        return await asyncio.to_thread(_read, self._backend.repository, job, job.base_sha)
 
     async def end(self, pull: Pull, *, merge: bool) -> bool:
         """Merge or close a pull request. Return False if it conflicts with what was merged before."""
-        job, now = pull.job, self._clock()
+        job, now = pull.job, self._backend.clock()
         if merge and job.pull_end is None:
-            merged = self._agent.repositories[job.project].merge
             message = f"{job.title} (#{job.pull_number})"
+            merged = self._backend.repository.merge
             if not await asyncio.to_thread(merged, pull.base, pull.head, message, now):
                 return False
         end = PullEnd(at=now, head_sha=pull.head, merged_by=PERSON if merge else None)
-        await self._database.run(store.end_pull, job, end)
+        self._backend.jobs.end_pull(job, end)
         return True
 
-    async def answer(self, request: web.Request) -> tuple[int, Mapping[str, Any], Mapping[str, str]]:
-        """Return the status, the body and the headers with which GitHub answers.
-
-        https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
-        """
-        has_token, asked = _has_token(request), request.match_info
+    async def _get(self, request: web.Request) -> PullAnswer:
+        """Return a pull request: https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request"""
+        has_token, asked = check_token(request), request.match_info
         try:
-            if asked["owner"] != OWNER or not re.fullmatch("[0-9]{1,9}", asked["number"]):
+            is_here = (asked["owner"], asked["projectId"]) == (OWNER, self._backend.options.project)
+            if not is_here or not re.fullmatch("[0-9]{1,9}", asked["number"]):
                 raise web.HTTPNotFound
-            found = await self.find(request)
+            found = await self.find(int(asked["number"]))
         except web.HTTPNotFound:
-            raise Refused(404, "Not Found", self._counted(has_token)) from None
+            raise GithubRefused(404, "Not Found", self._counted(has_token)) from None
         body = self._json(request, found)
         etag = f'W/"{hashlib.sha256(json.dumps(body).encode()).hexdigest()}"'
         is_same = request.headers.get("If-None-Match") == etag
         headers = {"ETag": etag, **self._counted(has_token, free=is_same and has_token)}
-        return 304 if is_same else 200, body, headers
+        if is_same:
+            raise GithubRefused(304, "Not Modified", headers)
+        request[HEADERS] = headers
+        return body
 
     def _counted(self, has_token: bool, *, free: bool = False) -> dict[str, str]:
-        """Count a call, and return what GitHub says of its limit. Raise `Refused` when it is reached."""
-        now, limit = self._clock().timestamp(), _LIMITS[has_token]
+        """Count a call and return the headers of the limit. Raise `GithubRefused` when it is reached."""
+        now, limit = self._backend.clock().timestamp(), _LIMITS[has_token]
         reset, used = self._windows.get(has_token, (0.0, 0))
         if now >= reset:
             reset, used = now + _HOUR_SECONDS, 0
@@ -151,17 +141,16 @@ class Pulls:
         left = {"Limit": limit, "Remaining": limit - counted, "Used": counted, "Reset": int(reset)}
         headers = {f"X-RateLimit-{name}": str(value) for name, value in left.items()}
         if used >= limit and not free:
-            raise Refused(403, "API rate limit exceeded", headers)
+            raise GithubRefused(403, "API rate limit exceeded", headers)
         return headers
 
     def _json(self, request: web.Request, pull: Pull) -> PullAnswer:
-        job, end, address = pull.job, pull.job.pull_end, self._address(request)
+        job, end = pull.job, pull.job.pull_end
         ended = format_time(end.at) if end else None
-        page = f"{address}/{OWNER}/{job.project}/pull/{job.pull_number}"
         merged_by = end.merged_by if end else None
         return {
-            "url": f"{address}{request.path}",
-            "html_url": page,
+            "url": f"{self._backend.base_url}{request.path}",
+            "html_url": self._backend.pull_url(job.pull_number),
             "number": job.pull_number or 0,
             "title": job.title or "",
             "state": "closed" if end else "open",
@@ -176,26 +165,8 @@ class Pulls:
             "changed_files": len(pull.changes),
             "commits": len(pull.commits),
             "head": {"ref": job.branch, "sha": pull.head},
-            "base": {"ref": self._agent.repositories[job.project].main, "sha": pull.base},
+            "base": {"ref": self._backend.repository.main, "sha": pull.base},
         }
-
-
-class Refused(RefusedError):
-    """A refusal in GitHub's form."""
-
-    def response(self) -> web.Response:
-        """Return the error as a JSON response."""
-        more = {"documentation_url": "https://docs.github.com/rest", "status": str(self.status)}
-        body = {"message": self.text, **more}
-        return web.json_response(body, status=self.status, headers=self.headers)
-
-
-def _has_token(request: web.Request) -> bool:
-    """Return whether the right token came along. Raise `Refused` for another one."""
-    given = request.headers.get("Authorization", "")
-    if given and not hmac.compare_digest(given.encode("utf-8", "replace"), f"Bearer {GITHUB_TOKEN}".encode()):
-        raise Refused(401, "Bad credentials")
-    return bool(given)
 
 
 def _read(repository: SiteRepository, job: Job, base: str) -> Pull:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from datetime import datetime
 from typing import Protocol
 
-from sandbox.docs_service import store
 from sandbox.docs_service.agent import Change, End, Unchanged, asked_end, decide, is_slow
 from sandbox.docs_service.agent.writing import clip, one_line, seed_files
+from sandbox.docs_service.git import GitError
 from sandbox.docs_service.options import SLOW_FACTOR, DocsServiceOptions
 from sandbox.docs_service.repository import CommitInfo, SiteRepository
-from sandbox.docs_service.store import Database, Job, JobMessage, Outcome, WorkDone
+from sandbox.docs_service.store import Job, JobMessage, Jobs, Outcome, WorkDone
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ class TemplateAuthor:
         head = repository.head(job.branch) or base
         if base is None or head is None:
             return WorkDone(Outcome.FAILED, "The repository has no commits.")
-        change = decide(repository.files(head), message.prompt, job.project, job.page)
+        change = decide(repository.files(head), message.prompt, self._options.project, job.page)
         if isinstance(change, Unchanged):
             return WorkDone(Outcome.UNCHANGED, change.reason)
         text = commit_message(change, job, message)
@@ -129,45 +130,34 @@ class AgentRunner:
     """
 
     def __init__(
-        self,
-        options: DocsServiceOptions,
-        database: Database,
-        clock: Callable[[], datetime],
-        author: type[Author],
+        self, options: DocsServiceOptions, jobs: Jobs, clock: Callable[[], datetime], author: type[Author]
     ) -> None:
         self._options = options
-        self._database = database
+        self._jobs = jobs
         self._clock = clock
         self._lock = asyncio.Lock()
         self._new_work = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self.repositories = {
-            project: SiteRepository.of(options.repository)
+        self.repository = (
+            SiteRepository.of(options.repository)
             if options.repository
-            else SiteRepository(options.folder / "repositories" / f"{project}.git")
-            for project in options.projects
-        }
-        self.authors = {
-            project: author(options, repository, clock) for project, repository in self.repositories.items()
-        }
+            else SiteRepository(options.folder / "repositories" / f"{options.project}.git")
+        )
+        self.author = author(options, self.repository, clock)
 
     async def start(self) -> None:
-        """Create missing repositories and start the background task."""
-        for project, repository in self.repositories.items():
-            await asyncio.to_thread(repository.seed, seed_files(project), self._clock())
+        """Create the repository if it is missing, and start the background task."""
+        files = seed_files(self._options.project)
+        await asyncio.to_thread(self.repository.seed, files, self._clock())
         self._task = asyncio.create_task(self._work(), name="docs-service-agent")
 
     async def stop(self) -> None:
         """Stop after the current message; a program is killed, and started anew at the next start."""
         if self._task is None:
             return
-        if self._options.agent:
+        async with nullcontext() if self._options.agent else self._lock:
             self._task.cancel()
-        else:
-            async with self._lock:
-                self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
-        self._task = None
 
     def wake(self) -> None:
         """Wake the background task, because a message was added."""
@@ -176,21 +166,19 @@ class AgentRunner:
     async def _work(self) -> None:
         while True:
             self._new_work.clear()
+            seconds: float | None = None
             try:
                 await self._finish_due()
-                due_at = await self._database.run(store.next_due_at)
-            except OSError:
+                for _, message in self._jobs.unfinished()[:1]:
+                    seconds = max((message.due_at - self._clock()).total_seconds(), 0.005)
+            except (OSError, GitError):
                 log.exception("the agent could not reach its files and tries again")
-                due_at = 0.0
+                seconds = _MAX_SLEEP_SECONDS
             # A test may move the clock, so read it again after at most half a second.
-            wait_seconds = None if due_at is None else due_at - self._clock().timestamp()
-            try:
-                async with asyncio.timeout(
-                    None if wait_seconds is None else min(max(wait_seconds, 0.005), _MAX_SLEEP_SECONDS)
-                ):
+            wait_seconds = None if seconds is None else min(seconds, _MAX_SLEEP_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_seconds):
                     await self._new_work.wait()
-            except TimeoutError:
-                continue
 
     async def finish_due(self) -> None:
         """Finish every message that is due; nobody waits for a program, which may take minutes."""
@@ -200,13 +188,8 @@ class AgentRunner:
 
     async def _finish_due(self) -> None:
         async with self._lock:
-            for job, message in await self._database.run(store.due, self._clock()):
-                await self._finish_message(job, message)
-
-    async def _finish_message(self, job: Job, message: JobMessage) -> None:
-        latest = await self._database.run(store.find, job.project, job.id)
-        if latest is None or latest.archived_at is not None:
-            return
-        done = await self.authors[job.project].write(latest, message)
-        await self._database.run(store.end_message, job, message, done, self._clock())
-        log.info("job %s message %d: %s", job.id, message.number, done.outcome)
+            for job, message in self._jobs.unfinished():
+                if message.due_at <= self._clock() and not job.archived_at:
+                    done = await self.author.write(job, message)
+                    self._jobs.end_message(job, message, done, self._clock())
+                    log.info("job %s message %d: %s", job.id, message.number, done.outcome)

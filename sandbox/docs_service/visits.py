@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
 from itertools import accumulate
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from sandbox.docs_service.wire import Counts, Visitors, VisitorsQuery
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _KNOWN = """
 / /quickstart /installation /authentication /webhooks /errors /rate-limits /api/shipments /sdks/python
@@ -174,51 +181,76 @@ class Site:
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS pages (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS visits (
-    project TEXT NOT NULL,
     visitor INTEGER NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('human', 'ai')),
     page INTEGER NOT NULL REFERENCES pages (id),
     at INTEGER NOT NULL
 );
-CREATE INDEX IF NOT EXISTS visits_window ON visits (project, at, page, visitor, kind);
-CREATE TABLE IF NOT EXISTS filled (project TEXT PRIMARY KEY, last_day TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS visits_window ON visits (at, page, visitor, kind);
+CREATE TABLE IF NOT EXISTS filled (day TEXT PRIMARY KEY);
 """
 
 
-def missing_days(connection: sqlite3.Connection, project: str, days: int, today: date) -> list[date]:
+class Database:
+    """Runs functions of a connection in one thread, each in its own transaction: counting takes long."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=path.stem)
+
+    async def run(
+        self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run `work` in a transaction and return its result; roll back if it raises."""
+
+        def transact() -> T:
+            with self._connection:
+                return work(self._connection, *args, **kwargs)
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, transact)
+
+    @cached_property
+    def _connection(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self._path, check_same_thread=False)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.executescript(SCHEMA)
+        return connection
+
+    async def close(self) -> None:
+        """Close the file after the current function."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
+
+
+def missing_days(connection: sqlite3.Connection, days: int, today: date) -> list[date]:
     """Return the days up to today that are not stored, in order; the last `days` if none is stored."""
-    last = _last_day(connection, project) or today - timedelta(days=days)
+    last = _last_day(connection) or today - timedelta(days=days)
     return [last + timedelta(days=each) for each in range(1, (today - last).days + 1)]
 
 
-def _last_day(connection: sqlite3.Connection, project: str) -> date | None:
-    row = connection.execute("SELECT last_day FROM filled WHERE project = ?", (project,)).fetchone()
-    return None if row is None else date.fromisoformat(row[0])
+def _last_day(connection: sqlite3.Connection) -> date | None:
+    (day,) = connection.execute("SELECT MAX(day) FROM filled").fetchone()
+    return date.fromisoformat(day) if day else None
 
 
 def store(connection: sqlite3.Connection, site: Site, day: date) -> None:
     """Store the visits of one day, unless it is stored. Call it for the days in order."""
-    last = _last_day(connection, site.project)
+    last = _last_day(connection)
     if last is not None and day <= last:
         return
     (stored,) = connection.execute("SELECT COALESCE(MAX(id), 0) FROM pages").fetchone()
     if stored < site.pages:
         pages = list(enumerate(paths(site.pages), 1))
         connection.executemany("INSERT OR IGNORE INTO pages VALUES (?, ?)", pages)
-    connection.executemany(
-        "INSERT INTO visits (project, visitor, kind, page, at) VALUES (?, ?, ?, ?, ?)",
-        ((site.project, *visit) for visit in site.visits_of(day)),
-    )
-    connection.execute(
-        "INSERT INTO filled (project, last_day) VALUES (?, ?)"
-        " ON CONFLICT (project) DO UPDATE SET last_day = excluded.last_day",
-        (site.project, day.isoformat()),
-    )
+    connection.executemany("INSERT INTO visits VALUES (?, ?, ?, ?)", site.visits_of(day))
+    connection.execute("INSERT INTO filled VALUES (?)", (day.isoformat(),))
 
 
 _READERS = (
     "(SELECT {page} visitor, MAX(kind = 'human') AS human, MAX(kind = 'ai') AS ai FROM visits"
-    " WHERE project = :project AND at >= :begin AND at < :end GROUP BY {page} visitor)"
+    " WHERE at >= :begin AND at < :end GROUP BY {page} visitor)"
 )
 _COUNTS = "COALESCE(SUM(human), 0) AS human, COALESCE(SUM(ai), 0) AS ai, COUNT(*) AS total"
 _TOTALS = f"SELECT {_COUNTS} FROM {_READERS.format(page='')}"  # noqa: S608
@@ -228,8 +260,8 @@ _ROWS = (
     " JOIN pages p ON p.id = page ORDER BY total DESC, p.path"
 )
 _PERIOD_KEY = (
-    "SELECT (SELECT MIN(at) FROM visits WHERE project = :project AND at >= :begin),"
-    " (SELECT MIN(at) FROM visits WHERE project = :project AND at >= :end), (SELECT MAX(rowid) FROM visits)"
+    "SELECT (SELECT MIN(at) FROM visits WHERE at >= :begin),"
+    " (SELECT MIN(at) FROM visits WHERE at >= :end), (SELECT MAX(rowid) FROM visits)"
 )
 _MOST_PERIODS = 6
 
@@ -244,23 +276,18 @@ class VisitorCounter:
     def __init__(self) -> None:
         self._cache: OrderedDict[tuple[object, ...], tuple[Counts, list[sqlite3.Row]]] = OrderedDict()
 
-    def answer(
-        self, connection: sqlite3.Connection, project: str, query: VisitorsQuery, now: datetime
-    ) -> Visitors:
+    def answer(self, connection: sqlite3.Connection, query: VisitorsQuery, now: float) -> Visitors:
         """Return the response to a visitors request: totals, one page of rows, and whether there are more."""
-        begin = -1e18 if query.begin is None else query.begin
-        # Visits are stored for whole days, so leave out those later than now.
-        end = now.timestamp() if query.end is None else min(query.end, now.timestamp())
-        totals, rows = self._count(connection, {"project": project, "begin": begin, "end": end})
+        totals, rows = self._count(connection, {"begin": query.begin, "end": query.until(now)})
         last = query.offset + query.limit
         page: Any = [dict(row) for row in rows[query.offset : last]]
         return {"totals": totals, "visitors": page, "hasMore": len(rows) > last}
 
     def _count(
-        self, connection: sqlite3.Connection, period: dict[str, Any]
+        self, connection: sqlite3.Connection, period: dict[str, float]
     ) -> tuple[Counts, list[sqlite3.Row]]:
         """Return the totals of a period, and a row for each visited page, most visited first."""
-        key = (period["project"], *connection.execute(_PERIOD_KEY, period).fetchone())
+        key = tuple(connection.execute(_PERIOD_KEY, period).fetchone())
         if key not in self._cache:
             totals: Any = dict(connection.execute(_TOTALS, period).fetchone())
             self._cache[key] = (totals, connection.execute(_ROWS, period).fetchall())

@@ -6,21 +6,20 @@ for it, and those find it.
 
 from __future__ import annotations
 
-import asyncio
 import random
 import re
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from sandbox.docs_service.agent.writing import keywords, shared
+from sandbox.docs_service.options import DocsServiceOptions
 from sandbox.docs_service.repository import SiteRepository
-from sandbox.docs_service.store import Database
 from sandbox.docs_service.visits import scale
-from sandbox.docs_service.wire import STATUSES, VisitorsQuery, format_time
+from sandbox.docs_service.wire import STATUSES, PagesQuery, Period, RowsQuery, format_time
 
 Json = dict[str, Any]
 
@@ -67,14 +66,14 @@ _CODE = 'curl -X POST "$URL" -d @order.json'
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 ONE_IN = 31
-PARTS = {"searches": (0, 4), "assistant": (5, 5), "feedback": (6, 7), "feedback_by_page": (6, 7)}
+PARTS = {"searches": (0, 4), "assistant": (5, 5), "feedback": (6, 7)}
 """The visits, of each 31, after which a reader does this. On a large site it is a smaller share."""
 _WANTING, _CONTENT = 0.5, 0.8
 """The share that wants a topic, and the share of these that no longer looks for it once it has a page."""
 _REVIEW_SECONDS = 30 * 86_400
 _SAMPLE = (
     "SELECT visitor, kind, path, at FROM visits v JOIN pages p ON p.id = v.page"
-    " WHERE project = ? AND at >= ? AND at < ? AND (visitor + at) % ? BETWEEN ? AND ?"
+    " WHERE at >= ? AND at < ? AND (visitor + at) % ? BETWEEN ? AND ?"
     " ORDER BY at DESC, visitor, path"
 )
 
@@ -199,49 +198,42 @@ def _words(path: str) -> str:
 
 
 class Wants:
-    """Answers what readers searched, marked and asked in a period."""
+    """Finds what readers searched, marked and asked in a period."""
 
-    def __init__(
-        self, seed: int, pages: int, visits: Database, repositories: Mapping[str, SiteRepository]
-    ) -> None:
-        self._seed = seed
-        self._one_in = round(ONE_IN * scale(pages))
-        self._visits = visits
-        self._repositories = repositories
-        self._covered: dict[str, tuple[str | None, dict[Topic, Covered]]] = {}
+    def __init__(self, options: DocsServiceOptions, repository: SiteRepository) -> None:
+        self._options = options
+        self._one_in = round(ONE_IN * scale(options.pages))
+        self._repository = repository
+        self._covered: tuple[str | None, dict[Topic, Covered]] = (None, {})
 
-    async def answer(self, name: str, project: str, query: VisitorsQuery, now: datetime) -> Json:
-        """Return the answer to the operation of this name."""
-        site = Site(f"{self._seed}:{project}", project, await asyncio.to_thread(self._cover, project))
-        acts = await self._visits.run(self._acts, site, name, query, now.timestamp())
-        return await asyncio.to_thread(_ANSWERS[name], acts, query, now.timestamp())
+    def site(self) -> Site:
+        """Return the docs with the topics that they have by now. It blocks: run it in a thread."""
+        head = self._repository.head(self._repository.main)
+        if head and self._covered[0] != head:
+            self._covered = (head, find_covered(self._repository, head))
+        project = self._options.project
+        return Site(f"{self._options.seed}:{project}", project, self._covered[1])
 
-    def _cover(self, project: str) -> dict[Topic, Covered]:
-        repository = self._repositories[project]
-        head = repository.head(repository.main)
-        if project not in self._covered or self._covered[project][0] != head:
-            self._covered[project] = (head, find_covered(repository, head) if head else {})
-        return self._covered[project][1]
-
-    def _acts(
-        self, connection: sqlite3.Connection, site: Site, name: str, query: VisitorsQuery, now: float
+    def acts(
+        self, connection: sqlite3.Connection, site: Site, kind: str, period: Period, now: float
     ) -> list[Act]:
         """Return what was done in the period, the newest first; AI agents do nothing but remark."""
-        begin = -1e18 if query.begin is None else query.begin
-        end = now if query.end is None else min(query.end, now)
-        values = (site.project, begin, end, self._one_in, *PARTS[name])
+        values = (period.begin, period.until(now), self._one_in, *PARTS[kind])
         rows = connection.execute(_SAMPLE, values)
-        return [Act(site, *row) for row in rows if row["kind"] == "human" or name.startswith("feedback")]
+        return [Act(site, *row) for row in rows if row["kind"] == "human" or kind == "feedback"]
 
 
-def _searches(acts: Iterable[Act], query: VisitorsQuery, _now: float) -> Json:
+def searches(acts: Sequence[Act], query: RowsQuery) -> Any:
+    """Return the searches, the most frequent first."""
     found: defaultdict[str, list[tuple[str, str | None]]] = defaultdict(list)
     for act in acts:
         text, clicked = act.search()
         found[text].append((act.moment, clicked))
-    rows = [_search_row(text, each) for text, each in found.items()]
-    rows.sort(key=lambda row: (-row["hits"], row["searchQuery"]))
-    return _page("searches", rows, query, "nextCursor") | {"totalSearches": sum(row["hits"] for row in rows)}
+    rows = sorted(
+        (_search_row(text, each) for text, each in found.items()),
+        key=lambda row: (-row["hits"], row["searchQuery"]),
+    )
+    return _page("searches", rows, query, "nextCursor") | {"totalSearches": len(acts)}
 
 
 def _search_row(text: str, each: Sequence[tuple[str, str | None]]) -> Json:
@@ -255,9 +247,10 @@ def _search_row(text: str, each: Sequence[tuple[str, str | None]]) -> Json:
     }
 
 
-def _by_page(acts: Iterable[Act], query: VisitorsQuery, now: float) -> Json:
+def feedback_by_page(acts: Sequence[Act], query: PagesQuery) -> Any:
+    """Return the feedback on each page, the most first."""
     rows: dict[str, Json] = {}
-    for one in (act.remark(now) for act in acts):
+    for one in (act.remark(0.0) for act in acts):
         new = {"path": one["path"], "thumbsUp": 0, "thumbsDown": 0, "code": 0, "total": 0}
         row = rows.setdefault(one["path"], new)
         row["total"] += 1
@@ -268,20 +261,18 @@ def _by_page(acts: Iterable[Act], query: VisitorsQuery, now: float) -> Json:
     return _page("feedback", most, query, "hasMore")
 
 
-def _page(name: str, rows: Sequence[Json], query: VisitorsQuery, *also: str) -> Json:
+def feedback(acts: Sequence[Act], query: RowsQuery, now: float) -> Any:
+    """Return single feedback, the newest first."""
+    return _page("feedback", [act.remark(now) for act in acts], query, "nextCursor", "hasMore")
+
+
+def questions(acts: Sequence[Act], query: RowsQuery) -> Any:
+    """Return the questions to the assistant, the newest first."""
+    return _page("conversations", [act.ask() for act in acts], query, "nextCursor", "hasMore")
+
+
+def _page(name: str, rows: Sequence[Json], query: RowsQuery | PagesQuery, *also: str) -> Json:
     last = query.offset + query.limit
     has_more = len(rows) > last
     ends = {"nextCursor": f"{last:026d}" if has_more else None, "hasMore": has_more}
     return {name: rows[query.offset : last], **{one: ends[one] for one in also}}
-
-
-_ANSWERS: Mapping[str, Callable[[Sequence[Act], VisitorsQuery, float], Json]] = {
-    "searches": _searches,
-    "feedback_by_page": _by_page,
-    "feedback": lambda acts, query, now: _page(
-        "feedback", [act.remark(now) for act in acts], query, "nextCursor", "hasMore"
-    ),
-    "assistant": lambda acts, query, _: _page(
-        "conversations", [act.ask() for act in acts], query, "nextCursor", "hasMore"
-    ),
-}

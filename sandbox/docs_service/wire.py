@@ -1,28 +1,16 @@
-"""The wire of the API: what callers send and get, and errors."""
+"""The wire of the API: bodies, queries, answers and errors; the OpenAPI document has their schemas."""
 
 from __future__ import annotations
 
-import hmac
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, Self, TypeVar
 
 from aiohttp import web
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
 from typing_extensions import TypedDict
 
-from sandbox.docs_service.options import EXPIRED_KEY, READ_KEY, DocsServiceOptions
-
-JOBS_PATH = "/v2/agent/{projectId}/job"
-JOB_PATH = "/v2/agent/{projectId}/job/{id}"
-MESSAGE_PATH = "/v2/agent/{projectId}/job/{id}/message"
-VISITORS_PATH = "/v1/analytics/{projectId}/visitors"
-PREVIEW_PATH = "/v1/project/preview/{projectId}"
-BUILD_PATH = "/v1/project/update-status/{statusId}"
-PULL_PATH = "/api/v3/repos/{owner}/{projectId}/pulls/{number}"
-"""GitHub's, as an Enterprise server has it."""
 DATE_PATTERN = (
     r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     r"([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?"
@@ -30,20 +18,14 @@ DATE_PATTERN = (
 )
 """The accepted ISO 8601 forms: a date, or a date with a time; UTC unless an offset is given."""
 
-CURSOR_PATTERN = "^0{17}[0-9]{9}$"
-"""The rows to skip, in the form of a ULID."""
 SOURCES = ("contextual", "code_snippet", "agent", "thumbs_only")
 STATUSES = ("pending", "in_progress", "resolved", "dismissed")
 """Of feedback."""
 
-
-_DATE = re.compile(DATE_PATTERN.removesuffix("$"))
-_INTEGER = re.compile(r"-?[0-9]+")
-_MAX_INTEGER = 2**62
 _DAY_SECONDS = 86_400
-MOST_ROWS = 250
+_MOST_ROWS = 250
 
-BodyT = TypeVar("BodyT", bound=BaseModel)
+ModelT = TypeVar("ModelT", bound=BaseModel)
 Count = Annotated[int, Field(ge=0)]
 Url = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
@@ -63,7 +45,7 @@ class RefusedError(Exception):
         return web.json_response({"error": self.text}, status=self.status, headers=self.headers)
 
 
-# The bodies. The OpenAPI document has their schemas.
+# Bodies and answers
 
 
 class Error(TypedDict):
@@ -203,7 +185,7 @@ class Visitors(TypedDict):
     """The counts of a period: for the whole site, and for one page of the list of pages."""
 
     totals: Counts
-    visitors: Annotated[list[PageCounts], Field(max_length=MOST_ROWS)]
+    visitors: Annotated[list[PageCounts], Field(max_length=_MOST_ROWS)]
     hasMore: bool
 
 
@@ -305,36 +287,91 @@ class AssistantAnswer(TypedDict):
     hasMore: bool
 
 
-class Listing(NamedTuple):
-    """An operation that lists what readers did: its path, its answer, and its limits of rows."""
-
-    path: str
-    answer: Any
-    default_rows: int
-    most_rows: int
-    has_cursor: bool = True
+# Queries
 
 
-_ANALYTICS = "/v1/analytics/{projectId}"
-LISTINGS = {
-    "searches": Listing(f"{_ANALYTICS}/searches", SearchesAnswer, 50, 100),
-    "feedback_by_page": Listing(
-        f"{_ANALYTICS}/feedback/by-page", FeedbackByPageAnswer, 10, 100, has_cursor=False
-    ),
-    "feedback": Listing(f"{_ANALYTICS}/feedback", FeedbackAnswer, 50, 100),
-    "assistant": Listing(f"{_ANALYTICS}/assistant", AssistantAnswer, 100, 1_000),
-}
-"""By the name of the operation."""
+def _unix_seconds(text: str) -> float:
+    try:
+        if not re.fullmatch(DATE_PATTERN, text):
+            raise ValueError(text)
+        at = datetime.fromisoformat(text.upper())
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        raise ValueError("must be a date such as 2026-10-01") from None
 
 
-@dataclass(frozen=True)
-class VisitorsQuery:
-    """A query for rows; its period is half open, in Unix seconds, and unbounded where None."""
+def _digits(text: str) -> str:
+    if not re.fullmatch("-?[0-9]+", text):
+        raise ValueError("must be a whole number")
+    return text
 
-    begin: float | None
-    end: float | None
-    limit: int
-    offset: int
+
+Day = Annotated[
+    float, BeforeValidator(_unix_seconds), WithJsonSchema({"type": "string", "pattern": DATE_PATTERN})
+]
+Whole = Annotated[int, BeforeValidator(_digits)]
+_LIMIT = "Rows on a page."
+
+
+class Period(BaseModel):
+    """A half-open period in Unix seconds, without bounds where none are given."""
+
+    begin: Day = Field(
+        default_factory=lambda: -1e18,
+        alias="dateFrom",
+        description="The first day, or moment, of the window.",
+        examples=["2026-10-01"],
+    )
+    end: Day = Field(
+        default_factory=lambda: 1e18,
+        alias="dateTo",
+        description="After dateFrom. Its whole day is left out, also with a time.",
+        examples=["2026-11-01"],
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.begin >= self.end:
+            raise ValueError("dateFrom must be before dateTo")
+        return self
+
+    def until(self, now: float) -> float:
+        """Return the end: the UTC day of dateTo begins, or now, because visits are stored for whole days."""
+        return min(self.end - self.end % _DAY_SECONDS, now)
+
+
+class VisitorsQuery(Period):
+    """A query for the visitors of pages."""
+
+    limit: Whole = Field(50, ge=1, le=_MOST_ROWS, description=_LIMIT)
+    offset: Whole = Field(0, ge=0, description="Rows to skip.")
+
+
+class PagesQuery(Period):
+    """A query for the feedback on each page."""
+
+    limit: Whole = Field(10, ge=1, le=100, description=_LIMIT)
+    offset: ClassVar[int] = 0
+
+
+class RowsQuery(Period):
+    """A query for searches or single feedback. A cursor has the rows to skip, in the form of a ULID."""
+
+    limit: Whole = Field(50, ge=1, le=100, description=_LIMIT)
+    cursor: str = Field(
+        "0" * 26, pattern="^0{17}[0-9]{9}$", description="The page: nextCursor of the one before."
+    )
+
+    @property
+    def offset(self) -> int:
+        """Return the number of rows to skip."""
+        return int(self.cursor)
+
+
+class TurnsQuery(RowsQuery):
+    """A query for questions to the assistant."""
+
+    limit: Whole = Field(100, ge=1, le=1_000, description=_LIMIT)
 
 
 def format_time(at: datetime) -> str:
@@ -345,25 +382,7 @@ def format_time(at: datetime) -> str:
 # Reading requests
 
 
-def check_key(request: web.Request, options: DocsServiceOptions, *, write: bool) -> None:
-    """Raise `RefusedError` 401 without a valid key, and 403 if the key lacks the scope."""
-    scheme, _, key = request.headers.get("Authorization", "").partition(" ")
-
-    def is_key(known: str) -> bool:
-        return hmac.compare_digest(key.strip().encode("utf-8", "surrogateescape"), known.encode())
-
-    if scheme.lower() == "bearer" and is_key(options.api_key):
-        return
-    if scheme.lower() != "bearer" or not is_key(READ_KEY):
-        what = "has expired" if is_key(EXPIRED_KEY) else "is missing or not known"
-        raise RefusedError(
-            401, f"the API key {what}: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"}
-        )
-    if write:
-        raise RefusedError(403, "this API key lacks the scope write")
-
-
-async def read_body(request: web.Request, model: type[BodyT]) -> BodyT:
+async def read_body(request: web.Request, model: type[ModelT]) -> ModelT:
     """Return the JSON body; raise `RefusedError` 415, 413 or 400."""
     charset = (request.charset or "utf-8").lower()
     if "Content-Type" not in request.headers or request.content_type != "application/json":
@@ -377,75 +396,22 @@ async def read_body(request: web.Request, model: type[BodyT]) -> BodyT:
     except (web.RequestPayloadError, ConnectionError) as error:  # the sender may have gone in its middle
         raise RefusedError(400, "the body cannot be read") from error
     except ValidationError as error:
-        raise RefusedError(400, said_of(error)) from error
+        raise RefusedError(400, first_mistake(error)) from error
 
 
-def said_of(error: ValidationError) -> str:
+def read_query(request: web.Request, model: type[ModelT]) -> ModelT:
+    """Return the query; raise `RefusedError` 400 that names the invalid parameter."""
+    names = [field.alias or name for name, field in model.model_fields.items()]
+    given = {name: request.query.getall(name) for name in names if name in request.query}
+    if repeated := [name for name, values in given.items() if len(values) > 1]:
+        raise RefusedError(400, f"{repeated[0]} is given more than once")
+    try:
+        return model.model_validate({name: value for name, [value] in given.items()})
+    except ValidationError as error:
+        raise RefusedError(400, first_mistake(error)) from error
+
+
+def first_mistake(error: ValidationError) -> str:
     """Return where the first mistake is and what is wrong, without what was sent."""
     first = error.errors(include_input=False, include_url=False)[0]
     return ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
-
-
-def read_visitors_query(request: web.Request) -> VisitorsQuery:
-    """Return the query for visitors; raise `RefusedError` 400 that names the invalid parameter."""
-    begin, end = _period(request)
-    limit = _limit(request, 50, MOST_ROWS)
-    offset = _integer(request, "offset", 0)
-    if offset < 0:
-        raise RefusedError(400, "offset must be at least 0")
-    return VisitorsQuery(begin, end, limit, offset)
-
-
-def read_listing_query(request: web.Request, listing: Listing) -> VisitorsQuery:
-    """Return the query for what readers did; raise `RefusedError` 400 that names the invalid parameter."""
-    begin, end = _period(request)
-    limit = _limit(request, listing.default_rows, listing.most_rows)
-    cursor = _single(request, "cursor")
-    if cursor is not None and not re.fullmatch(CURSOR_PATTERN, cursor):
-        raise RefusedError(400, "cursor is not one of these results")
-    return VisitorsQuery(begin, end, limit, int(cursor or 0))
-
-
-def _period(request: web.Request) -> tuple[float | None, float | None]:
-    """Return the period, which ends before the UTC day of dateTo, also when dateTo has a time."""
-    begin, end = _timestamp(request, "dateFrom"), _timestamp(request, "dateTo")
-    if begin is not None and end is not None and begin >= end:
-        raise RefusedError(400, "dateFrom must be before dateTo")
-    return begin, None if end is None else end - end % _DAY_SECONDS
-
-
-def _limit(request: web.Request, default: int, most: int) -> int:
-    limit = _integer(request, "limit", default)
-    if not 1 <= limit <= most:
-        raise RefusedError(400, f"limit must be from 1 to {most}")
-    return limit
-
-
-def _single(request: web.Request, name: str) -> str | None:
-    given = request.query.getall(name, [])
-    if len(given) > 1:
-        raise RefusedError(400, f"{name} is given more than once")
-    return given[0] if given else None
-
-
-def _integer(request: web.Request, name: str, default: int) -> int:
-    text = _single(request, name)
-    if text is None:
-        return default
-    if not _INTEGER.fullmatch(text):
-        raise RefusedError(400, f"{name} must be a whole number")
-    # SQLite integers end at 2**63 and int() refuses very long text, so clamp: no site has that many rows.
-    return int(text) if len(text) <= 18 else (-1 if text.startswith("-") else _MAX_INTEGER)
-
-
-def _timestamp(request: web.Request, name: str) -> float | None:
-    text = _single(request, name)
-    if text is None:
-        return None
-    try:
-        if not _DATE.fullmatch(text):
-            raise ValueError(text)
-        at = datetime.fromisoformat(text.upper())
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError) as error:
-        raise RefusedError(400, f"{name} must be a date such as 2026-10-01") from error

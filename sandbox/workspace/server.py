@@ -17,6 +17,7 @@ from aiohttp import web
 
 from sandbox.doors import HOST, Door, guard
 from sandbox.faults import Faults, Order
+from sandbox.shelf import Shelf
 from sandbox.workspace.blocks import BlocksRefused
 from sandbox.workspace.bot_connection import BotConnection
 from sandbox.workspace.messages import content_path
@@ -25,7 +26,7 @@ from sandbox.workspace.options import WorkspaceOptions, read_app, utcnow
 from sandbox.workspace.page_api import PageApi
 from sandbox.workspace.people import People
 from sandbox.workspace.responses import BadResponseUrl
-from sandbox.workspace.state import Json, Shelf, State
+from sandbox.workspace.state import Json, State
 from sandbox.workspace.web_api import ApiError, Throttled, WebApi, complained, decode_arguments
 
 CarryOut = Callable[[web.Request, Json], Awaitable[web.StreamResponse]]

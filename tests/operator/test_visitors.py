@@ -67,13 +67,13 @@ class Site:
     def readers(self) -> dict[str, set[tuple[int, str]]]:
         """Who came to each page between the two days, from the visits themselves."""
         begin = datetime(FIRST.year, FIRST.month, FIRST.day, tzinfo=UTC).timestamp()
-        [visits] = self.kept.glob("visits*.db")
+        [visits] = self.kept.glob("readers*.db")
         with closing(sqlite3.connect(visits)) as connection:
             names = dict(connection.execute("SELECT id, path FROM pages"))
-            stored = connection.execute("SELECT project, page, visitor, kind, at FROM visits").fetchall()
+            stored = connection.execute("SELECT page, visitor, kind, at FROM visits").fetchall()
         found: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
-        for project, page, visitor, kind, at in stored:
-            if project == "acme-docs" and begin <= at < begin + 7 * 86_400:
+        for page, visitor, kind, at in stored:
+            if begin <= at < begin + 7 * 86_400:
                 found[names[page]].add((visitor, kind))
         return found
 

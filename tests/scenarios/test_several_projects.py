@@ -30,7 +30,7 @@ def http_mode(request: pytest.FixtureRequest) -> bool:
 async def beta(tmp_path: Path) -> AsyncIterator[Caller]:
     """A second docs service, with another key and project."""
     options = DocsServiceOptions(
-        tmp_path / "beta", api_key=KEY, projects=("beta-docs",), work_seconds=0.3, pages=20, days=15
+        tmp_path / "beta", api_key=KEY, project="beta-docs", work_seconds=0.3, pages=20, days=15
     )
     service = DocsService(options)
     url = await service.start()

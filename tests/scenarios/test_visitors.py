@@ -32,7 +32,7 @@ def kinds(message: Json) -> list[str]:
 
 def counted(world: World, first: datetime, end: datetime) -> tuple[int, int, int]:
     """Distinct visitors in the sandbox's stored visits, counted with sets."""
-    [path] = Path(world.docs_service.options.folder).glob("visits-*.db")
+    [path] = Path(world.docs_service.options.folder).glob("readers-*.db")
     with sqlite3.connect(path) as connection:
         rows = connection.execute(
             "SELECT kind, visitor FROM visits WHERE at >= ? AND at < ?", (first.timestamp(), end.timestamp())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -13,6 +12,8 @@ from urllib.parse import quote
 
 import psycopg
 from psycopg.rows import dict_row
+
+from sandbox.shelf import Shelf
 
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
@@ -139,10 +140,9 @@ def _bring_forward_postgres(url: str, names: list[list[str]], now: datetime) -> 
 
 def read_service(folder: Path) -> Rows:
     """Return the docs service's jobs and the prompts sent to them; an outcome of None is still to come."""
-    path = quote(str(folder / "service.db"))
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)) as connection:
-        jobs = [json.loads(body) for (body,) in connection.execute("SELECT body FROM jobs ORDER BY number")]
-        builds = [{"job_id": job} for (job,) in connection.execute("SELECT job FROM builds")]
+    with closing(Shelf(folder / "service.db")) as shelf:
+        jobs = shelf.all("job")
+        builds = [{"job_id": build["job"]} for build in shelf.all("build")]
     messages = [
         {
             "job_id": job["id"],

@@ -54,7 +54,7 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
     """Start a docs service and a workspace for a plan, and stop both when the block ends."""
     docs_options = DocsServiceOptions(
         folder=folder / "docs",
-        projects=(PROJECT,),
+        project=PROJECT,
         work_seconds=plan.work_seconds,
         seed=7,
         pages=_PAGES,

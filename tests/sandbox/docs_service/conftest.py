@@ -21,7 +21,7 @@ def clock() -> HeldClock:
 
 @pytest.fixture
 def options(tmp_path: Path) -> DocsServiceOptions:
-    return DocsServiceOptions(tmp_path, projects=("acme-docs", "other-docs"), pages=12, days=9)
+    return DocsServiceOptions(tmp_path, pages=12, days=9)
 
 
 @pytest.fixture

@@ -11,21 +11,28 @@ from typing import Any
 import aiohttp
 import pytest
 
-from sandbox.docs_service import READ_KEY, DocsService, DocsServiceOptions
+from sandbox.docs_service import DocsService, DocsServiceOptions
 from sandbox.docs_service.agent import Change, decide
 from sandbox.docs_service.agent.writing import seed_files
 from sandbox.docs_service.repository import SiteRepository
 from sandbox.docs_service.wants import TOPICS, find_covered
-from sandbox.docs_service.wire import LISTINGS
 from tests.sandbox.docs_service.caller import Caller, HeldClock, Reply
 
 BEFORE, AFTER = "dateFrom=2026-10-07&dateTo=2026-10-14", "dateFrom=2026-10-15&dateTo=2026-10-22"
 TOPIC = TOPICS[0]
+LISTINGS = {
+    name: f"/v1/analytics/acme-docs/{path}"
+    for name, path in {
+        "searches": "searches",
+        "feedback_by_page": "feedback/by-page",
+        "feedback": "feedback",
+        "assistant": "assistant",
+    }.items()
+}
 
 
-async def listed(caller: Caller, name: str, query: str = "", project: str = "acme-docs") -> Reply:
-    path = LISTINGS[name].path.replace("{projectId}", project)
-    return await caller.request("GET", f"{path}?{query}")
+async def listed(caller: Caller, name: str, query: str = "") -> Reply:
+    return await caller.request("GET", f"{LISTINGS[name]}?{query}")
 
 
 async def all_rows(caller: Caller, name: str, rows: str, query: str) -> list[dict[str, Any]]:
@@ -138,10 +145,6 @@ QUERIES = [
     ("limit=0", 400),
     ("limit=1001", 400),
     ("limit=100", 200),
-    ("cursor=", 400),
-    ("cursor=5", 400),
-    ("cursor=00000000000000000000000009", 200),
-    ("cursor=01ARZ3NDEKTSV4RRFFQ69G5FAV", 400),
     ("dateFrom=never", 400),
     ("dateFrom=2026-10-02&dateTo=2026-10-02", 400),
 ]
@@ -152,23 +155,28 @@ async def test_the_query_is_checked(caller: Caller, query: str, status: int) -> 
     assert {(await listed(caller, name, query)).status for name in LISTINGS} == {status}
 
 
-@pytest.mark.parametrize("name", LISTINGS)
-async def test_who_may_read_and_what_is_refused_on_request(caller: Caller, name: str) -> None:
-    assert (await listed(caller.with_key(READ_KEY), name)).status == 200
-    assert (await listed(caller.with_key(None), name)).status == 401
-    assert (await listed(caller, name, project="no-such")).status == 404
-    await caller.order_fault(match=name, fault="403")
-    assert [(await listed(caller, name)).status for _ in range(2)] == [403, 200]
+CURSORS = [("", 400), ("5", 400), ("00000000000000000000000009", 200), ("01ARZ3NDEKTSV4RRFFQ69G5FAV", 400)]
 
 
-async def test_all_listings_share_the_calls_of_the_visitors(
+@pytest.mark.parametrize(("cursor", "status"), CURSORS)
+async def test_a_cursor_is_one_of_the_answers(caller: Caller, cursor: str, status: int) -> None:
+    rows = LISTINGS.keys() - {"feedback_by_page"}
+    assert {(await listed(caller, name, f"cursor={cursor}")).status for name in rows} == {status}
+
+
+async def test_all_analytics_share_keys_faults_and_calls(
     options: DocsServiceOptions, clock: HeldClock
 ) -> None:
     service = DocsService(replace(options, analytics_calls_an_hour=5), clock)
     async with aiohttp.ClientSession() as session:
         caller = Caller(session, await service.start())
-        assert [(await listed(caller, name)).status for name in LISTINGS] == [200] * 4
-        assert (await caller.visitors(project="other-docs")).status == 200
+        assert {(await listed(caller.with_key(None), name)).status for name in LISTINGS} == {401}
+        for name in LISTINGS:
+            await caller.order_fault(match=name, fault="403")
+            assert [(await listed(caller, name)).status for _ in range(2)] == [403, 200]
+        assert (await caller.visitors()).status == 200
+        refused = await caller.visitors()
+        assert (refused.status, refused.headers["Retry-After"]) == (429, "3600")
         assert [(await listed(caller, name)).status for name in LISTINGS] == [429] * 4
     await service.stop()
 

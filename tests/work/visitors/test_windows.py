@@ -78,7 +78,7 @@ def a_window(chance: random.Random) -> Window:
 
 def read_events(folder: Path, topic: str) -> list[tuple[int, Any]]:
     """What the sandbox's readers did until now, from its stored visits: the newest first, with its moment."""
-    [path] = folder.glob("visits-*.db")
+    [path] = folder.glob("readers-*.db")
     with closing(sqlite3.connect(path)) as stored:
         visits = list(stored.execute("SELECT visitor, kind, path, at FROM visits JOIN pages ON id = page"))
     name, does, whose = {

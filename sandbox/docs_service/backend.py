@@ -1,0 +1,40 @@
+"""The state behind the HTTP interface: jobs, limits, and the agent with its repository."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from sandbox.docs_service.options import DocsServiceOptions
+from sandbox.docs_service.own_agent import CommandAuthor
+from sandbox.docs_service.runner import AgentRunner, TemplateAuthor
+from sandbox.docs_service.store import Jobs, Limits
+from sandbox.shelf import Shelf
+
+OWNER = "acme"
+"""The owner of the project's repository at GitHub."""
+
+
+class Backend:
+    """The state of a docs service; its operations and pages read and change it."""
+
+    def __init__(self, options: DocsServiceOptions, clock: Callable[[], datetime]) -> None:
+        self.options = options
+        self.clock = clock
+        self.base_url = ""
+        """The address of the service once it has started."""
+        self.shelf = Shelf(options.folder / "service.db")
+        self.jobs = Jobs(self.shelf)
+        self.limits = Limits(self.shelf, clock)
+        author = CommandAuthor if options.agent else TemplateAuthor
+        self.agent = AgentRunner(options, self.jobs, clock, author)
+        self.repository = self.agent.repository
+
+    @property
+    def home(self) -> str:
+        """Return the address of the project's repository."""
+        return f"{self.base_url}/{OWNER}/{self.options.project}"
+
+    def pull_url(self, number: int | None) -> str:
+        """Return the address of a pull request's page."""
+        return f"{self.home}/pull/{number}"

@@ -1,0 +1,239 @@
+"""Operations of the API: route, checks, faults, log and OpenAPI page follow from a declaration."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import inspect
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, get_type_hints
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+from pydantic import BaseModel
+
+from sandbox.docs_service.options import GITHUB_TOKEN, DocsServiceOptions
+from sandbox.docs_service.wire import RefusedError, read_body, read_query
+from sandbox.faults import Faults, Order, bad_gateway, drop_connection
+
+log = logging.getLogger(__name__)
+
+FAULTS: Mapping[str, str] = {
+    "500": "answers 500 with a JSON error; nothing is done",
+    "502_html": "answers 502 with a page of HTML, as a proxy does; nothing is done",
+    "429": "answers 429 with Retry-After (seconds, 30 unless told)",
+    "429_no_header": "answers 429 without Retry-After",
+    "401": "answers 401, as for an expired key",
+    "403": "answers 403, as for a key without the scope",
+    "404": "answers 404, as for an unknown job",
+    "timeout": "holds the request (seconds, 60 unless told), then closes it; nothing is done",
+    "lost_answer": "carries the request out, then closes the connection without an answer",
+    "slow": "waits (seconds, 5 unless told), then does as usual",
+    "stale_status": "answers with the job as it was before its latest change",
+    "odd_status": 'answers with a status that is in no document (value, "paused" unless told)',
+    "bad_pr_link": "answers with a prLink that is no web address (value to choose it)",
+    "broken_build": "begins the build of a preview that will fail",
+    "broken_json": "carries the request out and answers with half of the JSON",
+}
+_PREFIXES = ("/v1/", "/v2/", "/api/v3/")
+
+
+@dataclass
+class LoggedRequest:
+    """One request, filled in while it is handled. A status of None means that no response was sent."""
+
+    at: str
+    method: str
+    path: str
+    status: int | None = None
+    operation: str | None = None
+    project: str | None = None
+    job_id: str | None = None
+    prompt_sha256: str | None = None
+    fault: str | None = None
+
+    def note_prompt(self, prompt: str) -> None:
+        """Keep a hash of the prompt, and not the prompt."""
+        self.prompt_sha256 = hashlib.sha256(prompt.encode()).hexdigest()
+
+
+LOG_ENTRY: web.RequestKey[LoggedRequest] = web.RequestKey("log_entry", LoggedRequest)
+HEADERS: web.RequestKey[Mapping[str, str]] = web.RequestKey("headers", Mapping)
+"""Headers that an operation adds to its answer."""
+STALE: web.RequestKey[Mapping[str, Any]] = web.RequestKey("stale", Mapping)
+"""The answer before the job's latest change."""
+
+
+Answering = Callable[..., Awaitable[Mapping[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation of the API.
+
+    The parameter `body` or `query` of its handler is read by its type, and what the handler returns has the
+    type of the answer; its docstring says what that is. `limit` says what a 429 means. An operation of
+    GitHub's API takes GitHub's token or none, every other one the API key.
+    """
+
+    name: str
+    method: str
+    path: str
+    handler: Answering
+    status: int = 200
+    limit: str = ""
+    is_github: bool = False
+
+    @cached_property
+    def types(self) -> Mapping[str, Any]:
+        """Return the types of `body` or `query`, and of `return`."""
+        return get_type_hints(self.handler)
+
+    @property
+    def about(self) -> str:
+        """Return what the answer is."""
+        return (inspect.getdoc(self.handler) or "").partition("\n")[0]
+
+    async def carry_out(self, request: web.Request) -> web.Response:
+        """Read what the request has, and answer it."""
+        given: dict[str, BaseModel] = {}
+        if "body" in self.types:
+            given["body"] = await read_body(request, self.types["body"])
+        if "query" in self.types:
+            given["query"] = read_query(request, self.types["query"])
+        answer = await self.handler(request, **given)
+        return web.json_response(answer, status=self.status, headers=request.get(HEADERS))
+
+
+class Operations:
+    """Serves operations: checks keys and projects, injects faults, and logs each request."""
+
+    def __init__(
+        self, options: DocsServiceOptions, clock: Callable[[], datetime], all_: Sequence[Operation]
+    ) -> None:
+        self.all = all_
+        self.faults = Faults([one.name for one in all_], FAULTS)
+        self.log: list[dict[str, Any]] = []
+        self._options = options
+        self._clock = clock
+
+    def add_to(self, app: web.Application) -> None:
+        """Add the routes of the operations, and the middleware that logs."""
+        app.middlewares.append(self._log)
+        for one in self.all:
+            app.router.add_route(one.method, one.path, self._handler(one))
+
+    def _handler(self, operation: Operation) -> Handler:
+        async def handle(request: web.Request) -> web.StreamResponse:
+            entry, asked = request[LOG_ENTRY], request.match_info
+            entry.operation, entry.project, entry.job_id = (
+                operation.name,
+                asked.get("projectId"),
+                asked.get("id"),
+            )
+            fault = self.faults.take(operation.name)
+            entry.fault = fault.fault if fault else None
+
+            async def carry_out() -> web.Response:
+                check_token(request) if operation.is_github else self._check_key(request)
+                return await operation.carry_out(request)
+
+            return await carry_out() if fault is None else await _with_fault(fault, request, carry_out)
+
+        return handle
+
+    def _check_key(self, request: web.Request) -> None:
+        """Raise `RefusedError` 401 without the key, and 404 for another project."""
+        scheme, _, key = request.headers.get("Authorization", "").partition(" ")
+        given = key.strip().encode("utf-8", "surrogateescape")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(given, self._options.api_key.encode()):
+            said = "the API key is missing or not known: Authorization: Bearer …"
+            raise RefusedError(401, said, {"WWW-Authenticate": "Bearer"})
+        if request.match_info.get("projectId", self._options.project) != self._options.project:
+            raise RefusedError(404, "there is no such project")
+
+    @property
+    def _log(self) -> Middleware:
+        @web.middleware
+        async def keep(request: web.Request, handler: Handler) -> web.StreamResponse:
+            if not request.path.startswith(_PREFIXES):
+                return await handler(request)
+            entry = request[LOG_ENTRY] = LoggedRequest(
+                self._clock().isoformat(), request.method, request.path
+            )
+            response = await _response_or_error(request, handler)
+            entry.status = None if entry.fault == "timeout" else response.status
+            self.log.append(asdict(entry))
+            return response
+
+        return keep
+
+
+async def _response_or_error(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except RefusedError as refused:
+        return refused.response()
+    except web.HTTPMethodNotAllowed as error:
+        headers = {"Allow": ", ".join(sorted(error.allowed_methods))}
+        return RefusedError(405, f"{request.method} is not possible here", headers).response()
+    except web.HTTPNotFound:
+        return RefusedError(404, "there is nothing at this path").response()
+    except Exception:
+        log.exception("the docs service failed at a request")
+        return RefusedError(500, "internal error").response()
+
+
+async def _with_fault(
+    order: Order, request: web.Request, carry_out: Callable[[], Awaitable[web.Response]]
+) -> web.StreamResponse:
+    """Answer as the order says. Raise `RefusedError` for a fault that is a refusal."""
+    match order.fault:
+        case "502_html":
+            return bad_gateway()
+        case "429":
+            wait_seconds = 30 if order.seconds is None else order.seconds
+            raise RefusedError(429, "limit is reached", {"Retry-After": f"{wait_seconds:g}"})
+        case "500" | "429_no_header" | "401" | "403" | "404" as status:
+            about = {"WWW-Authenticate": "Bearer"} if status == "401" else {}
+            raise RefusedError(int(status[:3]), "this was ordered as a fault", about)
+        case "timeout":
+            await asyncio.sleep(60 if order.seconds is None else order.seconds)
+            return drop_connection(request)
+        case "slow":
+            await asyncio.sleep(5 if order.seconds is None else order.seconds)
+    response = await carry_out()
+    if order.fault == "lost_answer":
+        return drop_connection(request, response.status)
+    changes: Mapping[str, Mapping[str, Any]] = {
+        "stale_status": request.get(STALE, {}),
+        "odd_status": {"status": order.value or "paused"},
+        "bad_pr_link": {"prLink": order.value or "javascript:alert(1)//not a link|>"},
+    }
+    text = json.dumps({**json.loads(response.text or ""), **changes.get(order.fault, {})})
+    half = text[: len(text) // 2] if order.fault == "broken_json" else text
+    headers = request.get(HEADERS)
+    return web.Response(status=response.status, text=half, content_type="application/json", headers=headers)
+
+
+def check_token(request: web.Request) -> bool:
+    """Return whether GitHub's token came along. Raise `GithubRefused` for another one."""
+    given = request.headers.get("Authorization", "")
+    if given and not hmac.compare_digest(given.encode("utf-8", "replace"), f"Bearer {GITHUB_TOKEN}".encode()):
+        raise GithubRefused(401, "Bad credentials")
+    return bool(given)
+
+
+class GithubRefused(RefusedError):
+    """A refusal in GitHub's form."""
+
+    def response(self) -> web.Response:
+        """Return the error as a JSON response."""
+        more = {"documentation_url": "https://docs.github.com/rest", "status": str(self.status)}
+        return web.json_response({"message": self.text, **more}, status=self.status, headers=self.headers)
