@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -41,6 +42,15 @@ class Zygote:
             self._process.stdin.write(written.encode() + b"\n")
             await self._process.stdin.drain()
             return int(await self._process.stdout.readline())
+
+    async def command(self, words: Sequence[str], env: Mapping[str, str], folder: Path) -> tuple[int, str]:
+        """Run ``docs-bot`` with these words to its end, and return its exit code and what it wrote."""
+        with TemporaryDirectory() as place:
+            output = Path(place) / "output"
+            pid = await self.fork(env, output, words=words, folder=str(folder))
+            await wait_for(f"the end of {words}", lambda: not is_alive(pid))
+            said, _, code = output.read_text().rstrip("\n").rpartition("\n")
+        return int(code), said
 
     async def start(
         self,

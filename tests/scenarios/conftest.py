@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -16,6 +18,18 @@ from tests.scenarios.story import Story
 from tests.scenarios.timeouts import STEADY
 
 SOME_PLACES = 15
+
+
+class DocsBot(Protocol):
+    """Runs the command line; see the fixture ``docs_bot``."""
+
+    async def __call__(
+        self, *words: str, env: Mapping[str, str] | None = None, folder: Path = ...
+    ) -> tuple[int, str]:
+        """Return the exit code and what it wrote."""
+        ...
+
+
 FAST = {"poll_min_seconds": 0.1, "poll_max_seconds": 0.2}
 
 
@@ -68,6 +82,20 @@ async def zygote() -> AsyncIterator[bots.Zygote]:
     """What forks bots."""
     async with bots.zygote() as zygote:
         yield zygote
+
+
+@pytest.fixture(scope="session")
+async def docs_bot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DocsBot]:
+    """Run the command line to its end in a fork, because an import of the bot takes a second."""
+    nowhere = tmp_path_factory.mktemp("nowhere")
+    async with bots.zygote() as zygote:
+
+        async def run(
+            *words: str, env: Mapping[str, str] | None = None, folder: Path = nowhere
+        ) -> tuple[int, str]:
+            return await zygote.command(words, {"PATH": os.environ["PATH"], **(env or {})}, folder)
+
+        yield run
 
 
 @pytest.fixture

@@ -9,6 +9,9 @@ work that are ``watched`` and the place to be killed at (``kill_at``), a ``role`
 ``lease_seconds`` of claims, the ``deaf_seconds`` of sockets and by how many seconds its clock is ``ahead``,
 or the file that says so meanwhile (``clock``). It may ask to be ``terse``: then a bot that cannot start says
 only of what kind the reason is, and whether the command line would have explained it.
+
+An order with ``words``, those after ``docs-bot``, is for the command line in a ``folder``. The exit code is
+the last line of the output.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ import sys
 import traceback
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 from pydantic import SecretStr
 
@@ -36,7 +39,10 @@ _LOADED = (
     "alembic.config",
     "apscheduler.executors.asyncio",
     "apscheduler.triggers.interval",
+    "bot.__main__",
     "bot.app",
+    "bot.operator.doctor",
+    "bot.operator.rows",
     "encodings.idna",
     "slack_bolt.listener_matcher.async_builtins",
     "sqlalchemy.dialects.postgresql.psycopg",
@@ -83,6 +89,8 @@ def _child(order: dict[str, Any]) -> None:
     output = os.open(order["output"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(output, 1)
     os.dup2(output, 2)
+    if "words" in order:
+        _command(order)
     try:
         asyncio.run(_run(order))
     except BaseException as error:
@@ -91,6 +99,26 @@ def _child(order: dict[str, Any]) -> None:
         else:
             traceback.print_exc()
         os._exit(1)
+    os._exit(0)
+
+
+def _command(order: dict[str, Any]) -> NoReturn:
+    """Run the command line as ``docs-bot`` does, and end the process."""
+    from bot.__main__ import main
+
+    os.chdir(order["folder"])
+    os.environ.clear()
+    os.environ.update(order["env"])
+    sys.argv = ["docs-bot", *order["words"]]
+    code: object = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    print(f"\n{code}", flush=True)
     os._exit(0)
 
 

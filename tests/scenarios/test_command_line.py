@@ -1,4 +1,4 @@
-"""The command line as an operator uses it: in a process of its own."""
+"""The command line as an operator uses it: in a process of its own, which a test of its start begins anew."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from sandbox.docs_service.git import git, identity
 from sandbox.world import World
 from tests.builders import mark_revision
 from tests.limits import HANG_SECONDS, STOPPED
+from tests.scenarios.conftest import DocsBot
 from tests.scenarios.story import environment
 
 FAILING = """
@@ -38,10 +39,10 @@ except Exit as end:
 """
 
 
-async def docs_bot(
+async def started(
     *words: str, env: dict[str, str] | None = None, folder: Path | None = None
 ) -> tuple[int, str]:
-    """Run it to its end; the exit code and what it wrote."""
+    """Run it to its end in a process that has imported nothing; the exit code and what it wrote."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bot", *words,
         env={"PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd(), **(env or {})},
@@ -53,19 +54,19 @@ async def docs_bot(
 
 @pytest.mark.parametrize("options", [[], ["--http"]])
 async def test_the_sandbox_plays_the_story_to_its_end(options: list[str]) -> None:
-    code, said = await docs_bot("sandbox", "--play", *options)
+    code, said = await started("sandbox", "--play", *options)
     assert code == 0, said
     assert "/docs-agent Add a quickstart for the Python SDK" in said
     assert said.rstrip().endswith("All of it came true.")
 
 
 async def test_a_start_that_fails_says_so_to_people_in_their_format(tmp_path: Path) -> None:
-    code, said = await docs_bot("work", env={"LOG_FORMAT": "Console"}, folder=tmp_path)
+    code, said = await started("work", env={"LOG_FORMAT": "Console"}, folder=tmp_path)
     assert code == 78
     assert said.startswith("These settings cannot work:\n  - SLACK_BOT_TOKEN is missing\n")
 
 
-async def test_wrong_settings_stop_the_start_with_one_list(tmp_path: Path) -> None:
+async def test_wrong_settings_stop_the_start_with_one_list(docs_bot: DocsBot, tmp_path: Path) -> None:
     code, said = await docs_bot("run", env={"SLACK_BOT_TOKEN": "canary"}, folder=tmp_path)
     assert code == 78
     assert "SLACK_BOT_TOKEN must begin with xoxb-" in said
@@ -74,7 +75,9 @@ async def test_wrong_settings_stop_the_start_with_one_list(tmp_path: Path) -> No
     assert "Traceback" not in said
 
 
-async def test_a_token_that_slack_refuses_stops_the_start_with_a_word(world: World, tmp_path: Path) -> None:
+async def test_a_token_that_slack_refuses_stops_the_start_with_a_word(
+    docs_bot: DocsBot, world: World, tmp_path: Path
+) -> None:
     for name in ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"):
         prefix = "xoxb-" if "BOT" in name else "xapp-"
         code, said = await docs_bot(
@@ -88,7 +91,7 @@ async def test_a_token_that_slack_refuses_stops_the_start_with_a_word(world: Wor
 
 @pytest.mark.parametrize("command", ["run", "serve", "work"])
 async def test_a_port_in_use_stops_the_start_with_one_line(
-    world: World, tmp_path: Path, command: str
+    docs_bot: DocsBot, world: World, tmp_path: Path, command: str
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -118,7 +121,9 @@ async def test_a_failure_that_the_bot_does_not_know_is_one_line_in_the_format_of
     assert "Traceback" in line["exception"]
 
 
-async def test_the_doctor_finds_a_sound_installation_sound(world: World, tmp_path: Path) -> None:
+async def test_the_doctor_finds_a_sound_installation_sound(
+    docs_bot: DocsBot, world: World, tmp_path: Path
+) -> None:
     code, said = await docs_bot("doctor", env=environment(world), folder=tmp_path)
     assert code == 0, said
     assert [line.split(":")[0] for line in said.splitlines()] == [
@@ -127,7 +132,7 @@ async def test_the_doctor_finds_a_sound_installation_sound(world: World, tmp_pat
     ]  # fmt: skip
 
 
-async def test_migrate_brings_a_database_up_to_date(world: World, tmp_path: Path) -> None:
+async def test_migrate_brings_a_database_up_to_date(docs_bot: DocsBot, world: World, tmp_path: Path) -> None:
     env = {**environment(world), "DATABASE_URL": "sqlite:///new.db"}
     code, said = await docs_bot("migrate", env=env, folder=tmp_path)
     assert (code, said.strip()) == (0, "The database is up to date.")
@@ -136,7 +141,7 @@ async def test_migrate_brings_a_database_up_to_date(world: World, tmp_path: Path
 
 @pytest.mark.parametrize("command", ["run", "work", "migrate", "jobs"])
 async def test_a_database_that_cannot_be_used_stops_every_command_with_a_line(
-    world: World, tmp_path: Path, command: str
+    docs_bot: DocsBot, world: World, tmp_path: Path, command: str
 ) -> None:
     (tmp_path / "file").touch()
     env = {**environment(world), "DATABASE_URL": "sqlite:///file/bot.db"}
@@ -148,7 +153,7 @@ async def test_a_database_that_cannot_be_used_stops_every_command_with_a_line(
 
 @pytest.mark.parametrize("command", ["run", "work", "migrate", "jobs"])
 async def test_a_database_of_before_0_2_0_stops_every_command_with_a_line(
-    world: World, tmp_path: Path, command: str
+    docs_bot: DocsBot, world: World, tmp_path: Path, command: str
 ) -> None:
     database = Database.open(f"sqlite:///{tmp_path}/bot.db")
     await migrate(database)
@@ -185,8 +190,10 @@ async def test_the_sandbox_writes_the_settings_of_another_bot_for_its_owner_alon
     }
 
 
-async def test_the_version_is_told_as_command_and_as_option_with_the_commit_that_the_image_names() -> None:
-    told = await docs_bot("--version", env={"DOCS_BOT_COMMIT": "c0ffee"})
+async def test_the_version_is_told_as_command_and_as_option_with_the_commit_that_the_image_names(
+    docs_bot: DocsBot,
+) -> None:
+    told = await started("--version", env={"DOCS_BOT_COMMIT": "c0ffee"})
     assert told == await docs_bot("version", env={"DOCS_BOT_COMMIT": "c0ffee"})
     assert told == (0, f"{__version__} (commit c0ffee)\n")
 

@@ -15,9 +15,9 @@ import pytest
 from sandbox.world import World
 from tests.bots import lines, stop, wait_for, zygote
 from tests.databases import PostgresServer
+from tests.scenarios.conftest import DocsBot
 from tests.scenarios.kills import requests
 from tests.scenarios.story import Json, Story, environment
-from tests.scenarios.test_command_line import docs_bot
 from tests.store.test_database import as_anybody
 from tests.torture.bots import LEASE_SECONDS
 
@@ -98,7 +98,7 @@ async def test_processes_share_a_postgresql(world: World, tmp_path: Path, roles:
 
 
 async def test_a_second_process_on_a_sqlite_file_is_refused_while_the_first_one_runs(
-    world: World, tmp_path: Path
+    docs_bot: DocsBot, world: World, tmp_path: Path
 ) -> None:
     settings, logs = {**environment(world), **_FAST}, [tmp_path / "first.log", tmp_path / "second.log"]
     async with zygote() as parent:
