@@ -12,6 +12,7 @@ from typing import TypeVar
 import structlog
 
 from bot import slack_text
+from bot.masking import masked
 from bot.messages import face as say
 from bot.messages.plain_text import visible
 from bot.model.access import Origin
@@ -286,7 +287,7 @@ async def _with_names(
 
     def plain(each: Said) -> tuple[str, str]:
         name = users.get(each.user, each.user) if each.user else ""
-        return name, slack_text.to_plain(each.text, users, channels)
+        return name, masked(visible(slack_text.to_plain(each.text, users, channels)))
 
     return [plain(each) for each in said]
 
