@@ -15,6 +15,7 @@ from time import thread_time
 import pytest
 
 import bot
+from bot.commands import COMMANDS
 from tests.growth import SIGNS, texts_of, too_slow
 
 ROOT = Path(bot.__file__).parent
@@ -77,7 +78,18 @@ def _inline() -> Iterator[Use]:
             yield Use(where, re.compile(words), node.func.attr)  # type: ignore[attr-defined]
 
 
-USES = sorted({*_compiled(), *_inline()}, key=lambda use: (use.where, use.pattern.pattern, use.method))
+def _shapes() -> Iterator[Use]:
+    """The shapes of the words of commands."""
+    for command in COMMANDS:
+        for word in command.all_words:
+            for shape in filter(None, (word.shape, word.after_mention)):
+                pattern = re.compile(shape, re.IGNORECASE | re.DOTALL)
+                yield Use(f"{command.name} {word.usage}", pattern, "fullmatch")
+
+
+USES = sorted(
+    {*_compiled(), *_inline(), *_shapes()}, key=lambda use: (use.where, use.pattern.pattern, use.method)
+)
 
 
 def _words_of(pattern: re.Pattern[str]) -> list[str]:

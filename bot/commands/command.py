@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import SecretStr
@@ -172,9 +172,7 @@ SubmitRun = Callable[[Context, Submission], Awaitable[FormErrors | None]]
 ShortcutRun = Callable[[Context, ShortcutUse], Awaitable[Answer]]
 
 
-@cache
-def _compiled(shape: str) -> re.Pattern[str]:
-    return re.compile(shape, re.IGNORECASE | re.DOTALL)
+_compiled = cache(partial(re.compile, flags=re.IGNORECASE | re.DOTALL))
 
 
 @dataclass(frozen=True, slots=True)
