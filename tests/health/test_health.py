@@ -124,13 +124,3 @@ async def test_a_page_is_built_once_in_two_seconds_and_at_once_for_many() -> Non
         assert await seen() == "1"
         now[0] += 0.2
         assert await seen() == "2"
-
-
-async def test_the_socket_is_counted_where_there_is_one() -> None:
-    metrics = Metrics()
-    assert b"docs_bot_socket" not in metrics.page()[0]
-    for connected, sockets in ((True, 2), (False, 11)):
-        metrics.set_socket(connected, sockets)
-        page = metrics.page()[0].decode()
-        assert f"docs_bot_socket_connected {float(connected)}" in page
-        assert f"docs_bot_sockets {float(sockets)}" in page
