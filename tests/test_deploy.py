@@ -351,6 +351,8 @@ def test_every_python_from_the_oldest_on_runs_the_checks_and_the_tests() -> None
     runs = [step["run"] for step in test["steps"] if "run" in step]
     assert runs[-2:] == ["make check", "make test"]
     assert "prometheus" in runs[0], "of which promtool is a part"
+    slow = WORKFLOW["jobs"]["slow"]
+    assert [step["run"] for step in slow["steps"] if "run" in step] == ["make slow", "make seeds RUNS=30"]
     used = [step["uses"] for job in WORKFLOW["jobs"].values() for step in job["steps"] if "uses" in step]
     assert [each for each in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", each)] == []
 

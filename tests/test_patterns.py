@@ -18,6 +18,7 @@ import bot
 from bot.commands import COMMANDS
 from tests.growth import SIGNS, texts_of, too_slow
 
+pytestmark = pytest.mark.slow
 ROOT = Path(bot.__file__).parent
 FLOOR = 0.02
 """Seconds. A pattern that is quadratic takes half a second and more for 40,000 characters."""
