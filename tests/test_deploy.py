@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import re
 import shutil
@@ -21,7 +20,7 @@ from check_jsonschema.cli import main as check_jsonschema
 from click.testing import CliRunner
 
 from bot import __version__
-from bot.health.checks import KEPT_SECONDS, Finding, add_health_routes
+from bot.health.checks import Finding, add_health_routes
 from bot.settings import DatabaseSettings, Settings
 from tests.limits import HANG_SECONDS
 from tests.papers import DOCS, ROOT
@@ -242,9 +241,8 @@ async def test_the_image_is_healthy_while_the_bot_is_ready() -> None:
     async def check() -> Sequence[Finding]:
         return [Finding("here", ready, "")]
 
-    ticks = itertools.count(0, KEPT_SECONDS)
     server = web.Application()
-    add_health_routes(server, {"database": check}, page, lambda: next(ticks))
+    add_health_routes(server, {"database": check}, page)
     runner = web.AppRunner(server)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
