@@ -13,7 +13,7 @@ AT_ONCE ?= 10
 WORKERS ?= 3
 MUTANTS ?= 600
 
-.PHONY: help setup sandbox services play test slow approve check torture seeds rolling mutants bench size pictures lock clean
+.PHONY: help setup sandbox services play test slow approve check torture seeds rolling mutants bench words size pictures lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -31,6 +31,7 @@ help:
 	@echo "make rolling   only the processes restarted in turn, two minutes under load"
 	@echo "make mutants   which small changes of the code no test catches (MUTANTS=$(MUTANTS) SEED=$(SEED); about an hour)"
 	@echo "make bench     how fast it is, beside what one would use instead (fifteen minutes)"
+	@echo "make words     how well instructions, questions and talk are told apart"
 	@echo "make size      lines of code, files and functions of each room"
 	@echo "make pictures  take the pictures in the docs anew (needs Chromium, and a font with emoji)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
@@ -97,6 +98,9 @@ bench: $(VENV)/.dev
 
 size: $(VENV)/.dev
 	@$(BIN)/python -m tests.size
+
+words: $(VENV)/.dev
+	@$(BIN)/python -m tests.words
 
 pictures: $(VENV)/.dev
 	@$(BIN)/python -m tests.pictures
