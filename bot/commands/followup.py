@@ -137,7 +137,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     if known is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     raw = slack_text.from_plain(submission.fields.get("prompt") or "")
-    if await is_form_unsent(context, submission.allowed.but(channel=known.job.channel), raw, raw, known):
+    if await is_form_unsent(context, known.allowed.but(channel=known.job.channel), raw, raw, known):
         return None
     result = await follow_up(context, known, PromptRequest(raw))
     if result and result.same is not None:

@@ -62,9 +62,9 @@ def cannot_stop(job: TrackedJob, *, withdraws: bool, may_steer: bool) -> Message
     decide about the job.
     """
     shown, number = name(job.number), str(job.number)
-    if withdraws:
+    if withdraws or job.state is JobState.WAITING:
         what = f"{shown} hasn't started yet." if job.state is JobState.WAITING else "A follow-up still waits."
-        return b.with_buttons(what, [b.button("Withdraw", Action.WITHDRAW, number)])
+        return b.with_buttons(what, [b.button("Withdraw", Action.WITHDRAW, number)] if withdraws else [])
     if job.state is JobState.WORKING:
         steps = [b.button("Keep quiet about it", KEEP_QUIET, number)] if may_steer else []
         return b.with_buttons(f"I can't stop {shown} once it runs.", steps)
