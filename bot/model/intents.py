@@ -98,7 +98,8 @@ LONGEST = 500
 _SEQUENCES = (Intent.NO, Intent.REVIEWED, Intent.THANKS, Intent.GREETING)
 """The kinds of which several may make up a text: "ok, great, thanks". The first one counts."""
 _PEOPLE = re.compile(
-    r"\W{0,3}(?:\w{1,20}[ :,]{1,2}){0,2}\+? ?@(?!docs-agent)\w|[A-Z][a-z]{1,20}, (?:can|could|do|did|have|would|will) you\b"
+    r"\W{0,3}(?:\w{1,20}[ :,]{1,2}){0,2}\+? ?@(?!docs-agent)\w"
+    r"|[A-Z][a-z]{1,20}, (?:can|could|do|did|have|would|will) you\b"
 )
 """A text for somebody who is named."""
 _OPENERS = re.compile(r"(?:i'll|let me|we'll|who |who's|(?:\w+ )?(?:any|some)(?:one|body) )")
