@@ -7,11 +7,11 @@ https://docs.slack.dev/interactivity/implementing-slash-commands
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from bot.messages.plain_text import visible
 from bot.model.ids import ChannelId, Reviewer, UserId
 
 _ENTITY = re.compile(
@@ -25,11 +25,6 @@ _REVIEWER = re.compile(r"<(?:@([UW][A-Z0-9]+)|!subteam\^(S[A-Z0-9]+))(?:\|[^<>]*
 _AFTER_MENTION = re.compile(r"\A(?:[ \t,]|:(?![a-z0-9_+'-]+:))*")
 """What people write between a mention and what they say. The colon of an emoji (``:tada:``) stays."""
 _ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
-_INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
-    "\U000e0000-\U000e0fff]"
-)
-"""Invisible characters that Unicode does not classify as whitespace, control or format characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +105,7 @@ def from_plain(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Return whether the text has no visible character."""
-    return all(_is_invisible(character) for character in text)
-
-
-def _is_invisible(character: str) -> bool:
-    if character.isspace() or _INVISIBLE.match(character):
-        return True
-    return unicodedata.category(character) in ("Cc", "Cf", "Cs")
+    return not visible(text).replace("\ufffd", "").strip()
 
 
 def mentions(raw: str, user: UserId) -> bool:

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from bot.commands.periods import BadPeriod, FuturePeriod, UnknownPeriod, default_period, parse_period
 from bot.messages.blocks import code, escape
-from bot.messages.plain_text import one_line, visible
+from bot.messages.plain_text import visible
 from bot.model.ids import ChannelId, JobNumber, MessageTs
 from bot.model.jobs import ThreadRef, TrackedJob
 from bot.model.misses import Topic
@@ -79,7 +79,7 @@ def parse_misses(topic: Topic, text: str, now: datetime, zone: ZoneInfo) -> Visi
     others = [word for word in _words(text) if word.lower() in ("path", "sort", "compare") or word[0] == "/"]
     if others:
         raise Misunderstood(
-            f"{code(one_line(others[0], 60))} can't follow {code(topic)}. A period, `top 20` and `csv` can."
+            f"{code(others[0], 60)} can't follow {code(topic)}. A period, `top 20` and `csv` can."
         )
     return replace(parse_query(text, now, zone), compared=None, topic=topic)
 
@@ -95,7 +95,7 @@ def _period(words: list[str], now: datetime, zone: ZoneInfo, why: str) -> Period
     try:
         return parse_period(" ".join(words), now, zone)
     except BadPeriod as bad:
-        named = "" if isinstance(bad, FuturePeriod) else f"{why} {code(one_line(' '.join(words), 60))}: "
+        named = "" if isinstance(bad, FuturePeriod) else f"{why} {code(' '.join(words), 60)}: "
         raise Misunderstood(f"{named}{escape(str(bad))}.") from bad
 
 
@@ -125,7 +125,7 @@ def _section(word: str) -> str | None:
     if len(section) > _SECTION_LENGTH:
         raise Misunderstood(f"A path of more than {_SECTION_LENGTH} characters is too long.")
     if visible(section) != section:
-        raise Misunderstood(f"There are characters in {code(one_line(word, 60))} that nobody can see.")
+        raise Misunderstood(f"There are characters in {code(word, 60)} that nobody can see.")
     bare = section.rstrip("*")
     if not bare.strip("/"):
         return None
@@ -196,7 +196,7 @@ def _kinds(text: str, kinds: Mapping[str, _Kind], unknown: Callable[[str], str])
         values = ((kind, read(word, words)) for kind, read in kinds.items())
         kind, value = next((each for each in values if each[1] is not None), ("", None))
         if value is None:
-            raise Misunderstood(unknown(word).format(code(one_line(word, 60))))
+            raise Misunderstood(unknown(word).format(code(word, 60)))
         found.setdefault(kind, []).append(value)
     for kind, several in found.items():
         if kind != _FILLER and len(several) > 1:
@@ -236,7 +236,7 @@ def _clock(word: str, words: list[str]) -> time | None:
         return None
     hour, minute, half = int(found[1]), int(found[2] or 0), found[3]
     if (half and not 1 <= hour <= 12) or hour > 23 or minute > 59:
-        raise Misunderstood(f"There is no time {code(one_line(word, 20))} on a clock.")
+        raise Misunderstood(f"There is no time {code(word, 20)} on a clock.")
     if half:
         hour = hour % 12 + (12 if half == "pm" else 0)
     return time(hour, minute)

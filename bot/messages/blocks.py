@@ -26,6 +26,7 @@ MOST_OPTIONS = 100
 _PLACEHOLDER_LENGTH = 150
 _HOST_LENGTH = 48
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
+_CODE_LENGTH = 300
 MESSAGE_LENGTH = 12_000
 _UNCOUNTED_KEYS = frozenset({"type", "action_id", "value", "style", "url"})
 """Keys of a block whose values are not shown."""
@@ -41,9 +42,24 @@ def escape(text: str) -> str:
     return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+_LOOKALIKES = str.maketrans("*~`“‟❝”❞", "∗∼'‘‘‘’’")
+_EDGE = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
+_EMOJI = re.compile(r":(?=[^\s:]+:)")
+
+
+def unmarked(text: str) -> str:
+    """Escape untrusted text for mrkdwn, so that it has no formatting and no emoji, and ends no quotation.
+
+    Slack has no escapes for such signs, so others that look alike stand in their place.
+    https://docs.slack.dev/messaging/formatting-message-text#basic-formatting
+    """
+    safe = escape(text).translate(_LOOKALIKES)
+    return _EMOJI.sub("∶", _EDGE.sub(lambda run: "ˍ" * len(run[0]), safe))
+
+
 def quoted(text: str, length: int) -> str:
-    """Return untrusted text for use inside a sentence: escaped, clipped, on one line, without backticks."""
-    return escape(one_line(text, length)).replace("`", "'")
+    """Return untrusted text for use inside a sentence or a quotation: `unmarked`, clipped, on one line."""
+    return unmarked(one_line(text, length))
 
 
 def label(text: str) -> str:
@@ -162,9 +178,9 @@ def link(url: str | None, label: str) -> str:
     """Return a link in mrkdwn, or only the label if ``web_address`` refuses the URL."""
     address = web_address(url)
     if address is None:
-        return escape(label)
+        return unmarked(label)
     safe = address.replace("|", "%7C").replace("<", "%3C").replace(">", "%3E").replace("`", "%60")
-    return f"<{escape(safe)}|{escape(label)}>"
+    return f"<{escape(safe)}|{unmarked(label)}>"
 
 
 def moment(at: datetime, form: str = "{date_short_pretty} at {time}") -> str:
@@ -232,9 +248,9 @@ def menu(placeholder: str, action_id: str, options: Sequence[tuple[str, str]]) -
     }
 
 
-def code(text: str) -> str:
-    """Return untrusted text as inline code, escaped and without backticks."""
-    return f"`{escape(text).replace('`', chr(39)) or ' '}`"
+def code(text: str, length: int = _CODE_LENGTH) -> str:
+    """Return untrusted text as inline code, escaped, clipped, on one line and without backticks."""
+    return f"`{escape(one_line(text, length)).replace('`', chr(39)) or ' '}`"
 
 
 def bare(message: Message) -> str:
@@ -270,7 +286,7 @@ def _said(block: Block) -> str:
         case "context":
             lines = [element["text"] for element in block["elements"]]
         case "rich_text":
-            lines = [escape(block["elements"][0]["elements"][0]["text"])]
+            lines = [unmarked(block["elements"][0]["elements"][0]["text"])]
         case "actions":
             linked = [made for made in block["elements"] if "url" in made]
             return "".join(f" {link(made['url'], made['text']['text'])}" for made in linked)

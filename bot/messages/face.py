@@ -75,7 +75,7 @@ def _quoted(text: str) -> str:
 
 def file_names(names: Sequence[str]) -> str:
     """Return the names of files, for a sentence."""
-    return ", ".join(b.code(one_line(name, _NAME_LENGTH)) for name in names[:_MOST_NAMED])
+    return ", ".join(b.code(name, _NAME_LENGTH) for name in names[:_MOST_NAMED])
 
 
 def files_not_sent(other: Sequence[str], unread: Sequence[str]) -> Message:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from bot.messages import blocks as b
 from bot.messages.face import name
 from bot.messages.general import naming
-from bot.messages.plain_text import one_line
 from bot.model.examples import PROMPT, Examples
 from bot.model.ids import Message
 from bot.model.misses import Topic
@@ -58,7 +57,7 @@ class CommandHelp:
 
 
 def _typed(text: str) -> str:
-    return b.code(one_line(text, 200))
+    return b.code(text, 200)
 
 
 def about_replies(here: Examples) -> str:

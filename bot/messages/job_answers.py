@@ -10,7 +10,7 @@ from datetime import datetime
 from bot.messages import blocks as b
 from bot.messages.face import facts, file_names, in_private, name, open_words, state_words, wait_lines
 from bot.messages.numbers import counted, number
-from bot.messages.plain_text import one_line, visible
+from bot.messages.plain_text import visible
 from bot.messages.problems import key_setting, refusal, title
 from bot.messages.to_review import in_list
 from bot.model.examples import PROMPT
@@ -165,7 +165,7 @@ def job_status(
     """
     details = [_line(job), *wait_lines(waiting), *_details(job)]
     if job.pr_link and b.web_address(job.pr_link) is None:
-        details.append(f"Its pull request, at an address I can't link to: `{b.quoted(job.pr_link, 300)}`")
+        details.append(f"Its pull request, at an address I can't link to: {b.code(job.pr_link, 300)}")
     if job.problem and job.state is not JobState.WITHDRAWN:
         details.append(f"Problem: {b.quoted(title(job.problem), 200)}")
     if job.by_mention:
@@ -176,7 +176,7 @@ def job_status(
 
 
 def _code(text: str) -> str:
-    return f"`{b.quoted(text, 200)}`"
+    return f"{b.code(text, 200)}"
 
 
 def _details(job: TrackedJob) -> list[str]:
@@ -222,7 +222,7 @@ def no_job_yet(command: str) -> Message:
     """Return the answer to a follow-up without a job to follow up on. ``command`` is the command typed."""
     return b.words(
         ":no_entry: You have no job in this channel to follow up on, so nothing was sent. "
-        f"Start one with `/docs-agent`, or name one: `{b.quoted(command, 80)} 42 what to change`."
+        f"Start one with `/docs-agent`, or name one: {b.code(f'{command} 42 what to change')}."
     )
 
 
@@ -336,7 +336,7 @@ def key_refused(
 
 
 def _named(project: ProjectId, shown: Project | None) -> str:
-    said = b.code(one_line(project, 80))
+    said = b.code(project, 80)
     return f"*{b.label(shown.label)}* ({said})" if shown else said
 
 

@@ -96,7 +96,7 @@ def _search_row(search: Search) -> Row:
     return Row(
         key=search.key,
         title=search.words,
-        said=f"{b.code(one_line(search.words, _QUOTE_LENGTH))} {hits}, {clicked}",
+        said=f"{b.code(search.words, _QUOTE_LENGTH)} {hits}, {clicked}",
         cells=(search.words, search.hits, "" if search.clicks is None else search.clicks, search.page or ""),
         known=f"Readers searched the docs for {_subject(search.words)}: {hits}, {clicked}.{page}",
         quotes=(search.words,),
@@ -175,7 +175,7 @@ def _question_row(group: Sequence[Unanswered]) -> Row:
     first, count = group[0], counted(len(group), "question", "questions")
     texts = tuple(dict.fromkeys(each.text for each in group))
     asked = f"Asked {counted(len(group), 'time', 'times')}"
-    told = f"{b.code(one_line(first.category, _QUOTE_LENGTH))} {count}" if first.category else asked
+    told = f"{b.code(first.category, _QUOTE_LENGTH)} {count}" if first.category else asked
     page = f" The first was asked on “{first.page}”." if first.page else ""
     return Row(
         key=first.key,
@@ -294,13 +294,13 @@ def _source(answer: MissesReport) -> str:
 
 
 def unread(windows: Iterable[Snapshot]) -> list[str]:
-    """Return which parts could not be read."""
-    return [
-        f"{each.source.capitalize()} couldn't be read: "
-        f"{reading_problem(each.problem) if each.problem else 'no calls were left'}."
-        for each in windows
-        if each.words is None and each.state is not SnapshotState.DONE
-    ]
+    """Return which parts could not be read, and why: a sentence for each reason."""
+    sources: dict[str, dict[str, None]] = {}
+    for each in windows:
+        if each.words is None and each.state is not SnapshotState.DONE:
+            why = reading_problem(each.problem) if each.problem else "no calls were left"
+            sources.setdefault(why, {})[each.source] = None
+    return [f"{' and '.join(names).capitalize()} couldn't be read: {why}." for why, names in sources.items()]
 
 
 def rows_of(answer: MissesReport) -> Sequence[Row]:

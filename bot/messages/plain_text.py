@@ -9,7 +9,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 _HIDING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 """Bidirectional classes of what changes the order of a text. https://www.unicode.org/reports/tr9/"""
@@ -37,6 +37,8 @@ _EMOJI = re.compile(f"({_FLAG}|[#*0-9]\ufe0f\u20e3|{_WITH_LOOK}(?:\u200d{_WITH_L
 https://www.unicode.org/reports/tr51/#Emoji_Sequences
 """
 
+_MOST_MARKS = 4
+"""Marks that a letter of any language has at most, such as Hebrew's with its points and accents."""
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 """Regional indicators. Two of them form the flag of a country."""
 
@@ -45,15 +47,27 @@ def visible(text: str) -> str:
     """Return untrusted text without characters that nobody sees, and with normalised line ends.
 
     Control characters, lone surrogates, tags, and what changes the direction of text become U+FFFD. Other
-    format characters (category ``Cf``) and variation selectors are dropped, except within an emoji.
+    format characters (category ``Cf``) and variation selectors are dropped, except within an emoji. More than
+    `_MOST_MARKS` combining marks on a character, which would cover the lines around it, are dropped, too.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    changes = {ord(sign): shown for sign in set(lines) if (shown := _shown(sign)) != sign}
-    if not changes:
-        return lines
-    parts = _EMOJI.split(lines)
-    parts[::2] = [part.translate(changes) for part in parts[::2]]
-    return "".join(parts)
+    signs = set(lines)
+    changes = {ord(sign): shown for sign in signs if (shown := _shown(sign)) != sign}
+    if changes:
+        parts = _EMOJI.split(lines)
+        parts[::2] = [part.translate(changes) for part in parts[::2]]
+        lines = "".join(parts)
+    marks = {sign for sign in signs if unicodedata.category(sign) in ("Mn", "Me")}
+    return "".join(_few(lines, marks)) if marks else lines
+
+
+def _few(text: str, marks: Collection[str]) -> Iterator[str]:
+    """Yield the characters of a text, and of each run of ``marks`` the first `_MOST_MARKS`."""
+    run = 0
+    for sign in text:
+        run = run + 1 if sign in marks else 0
+        if run <= _MOST_MARKS:
+            yield sign
 
 
 def _shown(sign: str) -> str:

@@ -23,7 +23,7 @@ def line(job: TrackedJob, preview: Preview | None) -> str:
         why = f": “{b.quoted(last, _LINE_LENGTH)}”" if last else ", and the docs service doesn't say why"
         return f":warning: The preview doesn't build{why}."
     if preview.state is PreviewState.READY and b.web_address(preview.url) is None:
-        return f"The preview is ready, but I can't link to its address: `{b.quoted(preview.url or '', 300)}`."
+        return f"The preview is ready, but I can't link to its address: {b.code(preview.url or '', 300)}."
     if preview.state is PreviewState.READY:
         return f"Preview: {_pages(job, preview)}. It may ask you to log in."
     return "The preview is building. That takes about two minutes."
@@ -36,11 +36,11 @@ def _pages(job: TrackedJob, preview: Preview) -> str:
         return "the docs service renews it, which takes about two minutes"
     found = [page for page in map(page_of, preview.files) if page is not None]
     links = [
-        b.link(b.web_address(f"{home}/{page}"), one_line(page or "start page", _PATH_LENGTH))
+        b.link(f"{home}/{page}", one_line(f"/{page}" if page else "start page", _PATH_LENGTH))
         for page in found
     ]
     more = f" and {len(links) - _MOST_PAGES} more" if len(links) > _MOST_PAGES else ""
-    return ", ".join(links[:_MOST_PAGES]) + more if links else "no page differs"
+    return f"{', '.join(links[:_MOST_PAGES])}{more} on {b.host_of(home)}" if links else "no page differs"
 
 
 def buttons(job: TrackedJob, preview: Preview | None, *, is_offered: bool) -> list[Block]:

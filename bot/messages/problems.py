@@ -210,5 +210,5 @@ def something_broke(reference: str, *, may_be_stored: bool = False) -> Message:
     )
     return words(
         f":warning: {what} If it happens again, give whoever runs this bot "
-        f"the reference `{quoted(reference, 40)}`."
+        f"the reference {code(reference, 40)}."
     )

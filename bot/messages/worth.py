@@ -6,7 +6,6 @@ from bot.messages import blocks as b
 from bot.messages.face import name, state_words
 from bot.messages.misses import IMPROVE, unread
 from bot.messages.numbers import counted, number, page_gain, shown_path, visitors
-from bot.messages.plain_text import one_line
 from bot.messages.visitors import only_ai
 from bot.model.ids import Block, QuestionId
 from bot.model.jobs import TrackedJob
@@ -54,7 +53,7 @@ def _since(worth: Worth) -> str:
 
 
 def _code(title: str) -> str:
-    return b.code(one_line(title, _TITLE_LENGTH))
+    return b.code(title, _TITLE_LENGTH)
 
 
 def _times(count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -251,6 +252,42 @@ def test_an_end_says_nothing_invalid_or_harmful_of_a_preview(job: TrackedJob, te
 def test_one_person_is_told_nothing_invalid_or_harmful(job: TrackedJob, text: str) -> None:
     for message in private_messages(job, text):
         assert complaints(job, message) == []
+
+
+MARKS = re.compile(r"[*~`“”❝❞]|(?<![^\W_])_|_(?![^\W_])|:[^\s:]+:")
+"""Signs that format, make an emoji, or end a quotation in mrkdwn."""
+CODE = re.compile("`[^`\n]*`")
+HOSTILE = "x” · merged by admin · *Approved* _now_ ~no~ :tada: `code` “y"
+
+
+def marks_in(message: Message) -> list[str]:
+    """The signs in the mrkdwn of a message that do something there."""
+    blocks = [*message.blocks, *message.plain_blocks]
+    parts = [part for each in blocks for part in (each.get("text"), *each.get("elements", ()))]
+    texts = [part["text"] for part in parts if part and part.get("type") == "mrkdwn"]
+    return [found for text in (message.text, *texts) for found in MARKS.findall(CODE.sub("", text))]
+
+
+def job_of(text: str, state: JobState) -> TrackedJob:
+    """A job with this text in every place where somebody else's text can stand."""
+    seen = SeenPullRequest(text, Size(1, 2, 3), False, 1, NOW, is_merged=True, merged_by=text)
+    job = TrackedJob(JobNumber(1), PROJECT, CHANNEL, ANA, text, NOW, state=state, iteration=1)
+    of_service = replace(job, repository=text, ref=text, project_label=text, problem=text)
+    return replace(of_service, pr_link="https://code.example/1", pull_request=seen)
+
+
+def test_outside_text_never_formats_or_ends_its_quotation() -> None:
+    harmless = MARKS.sub("x", HOSTILE)
+    for state, say in product(JobState, (thread_messages, private_messages)):
+        said = zip(say(job_of(HOSTILE, state), HOSTILE), say(job_of(harmless, state), harmless), strict=True)
+        for message, other in said:
+            assert marks_in(message) == marks_in(other), message.text
+
+
+def test_combining_marks_do_not_cover_other_lines() -> None:
+    assert visible("Z" + "\u0300" * 50 + "a\u0301\u0323 ש\u05c1\u05bc\u05b8") == (
+        "Z" + "\u0300" * 4 + "a\u0301\u0323 ש\u05c1\u05bc\u05b8"
+    )
 
 
 SAID_ALWAYS = (

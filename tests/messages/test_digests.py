@@ -126,7 +126,7 @@ def test_a_suggestion_says_why_with_the_numbers_of_its_page(why: SuggestionReaso
 
 
 SEARCH = Worth(Topic.SEARCHES, "a1", "webhook <b>retries", 1_043, 2, 0)
-PAGE = Worth(Topic.FEEDBACK, "b2", "/api/users", 7, 9, quote="Where is *paging*?")
+PAGE = Worth(Topic.FEEDBACK, "b2", "/api/users", 7, 9, quote="Where is ∗paging∗?")
 ASKED = Worth(Topic.QUESTIONS, "c3", "How do I rotate keys?", 40, was=4)
 BILLED = Worth(Topic.QUESTIONS, "d4", "Billing", 3, quote="Who pays?")
 FOUND = (SEARCH, PAGE, ASKED, BILLED)
@@ -142,7 +142,7 @@ def test_a_digest_begins_with_what_is_worth_doing_each_in_one_line_with_its_evid
     assert said[1:7] == [
         "Worth doing this week:",
         "• `webhook &lt;b&gt;retries`: searched 1,043 times, clicked 2, new",
-        "• `/api/users`: 7 of 9 votes not helpful: “Where is *paging*?”",
+        "• `/api/users`: 7 of 9 votes not helpful: “Where is ∗paging∗?”",
         "• “How do I rotate keys?”: asked 40 times, no answer, 4 the week before",
         "• `Billing`: 3 questions without an answer: “Who pays?”",
         "• `/api/users`: lost readers, −109 (−21%)",
@@ -223,7 +223,7 @@ def test_what_waits_for_review_is_named_with_links_and_the_rest_is_counted() -> 
     waiting = ToReview((first, second), NOW + timedelta(days=4), 3)
     assert work_done(WorkDone(0, {}, None, waiting)).replace("\N{NO-BREAK SPACE}", " ").splitlines()[1:] == [
         "*To review*:",
-        f"• <{url}|Job 6> “Fix &lt;!here&gt; *it*” · open for 4 days · <@{ANA}>",
+        f"• <{url}|Job 6> “Fix &lt;!here&gt; ∗it∗” · open for 4 days · <@{ANA}>",
         f"• Job 9 “Add a guide” · ready for 4 days · <@{ANA}>",
         "… and 3 more: `/docs-agent jobs review`",
     ]

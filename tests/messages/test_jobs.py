@@ -212,7 +212,7 @@ def test_a_job_in_doubt_is_left_to_a_person() -> None:
 
 def test_a_follow_up_by_command_is_quoted_in_the_thread() -> None:
     said = jobs.follow_up_by_command(job(), "Mention *Python* 3.11 <!here>", BEN)
-    assert said.text == (f"<@{BEN}> follows up on Job 42:\nMention *Python* 3.11 &lt;!here&gt;")
+    assert said.text == (f"<@{BEN}> follows up on Job 42:\nMention ∗Python∗ 3.11 &lt;!here&gt;")
     assert quoted(said) == "Mention *Python* 3.11 <!here>"
 
 

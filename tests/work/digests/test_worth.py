@@ -153,7 +153,8 @@ async def test_a_key_that_is_refused_is_said_and_never_that_the_service_does_not
     await until(readers, FIRST)
     await until(readers, FIRST + timedelta(hours=1))
     [digest] = digests(readers)
-    assert "Searches couldn't be read: the docs service doesn't accept the bot's key." in digest
+    assert " couldn't be read: the docs service doesn't accept the bot's key." in digest
+    assert (digest.count("Searches"), digest.count("couldn't be read")) == (1, 1)
     assert "doesn't give" not in digest
 
 

@@ -71,11 +71,17 @@ async def test_a_press_builds_a_preview_which_is_opened_only_once_it_is_there(ag
     agent.docs.build = BUILT
     await agent.settle(15)
     assert offered(agent) == ["view_pull_request", "open_preview"]
-    assert f"<{PREVIEW}/guides/new|guides/new>, <{PREVIEW}/|start page>. It may ask you to log in" in said(
-        agent
-    )
+    links = f"<{PREVIEW}/guides/new|/guides/new>, <{PREVIEW}/|start page>"
+    assert f"{links} on preview.example. It may ask you to log in" in said(agent)
     assert "docs.json" not in said(agent)
     assert agent.docs.calls.count("preview") == 1
+
+
+async def test_preview_link_is_labelled_as_path_with_its_host(agent: Office) -> None:
+    agent.docs.build = {"status": "success", "commit": {"filesChanged": {"added": ["bank.example/login.md"]}}}
+    await pressed(agent)
+    await agent.settle(15)
+    assert f"<{PREVIEW}/bank.example/login|/bank.example/login> on preview.example." in said(agent)
 
 
 async def test_a_build_that_breaks_is_quoted_and_the_agent_gets_its_log_at_a_press(agent: Office) -> None:

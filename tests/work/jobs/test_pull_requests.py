@@ -50,10 +50,10 @@ async def test_the_end_and_the_face_say_what_the_pull_request_is(office: Office,
     github.pull |= {"draft": True, "title": "Add <!channel> *now*"}
     await ended(office)
     assert "+46" not in office.said()[0]  # told at once, as ever
-    assert "“Add &lt;!channel&gt; *now*”" in end(office)
+    assert "“Add &lt;!channel&gt; ∗now∗”" in end(office)
     assert "draft" in end(office)
     assert "+46 −1 in 2 files" in end(office)
-    assert "“Add &lt;!channel&gt; *now*” · draft · +46 −1 in 2 files" in office.root_text()
+    assert "“Add &lt;!channel&gt; ∗now∗” · draft · +46 −1 in 2 files" in office.root_text()
     assert len(office.said()) == 1
 
 
