@@ -40,6 +40,12 @@ class DocsService:
     branch: str = "main"
     build: dict[str, Any] = field(default_factory=lambda: {"status": "queued"})
     readers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    odd: dict[str, Callable[[], httpx.Response | Exception]] = field(default_factory=dict)
+    """What polls of a job are answered with instead, by the service's id of the job."""
+    firewall: Callable[[str], int | None] = lambda _prompt: None
+    """The status with which a firewall before the service answers a prompt by itself."""
+    polled: list[str] = field(default_factory=list)
+    """The jobs that were polled, in order."""
     hung: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while a call hangs."""
 
@@ -94,6 +100,10 @@ class DocsService:
             if isinstance(answer, Exception):
                 raise answer
             return answer if isinstance(answer, httpx.Response) else await answer
+        if kind in ("create", "follow_up"):
+            prompt = json.loads(request.content)["prompt"]
+            if status := self.firewall(prompt):
+                return httpx.Response(status, text="<html>Forbidden</html>")
         handlers: dict[str, Callable[[httpx.Request], httpx.Response]] = {
             "create": self._create,
             "follow_up": self._follow_up,
@@ -141,7 +151,14 @@ class DocsService:
 
     def _get(self, request: httpx.Request) -> httpx.Response:
         self.polls += 1
-        job = self.jobs.get(request.url.path.split("/")[-1])
+        job_id = request.url.path.split("/")[-1]
+        self.polled.append(job_id)
+        if job_id in self.odd:
+            answer = self.odd[job_id]()
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+        job = self.jobs.get(job_id)
         if job is None:
             return httpx.Response(404, json={"error": "no such job"})
         return httpx.Response(200, json=job)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
+import re
 import shutil
 import sqlite3
 import tempfile
@@ -66,7 +68,7 @@ class Time:
     async def passes(self, seconds: float = 10.0, **longer: float) -> None:
         """Let so many seconds pass, or ``minutes=``, ``hours=`` or ``days=``; the bot does what comes due."""
         length = timedelta(**longer) if longer else timedelta(seconds=seconds)
-        self.talk.note(f"… {length} …")
+        self.talk.note(f"… until {self.at + length:%d %b %H:%M:%S} …")
         end, step = self.at + length, max(timedelta(seconds=15), length / _FEWEST_STEPS)
         grain = max(timedelta(milliseconds=1), length / _MOST_STEPS)
         await self.talk.works()
@@ -216,10 +218,16 @@ class Talk:
         self._stuck.add(task)
         return None
 
-    async def started(self, text: str = "Add a quickstart", person: Person | None = None) -> None:
+    async def started(self, prompt: str = "Add a quickstart", by: Person | None = None) -> None:
         """Let somebody ask for a job, which the agent then works on."""
-        await (person or self.ana).types(f"/docs-agent {text}")
+        await (by or self.ana).asks(prompt)
         await self.time.passes()
+
+    async def finished(self, prompt: str = "Add a quickstart") -> None:
+        """Let Ana ask for a job that ends with a pull request, of which everything is read."""
+        await self.started(prompt)
+        await self.ends()
+        self.everything()
 
     async def ends(self, status: str = "completed", **options: Any) -> None:
         """Let the service end every job, or ``job``, with a status and ``pr_link``; the bot hears of it."""
@@ -246,6 +254,20 @@ class Talk:
     def status(self, nth: int = 1, channel: str = "docs") -> Shown:
         """Read the bot's nth post outside threads as it is now."""
         return self.mark_read(self.root(nth, channel))
+
+    def job(self, number: int) -> Shown:
+        """Read the status message of a job, wherever it stands."""
+        about = re.compile(rf"· Job {number}\b")
+        posts = [each for room in self.slack.state.messages.values() for each in room.values()]
+        [found] = [each for each in posts if each["bot_id"] and about.search(each["text"].splitlines()[0])]
+        return self.mark_read(found)
+
+    def all_replies(self) -> list[Shown]:
+        """Read what the bot has said in all threads of channels, in order."""
+        rooms = [room.id for room in self.slack.state.channels.values() if not room.is_im]
+        posts = [each for room in rooms for each in self.slack.state.messages.get(room, {}).values()]
+        found = [each for each in posts if each["bot_id"] and each["thread_ts"] not in (None, each["ts"])]
+        return [self.mark_read(each) for each in sorted(found, key=lambda each: str(each["ts"]))]
 
     def replies(self, nth: int = 1, channel: str = "docs") -> list[Shown]:
         """Read what the bot has said in the thread of its nth post."""
@@ -276,6 +298,10 @@ class Talk:
         lines = self._log_lines()
         self._lines_read = len(lines)
         return lines
+
+    def errors(self) -> set[str]:
+        """Read the log, and return the events in it that are errors; unread, they fail the test."""
+        return {json.loads(line)["event"] for line in self.log() if '"level": "error"' in line}
 
     def _log_lines(self) -> list[str]:
         return self.log_stream.getvalue().splitlines()
@@ -357,7 +383,9 @@ class Talk:
         return self.transcript()
 
     def note(self, what: str) -> None:
-        """Note what somebody does, for the transcript."""
+        """Note what somebody does, for the transcript; of times that pass in a row only the last one."""
+        if what.startswith("…") and self._heard and str(self._heard[-1][1]).startswith("…"):
+            del self._heard[-1]
         self._heard.append((self.time.at, what))
 
     def transcript(self) -> str:

@@ -19,9 +19,9 @@ class Shown(str):
 
     @classmethod
     def of(cls, message: Json) -> Shown:
-        """Return what a message shows."""
+        """Return what a message shows now."""
         shown = cls((message.get("text") or "").replace("\xa0", " "))
-        shown.message = message
+        shown.message = dict(message)
         return shown
 
     @property
@@ -83,6 +83,10 @@ class Person:
         await self._act(
             f"types in {channel}: {line}", self._people.command(self.id, self._room(channel), command, text)
         )
+
+    async def asks(self, prompt: str, channel: str = "docs") -> None:
+        """Ask for a job with ``/docs-agent``."""
+        await self.types(f"/docs-agent {prompt}", channel)
 
     async def answer_to(self, line: str, channel: str = "docs") -> Shown:
         """Type a slash command, and read its one private answer."""

@@ -9,7 +9,6 @@ from contextlib import closing
 from io import StringIO
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 
 from bench import burst, command, idle, poll, recovery, visitors
@@ -27,8 +26,6 @@ from bench.report import (
 from bench.sides import Typist, Way, bolt_side
 from bench.slack import played_slack
 from sandbox.ports import free_port
-
-pytestmark = pytest.mark.slow
 
 
 def _rows(report: Report) -> list[str]:

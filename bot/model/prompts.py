@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -121,9 +122,9 @@ class PromptRequest:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A question that was not sent, as the button that sends it anyway keeps it.
+    """A text that was not sent, as the button that sends it anyway keeps it.
 
-    ``key``: that of the request.
+    ``key``: that of the request. ``job``: which it is a follow-up of, if its thread does not tell.
     """
 
     LONGEST: ClassVar = 500
@@ -131,18 +132,22 @@ class Unsent:
 
     key: RequestKey
     thread: MessageTs | None
+    job: JobNumber | None
     raw: str
 
     def dumps(self) -> str:
         """Return the value of the button, without NUL and lone surrogates, which databases refuse."""
         raw = self.raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
-        return "|".join((self.key, self.thread or "", "", raw))
+        return "|".join((self.key, self.thread or "", str(self.job or ""), raw))
 
     @classmethod
     def loads(cls, value: str) -> Unsent | None:
-        """Return what the value of a button keeps; None if nothing, or a follow-up of an earlier version."""
+        """Return what the value of a button keeps; None if nothing."""
         key, thread, job, raw = (*value.split("|", 3), "", "", "")[:4]
-        return cls(RequestKey(key), MessageTs(thread) if thread else None, raw) if raw and not job else None
+        if not raw or (job and not re.fullmatch("[0-9]{1,9}", job)):
+            return None
+        number = JobNumber(int(job)) if job else None
+        return cls(RequestKey(key), MessageTs(thread) if thread else None, number, raw)
 
 
 @dataclass(frozen=True, slots=True)

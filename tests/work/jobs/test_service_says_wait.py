@@ -2,46 +2,36 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-import httpx
 import pytest
 
-from tests.builders import ANA, BEN
-from tests.work.office import Office
+from tests.talk import Talk
 
 
-@pytest.mark.parametrize("headers", [{"Retry-After": "120"}, {}])
-async def test_all_that_wait_go_when_the_services_time_is_over(
-    office: Office, headers: dict[str, str]
-) -> None:
-    await office.ask("one")
-    await office.settle(3)
-    office.docs.answer_instead("create", httpx.Response(429, headers=headers))
-    await office.ask("two", user=ANA)
-    await office.settle(3)
-    await office.ask("three", user=BEN)
-    await office.settle(3)
-    assert office.sent() == ["one"]
-    told = [(await office.job(number)).queue_until for number in (2, 3)]
-    assert all(until and until - office.clock() < timedelta(minutes=16) for until in told)
-    await office.pass_time(100)
-    assert office.sent() == ["one"]
-    await office.pass_time(30 if headers else 15 * 60 - 90)
-    await office.settle(3)
-    assert sorted(office.sent()) == ["one", "three", "two"]
+@pytest.mark.parametrize("seconds", [120, None])
+async def test_all_that_wait_go_when_the_services_time_is_over(talk: Talk, seconds: float | None) -> None:
+    await talk.started("Add one")
+    talk.service.says("create", 429, seconds=seconds)
+    await talk.ana.asks("Add two")
+    await talk.time.passes(3)
+    await talk.ben.asks("Add three")
+    await talk.time.passes(103)
+    assert talk.agent_got() == ["Add one"]
+    assert "It starts at about <!date^" in talk.job(2)
+    assert "It starts at about <!date^" in talk.job(3)
+    await talk.time.passes(30 if seconds else 15 * 60 - 90)
+    assert sorted(talk.agent_got()) == ["Add one", "Add three", "Add two"]
+    talk.everything()
 
 
-async def test_beyond_our_own_count_the_uses_are_waited_for_as_well(office: Office) -> None:
-    office.limit(2)
-    await office.ask("one")
-    await office.settle(3)
-    office.docs.answer_instead("create", httpx.Response(429, headers={"Retry-After": "120"}))
-    await office.ask("two", user=ANA)
-    await office.settle(3)
-    await office.ask("three", user=BEN)
-    await office.settle(3)
-    await office.pass_time(130)
-    assert len(office.sent()) == 2
-    await office.pass_time(3600)
-    assert len(office.sent()) == 3
+async def test_beyond_our_own_count_the_uses_are_waited_for_as_well(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=2)
+    await talk.started("Add one")
+    talk.service.says("create", 429, seconds=120)
+    await talk.ana.asks("Add two")
+    await talk.time.passes(3)
+    await talk.ben.asks("Add three")
+    await talk.time.passes(133)
+    assert len(talk.agent_got()) == 2
+    await talk.time.passes(3_602)
+    assert len(talk.agent_got()) == 3
+    talk.everything()

@@ -1,23 +1,13 @@
-"""What the faces of open jobs say of a docs service that fails, or refuses the bot, for long."""
+"""What the status messages of open jobs say of a docs service that fails, or refuses the bot, for long."""
 
 from __future__ import annotations
 
 import httpx
 import pytest
 
-from bot.model.ids import UserId
-from tests.work.office import Office
+from tests.talk import Talk
 
 WARNING = ":warning:"
-
-
-def failing(office: Office, answer: httpx.Response | Exception) -> None:
-    office.docs.answer_instead("get", *[answer] * 500)
-
-
-def warned(office: Office) -> list[str]:
-    """The texts of the first job's face that speak of trouble, in order."""
-    return [face.text for face in office.slack.edits[office.slack.root().ts] if WARNING in face.text]
 
 
 @pytest.mark.parametrize(
@@ -29,40 +19,36 @@ def warned(office: Office) -> list[str]:
         (httpx.Response(403, json={"error": "no"}), "The docs service has refused the bot since <!date^"),
     ],
 )
-async def test_after_ten_minutes_the_face_says_since_when_until_all_is_well(
-    office: Office, answer: httpx.Response | Exception, words: str
+async def test_after_ten_minutes_the_status_says_since_when_until_all_is_well(
+    talk: Talk, answer: httpx.Response | Exception, words: str
 ) -> None:
-    office.access_policy(admins=frozenset({UserId("U0ADA")}))
-    await office.started()
-    failing(office, answer)
-    for _ in range(9):
-        await office.pass_time(60)
-    assert warned(office) == []
-    for _ in range(4):
-        await office.pass_time(60)
-    assert words in office.root_text()
-    assert len({text.splitlines()[-1] for text in warned(office)}) == 1
-    office.docs.instead.clear()
-    for _ in range(15):
-        await office.pass_time(60)
-    assert WARNING not in office.root_text()
-    assert "key" not in "".join(office.said()).lower()
+    await talk.process.starts(admins=talk.chika.id)
+    await talk.started()
+    talk.service.odd["job-1"] = lambda: answer
+    await talk.time.passes(minutes=9)
+    assert WARNING not in talk.status()
+    await talk.time.passes(minutes=4)
+    assert words in talk.status()
+    talk.service.odd.clear()
+    await talk.time.passes(minutes=15)
+    assert WARNING not in talk.status()
+    assert talk.replies() == []
+    assert talk.errors() == ({"key_refused"} if talk.chika.reads() else set())
 
 
-async def test_a_service_that_only_asks_to_wait_is_no_trouble(office: Office) -> None:
-    await office.started()
-    failing(office, httpx.Response(429, headers={"Retry-After": "30"}))
-    for _ in range(20):
-        await office.pass_time(60)
-    assert warned(office) == []
+async def test_a_service_that_only_asks_to_wait_is_no_trouble(talk: Talk) -> None:
+    await talk.started()
+    talk.service.says("get", 429, seconds=30, times=500)
+    await talk.time.passes(minutes=20)
+    assert WARNING not in talk.everything()
 
 
-async def test_a_job_that_begins_long_after_a_failure_says_nothing_of_it(office: Office) -> None:
-    await office.started()
-    failing(office, httpx.ConnectError("down"))
-    await office.pass_time(60)
-    office.docs.instead.clear()
-    await office.ends()
-    office.clock.pass_seconds(7_200)
-    await office.started("Another page")
-    assert WARNING not in "".join(face.text for faces in office.slack.edits.values() for face in faces)
+async def test_a_job_that_begins_long_after_a_failure_says_nothing_of_it(talk: Talk) -> None:
+    await talk.started()
+    talk.service.cannot_be_reached("get", times=500)
+    await talk.time.passes(60)
+    talk.service.instead.clear()
+    await talk.ends()
+    await talk.time.passes(7_200)
+    await talk.started("Add another page")
+    assert WARNING not in talk.everything()
