@@ -9,16 +9,19 @@ PORT ?= 8800
 RUNS ?= 200
 SEED ?= 1
 AT_ONCE ?= 10
+# Of the processes that run tests: one more than the cores of a small machine, because some tests wait.
+WORKERS ?= 3
 MUTANTS ?= 600
 
-.PHONY: help setup sandbox services play test approve check torture seeds rolling mutants bench size pictures lock clean
+.PHONY: help setup sandbox services play test slow approve check torture seeds rolling mutants bench words size pictures lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
 	@echo "make services  the same without the bot, for one that you start yourself (PORT=$(PORT))"
 	@echo "make play      the same, told as a story in the terminal"
 	@echo "make setup     only set up: afterwards there is $(BIN)/docs-bot"
-	@echo "make test      the whole test suite"
+	@echo "make test      the test suite, but for what takes long"
+	@echo "make slow      the rest: kills, the bench, operating, the sandbox's own tests"
 	@echo "make approve   write down anew what the bot says (tests/messages/approved)"
 	@echo "make check     style, types and layers"
 	@echo "make torture   the bot under faults, from seeds (RUNS=$(RUNS) SEED=$(SEED); 200 runs take about five minutes),"
@@ -28,6 +31,7 @@ help:
 	@echo "make rolling   only the processes restarted in turn, two minutes under load"
 	@echo "make mutants   which small changes of the code no test catches (MUTANTS=$(MUTANTS) SEED=$(SEED); about an hour)"
 	@echo "make bench     how fast it is, beside what one would use instead (fifteen minutes)"
+	@echo "make words     how well instructions, questions and talk are told apart"
 	@echo "make size      lines of code, files and functions of each room"
 	@echo "make pictures  take the pictures in the docs anew (needs Chromium, and a font with emoji)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
@@ -60,9 +64,12 @@ play: $(VENV)/.sandbox
 	@$(BIN)/docs-bot sandbox --play
 
 # Each worker would compile the whole tree anew where Python is told to keep no bytecode.
-test: export PYTHONDONTWRITEBYTECODE :=
+test slow: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 5 --dist worksteal
+	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal
+
+slow: $(VENV)/.dev
+	$(BIN)/python -m pytest -m slow -n $(WORKERS) --dist worksteal
 
 approve: $(VENV)/.dev
 	@$(BIN)/python -m tests.messages.approval
@@ -91,6 +98,9 @@ bench: $(VENV)/.dev
 
 size: $(VENV)/.dev
 	@$(BIN)/python -m tests.size
+
+words: $(VENV)/.dev
+	@$(BIN)/python -m tests.words
 
 pictures: $(VENV)/.dev
 	@$(BIN)/python -m tests.pictures

@@ -486,7 +486,7 @@ async def _take_in(
         clients.slack,
         settings.slack_app_token,
         on_gap=gap.begin,
-        observe=metrics.set_socket,
+        observe=partial(metrics.set_gauge, "sockets"),
         deaf_seconds=timeouts.deaf_seconds,
         ping_seconds=timeouts.deaf_seconds / 6,
         intake_seconds=timeouts.intake_seconds,

@@ -19,7 +19,8 @@ from typing import Any
 import structlog
 from structlog.types import EventDict, Processor, WrappedLogger
 
-_HIDDEN = "[hidden]"
+from bot.masking import HIDDEN, without_keys
+
 _SELDOM_SECONDS = 60.0
 _MOST_KNOWN = 1_000
 _TROUBLE = frozenset({"warning", "error", "critical"})
@@ -27,24 +28,11 @@ _COUNTING = frozenset({"request", "attempts", "failures", "deaf_seconds", "exc_i
 """What differs between two lines about the same trouble."""
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Unicode categories of the characters with which a text could steer a terminal or change how it reads."""
-_PATTERNS = (
-    re.compile(r"\bx(?:ox[a-z]|app|oxe)[-.][A-Za-z0-9.-]{6,}"),  # Slack's tokens
-    re.compile(r"\bmint_[A-Za-z0-9_-]{6,}"),
-    re.compile(r"\b(?:github_pat|gh[pousr])_[A-Za-z0-9_]{6,}"),
-    re.compile(r"(?i)(?<=bearer )\S+"),
-    re.compile(r"\bv0=[0-9a-f]{16,}"),  # Slack's signatures
-    re.compile(r"https?://hooks\.slack(?:-gov)?\.com/\S+"),
-    re.compile(
-        r"https?://[^\s\"'/]+/(?:[^\s\"'/]+/){0,3}(?:response|commands|actions)/[^\s\"']+"
-    ),  # response URLs, the sandbox's too
-    re.compile(r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),  # user:password in an address
-)
-_TELLTALE = re.compile(r"x(?:ox|app)|mint_|github_pat|gh[pousr]_|(?i:bearer )|v0=|://")
-"""What stands in every text that one of the patterns matches: looked for first, because few texts have it."""
 _SHORTEST = 6
 """The fewest characters of a secret."""
 _HARMLESS = frozenset({"level", "logger", "timestamp"})
 """Keys whose values are made here."""
+_BEARER = re.compile(r"(?i)(?<=bearer )\S+")
 _QUIET = {
     # Slack's libraries log whole requests, with people's texts, at levels up to WARNING.
     "slack_bolt": logging.ERROR,
@@ -105,11 +93,9 @@ class Redactor:
         if len(text) < _SHORTEST:
             return text
         for secret in self._secrets:
-            text = text.replace(secret, _HIDDEN)
-        if _TELLTALE.search(text):
-            for pattern in _PATTERNS:
-                text = pattern.sub(_HIDDEN, text)
-        return text
+            text = text.replace(secret, HIDDEN)
+        text = without_keys(text)
+        return _BEARER.sub(HIDDEN, text) if "bearer " in text.lower() else text
 
 
 class _Lines:

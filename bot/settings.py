@@ -388,10 +388,8 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
 
     def secrets(self) -> list[str]:
         """Return every secret value, and passwords in all their forms, so that the logs can hide them."""
-        secrets = [self.slack_bot_token, self.slack_app_token, self.slack_signing_secret]
-        secrets += [self.docs_api_key, self.github_token]
-        secrets += [entry.key for entry in self.docs_projects.values()]
-        values = [secret.get_secret_value() for secret in secrets if secret is not None]
+        given = [*dict(self).values(), *(entry.key for entry in self.docs_projects.values())]
+        values = [value.get_secret_value() for value in given if isinstance(value, SecretStr)]
         addresses = [each.get_secret_value() for each in (self.https_proxy, self.database_url) if each]
         for written in re.findall(r"//[^/:@]*:([^@ ]+)@", " ".join(addresses)):
             values += {written, unquote(written), quote(unquote(written), safe="")}

@@ -22,14 +22,18 @@ if TYPE_CHECKING:
 
     from tests.talk import Talk
 
+_STAND_INS = "tests/sandbox/"
+"""Where the tests are of the sandbox and not of the bot; all of them are marked ``slow``."""
 _LONG = (
     "tests/torture/",
     "tests/scenarios/test_kill",
     "tests/scenarios/test_operating.py",
     "tests/scenarios/test_accessibility.py",
+    "tests/scenarios/test_processes.py",
+    "tests/scenarios/test_stopping.py",
     "tests/test_bench.py",
 )
-"""Where tests take from ten seconds to a minute, most of which they wait."""
+"""Where tests take from several seconds to a minute, most of which they wait."""
 
 # Another one of `tests.properties` is chosen with `pytest --hypothesis-profile`.
 hypothesis.settings.load_profile("test")
@@ -83,6 +87,14 @@ def pytest_collection() -> Generator[None, object, object]:
     return collected
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the tests of the sandbox."""
+    if item.nodeid.startswith(_STAND_INS):
+        item.add_marker("slow")
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let each worker begin with its share of the tests that take longest, so that none ends alone with them.
 

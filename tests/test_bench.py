@@ -9,6 +9,7 @@ from contextlib import closing
 from io import StringIO
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from bench import burst, command, idle, poll, recovery, visitors
@@ -26,6 +27,8 @@ from bench.report import (
 from bench.sides import Typist, Way, bolt_side
 from bench.slack import played_slack
 from sandbox.ports import free_port
+
+pytestmark = pytest.mark.slow
 
 
 def _rows(report: Report) -> list[str]:

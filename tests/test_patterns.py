@@ -8,14 +8,17 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from time import thread_time
 
 import pytest
 
 import bot
+from bot.commands import COMMANDS
 from tests.growth import SIGNS, texts_of, too_slow
 
+pytestmark = pytest.mark.slow
 ROOT = Path(bot.__file__).parent
 FLOOR = 0.02
 """Seconds. A pattern that is quadratic takes half a second and more for 40,000 characters."""
@@ -76,7 +79,18 @@ def _inline() -> Iterator[Use]:
             yield Use(where, re.compile(words), node.func.attr)  # type: ignore[attr-defined]
 
 
-USES = sorted({*_compiled(), *_inline()}, key=lambda use: (use.where, use.pattern.pattern, use.method))
+def _shapes() -> Iterator[Use]:
+    """The shapes of the words of commands."""
+    for command in COMMANDS:
+        for word in command.all_words:
+            for shape in filter(None, (word.shape, word.after_mention)):
+                pattern = re.compile(shape, re.IGNORECASE | re.DOTALL)
+                yield Use(f"{command.name} {word.usage}", pattern, "fullmatch")
+
+
+USES = sorted(
+    {*_compiled(), *_inline(), *_shapes()}, key=lambda use: (use.where, use.pattern.pattern, use.method)
+)
 
 
 def _words_of(pattern: re.Pattern[str]) -> list[str]:
@@ -104,7 +118,8 @@ def _seconds_of(use: Use) -> Callable[[str], float]:
 def test_no_pattern_is_slow_on_what_strangers_write(use: Use) -> None:
     seconds = _seconds_of(use)
     words = _words_of(use.pattern)
-    for text_of in (*texts_of(SIGNS), *texts_of([*words, *WITH], WITH)):
+    joined = [one + other for one, other in pairwise(words)]
+    for text_of in (*texts_of([*SIGNS, *joined]), *texts_of([*words, *WITH], WITH)):
         assert (slow := too_slow(seconds, text_of, FLOOR)) is None, f"{use.pattern.pattern}: {slow}"
 
 
@@ -114,5 +129,5 @@ def test_every_pattern_of_the_bot_is_found() -> None:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         within = [each for each in tree.body if isinstance(each, ast.ClassDef | ast.FunctionDef)]
         assert not [ast.unparse(each) for each in within if "re.compile(" in ast.unparse(each)], path
-    assert {"bot.slack_text._ENTITY", "bot.logs._PATTERNS"} <= {use.where for use in USES}
+    assert {"bot.slack_text._ENTITY", "bot.masking._IN_ADDRESS"} <= {use.where for use in USES}
     assert any(use.where.startswith("messages/blocks.py") for use in USES)

@@ -22,13 +22,13 @@ from bot.commands.command import (
     for_reader,
     number_in,
 )
-from bot.commands.job_lists import WORDS, choose, projects_to_choose, turn_page
-from bot.commands.reflexes import send_anyway, unsent
+from bot.commands.intents import is_form_unsent, send_anyway, unsent
+from bot.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
 from bot.messages import face, general, trial
 from bot.messages import job_answers as say
 from bot.messages.general import NOT_SERVED
 from bot.messages.help import about_replies
-from bot.messages.unsent import KEEP_QUIET, SEND_ANYWAY
+from bot.messages.intents import DETAILS, KEEP_QUIET, SEND_ANYWAY
 from bot.model.access import Origin
 from bot.model.examples import PROMPT
 from bot.model.ids import ChannelId, JobNumber, PromptId
@@ -66,7 +66,8 @@ async def _open_form(context: Context, invocation: Invocation, _found: re.Match[
 
 
 async def _ask(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
-    if (answer := unsent(invocation, invocation.text, invocation.words)) is not None:
+    answer = await unsent(context, invocation.allowed, invocation.words, invocation.text)
+    if answer is not None:
         return answer
     project = invocation.project.id if invocation.project else None
     asked = await ask(context, invocation.allowed, PromptRequest(invocation.words, project=project))
@@ -97,6 +98,10 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         project=project.id if project else None,
         about=submission.form.about,
     )
+    whole = f"project:{project.name} {request.raw}" if project else request.raw
+    has_more = given or submission.form.about
+    if not has_more and await is_form_unsent(context, allowed, request.raw, whole):
+        return None
     asked = await ask(context, allowed, request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
 
@@ -243,6 +248,11 @@ async def _keep_quiet(context: Context, _press: Press, known: Readable) -> Answe
     return _told_if_late(stopped)
 
 
+@_on_job
+async def _details(context: Context, _press: Press, known: Readable) -> Answer:
+    return replace(await status_of(context, known), replaces=True)
+
+
 def _told_if_late(is_done: bool) -> Answer:
     """Return the answer to a decision. The thread shows it, so a message says only that it is too late."""
     return Answer(message=None if is_done else say.too_late())
@@ -309,6 +319,7 @@ COMMAND = Command(
         "follow_up_anyway": _follow_up_anyway,
         SEND_ANYWAY: send_anyway,
         KEEP_QUIET: _keep_quiet,
+        DETAILS: _details,
         face.Action.TRY: _tried,
     },
     forms={"ask": _submit, "run_again": _submit_again},

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import SecretStr
@@ -20,6 +20,7 @@ from bot.messages.job_answers import forgotten
 from bot.model.access import Origin
 from bot.model.examples import Examples, Needs
 from bot.model.ids import ChannelId, JobNumber, Message, MessageTs
+from bot.model.intents import Intent, exact
 from bot.model.jobs import About, TrackedJob
 from bot.model.projects import Project, Projects, UnknownProject
 from bot.work.access import Allowed, Claimed, NotAllowed, Readable, admit, readable
@@ -172,9 +173,7 @@ SubmitRun = Callable[[Context, Submission], Awaitable[FormErrors | None]]
 ShortcutRun = Callable[[Context, ShortcutUse], Awaitable[Answer]]
 
 
-@cache
-def _compiled(shape: str) -> re.Pattern[str]:
-    return re.compile(shape, re.IGNORECASE | re.DOTALL)
+_compiled = cache(partial(re.compile, flags=re.IGNORECASE | re.DOTALL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +259,7 @@ class Command:
         Only after a mention is there a text that means none.
         """
         plain = slack_text.to_plain(text, {}, {}).strip()
-        plain = "" if slack_text.is_blank(plain) else plain
+        plain = "" if slack_text.is_blank(plain) else "help" if exact(plain) is Intent.HELP else plain
         for word in (*self.words, self.alone, self.other):
             if found := word.match(plain, projects, after_mention=after_mention):
                 return word, found

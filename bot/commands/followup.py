@@ -17,7 +17,7 @@ from bot.commands.command import (
     for_reader,
     number_in,
 )
-from bot.commands.reflexes import unsent
+from bot.commands.intents import is_form_unsent, unsent
 from bot.commands.visitors_options import LINK, NUMBER, find_job
 from bot.messages import general
 from bot.messages import job_answers as say
@@ -110,7 +110,7 @@ async def _form(context: Context, invocation: Invocation, _found: re.Match[str])
 async def _send(
     context: Context, invocation: Invocation, known: Readable, raw: str, *, guessed: bool
 ) -> Answer:
-    if (answer := unsent(invocation, raw, job=known.job.number)) is not None:
+    if (answer := await unsent(context, invocation.allowed, raw, known=known)) is not None:
         return answer
     result = await follow_up(context, known, PromptRequest(raw))
     if result is None:
@@ -137,6 +137,8 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     if known is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     raw = slack_text.from_plain(submission.fields.get("prompt") or "")
+    if await is_form_unsent(context, known.allowed.but(channel=known.job.channel), raw, raw, known):
+        return None
     result = await follow_up(context, known, PromptRequest(raw))
     if result and result.same is not None:
         return FormErrors({"prompt": say.SAME_ANEW})

@@ -10,6 +10,7 @@ from bot.commands.command import Answer, Command, Invocation, Press, Word
 from bot.messages.help import MORE, CommandHelp, full_help, short_help
 from bot.model.access import Origin
 from bot.model.examples import Examples
+from bot.model.intents import Intent, exact
 from bot.work.context import Context
 from bot.work.jobs.examples import examples_for
 
@@ -38,7 +39,8 @@ def _with_help(command: Command, before: str | None, every: Sequence[Command]) -
         return await (_full(context, origin, every) if found[1] else _short(context, origin, command))
 
     async def run(context: Context, invocation: Invocation) -> Answer:
-        found = word.match(invocation.text.strip(), context.projects)
+        typed = invocation.text.strip()
+        found = word.match("help" if exact(typed) is Intent.HELP else typed, context.projects)
         return await (show(context, invocation, found) if found else command.run(context, invocation))
 
     word = Word(

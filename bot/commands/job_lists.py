@@ -60,6 +60,11 @@ JOBS = Word(
 async def _status(
     context: Context, _invocation: Invocation, known: Readable, _found: re.Match[str]
 ) -> Answer:
+    return await status_of(context, known)
+
+
+async def status_of(context: Context, known: Readable) -> Answer:
+    """Return all that is known of a job."""
     now, job = context.clock(), known.job
     waiting = await context.store.read(lambda tx: tx.waits.of_job(job.number, now))
     return Answer(message=say.job_status(job, face_link(context, job), waiting))

@@ -36,7 +36,7 @@ MAX_RETRY_AFTER_SECONDS = 86_400.0
 """Upper limit for a `Retry-After`: the service's limits are hourly, so a longer wait must be a mistake."""
 
 _SECRET_HEAD = 8
-"""How many first characters identify a secret. A shorter prompt is ordinary words and is not hidden."""
+"""How many first characters identify a secret. A shorter field is ordinary words and is not hidden."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -45,7 +45,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 class Call:
     """One request about a project: with fields a POST of these, otherwise a GET.
 
-    ``path`` follows the base URL.
+    ``path`` follows the base URL. No error repeats a field.
     """
 
     project_id: str
@@ -61,11 +61,6 @@ class Call:
     def body(self) -> bytes:
         """Return the JSON body; empty for a GET."""
         return json.dumps(dict(self.fields)).encode() if self.fields else b""
-
-    @property
-    def prompt(self) -> str:
-        """Return the prompt, which no error repeats; empty for a request without one."""
-        return self.fields.get("prompt", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ class DocsClient:
     async def _send(self, call: _wire.Call, model: type[ModelT]) -> ModelT:
         if self._is_closed:
             raise RuntimeError("the client of the docs service is closed")
-        secrets = (self._api_key.get_secret_value(), call.prompt)
+        secrets = (self._api_key.get_secret_value(), *call.fields.values())
         try:
             async with (
                 asyncio.timeout(self._deadline_seconds),

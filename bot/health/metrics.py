@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial
 
@@ -64,12 +63,6 @@ _COUNTED: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
         "state",
         ("pull_request", "no_pull_request", "failed", "archived", "gone"),
     ),
-    "analytics": (
-        "docs_bot_analytics_reads",
-        "Pages of the analytics API that this process read.",
-        "outcome",
-        ("read", *_DOCS_ERRORS),
-    ),
     "signatures": (
         "docs_bot_signatures",
         "Signatures of requests that reached this process in HTTP mode and name the bot's workspace.",
@@ -80,59 +73,43 @@ _COUNTED: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
 """What is counted: the counter's name, its help, its label, and the label's values that are there at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """What the rows say about all processes together.
-
-    ``gauges`` and those of ``projects``, by the project's name, are named as in `GAUGES` and `OF_PROJECTS`;
-    one that is missing is 0. ``processes`` counts those that run workers by state; ``heartbeats``: when each
-    of them said last that it runs.
-    """
-
-    gauges: Mapping[str, float] = field(default_factory=dict)
-    projects: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    processes: Mapping[str, float] = field(default_factory=lambda: {"alive": 0, "gone": 0})
-    heartbeats: Mapping[str, datetime] = field(default_factory=dict)
-
-
-GAUGES = {
-    "oldest_prompt_seconds": "Age of the oldest prompt that is neither sent nor given up.",
+GAUGES: Mapping[str, tuple[str, str]] = {
+    "rows_read": (
+        "1 if the rows of the database could be read for this page; 0: their gauges are missing.",
+        "",
+    ),
+    "oldest_prompt_seconds": ("Age of the oldest prompt that is neither sent nor given up.", ""),
     "stuck_prompt_seconds": (
-        "For how long the prompt is due that should have been taken up first. "
-        "Prompts that wait for the limit, Slack, the docs service or a person do not count."
+        "Delay of the prompt that should have been taken up first and waits for nothing else.",
+        "",
     ),
-    "oldest_delivery_seconds": "Age of the oldest message that Slack has neither accepted nor refused.",
-    "oldest_edit_seconds": "Age of the oldest edit of a message, or reaction, that Slack has not taken.",
-    "oldest_question_seconds": "Age of the oldest question about visitors without an answer.",
-    "most_overdue_poll_seconds": "How late the poll is that should have been made first.",
-    "open_jobs": "Jobs that are polled.",
-    "unconfirmed_prompts": "Prompts of which nobody knows whether the docs service has them.",
-    "dead_letters": "Deliveries that can never be said.",
-    "held_projects": "Projects with a back-off, because the docs service fails or refuses the key.",
-}
-"""The figures that are gauges of the same name."""
-OF_PROJECTS = {
-    "queued_prompts": "Prompts that wait for the hourly limit on jobs.",
-    "quota_used": "Uses of the hourly limit on jobs in the last hour.",
-    "quota_limit": "The hourly limit on jobs.",
-    "quota_exhausted": "1 while the docs service says that its limit on jobs is used up.",
-    "analytics_calls_used": "Calls of the analytics API in the last hour.",
-    "analytics_calls_limit": "The hourly limit on calls of the analytics API.",
-    "key_refused": "1 while the docs service refuses the key.",
+    "oldest_delivery_seconds": ("Age of the oldest message that Slack has neither accepted nor refused.", ""),
+    "oldest_question_seconds": ("Age of the oldest question about visitors without an answer.", ""),
+    "most_overdue_poll_seconds": ("Delay of the poll that should have been made first.", ""),
+    "open_jobs": ("Jobs that are polled.", ""),
+    "unconfirmed_prompts": ("Prompts of which nobody knows whether the docs service has them.", ""),
+    "dead_letters": ("Deliveries that Slack refused for good.", ""),
+    "queued_prompts": ("Prompts that wait for the hourly limit on jobs.", "project"),
+    "quota_used": ("Uses of the hourly limit on jobs in the last hour.", "project"),
+    "quota_limit": ("The hourly limit on jobs.", "project"),
+    "quota_exhausted": ("1 while the docs service reports that its limit on jobs is used up.", "project"),
+    "analytics_calls_used": ("Calls of the analytics API in the last hour.", "project"),
+    "analytics_calls_limit": ("The hourly limit on calls of the analytics API.", "project"),
+    "key_refused": ("1 while the docs service refuses the key.", "project"),
     "service_failing_seconds": (
-        "Time over which the docs service was seen to fail; 0 once it answers, so it stays while nobody asks."
+        "Time over which the docs service was seen to fail; it stays until the service answers.",
+        "project",
     ),
-}
-"""The figures of projects that are gauges of the same name."""
-_IF_THERE = {
-    "disk_free_bytes": "Room on the disk of the SQLite file.",
-    "socket_connected": "1 while Slack's socket is connected.",
+    "worker_processes": ("Processes that run workers: alive, or killed in the last ten minutes.", "state"),
+    "disk_free_bytes": ("Room on the disk of the SQLite file; missing on PostgreSQL.", ""),
     "sockets": (
-        "Sockets of the app in all processes, as Slack said when it opened this one; it allows ten. "
-        "More than you run: another installation has the same SLACK_APP_TOKEN and takes requests away."
+        "Sockets of the app; Slack allows ten. More than you run: another bot has the same SLACK_APP_TOKEN.",
+        "",
     ),
 }
-"""The gauges that only some processes have."""
+"""The help of each gauge, and the name of its label if it has one."""
+Values = Mapping[str, Mapping[str, float]]
+"""The values of gauges: by the gauge's name and the label's value, which is empty without a label."""
 
 
 class Metrics(Collector):
@@ -159,9 +136,8 @@ class Metrics(Collector):
             ["check"],
             registry=self._registry,
         )
-        self._figures: Figures | None = None
-        # A 0 would look like a broken socket in HTTP mode, and like a full disk on PostgreSQL.
-        self._if_there: dict[str, float] = {}
+        self._of_rows: Values | None = None
+        self._of_process: dict[str, Mapping[str, float]] = {}
         self._registry.register(self)
         ProcessCollector(registry=self._registry)
         Info("docs_bot_build", "The version that runs.", registry=self._registry).info(
@@ -175,24 +151,14 @@ class Metrics(Collector):
         return counter
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield what is asked for on each page. Without figures, those of the rows are missing."""
-        for name, value in self._if_there.items():
-            yield GaugeMetricFamily(f"docs_bot_{name}", _IF_THERE[name], value=value)
-        help_text = "1 if the rows of the database could be read for this page; 0: what they say is missing."
-        yield GaugeMetricFamily("docs_bot_rows_read", help_text, value=self._figures is not None)
-        if self._figures is None:
-            return
-        for name, help_text in GAUGES.items():
-            value = self._figures.gauges.get(name, 0)
-            yield GaugeMetricFamily(f"docs_bot_{name}", help_text, value=value)
-        for name, help_text in OF_PROJECTS.items():
-            of_projects = {each: values.get(name, 0) for each, values in self._figures.projects.items()}
-            yield _family(name, help_text, "project", of_projects)
-        help_text = "Processes that run workers: alive, or killed in the last ten minutes."
-        yield _family("worker_processes", help_text, "state", self._figures.processes)
-        beats = {process: at.timestamp() for process, at in sorted(self._figures.heartbeats.items())}
-        help_text = "When each of these processes said last that it runs."
-        yield _family("worker_heartbeat_timestamp_seconds", help_text, "process", beats)
+        """Yield the gauges that have values; those of the rows are missing if the rows could not be read."""
+        read = {"rows_read": {"": float(self._of_rows is not None)}}
+        for name, values in {**read, **self._of_process, **(self._of_rows or {})}.items():
+            help_text, label = GAUGES[name]
+            family = GaugeMetricFamily(f"docs_bot_{name}", help_text, labels=[label] if label else [])
+            for labelled, value in values.items():
+                family.add_metric([labelled] if label else [], value)
+            yield family
 
     def count(self, what: str, how: str) -> None:
         """Count an event, for example a poll, by how it went."""
@@ -210,33 +176,21 @@ class Metrics(Collector):
         if failed:
             self._failures.labels(name).inc()
 
-    def set_figures(self, figures: Figures | None) -> None:
-        """Set what the rows say; None when they could not be read."""
-        self._figures = figures
+    def set_rows(self, values: Values | None) -> None:
+        """Set the gauges of the rows; None if the rows could not be read."""
+        self._of_rows = values
+
+    def set_gauge(self, name: str, value: float) -> None:
+        """Set a gauge of this process that has no label."""
+        self._of_process[name] = {"": value}
 
     def set_check(self, name: str, ok: bool) -> None:
         """Set whether a part works."""
         self._checks.labels(name).set(ok)
 
-    def set_free_bytes(self, free: int | None) -> None:
-        """Set how much room the disk of the SQLite file has; None where there is no such file."""
-        if free is not None:
-            self._if_there["disk_free_bytes"] = free
-
-    def set_socket(self, connected: bool, connections: int) -> None:
-        """Set the gauges of Socket Mode."""
-        self._if_there |= {"socket_connected": connected, "sockets": connections}
-
     def page(self) -> tuple[bytes, str]:
         """Return the body of ``/metrics`` and its content type."""
         return generate_latest(self._registry), CONTENT_TYPE_LATEST
-
-
-def _family(name: str, help_text: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(f"docs_bot_{name}", help_text, labels=[label])
-    for labelled, value in values.items():
-        family.add_metric([labelled], value)
-    return family
 
 
 log = structlog.get_logger(__name__)
@@ -250,31 +204,35 @@ def metrics_page(
     async def page(found: Sequence[Finding]) -> tuple[bytes, str]:
         for each in found:
             metrics.set_check(each.name, each.ok)
-        metrics.set_free_bytes(free_bytes(context.store))
+        if (free := free_bytes(context.store)) is not None:
+            metrics.set_gauge("disk_free_bytes", free)
         try:
             async with asyncio.timeout(LIMIT_SECONDS):
-                metrics.set_figures(await context.store.read(partial(read_figures, context)))
+                metrics.set_rows(await context.store.read(partial(read_gauges, context)))
         except (DatabaseTrouble, TimeoutError):
-            log.warning("figures_not_read", exc_info=True)
-            metrics.set_figures(None)
+            log.warning("gauges_not_read", exc_info=True)
+            metrics.set_rows(None)
         return metrics.page()
 
     return page
 
 
-def read_figures(context: Context, tx: Transaction) -> Figures:
-    """Return the figures as they are now."""
+def read_gauges(context: Context, tx: Transaction) -> Values:
+    """Return the gauges of all processes together, from the rows as they are now."""
     now = context.clock()
-    heartbeats = tx.heartbeats.last(now)
-    alive = tx.heartbeats.alive(now)
-    stuck_since = [each.stuck_since for each in tx.waits.all_prompts(now) if each.stuck_since]
+    alive, recent = tx.heartbeats.alive(now), len(tx.heartbeats.last(now))
+    stuck_since = [wait.stuck_since for wait in tx.waits.all_prompts(now) if wait.stuck_since]
     stuck_seconds = (now - min(stuck_since, default=now)).total_seconds()
-    return Figures(
-        gauges={**tx.waits.backlog(now), "stuck_prompt_seconds": stuck_seconds},
-        projects={each.name: _of_project(context, tx, each.id) for each in context.projects.known},
-        processes={"alive": alive, "gone": len(heartbeats) - alive},
-        heartbeats=heartbeats,
-    )
+    whole = {**tx.waits.backlog(now), "stuck_prompt_seconds": stuck_seconds}
+    projects = {project.name: _of_project(context, tx, project.id) for project in context.projects.known}
+    return {
+        **{name: {"": value} for name, value in whole.items()},
+        **{
+            name: {project: values[name] for project, values in projects.items()}
+            for name in next(iter(projects.values()))
+        },
+        "worker_processes": {"alive": alive, "gone": recent - alive},
+    }
 
 
 def _of_project(context: Context, tx: Transaction, project: ProjectId) -> Mapping[str, float]:

@@ -238,6 +238,9 @@ def minutes_to_show(running: timedelta) -> int:
     return max((step for step in (0, 2, 5, 10, 20, 30) if step <= minutes), default=0)
 
 
+_BAD_ENDS = frozenset(
+    {JobState.FAILED, JobState.ARCHIVED, JobState.GONE, JobState.REFUSED, JobState.WITHDRAWN}
+)
 _FOLLOWABLE = frozenset(
     {
         JobState.WORKING,
@@ -285,6 +288,7 @@ class TrackedJob:
     ``project_label``: how people read the project; None where only one was served when the job was asked for.
     ``about``: the row of what readers miss at which it was asked for.
     ``by_mention``: its channel has chosen that only replies which mention the bot steer jobs.
+    ``among_people``: people had begun its thread before the bot was mentioned there.
     ``pull_request``: what was seen of it; None where the bot cannot look at it, or has not yet.
     """
 
@@ -333,6 +337,7 @@ class TrackedJob:
     project_label: str | None = None
     about: About | None = None
     by_mention: bool = False
+    among_people: bool = False
     pull_request: SeenPullRequest | None = None
 
     @property
@@ -345,6 +350,11 @@ class TrackedJob:
         """The job's thread; None until it is known."""
         ts = self.thread_ts or self.root_ts
         return ThreadRef(self.channel, ts) if ts else None
+
+    @property
+    def needs_mention(self) -> bool:
+        """Whether only replies that mention the bot steer the job."""
+        return self.by_mention or self.among_people
 
     @property
     def time_taken(self) -> timedelta | None:
@@ -374,6 +384,11 @@ class TrackedJob:
         """How a withdrawn or dismissed job was given up, and by whom; None if that is not known."""
         code, _, user = (self.problem or "").partition(":")
         return (JobProblem(code), UserId(user)) if user and code in set(JobProblem) else None
+
+    @property
+    def can_run_again(self) -> bool:
+        """Whether the job ended without a result, so that *Run again* is the way on."""
+        return self.state in _BAD_ENDS
 
     @property
     def has_new_pull_request(self) -> bool:

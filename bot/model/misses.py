@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
-from ipaddress import ip_address
+
+from bot.masking import masked
 
 WORDS_LENGTH = 1_000
 """Characters that are kept of what a reader wrote."""
@@ -140,88 +141,6 @@ def hashed(*parts: str) -> str:
     return hashlib.blake2b(text, digest_size=8).hexdigest()
 
 
-# ---- masking
-
-_TOKEN = re.compile(r"[^\s<>()\[\]{},;\"'`“”‘’|]+")
-_RUN = re.compile(r"[A-Za-z0-9_-]+")
-_SOLID = re.compile(r"[A-Za-z0-9]+")
-_KNOWN_KEY = re.compile("(?:sk|pk|rk|gh[opsur]|github_pat|glpat|xox[a-z]|mint)[_-]")
-_IP = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]{1,5})?")
-_NAMES = ("password", "passwd", "pwd", "secret", "token", "key", "authorization", "bearer")
-_NAME_LENGTH = max(map(len, _NAMES))
-_SCHEMES = ("basic", "bearer")
-_WIDE = str.maketrans("＠：＝", "@:=")
-_KEY, _EMAIL, _ADDRESS = "[key]", "[email]", "[address]"
-_DIGITS = 12
-"""So many digits without a break but hyphens are a number of a card, a phone or an account."""
-_MIXED, _LONG = 16, 40
-"""So many signs with two digits among letters, or so many of any kind, are no word."""
-
-
-def masked(text: str) -> str:
-    """Return a reader's text without web addresses, email addresses and what looks like a key.
-
-    Takes time in proportion to the text's length. The caller has removed characters that nobody sees.
-    """
-    before = ""
-
-    def mask(found: re.Match[str]) -> str:
-        nonlocal before
-        token = found[0].translate(_WIDE)
-        if not token.strip(":="):  # stands by itself, as in JSON
-            before = before[-_NAME_LENGTH:] + token[0]
-            return found[0]
-        is_named = _names_secret(before)
-        if is_named and token.lower() in _SCHEMES:
-            return found[0]
-        before = token[-_NAME_LENGTH - 1 :].lower()
-        return _KEY if is_named else _masked(found[0], token)
-
-    return _TOKEN.sub(mask, text)
-
-
-def _names_secret(words: str) -> bool:
-    """Return whether a secret follows words in lower case: they end as ``password:``."""
-    return words.endswith((":", "=")) and words.rstrip(":=").endswith(_NAMES)
-
-
-def _masked(text: str, token: str) -> str:
-    """Return a token's text; ``token`` has ASCII signs instead of wide ones."""
-    if "://" in token or token.lower().startswith(("www.", "mailto:")):
-        return _ADDRESS
-    name, _, domain = token.replace("%40", "@").partition("@")
-    if name and domain:
-        return _EMAIL
-    if _is_ip(token.rstrip(".:!?")):
-        return _ADDRESS
-    name, _, value = token.replace("=", ":").partition(":")
-    if value.strip(":") and name.lower().endswith(_NAMES):
-        return f"{name}:{_KEY}"
-    return _RUN.sub(lambda run: _KEY if _is_key(run[0]) else run[0], text)
-
-
-def _is_ip(token: str) -> bool:
-    if token.count(":") < 2 or not any(map(str.isdigit, token)):
-        return _IP.fullmatch(token) is not None
-    try:
-        return bool(ip_address(token))
-    except ValueError:
-        return False
-
-
-def _is_key(run: str) -> bool:
-    """Return whether letters, digits, hyphens and underscores look like a key, an id or a long number."""
-    digits = sum(sign.isdigit() for sign in run)
-    if digits and len(run) >= _MIXED and (_KNOWN_KEY.match(run) or (len(run), run.count("-")) == (36, 4)):
-        return True
-    return digits == len(run.replace("-", "")) >= _DIGITS or any(map(_is_solid_key, _SOLID.findall(run)))
-
-
-def _is_solid_key(part: str) -> bool:
-    digits = sum(sign.isdigit() for sign in part)
-    return len(part) >= _LONG or (len(part) >= _MIXED and 2 <= digits < len(part))
-
-
 def page_of(address: str | None) -> str | None:
     """Return the path of a page that the service names by its path or its address, masked; None for none.
 
@@ -230,7 +149,7 @@ def page_of(address: str | None) -> str | None:
     if not address:
         return None
     path = re.sub(r"^https?://[^/?#]*", "", address[:WORDS_LENGTH], flags=re.IGNORECASE)
-    return masked(re.split(r"[?#\s\"“”<>]", path, maxsplit=1)[0])[:_PATH_LENGTH] or "/"
+    return masked(re.split(r"[?#\s\"“”<>]", path, maxsplit=1)[0], is_readers=True)[:_PATH_LENGTH] or "/"
 
 
 # ---- rows of an answer

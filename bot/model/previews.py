@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TypedDict
 
+from bot.masking import masked
 from bot.model.ids import JobNumber, ProjectId, UserId
 
 MOST_A_MINUTE = 5
@@ -19,6 +20,8 @@ GIVEN_UP_AFTER = timedelta(minutes=30)
 NOT_HERE_FOR = timedelta(days=1)
 """How long a project's previews count as not available after the service has said so."""
 _MOST_LINES, _LINE_LENGTH = 15, 300
+_READ_LENGTH = 1_000
+"""Characters of a line that are masked, so that no key is cut where it is still a key."""
 _NO_BRANCHES_OF_JOBS = frozenset({"main", "master", "trunk", "gh-pages", "head"})
 
 
@@ -109,6 +112,10 @@ def page_of(path: str) -> str | None:
 
 
 def end_of(logs: Sequence[str]) -> str | None:
-    """Return the end of a build's log, as many whole lines as fit; None for an empty log."""
-    lines = [line.strip()[:_LINE_LENGTH] for text in logs for line in text.splitlines() if line.strip()]
-    return "\n".join(lines[-_MOST_LINES:]) or None
+    """Return the end of a build's log, masked, as many whole lines as fit; None for an empty log.
+
+    The caller has removed hidden characters.
+    """
+    lines = [line.strip()[:_READ_LENGTH] for text in logs for line in text.splitlines() if line.strip()]
+    shown = masked("\n".join(lines[-_MOST_LINES:])).splitlines()
+    return "\n".join(line[:_LINE_LENGTH] for line in shown) or None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -122,9 +121,9 @@ class PromptRequest:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A text that was not sent, as the button that sends it anyway keeps it.
+    """A question that was not sent, as the button that sends it anyway keeps it.
 
-    ``key``: that of the request. ``job``: which it is a follow-up of, if its thread does not tell.
+    ``key``: that of the request.
     """
 
     LONGEST: ClassVar = 500
@@ -132,22 +131,18 @@ class Unsent:
 
     key: RequestKey
     thread: MessageTs | None
-    job: JobNumber | None
     raw: str
 
     def dumps(self) -> str:
         """Return the value of the button, without NUL and lone surrogates, which databases refuse."""
         raw = self.raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
-        return "|".join((self.key, self.thread or "", str(self.job or ""), raw))
+        return "|".join((self.key, self.thread or "", "", raw))
 
     @classmethod
     def loads(cls, value: str) -> Unsent | None:
-        """Return what the value of a button keeps; None if nothing."""
+        """Return what the value of a button keeps; None if nothing, or a follow-up of an earlier version."""
         key, thread, job, raw = (*value.split("|", 3), "", "", "")[:4]
-        if not raw or (job and not re.fullmatch("[0-9]{1,9}", job)):
-            return None
-        number = JobNumber(int(job)) if job else None
-        return cls(RequestKey(key), MessageTs(thread) if thread else None, number, raw)
+        return cls(RequestKey(key), MessageTs(thread) if thread else None, raw) if raw and not job else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
-import re
 import shlex
 import socket
 from collections.abc import Sequence
@@ -152,8 +151,6 @@ def _bad(seen: str, advice: str) -> Finding:
 
 
 _ENV_FILE = Path(".env")
-_MOST_SOCKETS = 10
-"""https://docs.slack.dev/apis/events-api/using-socket-mode"""
 
 
 def check_files(sqlalchemy_url: str) -> list[Finding]:
@@ -172,7 +169,7 @@ def _open_to_others(file: Path) -> Finding:
 
 
 async def check_ports(settings: Settings, seconds: float) -> list[Finding]:
-    """Check that the ports are free, or that a bot has them; say what a bot that runs here says of itself."""
+    """Check that the ports are free, or that a bot has them, and that a bot that has them is ready."""
     host = f"[{settings.health_host}]" if ":" in settings.health_host else settings.health_host
     running = await _running_bot(f"http://{host}:{settings.health_port}", seconds)
     ports = [("HEALTH", settings.health_host, settings.health_port)]
@@ -203,50 +200,14 @@ def _port_trouble(prefix: str, host: str, port: int) -> Finding | None:
 
 
 async def _running_bot(address: str, seconds: float) -> list[Finding] | None:
-    """Return what a bot at this address says is wrong with it; None when none runs there."""
+    """Return what the readiness of the bot at this address finds; None without a bot there."""
     try:
         async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=seconds) as http:
-            page = (await http.get(f"{address}/metrics")).text
-            if "docs_bot_" not in page:
-                return None
-            ready = await http.get(f"{address}/readyz")
-        checks = json.loads(ready.content)["checks"]
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+            checks = json.loads((await http.get(f"{address}/readyz")).content)["checks"]
+        bad = [f"{name}: {check['about']}" for name, check in checks.items() if not check["ok"]]
+    except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return [*_not_ready(checks), *_signatures(page), *_sockets(page)]
-
-
-def _not_ready(checks: dict[str, dict[str, object]]) -> list[Finding]:
     advice = "docs/runbook.md says what to do; /readyz says it too."
-    bad = [f"{name}: {check.get('about')}" for name, check in checks.items() if not check.get("ok")]
     return [Finding("running bot", False, each, advice) for each in bad] or [
         Finding("running bot", True, "ready")
     ]
-
-
-def _figure(page: str, series: str) -> int | None:
-    found = re.search(rf"^{re.escape(series)} ([0-9.e+]+)$", page, re.MULTILINE)
-    return int(float(found[1])) if found else None
-
-
-def _signatures(page: str) -> list[Finding]:
-    """Say whether the running bot refused signatures. A few among many accepted ones are no trouble."""
-    refused = _figure(page, 'docs_bot_signatures_total{outcome="refused"}') or 0
-    accepted = _figure(page, 'docs_bot_signatures_total{outcome="accepted"}') or 0
-    if not refused:
-        return []
-    seen = f"the running bot refused {refused} and accepted {accepted}"
-    advice = (
-        "If commands fail, copy the Signing Secret of this app into SLACK_SIGNING_SECRET, and look at the "
-        "clock. Otherwise strangers sent them."
-    )
-    return [Finding("signatures", accepted > 0, seen, "" if accepted else advice)]
-
-
-def _sockets(page: str) -> list[Finding]:
-    count = _figure(page, "docs_bot_sockets")
-    if count is None:
-        return []
-    ok = count <= _MOST_SOCKETS
-    advice = "Slack gives an app ten sockets: run fewer of `run` and `serve`."
-    return [Finding("sockets", ok, f"{count} of {_MOST_SOCKETS}", "" if ok else advice)]

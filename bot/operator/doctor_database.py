@@ -7,7 +7,7 @@ import os
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -22,11 +22,10 @@ from bot.model.waits import Wait
 from bot.operator.rows import wait_words
 from bot.store import Transaction
 from bot.store.database import Database, is_on_network, sqlite_file
-from bot.store.leases import NOW, UNREADABLE
+from bot.store.leases import UNREADABLE
 from bot.store.limits import explain
 from bot.store.migrate import HEAD, revision_of
-from bot.store.schema import limits, metadata, snapshots, subscriptions
-from bot.store.snapshots import is_not_here
+from bot.store.schema import metadata, subscriptions
 
 _LEAST_BYTES = 50_000_000
 _STUCK = timedelta(minutes=10)
@@ -45,13 +44,6 @@ _SET_ASIDE = union_all(
         for table in metadata.sorted_tables
         if "claimed_by" in table.c
     )
-)
-_NO_PREVIEWS = select(limits.c.project).where(limits.c.no_previews_until > NOW).order_by(limits.c.project)
-_NOT_HERE = (
-    select(snapshots.c.project, snapshots.c.source)
-    .where(is_not_here(NOW))
-    .distinct()
-    .order_by(snapshots.c.project, snapshots.c.source)
 )
 _ZONES = (
     select(subscriptions.c.zone)
@@ -144,7 +136,7 @@ def _of_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
     if (revision or "") < HEAD:
         return [], []
     now = datetime.now(UTC)
-    found = [*_unreadable(connection), _oldest(Transaction(connection), now), *_not_given(connection, now)]
+    found = [*_unreadable(connection), _oldest(Transaction(connection), now)]
     return found, connection.execute(_CHANNELS).scalars().all()
 
 
@@ -174,17 +166,6 @@ def _unreadable(connection: Connection) -> list[Finding]:
         "Run the newest version of the bot that has worked with it, on a machine with current time zones."
     )
     return [Finding("rows", False, f"cannot be read, and wait: {', '.join(found)}", advice)] if found else []
-
-
-def _not_given(connection: Connection, now: datetime) -> Iterator[Finding]:
-    """Yield what the docs service has not given to somebody who asked for it today."""
-    if projects := connection.execute(_NO_PREVIEWS, {NOW.key: now}).scalars().all():
-        advice = "Give the key the scope to write, or set PREVIEWS=off: the plan may have none."
-        yield Finding("previews", True, f"the docs service makes none of {', '.join(projects)}", advice)
-    found = [f"{source} of {project}" for project, source in connection.execute(_NOT_HERE, {NOW.key: now})]
-    if found:
-        advice = "Give the key the scope to read them; the plan or the service may have none."
-        yield Finding("readers", True, f"the docs service gives no {', '.join(found)}", advice)
 
 
 def _at_revision(kind: str, revision: str | None) -> Finding:

@@ -44,8 +44,8 @@ Kind = TypeVar("Kind", bound=LoadedSettings)
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print a text that may quote others, so that it does not steer the terminal."""
-    click.echo(logs.terminal_safe(text), err=err)
+    """Print a text that may quote others: without keys, and so that it does not steer the terminal."""
+    click.echo(logs.terminal_safe(logs.mask(text)), err=err)
 
 
 def loaded(kind: type[Kind]) -> Kind:

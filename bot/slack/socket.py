@@ -43,7 +43,7 @@ class SocketIntake:
 
     It is closed only after its current requests are acknowledged. ``on_gap`` is called when Slack is back
     after a time in which it may have dropped events, before the next request is handled. ``observe`` gets
-    whether Slack is connected, and how many sockets the app has in all processes, as Slack said last.
+    the number of sockets that the app has in all processes, as Slack reported last.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class SocketIntake:
         *,
         intake_seconds: float,
         on_gap: Callable[[], None] = lambda: None,
-        observe: Callable[[bool, int], None] = lambda _connected, _connections: None,
+        observe: Callable[[int], None] = lambda _sockets: None,
         clock: Callable[[], float] = monotonic,
         deaf_seconds: float = DEAF_SECONDS,
         ping_seconds: float = 10.0,
@@ -136,7 +136,7 @@ class SocketIntake:
         Call this every few seconds. Slack's library tries the ticket that it has for ever, even a dead one.
         """
         connected = await self.is_connected()
-        self._observe(connected, self._connections)
+        self._observe(self._connections)
         if connected:
             self._mark_connected()
         elif not self._closing and self._untried_seconds() >= self._most_deaf_seconds:

@@ -100,12 +100,27 @@ class Owner(Person):
     """Whose row it is: the row is forgotten with them."""
 
 
-class Note(Text):
-    """A text of the service's, of Slack's or of the settings, which tells nothing of a person. It stays."""
+class Note(TypeDecorator[str]):
+    """A text of the service's, of Slack's or of the settings, which tells nothing of a person. It stays.
+
+    It is stored without NUL and lone surrogates, which databases refuse.
+    https://www.postgresql.org/docs/current/datatype-character.html
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        """Return the text as every database takes it."""
+        if value is None or (value.isascii() and "\x00" not in value):
+            return value
+        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-class UserText(Text, Forgotten):
+class UserText(Note, Forgotten):
     """What somebody wrote, or what leads to it or to them."""
+
+    cache_ok = True
 
 
 class Secret(TypeDecorator[SecretStr], Forgotten):

@@ -7,7 +7,20 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Unpack
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, not_, or_, select, true
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    true,
+)
 from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
@@ -38,8 +51,19 @@ _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_why": None}
 _ADD = jobs.insert().returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text, jobs.c.project)
 
 _BY_MENTION = exists().where(channels.c.id == jobs.c.channel, channels.c.by_mention)
+_first = jobs.alias("first")
+_BEGINNING = literal("message:", String) + jobs.c.channel + ":" + jobs.c.thread_ts
+"""The key of the message that begins the thread in which a job's first message is a reply."""
+_AMONG_PEOPLE = and_(
+    jobs.c.thread_ts.is_not(None),
+    ~jobs.c.channel.startswith("D"),
+    ~exists().where(prompts.c.key == _BEGINNING).correlate(jobs),
+    ~exists().where(_first.c.channel == jobs.c.channel, _first.c.root_ts == jobs.c.thread_ts).correlate(jobs),
+)
+"""The thread begins with a message that is neither a job's own nor one that asked for a job."""
 _MORE = (
     _BY_MENTION.correlate(jobs).label("by_mention"),
+    _AMONG_PEOPLE.label("among_people"),
     select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery().label("seen"),
 )
 _WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
@@ -90,7 +114,15 @@ class JobRepository(Rows[TrackedJob]):
 
     table = jobs
     more = _MORE
-    read = staticmethod(reader(TrackedJob, jobs, by_mention=itemgetter("by_mention"), pull_request=_seen))
+    read = staticmethod(
+        reader(
+            TrackedJob,
+            jobs,
+            by_mention=itemgetter("by_mention"),
+            among_people=itemgetter("among_people"),
+            pull_request=_seen,
+        )
+    )
 
     def add_all(self, wanted: Sequence[JobRequest], asked_at: datetime) -> dict[JobRequest, JobNumber]:
         """Add a job in state *waiting* for each (different) element of ``wanted``; return their numbers."""

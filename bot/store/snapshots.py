@@ -259,7 +259,7 @@ class SnapshotRepository(Rows[Snapshot]):
             {
                 "snapshot": snapshot,
                 "hash": key,
-                "path": _storable(path),
+                "path": path[:_PATH_LENGTH],
                 "human": counts.human,
                 "ai": counts.ai,
                 "total": counts.total,
@@ -299,11 +299,6 @@ class SnapshotRepository(Rows[Snapshot]):
                 snapshots.update().where(snapshots.c.id.in_(ids)).values(**emptied, state=SnapshotState.DONE)
             )
         return len(ids)
-
-
-def _storable(path: str) -> str:
-    """Return a path as PostgreSQL can store it (no NUL, no lone surrogate), cut to ``_PATH_LENGTH``."""
-    return path[:_PATH_LENGTH].replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
 _now = page_visitors.alias("now")

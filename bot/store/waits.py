@@ -98,7 +98,6 @@ class WaitRepository(Repository):
         ages: dict[str, ScalarSelect[datetime]] = {
             "oldest_prompt_seconds": _oldest(prompts.c.asked_at, prompts.c.state.in_(UNSETTLED)),
             "oldest_delivery_seconds": _oldest(deliveries.c.created_at, and_(unsettled, ~is_edit)),
-            "oldest_edit_seconds": _oldest(deliveries.c.created_at, and_(unsettled, is_edit)),
             "oldest_question_seconds": _oldest(
                 questions.c.asked_at, questions.c.state == QuestionState.WAITING
             ),
@@ -108,7 +107,6 @@ class WaitRepository(Repository):
             "open_jobs": _count(jobs, jobs.c.poll_at.is_not(None)),
             "unconfirmed_prompts": _count(prompts, prompts.c.state == PromptState.UNCONFIRMED),
             "dead_letters": _count(deliveries, dead & (deliveries.c.kind != DeliveryKind.REACTION)),
-            "held_projects": _count(back_offs, back_offs.c.until > now),
         }
         row = self.connection.execute(select(*ages.values(), *counts.values())).one()
         return {

@@ -47,6 +47,15 @@ async def test_a_service_that_echoes_everything_betrays_nothing(status_code: int
             assert_secret(everything_shown(caught.value))
 
 
+async def test_an_error_repeats_no_branch() -> None:
+    branch = "agent/nightingale-7"
+    answer = httpx.Response(404, json={"error": f"No branch {branch} here"})
+    async with client_of(FakeService(answer)) as docs:
+        with pytest.raises(DocsApiError) as caught:
+            await docs.create_preview("acme", branch)
+    assert "nightingale" not in everything_shown(caught.value)
+
+
 @pytest.mark.parametrize(
     "kind", [httpx.ConnectError, httpx.ReadError, httpx.ReadTimeout, OSError, UnicodeError]
 )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from bot.health.checks import KEPT_SECONDS, LIMIT_SECONDS, Checks, Finding, add_health_routes, run_checks
+from bot.health.checks import LIMIT_SECONDS, Checks, Finding, add_health_routes, run_checks
 from bot.health.metrics import Metrics
 
 
@@ -97,40 +97,3 @@ async def test_a_part_that_is_not_required_is_told_and_leaves_it_ready() -> None
         answer = await http.get("/readyz")
         assert (answer.status, (await answer.json())["ok"]) == (200, True)
         assert (await answer.json())["checks"]["workers"]["ok"] is False
-
-
-class CountedPage:
-    """A page of metrics that counts how often it is built."""
-
-    def __init__(self) -> None:
-        self.built = 0
-
-    async def __call__(self, _found: Sequence[Finding]) -> tuple[bytes, str]:
-        self.built += 1
-        await asyncio.sleep(0)
-        return str(self.built).encode(), "text/plain"
-
-
-async def test_a_page_is_built_once_in_two_seconds_and_at_once_for_many() -> None:
-    page, now, server = CountedPage(), [100.0], web.Application()
-    add_health_routes(server, {}, page, clock=lambda: now[0])
-    async with TestClient(TestServer(server)) as http:
-
-        async def seen() -> str:
-            return await (await http.get("/metrics")).text()
-
-        assert set(await asyncio.gather(*(seen() for _ in range(20)))) == {"1"}
-        now[0] += KEPT_SECONDS - 0.1
-        assert await seen() == "1"
-        now[0] += 0.2
-        assert await seen() == "2"
-
-
-async def test_the_socket_is_counted_where_there_is_one() -> None:
-    metrics = Metrics()
-    assert b"docs_bot_socket" not in metrics.page()[0]
-    for connected, sockets in ((True, 2), (False, 11)):
-        metrics.set_socket(connected, sockets)
-        page = metrics.page()[0].decode()
-        assert f"docs_bot_socket_connected {float(connected)}" in page
-        assert f"docs_bot_sockets {float(sockets)}" in page

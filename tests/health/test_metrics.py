@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import update
 
-from bot.health.metrics import GAUGES, OF_PROJECTS, Figures, Metrics, read_figures
+from bot.health.metrics import GAUGES, Metrics, Values, read_gauges
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptState
 from bot.model.quota import BackOff
@@ -45,21 +45,22 @@ async def waiting(office: Office) -> Office:
     return office
 
 
-async def figures(office: Office) -> Figures:
-    return await office.store.read(lambda tx: read_figures(office.context, tx))
+async def gauges(office: Office) -> Values:
+    return await office.store.read(lambda tx: read_gauges(office.context, tx))
+
+
+async def gauge(office: Office, name: str, label: str = "") -> float:
+    return (await gauges(office))[name][label]
 
 
 def test_every_series_is_there_before_anything_happens() -> None:
     metrics = Metrics()
     metrics.expect_runs(["poll"])
-    metrics.set_figures(Figures())
     found = samples(metrics)
     assert found["docs_bot_deliveries_total", "sent"] == 0
     assert found["docs_bot_job_ends_total", "failed"] == 0
     assert found["docs_bot_run_seconds_count", "poll"] == 0
     assert found["docs_bot_run_failures_total", "poll"] == 0
-    assert found["docs_bot_worker_processes", "gone"] == 0
-    assert found["docs_bot_oldest_delivery_seconds", ""] == 0
     assert any(name == "docs_bot_build_info" for name, _ in found)
     assert found["process_resident_memory_bytes", ""] > 0
 
@@ -77,29 +78,34 @@ def test_what_the_code_counts_is_there_from_the_start() -> None:
 
 def test_rows_that_cannot_be_read_are_missing_and_said_to_be() -> None:
     metrics = Metrics()
-    metrics.set_figures(Figures(projects={"acme": {"quota_used": 3}}))
+    metrics.set_rows({"quota_used": {"acme": 3}})
     assert samples(metrics)["docs_bot_quota_used", "acme"] == 3
-    metrics.set_figures(None)
+    metrics.set_rows(None)
     found = samples(metrics)
-    assert ("docs_bot_quota_used", "acme") not in found
+    assert ("docs_bot_quota_used", PROJECT) not in found
     assert found["docs_bot_rows_read", ""] == 0
     assert found["docs_bot_deliveries_total", "sent"] == 0
 
 
 async def test_nothing_waits_in_an_empty_database(office: Office) -> None:
-    found = await figures(office)
-    assert found.gauges == dict.fromkeys(GAUGES, 0)
-    limits = {"quota_limit": 100, "analytics_calls_limit": 100}
-    assert found.projects == {PROJECT: dict.fromkeys(OF_PROJECTS, 0) | limits}
-    assert found.processes == {"alive": 0, "gone": 0}
+    found = dict(await gauges(office))
+    assert found.pop("quota_limit") == found.pop("analytics_calls_limit") == {PROJECT: 100}
+    assert found.keys() == GAUGES.keys() - {
+        "rows_read",
+        "quota_limit",
+        "analytics_calls_limit",
+        "disk_free_bytes",
+        "sockets",
+    }
+    assert {value for values in found.values() for value in values.values()} == {0}
 
 
 async def test_a_prompt_is_as_old_as_its_request_whatever_its_next_attempt_is(waiting: Office) -> None:
     later = waiting.clock() + timedelta(hours=1)
     await execute(waiting.store, update(prompts).values(due_at=later))
-    assert (await figures(waiting)).gauges["oldest_prompt_seconds"] == 60
+    assert await gauge(waiting, "oldest_prompt_seconds") == 60
     await execute(waiting.store, update(prompts).values(state=PromptState.SENT))
-    assert (await figures(waiting)).gauges["oldest_prompt_seconds"] == 0
+    assert await gauge(waiting, "oldest_prompt_seconds") == 0
 
 
 async def test_the_limits_and_the_key_are_told_for_each_of_several_projects(office: Office) -> None:
@@ -107,7 +113,7 @@ async def test_the_limits_and_the_key_are_told_for_each_of_several_projects(offi
     until = office.clock() + timedelta(seconds=9)
     await office.store.write(lambda tx: tx.back_offs.put(BETA.id, BackOff("Unauthorized", NOW, until)))
     metrics = Metrics()
-    metrics.set_figures(await figures(office))
+    metrics.set_rows(await gauges(office))
     found = samples(metrics)
     assert {name: found["docs_bot_quota_used", name] for name in ("acme", "beta")} == {"acme": 1, "beta": 0}
     assert (found["docs_bot_key_refused", "acme"], found["docs_bot_key_refused", "beta"]) == (0, 1)
@@ -118,38 +124,35 @@ async def test_a_delivery_that_slack_puts_off_grows_old(office: Office) -> None:
     await office.store.write(lambda tx: tx.outbox.add(delivery, office.clock()))
     office.clock.pass_seconds(300)
     await execute(office.store, update(deliveries).values(due_at=office.clock() + timedelta(hours=1)))
-    assert (await figures(office)).gauges["oldest_delivery_seconds"] == 300
+    assert await gauge(office, "oldest_delivery_seconds") == 300
     await execute(office.store, update(deliveries).values(state=DeliveryState.DEAD))
-    found = await figures(office)
-    assert (found.gauges["oldest_delivery_seconds"], found.gauges["dead_letters"]) == (0, 1)
+    assert await gauge(office, "oldest_delivery_seconds") == 0
+    assert await gauge(office, "dead_letters") == 1
     await execute(office.store, update(deliveries).values(kind=DeliveryKind.REACTION))
-    assert (await figures(office)).gauges["dead_letters"] == 0, "nobody waits for a reaction"
+    assert await gauge(office, "dead_letters") == 0, "nobody waits for a reaction"
 
 
 async def test_a_question_without_an_answer_grows_old(office: Office) -> None:
     await office.visitors("last week")
     office.clock.pass_seconds(45)
-    assert (await figures(office)).gauges["oldest_question_seconds"] == 45
+    assert await gauge(office, "oldest_question_seconds") == 45
 
 
 async def test_the_poll_that_is_most_late_is_told(waiting: Office) -> None:
     await execute(waiting.store, update(jobs).values(poll_at=waiting.clock() - timedelta(seconds=70)))
-    found = await figures(waiting)
-    assert (found.gauges["most_overdue_poll_seconds"], found.gauges["open_jobs"]) == (70, 1)
+    assert await gauge(waiting, "most_overdue_poll_seconds") == 70
+    assert await gauge(waiting, "open_jobs") == 1
     await execute(waiting.store, update(jobs).values(poll_at=waiting.clock() + timedelta(seconds=9)))
-    assert (await figures(waiting)).gauges["most_overdue_poll_seconds"] == 0
+    assert await gauge(waiting, "most_overdue_poll_seconds") == 0
 
 
-async def test_unconfirmed_prompts_and_held_projects_are_counted(waiting: Office) -> None:
+async def test_unconfirmed_prompts_and_a_refused_key_are_counted(waiting: Office) -> None:
     await execute(waiting.store, update(prompts).values(state=PromptState.UNCONFIRMED))
     until = waiting.clock() + timedelta(seconds=9)
     await waiting.store.write(lambda tx: tx.back_offs.put(PROJECT, BackOff("Unauthorized", NOW, until)))
-    found = await figures(waiting)
-    assert (found.gauges["unconfirmed_prompts"], found.gauges["held_projects"]) == (1, 1)
-    assert found.projects[PROJECT]["key_refused"]
-    assert found.gauges["oldest_prompt_seconds"] == 0, "a person decides"
-    waiting.clock.pass_seconds(10)
-    assert (await figures(waiting)).gauges["held_projects"] == 0
+    assert await gauge(waiting, "unconfirmed_prompts") == 1
+    assert await gauge(waiting, "key_refused", PROJECT) == 1
+    assert await gauge(waiting, "oldest_prompt_seconds") == 0, "a person decides"
 
 
 async def test_both_limits_are_told_with_what_is_used(waiting: Office) -> None:
@@ -158,9 +161,9 @@ async def test_both_limits_are_told_with_what_is_used(waiting: Office) -> None:
     await execute(waiting.store, update(prompts).values(state=PromptState.SENT, sent_at=now))
     await waiting.store.write(lambda tx: tx.budget.take(PROJECT, 3, now))
     await waiting.store.write(lambda tx: tx.quota.mark_exhausted(PROJECT, now + timedelta(seconds=9)))
-    found = (await figures(waiting)).projects[PROJECT]
-    assert (found["quota_used"], found["quota_limit"], found["quota_exhausted"]) == (1, 7, True)
-    assert (found["analytics_calls_used"], found["analytics_calls_limit"]) == (3, 100)
+    values = {"quota_used": 1, "quota_limit": 7, "quota_exhausted": True}
+    values |= {"analytics_calls_used": 3, "analytics_calls_limit": 100}
+    assert {name: await gauge(waiting, name, PROJECT) for name in values} == values
 
 
 async def test_a_killed_worker_is_seen_gone_within_a_minute(office: Office) -> None:
@@ -171,17 +174,11 @@ async def test_a_killed_worker_is_seen_gone_within_a_minute(office: Office) -> N
     await beat("two")
     office.clock.pass_seconds(40)
     await beat("two")
-    assert (await figures(office)).processes == {"alive": 2, "gone": 0}
+    assert (await gauges(office))["worker_processes"] == {"alive": 2, "gone": 0}
     office.clock.pass_seconds(20)
-    found = await figures(office)
-    assert found.processes == {"alive": 1, "gone": 1}
-    metrics = Metrics()
-    metrics.set_figures(found)
-    assert samples(metrics)["docs_bot_worker_heartbeat_timestamp_seconds", "one"] == NOW.timestamp()
+    assert (await gauges(office))["worker_processes"] == {"alive": 1, "gone": 1}
     await office.store.release("one")
-    assert (await figures(office)).processes["gone"] == 0, "it has stopped in order"
-    office.clock.pass_seconds(3_600)
-    assert (await figures(office)).heartbeats == {}, "nobody cares any more"
+    assert await gauge(office, "worker_processes", "gone") == 0, "it has stopped in order"
 
 
 async def test_heartbeats_of_long_ago_are_forgotten(office: Office) -> None:
@@ -195,9 +192,7 @@ async def test_heartbeats_of_long_ago_are_forgotten(office: Office) -> None:
 
 def test_every_metric_says_on_its_page_what_it_means_and_the_docs_name_no_other() -> None:
     metrics = Metrics()
-    metrics.set_figures(Figures())
-    metrics.set_socket(True, 1)
-    metrics.set_free_bytes(1)
+    metrics.set_rows({name: {} for name in GAUGES})
     metrics.set_check("database", True)
     page = metrics.page()[0].decode()
     named = set(re.findall(r"^# TYPE (docs_bot_\w+)", page, re.MULTILINE))

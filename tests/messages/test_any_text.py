@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot import slack_text
 from bot.commands.command import FormState
 from bot.messages import blocks as b
-from bot.messages import face, general, job_answers, jobs, problems, unsent
+from bot.messages import face, general, intents, job_answers, jobs, problems
 from bot.messages.help import (
     CommandHelp,
     about_follow_ups,
@@ -46,7 +46,6 @@ from bot.model.projects import Project, Projects
 from bot.model.prompts import Prompt, PromptKind, PromptState, Unsent
 from bot.model.pull_requests import SeenPullRequest, Size
 from bot.model.questions import ToReview
-from bot.model.reflexes import Reflex, Taken
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of
 
@@ -164,14 +163,12 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     """Everything one person can be told."""
     refusals = [NotPosted(meaning, ChannelId(text), NOW, job.number) for meaning in Refusal]
     yield from (job_answers.cannot_post(each, text, text) for each in refusals)
-    kept = Unsent(RequestKey("command:1"), None, job.number, text[: Unsent.LONGEST])
-    yield from (
-        unsent.not_sent(Taken(reflex, like), text, kept)
-        for reflex in Reflex
-        for like in ("", "/docs-agent limits")
-    )
-    yield from (unsent.cannot_stop(job, kept, may_steer=may) for may in (True, False))
-    yield unsent.status_unsent(job, (), kept)
+    yield intents.cannot_answer(Unsent(RequestKey("command:1"), None, text[: Unsent.LONGEST]))
+    for may in (True, False):
+        yield intents.cannot_stop(job, withdraws=may, may_steer=True)
+        yield intents.cannot_stop(job, withdraws=False, may_steer=may)
+        yield intents.status_line(job, (), asks=may)
+    yield from (intents.reviewed(job), intents.not_failed(job), intents.cannot_merge(job))
     yield from (job_answers.undelivered(job, each, text) for each in refusals)
     yield job_answers.job_list([(job, text), (job, PERMALINK)] * 5)
     yield b.words(in_list(job, PERMALINK, NOW))

@@ -46,7 +46,6 @@ class FakeOutside:
     socket: Mapping[str, object] = field(default_factory=lambda: {"ok": True, "url": "wss://canary"})
     docs_status: int = 200
     known: frozenset[str] = frozenset()
-    metrics: str = "docs_bot_open_jobs 1.0\n"
     ready: Mapping[str, object] = field(default_factory=dict)
     channels: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     asked: list[tuple[str, str | None]] = field(default_factory=list)
@@ -56,8 +55,6 @@ class FakeOutside:
         match request.path:
             case "/api/auth.test":
                 return web.json_response(self.slack, headers=self.headers)
-            case "/metrics":
-                return web.Response(text=self.metrics)
             case "/api/apps.connections.open":
                 return web.json_response(self.socket)
             case "/readyz":
@@ -119,7 +116,6 @@ async def test_each_key_goes_only_to_whom_it_belongs() -> None:
         ("/api/apps.connections.open", "Bearer xapp-canary"),
         ("/api/auth.test", "Bearer xoxb-canary"),
         ("/docs/v1/analytics/acme/visitors", "Bearer canary-key"),
-        ("/metrics", None),
         ("/readyz", None),
     ]
 
@@ -275,11 +271,3 @@ async def test_what_slack_says_does_not_steer_the_terminal(monkeypatch: pytest.M
         ran = await asyncio.to_thread(CliRunner().invoke, cli, ["doctor"])
     assert "BAD  slack: Slack refuses (no\\x1b[2J\\u202e)" in ran.output
     assert "\x1b" not in ran.output
-
-
-@pytest.mark.parametrize(("sockets", "well"), [(10, True), (11, False), (None, None)])
-async def test_more_sockets_than_slack_allows_are_a_problem(sockets: int | None, well: bool | None) -> None:
-    page = "docs_bot_open_jobs 1.0\n" if sockets is None else f"docs_bot_sockets {float(sockets)}\n"
-    found = (await findings(FakeOutside(metrics=page))).get("sockets")
-    assert (found and found.ok) is well
-    assert found is None or (found.seen, "fewer" in found.advice) == (f"{sockets} of 10", not well)

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, text
 
-from bot.model.ids import ProjectId
-from bot.model.previews import NOT_HERE_FOR
 from bot.operator.doctor_database import place_trouble
 from bot.store import Store
 from bot.store.database import Database
@@ -70,19 +68,6 @@ async def test_the_oldest_that_waits_is_named_with_why(
     found = (await findings(**settings))["waiting"]
     assert "job 2, prompt waits for the next free worker (since " in found.seen
     assert (found.state, "docs/runbook.md" in found.advice) == ("bad", True)
-
-
-async def test_projects_without_previews_are_told_for_a_day(tmp_path: Path) -> None:
-    store = Store.open(f"sqlite:///{tmp_path}/bot.db")
-    await migrate(store.database)
-    now = datetime.now(UTC)
-    await store.write(lambda tx: tx.preview_limits.mark_exhausted(ProjectId("old"), now - timedelta(hours=1)))
-    settings = {"DATABASE_URL": f"sqlite:///{tmp_path}/bot.db"}
-    assert "previews" not in await findings(**settings)
-    await store.write(lambda tx: tx.preview_limits.mark_exhausted(PROJECT, now + NOT_HERE_FOR))
-    await store.close()
-    found = (await findings(**settings))["previews"]
-    assert (found.state, found.seen) == ("note", f"the docs service makes none of {PROJECT}")
 
 
 async def test_a_sqlite_without_this_versions_tables_is_told(tmp_path: Path) -> None:
@@ -231,24 +216,3 @@ async def test_rows_that_were_set_aside_and_zones_that_are_not_known_are_told(
         found = await findings(DATABASE_URL=url.replace("postgresql+psycopg", "postgres"))
         assert "1 of snapshots, digests at times in Europe/Newborg | Run the newest" in told(found["rows"])
         assert not found["rows"].ok
-
-
-async def test_what_the_docs_service_does_not_give_is_told_for_a_day(tmp_path: Path) -> None:
-    store = Store.open(url := f"sqlite:///{tmp_path}/bot.db")
-    await migrate(store.database)
-    now = datetime.now(UTC)
-    row = {
-        "project": PROJECT,
-        "generation": "final",
-        "is_final": True,
-        "state": "failed",
-        "with_pages": False,
-    }
-    row |= {"first": now.date(), "end": now.date(), "created_at": now, "problem": "not_here"}
-    over, not_yet = now - timedelta(hours=1), now + timedelta(hours=1)
-    rows = [{**row, "source": "comments", "due_at": over}, {**row, "source": "searches", "due_at": not_yet}]
-    await store.write(lambda tx: tx.connection.execute(insert(snapshots), rows).close())
-    await store.close()
-    found = (await findings(DATABASE_URL=url))["readers"]
-    assert found.ok
-    assert found.seen == f"the docs service gives no searches of {PROJECT}"

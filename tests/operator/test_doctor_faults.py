@@ -251,9 +251,3 @@ async def test_a_port_that_another_program_has_is_told(taken: int) -> None:
 async def test_what_a_running_bot_says_of_itself_is_told() -> None:
     outside = FakeOutside(ready={"workers": {"ok": False, "about": "no process carries requests out"}})
     assert "workers: no process carries requests out" in told((await findings(outside))["running bot"])
-    outside.metrics = 'docs_bot_signatures_total{outcome="refused"} 7.0\n'
-    assert "refused 7 and accepted 0 | If commands fail, copy the Signing Secret" in told(
-        (await findings(outside))["signatures"]
-    )
-    outside.metrics += 'docs_bot_signatures_total{outcome="accepted"} 900.0\n'
-    assert (await findings(outside))["signatures"].ok

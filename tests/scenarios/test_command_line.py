@@ -52,6 +52,7 @@ async def started(
     return process.returncode or 0, output.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--http"]])
 async def test_the_sandbox_plays_the_story_to_its_end(options: list[str]) -> None:
     code, said = await started("sandbox", "--play", *options)

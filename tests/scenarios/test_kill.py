@@ -21,6 +21,7 @@ from tests.scenarios.kills import Tale, kill_everywhere, requests
 from tests.scenarios.story import ANA, BEN, DOCS, Json, Story
 from tests.scenarios.test_visitors import digests
 
+pytestmark = pytest.mark.slow
 WORK = Path(__file__).parents[2] / "bot/work"
 PROMPT = "Add a quickstart for the Python SDK"
 _DOUBT = "may or may not"

@@ -26,6 +26,7 @@ from tests.papers import DOCS, ROOT, fences, section
 from tests.scenarios import story as people
 from tests.scenarios.story import ANA, Story, environment
 
+pytestmark = pytest.mark.slow
 PAGE = (DOCS / "run.md").read_text()
 WALK = fences(section((DOCS / "install.md").read_text(), "On a machine").split("\n### ")[0])
 HOSTS = dict(each.split("\n", 1) for each in section(PAGE, "Backup, restore and upgrade").split("\n### ")[1:])

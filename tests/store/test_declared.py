@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Date, Integer
 
+from bot.store import Store
 from bot.store.columns import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcDateTime
 from bot.store.queues import LINES
 from bot.store.retention import KEPT, READERS_WORDS
 from bot.store.schema import back_offs, limits, metadata
+from tests.builders import add_job, set_job
 
 STAYS = (Id, Note, Choice, Json, Integer, BigInteger, Boolean, Date, UtcDateTime)
 TABLES = tuple(metadata.tables.values())
@@ -32,3 +34,10 @@ def test_what_is_leased_or_due_waits_in_a_line() -> None:
     leased = {table for table in TABLES if "claimed_by" in table.c}
     due = {each.table for each in COLUMNS if isinstance(each.type, Due)}
     assert leased | due == {line.table for line in LINES} | {limits, back_offs}
+
+
+async def test_text_that_databases_refuse_is_cleaned_by_its_type(store: Store) -> None:
+    number = await add_job(store)
+    await store.write(lambda tx: set_job(tx, number, text="a\x00b\ud800c", project_label="d\x00"))
+    job = await store.read(lambda tx: tx.jobs.known(number))
+    assert (job.text, job.project_label) == ("a\ufffdb?c", "d\ufffd")

@@ -411,6 +411,7 @@ def test_an_unacknowledged_command_is_fine_only_if_its_connection_broke(error: s
     assert (checks.complaints == []) is is_fine
 
 
+@pytest.mark.slow
 async def test_processes_restarted_in_turn_under_load_lose_and_repeat_nothing(tmp_path: Path) -> None:
     report = await roll(1, tmp_path, ack_seconds=HANG_SECONDS, tell=False)
     assert not report.failures, "\n".join(report.lines())
@@ -418,6 +419,7 @@ async def test_processes_restarted_in_turn_under_load_lose_and_repeat_nothing(tm
     assert report.counts["creates"] > 0
 
 
+@pytest.mark.slow
 async def test_some_runs_keep_every_promise(tmp_path: Path) -> None:
     report = await torture(SEEDS, 3, tmp_path, tell=False)
     assert not report.failures, "\n".join(report.lines())

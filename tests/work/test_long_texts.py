@@ -20,6 +20,7 @@ from tests.builders import CHANNEL, NOW, PROJECT, new_store, origin
 from tests.growth import LENGTHS, SIGNS, texts_of, too_slow
 from tests.work.office import BOT, Office
 
+pytestmark = pytest.mark.slow
 FLOOR = 0.1
 """Seconds. What is quadratic takes half a second and more for 40,000 characters."""
 MENTION = f"<@{BOT}> "

@@ -12,13 +12,14 @@ from typing import TypeVar
 import structlog
 
 from bot import slack_text
+from bot.masking import masked
 from bot.messages import face as say
 from bot.messages.plain_text import visible
 from bot.model.access import Origin
 from bot.model.ids import ChannelId, Message, MessageTs, UserId
+from bot.model.intents import Door, Intent, classify
 from bot.model.jobs import Earlier, LeftOut, NotTaken, SharedFile, TakeThread, ThreadRef
 from bot.model.prompts import Prompt, PromptKind
-from bot.model.reflexes import taken_for
 from bot.store import Transaction
 from bot.work.context import Context, WorkerContext
 from bot.work.ports import Said, SlackError, SlackRefused
@@ -218,7 +219,7 @@ async def _of_members(
     """
     ours = await context.store.read(lambda tx: _for_the_bot(tx, here, said))
     others = [each for each in said if each.user != context.bot_user and each.ts not in ours]
-    talk = [each for each in others if not _is_reflex(context, each)]
+    talk = [each for each in others if not _is_no_instruction(context, each)]
     unfit = {each.ts: _unfit(context, each) for each in talk}
     authors = [each.user for each in reversed(talk) if each.user and unfit[each.ts] is None]
     are_members = await _are_members(context, authors, seconds)
@@ -244,10 +245,11 @@ def _for_the_bot(tx: Transaction, channel: ChannelId, said: Sequence[Said]) -> s
     return answered | tx.prompts.brought_by(channel, first, last)
 
 
-def _is_reflex(context: Context, said: Said) -> bool:
+def _is_no_instruction(context: Context, said: Said) -> bool:
     """Return whether a message mentions the bot and is no instruction, also one that was never heard."""
     text = slack_text.without_leading_mention(said.text, context.bot_user)
-    return text != said.text and taken_for(slack_text.to_plain(text, {}, {})) is not None
+    intent = classify(slack_text.to_plain(text, {}, {}), Door.FIRST)
+    return text != said.text and intent is not Intent.INSTRUCTION
 
 
 def _unfit(context: Context, said: Said) -> LeftOut | None:
@@ -286,7 +288,7 @@ async def _with_names(
 
     def plain(each: Said) -> tuple[str, str]:
         name = users.get(each.user, each.user) if each.user else ""
-        return name, slack_text.to_plain(each.text, users, channels)
+        return name, masked(visible(slack_text.to_plain(each.text, users, channels)))
 
     return [plain(each) for each in said]
 

@@ -10,11 +10,11 @@ from bot.messages.general import unknown_choice
 from bot.model import lifecycle
 from bot.model.access import Origin, time_of
 from bot.model.ids import Message, MessageTs, is_direct_message
+from bot.model.intents import Deed, Door, classify, deed_for
 from bot.model.jobs import JobProblem
 from bot.model.outbox import NewDelivery
 from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Prompt, PromptKind, PromptState
-from bot.model.reflexes import taken_for
 from bot.store import LeaseLost, Transaction
 from bot.store.conversations import RETRIED_FOR
 from bot.work.access import Allowed, NotAllowed, admit
@@ -114,11 +114,12 @@ def _carry_out(
     moves = project is not None and project.id != tx.jobs.known(prompt.job).project
     if raw == prompt.raw and not (moves and prompt.state in _UNSENT):
         return False
-    if prompt.state in _UNSENT and _is_nothing(raw, prompt):
+    door = _door(context, prompt, changed.text)
+    if prompt.state in _UNSENT and _is_nothing(raw, prompt, door):
         return _withdraw(context, tx, prompt, JobProblem.EDITED)
     if prompt.state in _UNSENT:
         return _replace(context, tx, prompt, raw, project if moves else None)
-    if prompt.state in _OUT and not _is_nothing(raw, prompt):
+    if prompt.state in _OUT and not _is_nothing(raw, prompt, door):
         return _tell_sent(context, tx, origin, prompt)
     return False
 
@@ -146,7 +147,8 @@ def _takes_back(
     bare = slack_text.without_leading_mention(text, context.bot_user)
     # It may have been taken before the channel chose that only mentions count.
     was_for_us = before is None or _is_for_us(context, tx, origin, before)
-    return _is_nothing(bare, prompt) or (was_for_us and not _is_for_us(context, tx, origin, text))
+    is_nothing = _is_nothing(bare, prompt, _door(context, prompt, text))
+    return is_nothing or (was_for_us and not _is_for_us(context, tx, origin, text))
 
 
 def _is_for_us(context: Context, tx: Transaction, origin: Origin, text: str) -> bool:
@@ -176,15 +178,23 @@ def _prompt_with(
     thread = look(tx, origin, text)
     if thread.job is not None and thread.job.number == prompt.job:
         named = context.projects.take(thread.text)[0] if is_mention else thread.text
-        text, take = asked_to_take(named, origin) if not thread.for_bot else (named, take)
+        text, take = asked_to_take(named, origin) if thread.job.among_people else (named, take)
     return storable(text), replace(prompt, take_thread=take), None
 
 
-def _is_nothing(raw: str, prompt: Prompt) -> bool:
+def _door(context: Context, prompt: Prompt, text: str) -> Door:
+    """Return the door by which an edited message comes."""
+    if prompt.kind is PromptKind.START:
+        return Door.FIRST
+    return Door.ADDRESSED if slack_text.mentions(text, context.bot_user) else Door.REPLY
+
+
+def _is_nothing(raw: str, prompt: Prompt, door: Door) -> bool:
     """Return whether a text asks for nothing. One that is like the prompt, which was taken, asks for it."""
     plain, was = (slack_text.to_plain(text, {}, {}) for text in (raw, prompt.raw))
-    is_reflex = taken_for(plain) not in (None, taken_for(was))
-    return slack_text.is_aside(raw) or slack_text.is_blank(plain) or is_reflex
+    intent = classify(plain, door)
+    is_unsent = deed_for(intent, door, retries=False) is not Deed.SEND and intent is not classify(was, door)
+    return slack_text.is_aside(raw) or slack_text.is_blank(plain) or is_unsent
 
 
 def _replace(context: Context, tx: Transaction, prompt: Prompt, raw: str, project: Project | None) -> bool:

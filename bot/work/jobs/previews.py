@@ -25,6 +25,7 @@ from bot.docs_api import (
 )
 from bot.messages import previews as say
 from bot.messages.blocks import linkable
+from bot.messages.plain_text import visible
 from bot.model.ids import Message, UserId
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.outbox import NewDelivery
@@ -162,7 +163,10 @@ def _of(build: Build) -> PreviewFields:
         changed = build.commit.files_changed
         return {"state": PreviewState.READY, "files": (*changed.added, *changed.modified)}
     if build.known_status is BuildStatus.FAILURE:
-        return {"state": PreviewState.BROKEN, "log": end_of(build.logs) or build.summary}
+        return {
+            "state": PreviewState.BROKEN,
+            "log": end_of(list(map(visible, build.logs))) or end_of([visible(build.summary or "")]),
+        }
     return {}
 
 

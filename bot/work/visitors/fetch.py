@@ -148,7 +148,6 @@ async def _store_words(context: WorkerContext, snapshot: Snapshot, words: Words)
         _go_on(context, tx, snapshot.project)
 
     await context.settle(keep)
-    context.count("analytics", "read")
 
 
 def _go_on(context: WorkerContext, tx: Transaction, project: ProjectId) -> None:
@@ -169,7 +168,6 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage,
         _go_on(context, tx, snapshot.project)
 
     await context.settle(keep)
-    context.count("analytics", "read")
 
 
 async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: Exception) -> None:
@@ -177,7 +175,6 @@ async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: Excep
 
     After a 429 all calls stop for as long as the service says: its count overrides ours.
     """
-    context.count("analytics", type(error).__name__.lower())
     log.warning("visitors_not_read", snapshot=snapshot.id, reason=type(error).__name__)
     attempts, problem = snapshot.attempts + 1, _PROBLEMS.get(type(error), ReadingProblem.UNWELL)
     if snapshot.source is not Source.VISITORS and isinstance(error, Forbidden | NotFound):

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from typing import TypedDict
 
 from bot.docs_api import DocsClient
+from bot.masking import masked
 from bot.messages.plain_text import one_line
 from bot.model.misses import (
     MOST_READ,
@@ -16,7 +17,6 @@ from bot.model.misses import (
     Unanswered,
     Votes,
     Words,
-    masked,
     page_of,
 )
 from bot.model.visitors import Period
@@ -80,7 +80,7 @@ async def _questions(docs: DocsClient, project: str, asked: _Asked) -> Words:
 
 def _kept(text: str) -> str:
     """Return a reader's text as it is stored: on one line, masked and cut."""
-    return one_line(masked(one_line(text, len(text))), WORDS_LENGTH)
+    return one_line(masked(one_line(text, len(text)), is_readers=True), WORDS_LENGTH)
 
 
 def _page(address: str | None) -> str | None:

@@ -124,6 +124,12 @@ def samples() -> Mapping[str, object]:
         "limits: of several projects": say.limits(
             [limits(1, shown=ACME), limits(2, 1, shown=replace(ACME, label="Beta"), key_is_refused=True)]
         ),
-        "in a form": [say.EMPTY_FORM, say.NO_CHANNEL_CHOSEN, say.FORM_WITHOUT_JOB, say.SAME_ANEW],
+        "in a form": [
+            say.EMPTY_FORM,
+            say.NO_CHANNEL_CHOSEN,
+            say.CHANNEL_NOT_YOURS,
+            say.FORM_WITHOUT_JOB,
+            say.SAME_ANEW,
+        ],
         "nobody of the readers": say.undelivered(job(requester=ANA, pr_link=None), gone, "docs-agent"),
     }

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.commands.reflexes import judge
+from bot.model.intents import Door, Intent, classify
 from sandbox.docs_service.agent import EXAMPLES, Change, End, Unchanged, asked_end, decide, is_slow
 from sandbox.docs_service.agent.site import Page
 from sandbox.docs_service.agent.writing import seed_files
@@ -240,7 +240,7 @@ def test_other_ends_need_their_phrase(prompt: str, end: End | None) -> None:
 
 @pytest.mark.parametrize("prompt", [prompt for prompt, _ in EXAMPLES])
 def test_the_bot_sends_every_example_as_a_prompt(prompt: str) -> None:
-    assert judge(prompt) is None
+    assert classify(prompt, Door.FIRST) is Intent.INSTRUCTION
 
 
 def test_template_signs_in_a_prompt_are_only_text() -> None:

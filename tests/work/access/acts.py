@@ -65,7 +65,6 @@ _JOB_OF = {"send_again": 2, "dismiss": 2, "withdraw": 3, "undo_review": 5}
 _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "jobs_older": lambda scene, _: f"0 {scene.here}",
     "jobs_newer": lambda scene, _: f"0 {scene.here}",
-    "send_anyway": lambda _, number: f"command:9||{number}|{WORDS}",
     "improve": lambda *_: "page:1",
     "improve_page": lambda *_: "page:1",
     "improve_miss": lambda _, number: f"{number}:0",
@@ -94,7 +93,7 @@ def _press(action: str, value: Callable[[Scene, int], str]) -> Callable[[Scene, 
 
 
 def _buttons() -> Iterator[Act]:
-    for action in sorted({each for command in COMMANDS for each in command.buttons}):
+    for action in sorted({each for command in COMMANDS for each in command.buttons} - {"send_anyway"}):
         value = _VALUES.get(action, lambda _, number: str(number))
         about, names = _JOB_OF.get(action, 1), action not in _NAMELESS
         yield Act(f"press {action}", _press(action, value), about, names)

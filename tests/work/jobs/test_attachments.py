@@ -86,6 +86,14 @@ async def test_only_what_was_said_before_the_mention_goes_along(office: Office) 
     assert "After" not in await asked(office, "Fix the page")
 
 
+async def test_keys_and_numbers_in_earlier_messages_are_masked(office: Office) -> None:
+    talk(office, line(0, "Mine is ghp_9fK2mQ7xR4tW8zB1, the password is hunter2, card 4111 1111 1111 1111"))
+    got = await asked(office, "Fix the page")
+    assert got.endswith("\n> Ben: Mine is [key], the password is [key], card [number]")
+    offered = await offer_thread(office.context, ThreadRef(CHANNEL, ROOT), None)
+    assert offered.messages == "Ben: Mine is [key], the password is [key], card [number]"
+
+
 async def test_the_newest_20_messages_go_along(office: Office) -> None:
     talk(office, *(line(number, f"Message {number}") for number in range(30)))
     got = await asked(office, "Fix the page")

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from bot.commands.catalogue import take_message
 from bot.commands.command import FormState
-from bot.commands.reflexes import judge
 from bot.model.ids import MessageTs, UserId
 from bot.slack.client import refused
 from bot.work.access import admit
 from bot.work.jobs.ask import TooManyWaiting
 from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.thread_events import take_mention
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import Mention
 from tests.builders import ANA, BEN, CHANNEL, origin
@@ -72,7 +71,7 @@ async def test_a_follow_up_counts_too(office: Office) -> None:
 async def test_a_mention_is_answered_in_private(office: Office) -> None:
     await ten_waiting(office)
     said = replace(origin("message:1"), message_ts=MessageTs("1700000100.000001"))
-    await take_mention(office.context, Mention(said, "<@U0BOT> Add a page"), judge)
+    await take_message(office.context, Mention(said, "<@U0BOT> Add a page"))
     await office.settle()
     [(_, _, user, message)] = office.slack.whispers
     assert user == ANA

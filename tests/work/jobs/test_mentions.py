@@ -143,10 +143,10 @@ async def test_thanks_in_a_thread_get_a_reaction_and_spend_nothing(office: Offic
     root = await mentioned(office)
     await office.ends()
     said = len(office.slack.posts)
-    ts = await office.hears(words, thread=root)
-    await mentioned(office, words)
-    assert office.slack.reactions[-1] == (ts, "+1")
-    assert [thread for _, thread, _, _ in office.slack.whispers] == [None]
+    in_thread = await office.hears(words, thread=root)
+    at_bot = await mentioned(office, words)
+    assert office.slack.reactions[-2:] == [(in_thread, "+1"), (at_bot, "+1")]
+    assert office.slack.whispers == []
     assert office.sent() == ["Add a quickstart"]
     assert len(office.slack.posts) == said
 

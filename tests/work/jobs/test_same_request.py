@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import httpx
 
-from bot.commands.reflexes import judge
+from bot.commands.catalogue import take_message
 from bot.model.ids import ChannelId, MessageTs
 from bot.model.prompts import PromptRequest
 from bot.work.jobs.ask import ask
-from bot.work.jobs.thread_events import take_mention
 from bot.work.ports import Mention
 from tests.builders import ANA, BEN, CHANNEL, let_in, origin
 from tests.work.office import Office
@@ -22,7 +21,7 @@ QUESTION = MessageTs("1700000900.000001")
 async def mention(office: Office, text: str, ts: str) -> None:
     """Ana mentions the bot in the channel."""
     said = replace(origin(f"message:{CHANNEL}:{ts}"), message_ts=MessageTs(ts))
-    await take_mention(office.context, Mention(said, text), judge)
+    await take_message(office.context, Mention(said, text))
 
 
 async def test_the_same_command_again_asks_and_starts_nothing(office: Office) -> None:

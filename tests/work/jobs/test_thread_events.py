@@ -8,10 +8,10 @@ from typing import Any, Self, TypeVar
 
 import pytest
 
-from bot.commands.reflexes import judge
+from bot.commands.catalogue import take_message
 from bot.model.access import Origin
 from bot.model.ids import ChannelId, MessageTs, RequestKey
-from bot.work.jobs.thread_events import TooEarly, take_reply
+from bot.work.jobs.thread_events import TooEarly
 from bot.work.ports import ThreadReply
 from tests.builders import ANA, CHANNEL
 from tests.work.office import BOT, Office
@@ -65,4 +65,4 @@ async def test_a_root_noted_between_two_looks_is_found(office: Office) -> None:
     said = Origin(RequestKey("1"), ANA, CHANNEL, thread=MessageTs("1.1"), message_ts=MessageTs("1.2"))
     reply = ThreadReply(said, "more", parent=BOT)
     with pytest.raises((FoundIt, TooEarly)):
-        await take_reply(context, reply, judge)
+        await take_message(context, reply)

@@ -1,0 +1,78 @@
+"""Texts of commands and forms that are not sent to the agent, and the button that sends one anyway."""
+
+from __future__ import annotations
+
+from bot import slack_text
+from bot.commands.command import Answer, Press
+from bot.messages import intents as say
+from bot.messages import job_answers
+from bot.model.access import message_key
+from bot.model.ids import MessageTs
+from bot.model.intents import Deed, Door, classify, deed_for
+from bot.model.prompts import PromptRequest, Unsent
+from bot.work.access import Allowed, Readable
+from bot.work.context import Context
+from bot.work.jobs.ask import ask
+from bot.work.jobs.intents import respond
+from bot.work.jobs.thread_events import Heard, answer_in_private, send
+
+
+async def unsent(
+    context: Context, allowed: Allowed, raw: str, whole: str = "", known: Readable | None = None
+) -> Answer | None:
+    """Return the answer to a text that is not sent to the agent; None for one to send.
+
+    ``whole``: the text to send if its author insists, where that is more. ``known``: the job that it would
+    follow up on.
+    """
+    plain, door = slack_text.to_plain(raw, {}, {}), Door.ADDRESSED if known else Door.FIRST
+    intent = classify(plain, door) if len(raw) <= Unsent.LONGEST else None
+    if (
+        intent is None
+        or deed_for(intent, door, retries=known is not None and known.job.can_run_again) is Deed.SEND
+    ):
+        return None
+    kept = Unsent(allowed.origin.key, allowed.origin.thread, (whole or raw).strip())
+    return Answer(message=await respond(context, allowed, plain, intent, kept, known))
+
+
+async def is_form_unsent(
+    context: Context, allowed: Allowed, raw: str, whole: str, known: Readable | None = None
+) -> bool:
+    """Answer a form's text that is not sent to the agent in its channel. Return False for one to send."""
+    answer = await unsent(context, allowed, raw, whole, known)
+    if answer is not None and answer.message is not None:
+        await answer_in_private(context, allowed.origin, "unsent", answer.message)
+    return answer is not None
+
+
+def _allowed(kept: Unsent, pressed: Allowed) -> Allowed:
+    """Return the request that was not sent: its message, if that stands in this channel."""
+    here = message_key(pressed.origin.channel)
+    if not kept.key.startswith(here):
+        return pressed.but(key=kept.key, thread=kept.thread, message_ts=None)
+    ts = MessageTs(kept.key.removeprefix(here))
+    return pressed.but(key=kept.key, thread=kept.thread, message_ts=ts)
+
+
+_SENT = Answer(message=say.sent(), replaces=True)
+"""In the place of the answer that said that nothing was started."""
+
+
+async def send_anyway(context: Context, press: Press) -> Answer:
+    """Send a question to the agent. A second press sends nothing."""
+    kept = Unsent.loads(press.value)
+    if kept is None:
+        return Answer(message=job_answers.no_such_job(press.value))
+    allowed = _allowed(kept, press.allowed)
+    if allowed.origin.message_ts is None:
+        return await _ask(context, allowed, kept.raw)
+    await send(context, allowed, Heard(allowed.origin, Door.FIRST, kept.raw), None)
+    return _SENT
+
+
+async def _ask(context: Context, allowed: Allowed, raw: str) -> Answer:
+    text, project = context.projects.take(raw)
+    request = PromptRequest(text, allow_duplicate=True, project=project.id if project else None)
+    asked = await ask(context, allowed, request)
+    return Answer(message=job_answers.started_before(asked.job)) if asked.repeated else _SENT

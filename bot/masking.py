@@ -1,0 +1,212 @@
+"""Masking of secrets and of personal data in texts that leave: into logs, channels and prompts.
+
+Every function takes time in proportion to the text's length. Their callers have removed hidden characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from ipaddress import ip_address
+
+HIDDEN = "[hidden]"
+_KEY, _NUMBER, _EMAIL, _ADDRESS = "[key]", "[number]", "[email]", "[address]"
+_MIXED, _LONG = 16, 40
+"""Lengths from which letters with two digits among them are no word, and in readers' words letters alone."""
+_DIGITS = 12
+"""Digits of a number, without a break but hyphens, from which it belongs to a card, a phone or an account."""
+
+# ---- keys of known shapes
+
+_PRIVATE_KEY = re.compile("-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\\Z)", re.DOTALL)
+_TELLTALE = re.compile(
+    r"xox|xapp-|mint_|github_pat_|gh[opsur]_|glpat-|[spr]k[_-]|npm[_-]|hf[_-]|A[KS]IA|eyJ|v0=|://|PRIVATE KEY"
+)
+"""A part of every text with such a key: looked for first, because few texts have it."""
+_SIGNATURE = re.compile(r"\bv0=[0-9a-f]{16,}")
+"""Slack's signature of a request."""
+_DOTTED_RUN = re.compile(r"[A-Za-z0-9_.-]+")
+_PREFIX = re.compile(
+    r"(?<![A-Za-z0-9])(?:(xox[a-z][-.]|xapp-|mint_|github_pat_|gh[opsur]_|glpat-)|(?:[spr]k|npm|hf)[_-]"
+    r"|A[KS]IA(?=[A-Z0-9]{16})|eyJ(?=[A-Za-z0-9_-]{12}))"
+)
+"""Beginnings of keys. The first group is of services whose keys need no digit to be one."""
+_IN_ADDRESS = re.compile("://[^\\s\"'<>]+")
+_WEBHOOK = re.compile(r"hooks\.slack(?:-gov)?\.com")
+_GRANT = re.compile(
+    r"(/(?:response|commands|actions)/).+|((?:token|key|secret|sig|signature|password)=)[^&#]+", re.IGNORECASE
+)
+"""Parts of an address that grant something: those of response URLs, the sandbox's too, and of queries."""
+
+
+def without_keys(text: str) -> str:
+    """Return the text with ``HIDDEN`` in the place of keys of known shapes and of secrets in addresses."""
+    if not _TELLTALE.search(text):
+        return text
+    text = _IN_ADDRESS.sub(lambda found: _without_grants(found[0]), _PRIVATE_KEY.sub(HIDDEN, text))
+    return _DOTTED_RUN.sub(lambda run: _without_key(run[0]), _SIGNATURE.sub(HIDDEN, text))
+
+
+def _without_key(run: str) -> str:
+    """Return letters, digits and signs without the key that begins in them."""
+    found = _PREFIX.search(run)
+    if found is None:
+        return run
+    key = run[found.start() :]
+    is_key = len(run) - found.end() >= 6 if found[1] else len(key) >= _MIXED and _has_digit(key)
+    return f"{run[: found.start()]}{HIDDEN}" if is_key else run
+
+
+def _without_grants(after_scheme: str) -> str:
+    """Return what follows the scheme of an address, without a password and without what grants something."""
+    place, slash, path = after_scheme[3:].partition("/")
+    user, at, host = place.rpartition("@")
+    user = HIDDEN if ":" in user else user
+    is_webhook = _WEBHOOK.fullmatch(host) is not None
+    path = HIDDEN if is_webhook else _GRANT.sub(rf"\1\2{HIDDEN}", f"/{path}")[1:]
+    return f"://{user}{at}{host}{slash}{path}"
+
+
+# ---- what people and programs write
+
+_TOKEN = re.compile(r"[^\s<>()\[\]{},;\"'`“”‘’|]+")
+_RUN = re.compile(r"[A-Za-z0-9_-]+")
+_SOLID = re.compile(r"[A-Za-z0-9]+")
+_IP = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]{1,5})?")
+_PASSWORDS = ("password", "passwd", "pwd", "passwort", "passcode", "passphrase")
+_NAMES = (*_PASSWORDS, "secret", "token", "key", "authorization", "bearer")
+_NAME_LENGTH = max(map(len, _NAMES))
+_SCHEMES = ("basic", "bearer")
+_WIDE = str.maketrans("＠：＝", "@:=")
+_MADE_UP = re.compile(r"your|example|xxx|\*\*\*|placeholder|dummy|sample|1234|abcd", re.IGNORECASE)
+_IBAN = re.compile(r"\b[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b")
+_NUMERAL = re.compile(r"\+?\(?[0-9](?:[ \u00a0\u202f()/.-]{0,3}[0-9])+")
+
+
+def masked(text: str, *, is_readers: bool = False) -> str:
+    """Return a text without what looks like a key, a password, or the number of a card, phone or account.
+
+    ``is_readers``: readers' words are kept without email, web and IP addresses, too, and without any value of
+    a key, since nobody has to act on them.
+    """
+
+    def mask(token: str, name: str) -> str:
+        is_odd = _has_digit(token) and len(token) >= 6 and "//" not in token
+        if name and (is_readers or is_odd or name.endswith(_PASSWORDS)):
+            return _KEY
+        return _masked(token, is_readers=is_readers)
+
+    text = _IBAN.sub(_masked_iban, _PRIVATE_KEY.sub(_KEY, text))
+    text = _NUMERAL.sub(_masked_number, text)
+    return without_keys(_each_token(text, mask)).replace(HIDDEN, _KEY)
+
+
+def has_key(text: str) -> bool:
+    """Return whether a prompt has a key or a password in it that is no made-up one, as far as can be seen."""
+
+    def mask(token: str, name: str) -> str:
+        is_secret = len(token) >= 6 and _has_digit(token) and not token.isdigit() and "/" not in token
+        return "" if name and is_secret and not _MADE_UP.search(token) else token
+
+    runs = (run for run in _DOTTED_RUN.findall(text) if len(run) >= _MIXED and _has_digit(run))
+    is_known = any(_without_key(run) != run and not _MADE_UP.search(run) for run in runs)
+    return is_known or "PRIVATE KEY-----" in text or _each_token(text, mask) != text
+
+
+def _each_token(text: str, mask: Callable[[str, str], str]) -> str:
+    """Replace each token by what ``mask`` returns of it and of the name before it, if it is a secret's."""
+    name = ""
+
+    def replace(found: re.Match[str]) -> str:
+        nonlocal name
+        token = found[0].translate(_WIDE)
+        if not token.strip(":="):  # stands by itself, as in JSON
+            name = name[-_NAME_LENGTH:] + token[0]
+            return found[0]
+        said, lower = name, token.lower()
+        is_named = said.endswith((":", "=", " is")) and said.rstrip(":=").removesuffix(" is").endswith(_NAMES)
+        if is_named and lower in _SCHEMES:
+            return found[0]
+        if lower.rstrip(":") == "is" and said.endswith(_PASSWORDS):
+            name += " is"
+            return found[0]
+        name = lower[-_NAME_LENGTH - 1 :]
+        if is_named and not (said.endswith(" is") and not _has_digit(token)):
+            return mask(found[0], said.rstrip(":=").removesuffix(" is"))
+        end = token.replace("=", ":").find(":")
+        if end >= 0 and token[end:].strip(":=") and lower[:end].endswith(_NAMES):
+            return found[0][: end + 1] + mask(found[0][end + 1 :], lower[:end])
+        return mask(found[0], "")
+
+    return _TOKEN.sub(replace, text)
+
+
+def _masked(text: str, *, is_readers: bool) -> str:
+    token = text.translate(_WIDE)
+    name, _, domain = token.replace("%40", "@").partition("@")
+    if "://" in token or token.lower().startswith(("www.", "mailto:")):
+        return _ADDRESS if is_readers else text
+    if name and domain:
+        return _EMAIL if is_readers else text
+    if _is_ip(token.rstrip(".:!?")):
+        return _ADDRESS if is_readers else text
+    longest = _LONG if is_readers else len(text) + 1
+    return _RUN.sub(lambda run: _KEY if _is_key(run[0], longest) else run[0], text)
+
+
+def _is_ip(token: str) -> bool:
+    if token.count(":") < 2 or not _has_digit(token):
+        return _IP.fullmatch(token) is not None
+    try:
+        return bool(ip_address(token))
+    except ValueError:
+        return False
+
+
+def _is_key(run: str, longest: int) -> bool:
+    """Return whether letters, digits, hyphens and underscores look like a key, an id or a long number.
+
+    ``longest``: the length from which letters alone are no word.
+    """
+    is_uuid = (len(run), run.count("-")) == (36, 4) and _has_digit(run)
+    digits = sum(sign.isdigit() for sign in run)
+    is_number = digits == len(run.replace("-", "")) >= _DIGITS
+    return is_uuid or is_number or any(_is_solid_key(part, longest) for part in _SOLID.findall(run))
+
+
+def _is_solid_key(part: str, longest: int) -> bool:
+    digits = sum(sign.isdigit() for sign in part)
+    return len(part) >= longest or (len(part) >= _MIXED and 2 <= digits < len(part))
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def _masked_iban(found: re.Match[str]) -> str:
+    """Return what stands for a bank account. https://www.iso.org/standard/81090.html"""
+    account = "".join(filter(str.isalnum, found[0])).upper()
+    value = int("".join(str(int(sign, 36)) for sign in account[4:] + account[:4]))
+    return _NUMBER if value % 97 == 1 else found[0]
+
+
+def _masked_number(found: re.Match[str]) -> str:
+    """Return what stands for the number of a card or a phone that is written in groups of digits."""
+    groups = re.findall("[0-9]+", found[0])
+    sizes, digits = tuple(map(len, groups)), "".join(groups)
+    around = (
+        found.string[max(found.start() - 1, 0) : found.start()] + found.string[found.end() : found.end() + 1]
+    )
+    if any(map(str.isalnum, around)):  # a part of a word or of a key
+        return found[0]
+    is_card = 13 <= len(digits) <= 19 and set(sizes[:-1]) <= {4, 5, 6} and _fits_luhn(digits)
+    is_abroad = (found[0][0] == "+" or (digits[:2] == "00" and len(sizes) > 1)) and 8 <= len(digits) <= 15
+    is_local = sizes[0] > 2 and len(sizes) > 1 and digits[0] == "0" and 9 <= len(digits) <= 13
+    is_american = sizes[-3:] == (3, 3, 4) and sizes[:-3] in ((), (1,))
+    is_french = sizes == (2, 2, 2, 2, 2) and digits[0] == "0"
+    return _NUMBER if is_card or is_abroad or is_local or is_american or is_french else found[0]
+
+
+def _fits_luhn(digits: str) -> bool:
+    doubled = (sum(divmod(2 * int(sign), 10)) for sign in digits[-2::-2])
+    return (sum(map(int, digits[-1::-2])) + sum(doubled)) % 10 == 0

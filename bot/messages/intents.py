@@ -1,0 +1,101 @@
+"""Answers to texts that are not sent to the agent: a no, a question, and the bot's own words about a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.messages import blocks as b
+from bot.messages.face import Action, name, open_words, run_again, state_words, view, wait_lines
+from bot.model.ids import Message
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.prompts import Unsent
+from bot.model.waits import Wait
+
+SEND_ANYWAY = "send_anyway"
+"""The action id of the button that sends the words to the agent."""
+KEEP_QUIET = "keep_quiet"
+"""The action id of the button that ends the bot's messages about a job."""
+DETAILS = "details"
+"""The action id of the button that shows all that is known of a job."""
+
+
+def what_should_change() -> Message:
+    """Return the answer to a no."""
+    return b.words("What should change? Reply with what it should say.")
+
+
+def cannot_answer(unsent: Unsent) -> Message:
+    """Return the answer to a question, with a button that sends it to the agent."""
+    said = "I change docs; I can't answer questions yet."
+    return b.with_buttons(said, [b.button("Send it to the agent anyway", SEND_ANYWAY, unsent.dumps())])
+
+
+def sent() -> Message:
+    """Return what stands in the place of that answer once the question was sent to the agent."""
+    return b.words("Sent to the agent.")
+
+
+def you_are_welcome() -> Message:
+    """Return the answer to thanks by a command, which leaves no message to react to."""
+    return b.words(":+1:")
+
+
+def cannot_ping() -> Message:
+    """Return the answer to somebody who wants the bot to mention others."""
+    return b.words("I can't mention people for you. Type `@` and their name here.")
+
+
+def no_job_here() -> Message:
+    """Return the answer to a word about a job, from somebody without one in this channel."""
+    return b.words("You have no job here yet. Tell me what to change, and I'll start one.")
+
+
+def reviewed(job: TrackedJob) -> Message:
+    """Return the answer to "merged" by a command. Its job's first message shows the rest."""
+    return b.words(f":+1: {name(job.number)}: {state_words(job)}")
+
+
+def cannot_stop(job: TrackedJob, *, withdraws: bool, may_steer: bool) -> Message:
+    """Return the answer to ``stop`` about a job.
+
+    ``withdraws``: its reader may take back a prompt of the job that still waits. ``may_steer``: they may
+    decide about the job.
+    """
+    shown, number = name(job.number), str(job.number)
+    if withdraws or job.state is JobState.WAITING:
+        what = f"{shown} hasn't started yet." if job.state is JobState.WAITING else "A follow-up still waits."
+        return b.with_buttons(what, [b.button("Withdraw", Action.WITHDRAW, number)] if withdraws else [])
+    if job.state is JobState.WORKING:
+        steps = [b.button("Keep quiet about it", KEEP_QUIET, number)] if may_steer else []
+        return b.with_buttons(f"I can't stop {shown} once it runs.", steps)
+    return b.with_buttons(f"{shown} isn't running, so there is nothing to stop.", view(job))
+
+
+def not_failed(job: TrackedJob) -> Message:
+    """Return the answer to ``retry`` about a job that has not failed."""
+    return b.with_buttons(f"{name(job.number)} hasn't failed.", [run_again(job)])
+
+
+def cannot_merge(job: TrackedJob) -> Message:
+    """Return the answer to ``merge it`` and ``close the PR``."""
+    if not view(job):
+        return b.words(f"{name(job.number)} has no pull request that I could link to.")
+    return b.with_buttons("I can't merge or close it from here:", view(job))
+
+
+def status_line(job: TrackedJob, waiting: Sequence[Wait], *, asks: bool) -> Message:
+    """Return in one line how a job is doing. ``waiting``: see ``job_status``. ``asks``: for a yes or no."""
+    ended = f", since {b.moment(job.ended_at, '{time}')}" if job.ended_at else ""
+    url = b.web_address(job.pr_link)
+    if job.awaits_review and url:
+        number, _, _ = open_words(url, "pull request").partition(" · ")
+        said = f":memo: {'Yes' if asks else 'Ready'}: {number}{ended}."
+    elif job.state.is_open:
+        said = state_words(job)
+        if job.state is JobState.WAITING:
+            said = ". ".join([said, *wait_lines(waiting)[:1]])
+        said = f"Not yet. {said}" if asks else said
+    else:
+        said = f"{state_words(job)}{ended}"
+    buttons = [*view(job), *([run_again(job)] if job.can_run_again else [])]
+    return b.with_buttons(said, [*buttons, b.button("Details", DETAILS, str(job.number))])

@@ -1,0 +1,284 @@
+"""Intents: the kind of a text, and what the bot does about it at each door. In doubt it is an instruction.
+
+``intents.txt`` holds the texts of each kind. An exact kind counts only as the whole text. From the others a
+naive Bayes classifier learns instructions, questions, and talk among people. To change what the bot makes
+of a text, add it there to its kind: ``make words`` measures the effect.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from math import log
+from typing import NamedTuple
+
+
+class Intent(StrEnum):
+    """What a text is. The last three are learned; each other one is wholly one of the texts of its kind."""
+
+    HELP = "help"
+    STATUS = "status"
+    STOP = "stop"
+    RETRY = "retry"
+    MERGE = "merge"
+    """To merge or close the pull request, which the bot cannot."""
+    PING = "ping"
+    """To mention somebody, which the bot does not."""
+    REVIEWED = "reviewed"
+    """Somebody has reviewed, approved or merged the pull request."""
+    NO = "no"
+    THANKS = "thanks"
+    GREETING = "greeting"
+    INSTRUCTION = "instruction"
+    QUESTION = "question"
+    TALK = "talk"
+
+
+class Door(StrEnum):
+    """How a text came. A plain reply where only mentions steer comes to none of them: it is left alone."""
+
+    FIRST = "first"
+    """By command, form, mention or direct message, to start a job."""
+    ADDRESSED = "addressed"
+    """By ``/docs-followup``, its form, or a mention in the job's thread."""
+    REPLY = "reply"
+    """A reply without a mention in the job's own thread."""
+
+
+class Deed(StrEnum):
+    """What is done about a text."""
+
+    SEND = "send"
+    RUN = "run"
+    """Carry out the bot's own word."""
+    THANK = "thank"
+    GREET = "greet"
+    ASK = "ask"
+    """Ask its author in private what should change."""
+    OFFER = "offer"
+    """Answer that questions are not answered, with a button that sends it to the agent."""
+    LEAVE = "leave"
+
+
+_OWN = (Intent.HELP, Intent.STATUS, Intent.STOP, Intent.RETRY, Intent.MERGE, Intent.REVIEWED, Intent.PING)
+LEARNED = (Intent.INSTRUCTION, Intent.QUESTION, Intent.TALK)
+_ALWAYS: Mapping[Intent, Deed] = {
+    **dict.fromkeys(_OWN, Deed.RUN),
+    Intent.THANKS: Deed.THANK,
+    Intent.GREETING: Deed.GREET,
+    Intent.NO: Deed.ASK,
+    **dict.fromkeys(LEARNED, Deed.SEND),
+}
+DEEDS: Mapping[Door, Mapping[Intent, Deed]] = {
+    Door.FIRST: {**_ALWAYS, Intent.QUESTION: Deed.OFFER},
+    Door.ADDRESSED: _ALWAYS,
+    Door.REPLY: {**_ALWAYS, Intent.GREETING: Deed.LEAVE, Intent.TALK: Deed.LEAVE},
+}
+"""The whole rule: what is done about each kind of text at each door."""
+
+
+def deed_for(intent: Intent, door: Door, *, retries: bool) -> Deed:
+    """Return what is done about a text. ``retries``: the job of its thread ended without a result.
+
+    "Try again" about any other job is for its agent.
+    """
+    if intent is Intent.RETRY and door is not Door.FIRST and not retries:
+        return Deed.SEND
+    return DEEDS[door][intent]
+
+
+LONGEST = 500
+"""Characters of the longest text that is looked at. A longer one is an instruction."""
+_SEQUENCES = (Intent.NO, Intent.REVIEWED, Intent.THANKS, Intent.GREETING)
+"""The kinds of which several may make up a text: "ok, great, thanks". The first one counts."""
+_PEOPLE = re.compile(
+    r"\W{0,3}(?:\w{1,20}[ :,]{1,2}){0,2}\+? ?@(?!docs-agent)\w"
+    r"|[A-Z][a-z]{1,20}, (?:can|could|do|did|have|would|will) you\b"
+)
+"""A text for somebody who is named."""
+_OPENERS = re.compile(r"(?:i'll|let me|we'll|who |who's|(?:\w+ )?(?:any|some)(?:one|body) )")
+"""How talk among people begins."""
+_ASKS = re.compile(
+    r"(?:(?:hi|hey|hello|so|ok|quick q\w*|question)[ ,:!]+)*"
+    r"(?:((?:what|which|who|whose|where|when|why|how)(?:'?s)?|does|can i|since when)"
+    r"|is|are|was|were|do|did|has|have|will|any|can you|could you tell)\b(?! about)"
+)
+"""How a question begins, also without its mark if there is the group."""
+_PING = re.compile(r"(?:(?:[Cc]an|[Cc]ould) you )?(?:please )?[Pp]ing @?[A-Z]\w+(?: to \w+)?\W*$")
+_SIGNS = re.compile(r":[a-z0-9_+'-]+:|(?<!\S)(?:[:;=8x]['-]?[()dpo/|\]]+|<3+|\^\^|\\o/)(?!\S)")
+_MARKS = " \t\n?!.,;:…'\"`“”‘()[]{}*_~-–—"
+_POLITE = frozenset(("please", "pls", "plz", "kindly"))
+_LONGEST_PHRASE = 7
+_SURE = 2.0
+"""The odds, as their logarithm, from which a text is talk. Below it is in doubt."""
+
+
+def classify(text: str, door: Door, learned: Learned | None = None) -> Intent:
+    """Return what a plain text is that came by this door."""
+    if len(text) > LONGEST or not text.strip():
+        return Intent.INSTRUCTION
+    if (known := exact(text)) is not None or door is Door.ADDRESSED:
+        return known or Intent.INSTRUCTION
+    said, learned = _folded(text), learned or _learned()
+    if door is Door.FIRST:
+        asks = _ASKS.match(said)
+        is_question = asks and (said.rstrip().endswith("?") or (asks[1] and len(said.split()) < 10))
+        return Intent.QUESTION if is_question and learned.questions.odds(text) > 0 else Intent.INSTRUCTION
+    if _PEOPLE.match(text) or _OPENERS.match(said):
+        doubt = -_SURE
+    else:
+        doubt = 2 * _SURE if "?" in said or len(said.split()) == 1 else _SURE
+    return Intent.TALK if learned.talk.odds(text) > doubt else Intent.INSTRUCTION
+
+
+def exact(text: str) -> Intent | None:
+    """Return the exact kind of the whole text; None if it has none."""
+    said = _folded(text)
+    words, signs = _words(said)
+    known = read_texts().exact
+    kinds = {known.get((sign,), Intent.GREETING) for sign in signs}
+    if not words:
+        kinds |= {Intent.NO} if not signs and re.search("[?!.…]", said) else set()
+        return next((kind for kind in _SEQUENCES if kind in kinds), None)
+    if _PING.match(text):
+        return Intent.PING
+    own = known.get(words[:-1] if job_number(text) else words)
+    if own in _OWN and (own is not Intent.REVIEWED or "?" not in said):
+        return own
+    place = 0
+    while place < len(words):
+        found = (
+            many
+            for many in range(_LONGEST_PHRASE, 0, -1)
+            if known.get(words[place : place + many]) in _SEQUENCES
+        )
+        if not (count := next(found, 0)):
+            return None
+        kinds.add(known[words[place : place + count]])
+        place += count
+    return (
+        None
+        if "?" in said and kinds != {Intent.GREETING}
+        else next(kind for kind in _SEQUENCES if kind in kinds)
+    )
+
+
+def job_number(text: str) -> int | None:
+    """Return the number of the job that ends a text: ``retry job 12``; None without one."""
+    found = re.search(r"\s#?([1-9][0-9]{0,8})\W*$", text)
+    return int(found[1]) if found else None
+
+
+def asks_yes_or_no(text: str) -> bool:
+    """Return whether a question about a job can be answered with yes: "is it ready?"."""
+    return re.match(r"(?:is|are|did|has|ready|done|finished)\b", text.strip(), re.IGNORECASE) is not None
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
+
+
+def _words(said: str) -> tuple[tuple[str, ...], list[str]]:
+    """Return the words of a text without marks and politeness, and its emoji and smileys."""
+    signs = _SIGNS.findall(said)
+    bare = _SIGNS.sub(" ", said)
+    signs += [each for each in bare if unicodedata.category(each) == "So" and ord(each) > 0x2000]
+    bare = "".join(
+        each if unicodedata.category(each) not in ("So", "Sk", "Mn", "Cf") else " " for each in bare
+    )
+    words = tuple(word for each in bare.split() if (word := each.strip(_MARKS)))
+    return tuple(word for word in words if word not in _POLITE) or words, signs
+
+
+def _features(text: str) -> Iterator[str]:
+    """Yield what is learned from: words, pairs of words, the first one, stems, and signs."""
+    said = _folded(text)
+    words = ["0" if word.isdecimal() else word for word in re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+", said)]
+    yield from words
+    yield from (f"{one} {two}" for one, two in zip(["^", *words], [*words, "$"], strict=True))
+    yield from (f"{word[:5]}~" for word in words if len(word) > 5)
+    yield from (f"1 {word}" for word in words[:1])
+    yield f"length {len(words).bit_length()}"
+    yield from (name for name, sign in _SHAPES.items() if sign.search(text))
+
+
+_SHAPES = {
+    "a digit": re.compile(r"\d"),
+    "code": re.compile(r"`|\w[/_.(]\w|\w\(\)|--\w|[a-z][A-Z]|\{|<\w|[-=]>|→"),
+    "a quote": re.compile(r"[\"“”]|(?<!\w)'\w"),
+    "a name": re.compile(r"(?<!^)(?<![.!?] )\b[A-Z]\w"),
+    "capitals": re.compile(r"\b[A-Z]{2,}\b"),
+    "?": re.compile(r"\?"),
+    "!": re.compile("!"),
+    "a mention": re.compile(r"@\w"),
+    "emoji": re.compile(":[a-z0-9_+'-]+:|[\u2600-\u27bf\U0001f300-\U0001faff]"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts of each kind. ``exact`` is by their words."""
+
+    exact: Mapping[tuple[str, ...], Intent]
+    examples: Sequence[tuple[str, Intent]]
+
+
+@cache
+def read_texts() -> Texts:
+    """Return the texts of ``intents.txt``."""
+    exact, examples, kind, is_exact = {}, [], Intent.TALK, False
+    for line in files(__package__).joinpath("intents.txt").read_text("utf-8").splitlines():
+        if heading := re.fullmatch(r"\[(exact )?(\w+)\]", line):
+            is_exact, kind = bool(heading[1]), Intent(heading[2])
+        elif is_exact:
+            words, signs = _words(_folded(line))
+            exact[words or tuple(signs[:1])] = kind
+        elif line:
+            examples.append((line, kind))
+    return Texts(exact, examples)
+
+
+class Classifier:
+    """A naive Bayes classifier of two kinds of texts. Kinds count alike, whichever has more examples."""
+
+    def __init__(self, texts: Iterable[str], others: Iterable[str]) -> None:
+        of_kind, of_others = (
+            Counter(f for text in each for f in {*_features(text)}) for each in (texts, others)
+        )
+        every = of_kind.keys() | of_others.keys()
+        sums = [counts.total() + _SMOOTHING * len(every) for counts in (of_kind, of_others)]
+        self._weights = {
+            each: log((of_kind[each] + _SMOOTHING) / sums[0]) - log((of_others[each] + _SMOOTHING) / sums[1])
+            for each in every
+        }
+
+    def odds(self, text: str) -> float:
+        """Return the logarithm of how much likelier the text is of the kind than of the others."""
+        return sum(self._weights.get(each, 0.0) for each in {*_features(text)})
+
+
+_SMOOTHING = 0.5
+
+
+class Learned(NamedTuple):
+    """What tells talk from instructions and questions, and questions from instructions."""
+
+    talk: Classifier
+    questions: Classifier
+
+
+def learn(examples: Sequence[tuple[str, Intent]]) -> Learned:
+    """Learn from texts, each with its kind."""
+    instructions, questions, talk = ([text for text, kind in examples if kind is each] for each in LEARNED)
+    return Learned(Classifier(talk, instructions + questions), Classifier(questions, instructions))
+
+
+@cache
+def _learned() -> Learned:
+    return learn(read_texts().examples)

@@ -1,0 +1,98 @@
+"""The alerts of deploy/alerts.yml, evaluated by Prometheus' own promtool."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
+
+from bot.health.metrics import Metrics
+
+ROOT = Path(__file__).parents[2]
+RULES_FILE = ROOT / "deploy" / "alerts.yml"
+RULES: Mapping[str, Mapping[str, Any]] = {
+    rule["alert"]: rule
+    for group in yaml.safe_load(RULES_FILE.read_text())["groups"]
+    for rule in group["rules"]
+}
+PROMTOOL = shutil.which("promtool")
+"""A program of Debian's package prometheus."""
+CHECKS = ("database", "slack", "workers", "runs", "socket", "signatures")
+HOLDS_MINUTES = 20
+"""Longer than any alert waits before it fires."""
+_FIRED = re.compile(r"alertname: ?(\w+)")
+
+
+def gauges(projects: Mapping[str, float] | None = None, alive: int = 2, gone: int = 0, **whole: float) -> Any:
+    """Return the gauges of the rows of two projects, of which the second has these values."""
+    usual = {"quota_used": 0, "quota_limit": 100, "quota_exhausted": 0, "key_refused": 0}
+    usual |= {"service_failing_seconds": 0}
+    beta = usual | dict(projects or {})
+    whole = {"dead_letters": 0, "unconfirmed_prompts": 0} | whole
+    return {
+        **{name: {"": value} for name, value in whole.items()},
+        **{name: {"acme": usual[name], "beta": beta[name]} for name in usual},
+        "worker_processes": {"alive": alive, "gone": gone},
+    }
+
+
+def well() -> Metrics:
+    """Return the metrics of a bot that is well."""
+    metrics = Metrics()
+    metrics.set_rows(gauges())
+    metrics.set_gauge("sockets", 2)
+    metrics.set_gauge("disk_free_bytes", 10**10)
+    for check in CHECKS:
+        metrics.set_check(check, True)
+    return metrics
+
+
+def samples(metrics: Metrics) -> list[Sample]:
+    """Return the samples on the page of metrics."""
+    families = text_string_to_metric_families(metrics.page()[0].decode())
+    return [sample for family in families for sample in family.samples if sample.name.startswith("docs_bot")]
+
+
+def fired(*processes: Metrics, before: Metrics | None = None, minutes: int = HOLDS_MINUTES) -> set[str]:
+    """Return the alerts that fire when these pages have been shown for ``minutes``.
+
+    ``before``: the page of an hour before that; None if Prometheus saw none, as at the first start.
+    """
+    assert PROMTOOL is not None
+    values: dict[str, str] = {}
+    for process, metrics in enumerate(processes):
+        for page, length in [*([] if before is None else [(before, 60)]), (metrics, minutes)]:
+            for sample in samples(page):
+                labels = {**sample.labels, "instance": str(process)}
+                pairs = ",".join(f"{name}={json.dumps(value)}" for name, value in labels.items())
+                series = f"{sample.name}{{{pairs}}}"
+                gap = "_x60" if before is not page and before is not None else ""
+                values[series] = f"{values.get(series, gap)} {sample.value:g}x{length}".strip()
+    test = {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": held} for name, held in values.items()],
+        "alert_rule_test": [
+            {"eval_time": f"{minutes + (0 if before is None else 60)}m", "alertname": name, "exp_alerts": []}
+            for name in RULES
+        ],
+    }
+    document = {"rule_files": [str(RULES_FILE)], "evaluation_interval": "1m", "tests": [test]}
+    with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+        yaml.safe_dump(document, file)
+        file.flush()
+        ran = subprocess.run(
+            [PROMTOOL, "test", "rules", file.name], capture_output=True, text=True, check=False
+        )
+    said = ran.stdout + ran.stderr
+    names = set(_FIRED.findall(said))
+    assert (ran.returncode == 0) is (not names), said
+    return names

@@ -1,0 +1,43 @@
+"""Answers to texts that are not sent to the agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.messages import intents
+from bot.model.ids import MessageTs, RequestKey
+from bot.model.jobs import JobState
+from bot.model.prompts import Unsent
+from bot.model.waits import Wait, Waiting, WaitWhy
+from tests.builders import NOW
+from tests.messages.samples import job
+
+_STATES = (JobState.WAITING, JobState.WORKING, JobState.PULL_REQUEST, JobState.FAILED)
+
+
+def samples() -> Mapping[str, object]:
+    """The answer to a no, to a question, and to each of the bot's own words about a job."""
+    waits = [Wait(Waiting.PROMPT, WaitWhy.LIMIT, NOW, NOW, NOW)]
+    ready, failed = job(JobState.PULL_REQUEST), job(JobState.FAILED)
+    return {
+        "a no": intents.what_should_change(),
+        "a question": intents.cannot_answer(Unsent(RequestKey("command:1"), MessageTs("1.2"), "Say <what>")),
+        "sent after all": intents.sent(),
+        "thanks by command": intents.you_are_welcome(),
+        "a wish to mention somebody": intents.cannot_ping(),
+        "a word without a job": intents.no_job_here(),
+        "merged, by command": intents.reviewed(ready),
+        "stop, and a prompt waits": intents.cannot_stop(ready, withdraws=True, may_steer=True),
+        **{
+            f"stop, {state}{', may decide' if may else ''}": intents.cannot_stop(
+                job(state), withdraws=may and state is JobState.WAITING, may_steer=may
+            )
+            for state in _STATES
+            for may in (True, False)
+        },
+        "try again, not failed": intents.not_failed(ready),
+        "merge it": intents.cannot_merge(ready),
+        "merge it, without a pull request": intents.cannot_merge(failed),
+        **{f"status, {state}": intents.status_line(job(state), waits, asks=False) for state in _STATES},
+        **{f"is it ready, {state}": intents.status_line(job(state), waits, asks=True) for state in _STATES},
+    }

@@ -1,0 +1,167 @@
+"""Texts that leave lose keys, passwords and personal numbers, and nothing that a reader needs."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.masking import has_key, masked, without_keys
+from tests.growth import SIGNS, texts_of, too_slow
+from tests.messages.test_any_text import ANY_TEXT
+
+KEYS = (
+    "xoxb-582910437762-Kq7wLm2x",
+    "xapp-1-A0B1C2-98765-fedcba",
+    "xoxe.xoxp-1-Mi0yLTk4NzY",
+    "mint_h8Kq2Lw9Zr5T",
+    "github_pat_11AQZWSXE0hGfEdC",
+    "ghp_9fK2mQ7xR4tW8zB1",
+    "glpat-Zx8Kw2Rt5Yq9",
+    "sk-proj-Zk8dQ2LmR7wT5xYv",
+    "sk_live_51HqLyjWDarjtT1zdp7dc",
+    "AKIAQ7ZK3MW9RT2LXB5C",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.dBjftJeZ4CVPmB92K27u",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY-----",
+)
+WORDS = (
+    *("/docs-agent", "mint.json", "task-runner", "sk-learn", "npm_config_cache", "A guide to API keys"),
+    *("the password is required", "Unknown key: colours", "Unexpected token = in line 12", "bearer token"),
+    *("see https://acme.slack.com/archives/C0123ABC/p1700000000123456", "ask ana@example.com", "10.0.0.17"),
+    *("2026-11-24 2026-11-25", "pages 1000 2000 3000 4001", "v2.10.3", "12:30:45", "1, 2, 3", "007"),
+    *("build 20261124", "guides/rotating-keys.mdx:12:34: expected }", "Took 1234 ms, 56 pages"),
+)
+"""What a prompt, a thread or a build's log has, and has to keep."""
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("write to ana@example.com, or ben＠x.org", "write to [email], or [email]"),
+        ("请联系ana@example.com谢谢", "[email]"),
+        ("ana%40example.com", "[email]"),
+        ("see https://x.example/a?token=1 now", "see [address] now"),
+        ("www.example.com/me", "[address]"),
+        ("from 10.0.0.17:8080?", "from [address]"),
+        ("sk-proj-abc123DEF456ghi789", "[key]"),
+        ("xoxb-123456789012-abcdefgh", "[key]"),
+        ("AKIAIOSFODNN7EXAMPL2", "[key]"),
+        ("550e8400-e29b-41d4-a716-446655440000", "[key]"),
+        ("card 4111111111111111", "card [number]"),
+        ("password: hunter2 fails", "password: [key] fails"),
+        ("api_key=abc", "api_key=[key]"),
+        ("a" * 64, "[key]"),
+        ("Authorization: Bearer hunter two", "Authorization: Bearer [key] two"),
+        ('{"password": "hunter2", "a": 1}', '{"password": "[key]", "a": 1}'),
+        ("api_key = abc def", "api_key = [key] def"),
+        ("password：hunter2", "password：[key]"),
+        ("card 4111-1111-1111-1111", "card [number]"),
+        ("from 2001:db8::8a2e:370:7334?", "from [address]"),
+    ],
+)
+def test_addresses_emails_and_keys_are_masked(text: str, kept: str) -> None:
+    assert masked(text, is_readers=True) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("how to rotate an api key", "@acme/sdk", "OAuth2 client credentials", "error 429", "v2.10.3"),
+        *("std::vector", "at 12:30:45", "bearer token", "a = b", "密码：a", "2026-10-01", "::"),
+        *("/guides/install-the-2-sdk-for-python3", "getUnconfirmedDeliveryByIdentifier", "token", "?", ""),
+    ],
+)
+def test_ordinary_words_stay(text: str) -> None:
+    assert masked(text, is_readers=True) == text
+
+
+def test_masking_is_never_slow() -> None:
+    def seconds(text: str) -> float:
+        began = process_time()
+        masked(text)
+        masked(text, is_readers=True)
+        has_key(text)
+        return process_time() - began
+
+    parts = ("key:", "a@", "://", "1.", "sk-a1", "%40", "= ", "key: ", "a:", "+1 ", "1 ", "GB82 ", "eyJ")
+    for text_of in texts_of(
+        [*SIGNS, *parts, "password is ", "https://http://", "-----BEGIN PRIVATE KEY-----"]
+    ):
+        assert (slow := too_slow(seconds, text_of, 0.05)) is None, slow
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("around", ["{}", "use {} here", "TOKEN={}", "a/{}/b", '{{"a": "{}"}}', "x:{}."])
+def test_known_keys_are_masked_everywhere(key: str, around: str) -> None:
+    text = around.format(key)
+    for safe in (without_keys(text), masked(text), masked(text, is_readers=True)):
+        assert not [part for part in key.splitlines() if part in safe], safe
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("card 4111 1111 1111 1111.", "card [number]."),
+        ("card 3782 822463 10005", "card [number]"),
+        ("call +49 30 1234 5678", "call [number]"),
+        ("call 0049 (30) 12345678 now", "call [number] now"),
+        ("call 030 / 1234 5678", "call [number]"),
+        ("call (555) 123-4567", "call [number]"),
+        ("call 1-800-555-0199", "call [number]"),
+        ("call 01 23 45 67 89", "call [number]"),
+        ("IBAN DE89 3704 0044 0532 0130 00 and more", "IBAN [number] and more"),
+        ("IBAN GB82WEST12345698765432", "IBAN [number]"),
+        ("password is hunter2", "password is [key]"),
+        ("Passwort: geheim", "Passwort: [key]"),
+        ("token: k8Zq2Lw9", "token: [key]"),
+        ("postgres://ana:pass@host/db", "postgres://[key]@host/db"),
+        ("get https://a.example/b?sig=k8Zq&c=d", "get https://a.example/b?sig=[key]&c=d"),
+        ("https://hooks.slack.com/services/T0/B0/k8Zq", "https://hooks.slack.com/[key]"),
+    ],
+)
+def test_secrets_and_numbers_are_masked_in_what_people_and_programs_write(text: str, kept: str) -> None:
+    assert masked(text) == kept
+
+
+@pytest.mark.parametrize("text", WORDS)
+def test_what_is_needed_stays(text: str) -> None:
+    assert masked(text) == text
+    assert not has_key(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("ghp_xxxxxxxxxxxxxxxxxxxx", "xoxb-your-token", "AKIAIOSFODNN7EXAMPLE", "API_KEY=YOUR_KEY_1"),
+        *(
+            "sk_test_1234567890abcdef",
+            "password: secret",
+            "Say that `token: 3600` is seconds",
+            "key: 12345678",
+        ),
+        "Document the header `Authorization: Bearer TOKEN`",
+    ],
+)
+def test_made_up_keys_in_prompts_are_no_keys(text: str) -> None:
+    assert not has_key(text)
+
+
+@pytest.mark.parametrize(
+    "text", [*KEYS, "password is hunter2", "api_key=k8Zq2Lw9", "the secret: k8Zq2Lw9", "Bearer: k8Zq2Lw9"]
+)
+def test_keys_in_prompts_are_found(text: str) -> None:
+    assert has_key(f"Add this to the guide: {text}")
+
+
+@given(ANY_TEXT)
+def test_masking_takes_any_text(text: str) -> None:
+    has_key(text)
+    for once in (without_keys(text), masked(text), masked(text, is_readers=True)):
+        assert without_keys(once) == once
+
+
+@given(st.sampled_from(KEYS), st.text(st.sampled_from(" \n,.:;()[]{}<>\"'=/@|"), max_size=5))
+def test_no_sign_around_a_key_saves_it(key: str, sign: str) -> None:
+    assert not [part for part in key.splitlines() if part in without_keys(f"a{sign or ' '}{key}{sign}b")]

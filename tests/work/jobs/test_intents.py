@@ -1,0 +1,233 @@
+"""What people write that is no instruction, at each door: what the bot does, and what they see."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.workspace.state import Json
+from tests.talk import Talk
+from tests.talk_people import Shown
+
+WHAT = "What should change? Reply with what it should say."
+NO_ANSWERS = "I change docs; I can't answer questions yet."
+NOES = ("no", "not good", "thank you but no", "👎", "hmm", "nope, that is wrong", "this is wrong", "?")
+WRONG = "that is not what I asked for"
+PULL_REQUEST = "Pull request #1 · code.example"
+FIRST = ("command", "form", "mention", "direct")
+DOORS = (*FIRST, "reply", "mention in the thread")
+ASKED = "Add a quickstart"
+
+
+@pytest.fixture
+async def talk(talk: Talk) -> Talk:
+    """A conversation in which Ana's job has ended with a pull request."""
+    await talk.started()
+    await talk.ends()
+    talk.everything()
+    return talk
+
+
+async def says_by(door: str, talk: Talk, text: str) -> tuple[list[Shown], list[str], list[str]]:
+    """Say something by a door; return the private answers, the reactions, and what the agent got."""
+    sent, message = len(talk.agent_got()), None
+    message = await _says(door, talk, text)
+    await talk.time.passes(60)
+    answers = [each for each in talk.ana.reads() if "Working on it" not in each]
+    reactions = talk.reactions(message) if message else []
+    talk.everything()
+    return answers, reactions, talk.agent_got()[sent:]
+
+
+async def _says(door: str, talk: Talk, text: str) -> Json | None:
+    match door:
+        case "command":
+            await talk.ana.types(f"/docs-agent {text}")
+        case "form":
+            await talk.ana.types("/docs-agent")
+            assert await talk.ana.fills_in(prompt=text) == {}
+        case "mention":
+            return await talk.ana.says(f"@docs-agent {text}")
+        case "direct":
+            return await talk.ana.says(text, channel="dm")
+        case "reply":
+            return await talk.ana.replies(text)
+        case _:
+            return await talk.ana.replies(f"@docs-agent {text}")
+    return None
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_one_of_the_bots_own_words_is_done(talk: Talk, door: str) -> None:
+    [answer], reactions, sent = await says_by(door, talk, "cancel job 1")
+    assert answer.startswith("Job 1 isn't running, so there is nothing to stop.")
+    assert (reactions, sent) == ([], [])
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_thanks_get_a_thumb_and_are_not_sent(talk: Talk, door: str) -> None:
+    answers, reactions, sent = await says_by(door, talk, "Great, thank you!")
+    assert (answers, reactions) == (([":+1:"], []) if door in ("command", "form") else ([], ["+1"]))
+    assert sent == []
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_greeting_is_greeted_and_left_alone_in_a_jobs_thread(talk: Talk, door: str) -> None:
+    answers, reactions, sent = await says_by(door, talk, "hi")
+    assert [answer[:3] for answer in answers] == ([] if door == "reply" else ["Hi!"])
+    assert (reactions, sent) == ([], [])
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_no_is_asked_what_should_change(talk: Talk, door: str) -> None:
+    assert await says_by(door, talk, WRONG) == ([WHAT], [], [])
+
+
+@pytest.mark.parametrize("text", NOES)
+async def test_nothing_negative_gets_a_thumb(talk: Talk, text: str) -> None:
+    assert await says_by("reply", talk, text) == ([WHAT], [], [])
+    assert "Pull request ready" in talk.status()
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_talk_is_left_alone_only_as_a_reply(talk: Talk, door: str) -> None:
+    text = "I'll review it after lunch"
+    seen = ["eyes"] if door == "mention in the thread" else []
+    assert await says_by(door, talk, text) == ([], seen, [] if door == "reply" else [text])
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_question_is_offered_first_and_an_instruction_in_a_jobs_thread(talk: Talk, door: str) -> None:
+    text = "how do I rotate an API key?"
+    answers, _, sent = await says_by(door, talk, text)
+    assert answers == ([NO_ANSWERS] if door in FIRST else [])
+    assert sent == ([] if door in FIRST else [text])
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("text", ["shorter", "30 seconds, not 60"])
+async def test_all_else_is_sent(talk: Talk, door: str, text: str) -> None:
+    answers, _, sent = await says_by(door, talk, text)
+    assert (answers, sent) == ([], [text])
+
+
+@pytest.mark.parametrize(
+    "text", ["why did you use python 3.9?", "No, the other page", "status codes are missing"]
+)
+async def test_replies_that_lists_of_words_kept_back_are_sent(talk: Talk, text: str) -> None:
+    assert await says_by("reply", talk, text) == ([], ["eyes"], [text])
+
+
+@pytest.mark.parametrize("text", ["status?", "thanks", "hi", "no", "I'll look", "why is it POST?", "shorter"])
+async def test_a_reply_is_left_alone_where_only_mentions_steer(talk: Talk, text: str) -> None:
+    begun = await talk.ben.says("The limits are wrong")
+    await talk.ana.replies("@docs-agent fix the limits page", begun)
+    await talk.time.passes(60)
+    talk.everything()
+    reply = await talk.ana.replies(text, begun)
+    await talk.time.passes(60)
+    assert (talk.reactions(reply), talk.ana.reads(), talk.unread()) == ([], [], [])
+    assert len(talk.agent_got()) == 2
+
+
+@pytest.mark.parametrize("text", ["aside shorter", "! shorter", "@ben shorter?"])
+async def test_a_reply_for_people_is_left_alone_everywhere(talk: Talk, text: str) -> None:
+    assert await says_by("reply", talk, text) == ([], [], [])
+
+
+@pytest.mark.parametrize("text", ["merge it", "close the PR", "Can you merge this?"])
+async def test_what_the_bot_cannot_do_has_the_button_that_leads_there(talk: Talk, text: str) -> None:
+    [answer], _, sent = await says_by("reply", talk, text)
+    assert answer.startswith("I can't merge or close it from here:")
+    assert (answer.buttons, sent) == ([PULL_REQUEST], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("is it ready?", "Yes: pull request #1, since "), ("status", "Ready: pull request #1, since ")],
+)
+async def test_a_status_is_one_line_and_the_rest_behind_a_button(talk: Talk, text: str, told: str) -> None:
+    [answer], _, _ = await says_by("reply", talk, text)
+    assert told in answer
+    assert answer.buttons == [PULL_REQUEST, "Details"]
+    await talk.ana.presses("Details", answer)
+    [details] = talk.ana.reads()
+    assert "The service's id" in details
+
+
+@pytest.mark.parametrize("door", ["command", "mention", "direct", "reply"])
+async def test_what_can_you_do_shows_the_help(talk: Talk, door: str) -> None:
+    [answer], _, sent = await says_by(door, talk, "what can you do?")
+    assert "Lists the channel's jobs" in answer
+    assert sent == []
+
+
+async def test_whoever_wants_somebody_mentioned_is_told_how(talk: Talk) -> None:
+    [answer], _, sent = await says_by("reply", talk, "can you ping Chika to review")
+    assert answer.startswith("I can't mention people for you.")
+    assert sent == []
+
+
+async def test_a_word_about_a_job_that_is_not_there_says_so(talk: Talk) -> None:
+    assert (await talk.ben.answer_to("/docs-agent stop")).startswith("You have no job here yet.")
+    assert "There's no Job 7 that you can see" in await talk.ben.answer_to("/docs-agent cancel job 7")
+
+
+async def test_try_again_about_a_job_that_has_not_failed_is_for_its_agent(talk: Talk) -> None:
+    assert (await says_by("reply", talk, "try again"))[2] == ["try again"]
+    answer = await talk.ana.answer_to("/docs-agent retry")
+    assert answer.startswith("Job 1 hasn't failed.")
+    assert answer.buttons == ["Run again"]
+
+
+@pytest.mark.parametrize("words", ["merged", "done", "#1 approved", "lgtm"])
+async def test_reviewed_is_set_by_an_exact_word(talk: Talk, words: str) -> None:
+    assert await says_by("reply", talk, words) == ([], ["+1"], [])
+    assert "Reviewed" in talk.status()
+
+
+@pytest.mark.parametrize("words", ["merging after lunch", "I approved a similar one", "done?"])
+async def test_nothing_else_sets_reviewed(talk: Talk, words: str) -> None:
+    await says_by("reply", talk, words)
+    assert "Reviewed" not in talk.status()
+
+
+async def test_a_follow_up_by_command_that_says_merged_marks_the_job_that_it_names(talk: Talk) -> None:
+    answer = await talk.ana.answer_to("/docs-followup 1 merged")
+    await talk.time.passes()
+    assert answer.startswith(":+1: Job 1: :white_check_mark: *Reviewed*")
+    assert "Reviewed" in talk.status()
+    assert talk.agent_got() == [ASKED]
+
+
+@pytest.mark.parametrize("door", FIRST)
+async def test_a_question_goes_out_once_when_its_author_insists(talk: Talk, door: str) -> None:
+    text = "Is the quickstart outdated?"
+    [answer], _, _ = await says_by(door, talk, text)
+    await talk.ana.presses("Send it to the agent anyway", answer)
+    await talk.time.passes()
+    assert talk.agent_got() == [ASKED, text]
+    talk.everything()
+
+
+async def test_a_message_with_a_file_says_more_than_its_words(talk: Talk) -> None:
+    await talk.ana.says("@docs-agent ?", files=[("notes.md", "# Notes")])
+    await talk.time.passes()
+    assert "# Notes" in talk.agent_got()[-1]
+    talk.everything()
+
+
+async def test_a_guest_is_refused_without_a_button(talk: Talk) -> None:
+    answer = await talk.gus.answer_to("/docs-agent what is SSO?")
+    assert answer.buttons == []
+    assert talk.agent_got() == [ASKED]
+
+
+async def test_an_edit_that_leaves_no_instruction_takes_the_prompt_back(talk: Talk) -> None:
+    talk.service.says("create", 429, seconds=60)
+    said = await talk.ana.says("@docs-agent Add a page")
+    await talk.time.passes(30)
+    await talk.ana.edits(said, "@docs-agent stop")
+    await talk.time.passes(120)
+    assert talk.agent_got() == [ASKED]
+    assert "Withdrawn" in talk.thread(said)[0]
+    talk.everything()

@@ -1,0 +1,76 @@
+"""``try again`` and ``stop`` in the thread of a job that failed, waits or runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.talk import Talk
+
+
+@pytest.mark.parametrize("text", ["try again", "again!", "retry", "Please run it again"])
+async def test_retry_in_a_failed_jobs_thread_runs_it_again(talk: Talk, text: str) -> None:
+    await talk.started()
+    await talk.ends("failed", pr_link=None)
+    await talk.ben.replies(text)
+    await talk.time.passes()
+    assert talk.agent_got() == ["Add a quickstart"] * 2
+    assert f"<@{talk.ben.id}> ran this again as" in talk.replies()[-1]
+    talk.everything()
+
+
+@pytest.mark.parametrize("text", ["stop", "please cancel this", "cancel job 1"])
+async def test_who_may_steer_a_running_job_can_have_it_kept_quiet(talk: Talk, text: str) -> None:
+    await talk.started()
+    await talk.ana.replies(text)
+    await talk.time.passes()
+    [answer] = talk.ana.reads()
+    assert answer.startswith("I can't stop Job 1 once it runs.")
+    await talk.ana.presses("Keep quiet about it", answer)
+    await talk.time.passes()
+    assert "Stopped checking" in talk.status()
+    assert talk.agent_got() == ["Add a quickstart"]
+    talk.everything()
+
+
+async def test_nobody_else_can_have_a_job_kept_quiet(talk: Talk) -> None:
+    await talk.started()
+    await talk.ben.replies("stop")
+    await talk.time.passes()
+    [answer] = talk.ben.reads()
+    assert answer.buttons == []
+    assert "Working on it" in talk.status()
+
+
+async def test_what_waits_can_be_withdrawn_where_somebody_says_stop(talk: Talk) -> None:
+    await talk.started()
+    talk.service.says("follow_up", 429, seconds=600)
+    await talk.ana.replies("Make it shorter")
+    await talk.time.passes(60)
+    await talk.ana.replies("stop")
+    await talk.time.passes()
+    [answer] = talk.ana.reads()
+    assert answer.startswith("A follow-up still waits.")
+    await talk.ana.presses("Withdraw", answer)
+    await talk.time.passes(3_700)
+    assert talk.agent_got() == ["Add a quickstart"]
+    talk.everything()
+
+
+async def test_a_job_that_runs_is_not_ready_yet(talk: Talk) -> None:
+    await talk.started()
+    await talk.ana.replies("is it ready?")
+    await talk.time.passes()
+    [answer] = talk.ana.reads()
+    assert answer.startswith("Not yet. :gear: *Working on it*")
+    talk.status()
+
+
+async def test_an_app_is_taken_at_its_word_unless_it_thanks(talk: Talk) -> None:
+    await talk.process.starts(allowed_bots=talk.ben.id)
+    thanks = await talk.ben.says("@docs-agent thanks!")
+    await talk.ben.says("@docs-agent stop")
+    await talk.time.passes()
+    assert talk.agent_got() == ["stop"]
+    assert talk.reactions(thanks) == ["+1"]
+    assert talk.ben.reads() == []
+    talk.everything()
