@@ -198,3 +198,16 @@ async def test_waiting_survives_a_restart(talk: Talk) -> None:
         await talk.time.passes(HOUR)
     assert got(talk) == ["one", "three", "two"]
     talk.everything()
+
+
+async def test_a_follow_up_takes_one_use_as_a_job_does(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=3)
+    await talk.started("Add one page")
+    await talk.ana.replies("make it shorter")
+    await talk.time.passes()
+    await talk.started("Add two pages")
+    assert talk.agent_got() == ["Add one page", "make it shorter", "Add two pages"]
+    await talk.started("Add three pages")
+    assert talk.agent_got() == ["Add one page", "make it shorter", "Add two pages"]
+    assert "starts at about" in talk.status(3)
+    talk.everything()
