@@ -68,12 +68,12 @@ class Site:
         return [(path, counted(these)) for path, these in sorted(by_path.items())]
 
     def read(self, path: str, first: date, last: date, *, people: int = 0, agents: int = 0) -> None:
-        """So many different people and agents read a page, each on one day of these."""
+        """So many people and agents read a page on one of these days, every third again the next day."""
         days = (last - first).days + 1
         for kind, count, offset in (("human", people, 0), ("ai", agents, 1_000_000)):
             for number in range(count):
-                day = first + timedelta(days=number % days)
-                self.visits.append(Visit(day, offset + number, kind, path))
+                for at in {number % days, min(number % days + (number % 3 == 0), days - 1)}:
+                    self.visits.append(Visit(first + timedelta(days=at), offset + number, kind, path))
 
     def fill(self, pages: int, first: date, last: date, seed: int = 1) -> None:
         """Every one of so many pages is read once each week at least."""
