@@ -89,6 +89,9 @@ async def test_no_secret_and_no_prompt_stands_in_any_log_line(
     async with running_bot(settings, timeouts=STEADY):
         root = await story.asked("Canary prompt 7f3a about webhooks")
         await story.replies(root, 1)
+        done = await story.finished("Canary prompt 7f3b about retries")
+        story.reply(done, "canary-7f3a: mention retries")
+        await story.replies(done, 2)
         await story.command("/docs-agent", "status nonsense-canary-7f3a")
         await asyncio.sleep(0.1)
     written = capfd.readouterr()
