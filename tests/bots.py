@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
-from bot.github import API_URL
 from sandbox.world import World
 from tests.limits import HANG_SECONDS
 from tests.scenarios.story import environment
@@ -71,7 +70,7 @@ class Zygote:
         ``ahead``: how far the bot's clock is ahead. ``blind``: it cannot look at pull requests.
         """
         env = environment(world) | _FAST | settings
-        env |= {"GITHUB_API_URL": API_URL} if blind else {}
+        env |= {"GITHUB_API_URL": "https://api.github.com"} if blind else {}
         order = {"kill_at": kill_at, "watched": watched, "lease_seconds": lease_seconds}
         return await self.fork(env, output, **order, ahead=ahead.total_seconds())
 
