@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Unpack
 
-from sqlalchemy import select
+from sqlalchemy import and_, or_, select
 
 from bot.model.ids import JobNumber, ProjectId
-from bot.model.previews import Preview, PreviewFields
+from bot.model.previews import Preview, PreviewFields, PreviewState, PreviewTurn
 from bot.store.columns import insert_unless_there, reader
 from bot.store.leases import FREE, Claimer, Rows
 from bot.store.limits import QuotaRepository
@@ -17,6 +17,7 @@ from bot.store.queues import PREVIEWS
 from bot.store.schema import limits, previews
 
 _CLAIM_DUE = PREVIEWS.claiming()
+_TURN = tuple(previews.c[name] for name in PreviewTurn.__dataclass_fields__)
 
 
 class PreviewRepository(Rows[Preview]):
@@ -53,12 +54,12 @@ class PreviewRepository(Rows[Preview]):
         """Count a call before it is made, so that a crash cannot make the count too low. Keeps the lease."""
         self._write(preview.job, owner, {"asks": preview.asks + 1, "called_at": now})
 
-    def calls_since(self, since: datetime) -> Sequence[tuple[JobNumber, ProjectId, datetime]]:
-        """Return the last call for each job's preview, of those made after ``since``, the newest first."""
-        calls = select(previews.c.job, previews.c.project, previews.c.called_at)
-        newest = calls.where(previews.c.called_at > since).order_by(previews.c.called_at.desc())
-        rows = self.connection.execute(newest)
-        return [(JobNumber(row.job), ProjectId(row.project), row.called_at) for row in rows]
+    def turns(self, since: datetime) -> Sequence[PreviewTurn]:
+        """Return the previews that wait for their first call, and the last calls made after ``since``."""
+        called = previews.c.called_at > since
+        waits = and_(previews.c.due_at.is_not(None), previews.c.state == PreviewState.ASKED)
+        rows = self.connection.execute(select(*_TURN).where(or_(called, waits)))
+        return [PreviewTurn(*row) for row in rows]
 
     def has_begun(self, project: ProjectId) -> bool:
         """Return whether the service has ever begun to build a preview of the project."""

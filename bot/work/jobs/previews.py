@@ -6,7 +6,7 @@ A call that may begin a build is counted before it is made, so that a crash asks
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Unpack
 
 import structlog
@@ -31,12 +31,12 @@ from bot.model.jobs import JobState, TrackedJob
 from bot.model.outbox import NewDelivery
 from bot.model.previews import (
     GIVEN_UP_AFTER,
-    MOST_A_MINUTE,
     MOST_ASKS,
     NOT_HERE_FOR,
     Preview,
     PreviewFields,
     PreviewState,
+    begins_at,
     end_of,
 )
 from bot.store import Transaction
@@ -49,6 +49,8 @@ from bot.work.writing import run_all, unless_taken_over
 log = structlog.get_logger(__name__)
 _AT_ONCE = 5
 _RETRY_SECONDS = 30.0
+_UNNOTICED = timedelta(seconds=20)
+"""A preview that waits no longer for its turn is not worth a word."""
 _NOT_HERE = (Forbidden, NotConfigured)
 _Change = Callable[[Transaction], bool]
 """Writes what was heard. Returns whether there is something to tell."""
@@ -68,7 +70,7 @@ def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) ->
 
 
 async def ask_by_press(context: Context, readable: Readable) -> Message | None:
-    """Ask for a preview, as somebody did by a press. Return the private answer if there can be none.
+    """Ask for a preview, as somebody did by a press. Return the answer if it waits, or if there can be none.
 
     Raises NotAllowed for a job in a channel that the bot is not set up for.
     """
@@ -76,9 +78,15 @@ async def ask_by_press(context: Context, readable: Readable) -> Message | None:
 
     def ask(tx: Transaction) -> Message | None:
         job = tx.jobs.get_locked(readable.job.number)
-        if job is None or ask_for(context, tx, job, readable.allowed.user):
+        if job is None:
             return None
-        return say.none_came(job)
+        if not ask_for(context, tx, job, readable.allowed.user):
+            return say.none_came(job)
+        preview = tx.previews.get(job.number)
+        if preview is None or preview.state is not PreviewState.ASKED:
+            return None
+        wait = _wait(context, tx, preview, timedelta(minutes=1))
+        return say.waits(job, context.clock() + wait) if wait > _UNNOTICED else None
 
     answer = await context.store.write(ask)
     context.wake()
@@ -92,18 +100,13 @@ async def make_previews(context: WorkerContext) -> int:
     return len(due)
 
 
-def _room_at(context: WorkerContext, tx: Transaction, preview: Preview) -> datetime | None:
-    """Return when a call may begin a build; None for now. Keeps other processes from counting meanwhile."""
-    minute, counted_with = timedelta(seconds=context.timeouts.minute_seconds), context.projects.budget_of
+def _wait(context: Context, tx: Transaction, preview: Preview, minute: timedelta) -> timedelta:
+    """Return how long a build waits for its call. Keeps other processes from counting meanwhile."""
+    now, counted_with = context.clock(), context.projects.budget_of
     key = counted_with(preview.project)
     tx.preview_limits.lock(key)
-    calls = tx.previews.calls_since(context.clock() - minute)
-    of_key = [(job, at) for job, project, at in calls if counted_with(project) == key]
-    # A row has the time of its last call only, so no job's preview is called for twice in a minute.
-    too_early = [
-        at for place, (job, at) in enumerate(of_key, 1) if place == MOST_A_MINUTE or job == preview.job
-    ]
-    return max(too_early) + minute if too_early else None
+    turns = [each for each in tx.previews.turns(now - minute) if counted_with(each.project) == key]
+    return begins_at(preview.job, turns, now, minute) - now
 
 
 def _prepare(context: WorkerContext, tx: Transaction, preview: Preview) -> tuple[bool, bool]:
@@ -112,13 +115,14 @@ def _prepare(context: WorkerContext, tx: Transaction, preview: Preview) -> tuple
     Without room in the minute the preview waits; one that comes to nothing is given up.
     """
     begins = preview.state is PreviewState.ASKED
-    room_at = _room_at(context, tx, preview) if begins else None
+    minute = timedelta(seconds=context.timeouts.minute_seconds)
+    wait = _wait(context, tx, preview, minute) if begins else timedelta()
     now = context.clock()
     is_refused = begins and tx.preview_limits.exhausted_until(preview.project, now) is not None
     if now - preview.asked_at > GIVEN_UP_AFTER or (begins and preview.asks >= MOST_ASKS) or is_refused:
         return False, _settle(context, tx, preview, None, state=PreviewState.MISSING)
-    if room_at is not None:
-        return False, _settle(context, tx, preview, (room_at - now).total_seconds())
+    if wait:
+        return False, _settle(context, tx, preview, wait.total_seconds())
     if begins:
         tx.previews.begin(preview, context.owner, now)
     return True, False

@@ -291,12 +291,14 @@ async def test_a_branch_that_the_service_does_not_know_takes_no_previews_from_ot
     assert offered(agent) == ["view_pull_request", "preview"]
 
 
-async def test_the_sixth_of_a_minute_waits_for_the_next_and_nobody_is_told_of_it(agent: Office) -> None:
+async def test_the_sixth_of_a_minute_waits_for_the_next_and_who_pressed_is_told(agent: Office) -> None:
     for number in range(2, 7):
         await agent.finished(f"Write page {number}")
     agent.docs.build = BUILT
-    for number in range(1, 7):
-        await agent.press("preview", str(number))
+    answers = [(await agent.press("preview", str(number))).message for number in range(1, 7)]
+    assert answers[:5] == [None] * 5
+    assert answers[5] is not None
+    assert "The preview of Job 6 waits for its turn: the docs service begins 5 a minute" in answers[5].text
     await agent.settle(50)
     states = [await state(agent, number) for number in range(1, 7)]
     assert states == [PreviewState.READY] * 5 + [PreviewState.ASKED]
@@ -304,6 +306,24 @@ async def test_the_sixth_of_a_minute_waits_for_the_next_and_nobody_is_told_of_it
     await agent.settle(25)
     assert (await state(agent, 6), agent.docs.calls.count("preview")) == (PreviewState.READY, 6)
     assert agent.slack.whispers == []
+
+
+async def test_previews_take_turns_by_person(agent: Office) -> None:
+    for number in range(2, 15):
+        await agent.finished(f"Write page {number}", user=BEN if number > 12 else ANA)
+    agent.docs.build = BUILT
+    for number in range(1, 13):
+        await agent.press("preview", str(number))
+    await agent.settle(5)
+    for number in (13, 14):
+        answer = (await agent.press("preview", str(number), user=BEN)).message
+        assert answer is not None
+        assert "waits for its turn" in answer.text
+    await agent.settle(70)
+    begun = [number for number in range(1, 15) if await state(agent, number) is not PreviewState.ASKED]
+    assert begun == [1, 2, 3, 4, 5, 6, 7, 8, 13, 14]
+    await agent.settle(130)
+    assert [await state(agent, number) for number in range(1, 15)] == [PreviewState.READY] * 14
 
 
 async def test_what_waits_for_the_minute_is_not_asked_for_where_there_are_no_previews(agent: Office) -> None:
