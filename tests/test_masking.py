@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.masking import has_key, masked, without_keys
 from tests.growth import SIGNS, texts_of, too_slow
-from tests.messages.test_any_text import ANY_TEXT
+from tests.messages.anything import ANY_TEXT
 
 KEYS = (
     "xoxb-582910437762-Kq7wLm2x",

@@ -298,7 +298,7 @@ def unread(windows: Iterable[Snapshot]) -> list[str]:
     sources: dict[str, dict[str, None]] = {}
     for each in windows:
         if each.words is None and each.state is not SnapshotState.DONE:
-            why = reading_problem(each.problem) if each.problem else "no calls were left"
+            why = b.quoted(reading_problem(each.problem or ""), _QUOTE_LENGTH) or "no calls were left"
             sources.setdefault(why, {})[each.source] = None
     return [f"{' and '.join(names).capitalize()} couldn't be read: {why}." for why, names in sources.items()]
 

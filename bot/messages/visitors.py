@@ -154,7 +154,7 @@ def page_lines(answer: Report) -> list[str]:
     if not answer.top:
         return [no_pages(answer)]
     whole = knows_all_before(answer)
-    named = [f"*{b.escape(caption(answer))}*"] if _is_special(answer.query) else []
+    named = [f"*{b.quoted(caption(answer), 200)}*"] if _is_special(answer.query) else []
     return named + [
         f"{rank}. {b.code(shown_path(page.path))} "
         + _ranked(page.now, answer.query.sort, page_change(page, whole=whole) if answer.is_fair else "")

@@ -6,38 +6,25 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, time
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.messages import digests, general, visitors, visitors_answers
+from bot.messages import general, misses, visitors, visitors_answers
 from bot.messages.digests import digest
-from bot.messages.numbers import number, page_table, point_label, shown_path, visitors_chart
-from bot.model.ids import ChannelId, Message, Refusal
-from bot.model.outbox import NotPosted
-from bot.model.projects import Project, Projects
-from bot.model.questions import (
-    Movements,
-    Question,
-    Report,
-    Subscription,
-    VisitorsQuery,
-    Weekday,
-    WeeklyReport,
-)
-from bot.model.visitors import Budget, Counts, PageCounts, Period, ReadingProblem
-from tests.builders import ANA, BEN, NOW, PROJECT
+from bot.messages.numbers import number, point_label, shown_path
+from bot.model.ids import Message
+from bot.model.questions import MissesReport, Movements, Question, Report, WeeklyReport
+from bot.model.visitors import Counts, PageCounts, Period
+from tests.builders import ANA, BEN
+from tests.messages.anything import built
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of, rendered
 from tests.messages.visitor_samples import (
-    BUDGETS,
     PAGES,
     PATHS,
     PERIODS,
     QUESTION,
     QUESTIONS,
-    SUBSCRIPTIONS,
-    WISHES,
     report,
     reports,
     weeklies,
@@ -45,20 +32,12 @@ from tests.messages.visitor_samples import (
 )
 
 NOBODY = Allowed(())
-DOCS = Project(PROJECT, "acme", "Acme")
-
-
-def refusals(channel: str) -> list[NotPosted]:
-    """A refusal of each meaning."""
-    return [NotPosted(meaning, ChannelId(channel), NOW) for meaning in Refusal]
-
-
-RUN = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)
 
 
 def essence(message: Message) -> Iterator[str]:
     """What no form of a message may lack: that numbers are approximate, and when they were taken."""
-    for blocks in ([{"text": message.text}], message.blocks, message.plain_blocks):
+    text = [{"text": message.text}]
+    for blocks in (text, message.blocks, message.plain_blocks or text):
         yield json.dumps(blocks, ensure_ascii=False)
 
 
@@ -90,53 +69,30 @@ def test_what_cannot_be_compared_never_rises_or_falls(answer: Report) -> None:
         assert not re.search(r"[+−±]\d|\(new\)|(?<!Not )compared with", words)
 
 
-@given(WISHES, BUDGETS, PATHS)
-def test_what_is_said_while_reading_is_valid_and_harmless(
-    query: VisitorsQuery, budget: Budget, text: str
-) -> None:
-    for message in (
-        visitors_answers.reading(query),
-        visitors_answers.not_readable(query, text),
-        visitors_answers.budget_used_up(query, budget),
-        *(visitors_answers.undelivered(each, text, is_file=False) for each in refusals(text)),
-    ):
-        assert problems_of(message, NOBODY) == []
-
-
 @given(QUESTIONS, st.integers(0, 10**12), st.booleans())
 def test_the_words_beside_a_file_are_harmless(question: Question, rows: int, complete: bool) -> None:
     said = visitors_answers.file_words(question, rows, complete=complete)
     assert problems_of(Message(said), Allowed({ANA})) == []
 
 
-@given(SUBSCRIPTIONS, PERIODS, PATHS, st.integers(0, 20), st.booleans())
-def test_what_is_said_about_subscriptions_is_valid_and_harmless(
-    subscription: Subscription, week: Period, text: str, count: int, are_several: bool
-) -> None:
-    shown = Project(subscription.project, "acme", text) if are_several else None
-    for message in (
-        digests.first_post(subscription, RUN, week, now=NOW, shown=shown),
-        digests.first_post(subscription, RUN, week, now=RUN),
-        digests.subscribing(Weekday.MONDAY, time(9), text, text, shown=shown),
-        digests.already_subscribed(subscription, shown),
-        *(digests.not_posted(subscription, each, text, shown) for each in refusals(text)),
-        *(digests.cannot_subscribe(each, text) for each in refusals(text)),
-        *(digests.paused(subscription, each, text, shown) for each in refusals(text)),
-        digests.missed(subscription, week, text, shown),
-        digests.missed(subscription, week, ReadingProblem.NOT_SERVED, shown),
-        digests.digest_coming(text, shown),
-        digests.digest_failed(ChannelId(text), week, text, shown),
-        digests.unsubscribed(count),
-        digests.which_to_end([subscription] * (count + 1), Projects((shown or DOCS,) * 2)),
-        digests.listed([subscription] * count, NOW, Projects((shown, shown)) if shown else None),
-    ):
-        assert problems_of(message, Allowed({ANA})) == []
-
-
 @given(PAGES, PERIODS)
-def test_the_form_about_a_page_is_valid(page: PageCounts, period: Period) -> None:
+def test_the_form_about_a_page_is_valid_and_no_path_ends_its_quotation(
+    page: PageCounts, period: Period
+) -> None:
     text = visitors_answers.improve_prompt(page, period)
     assert modal_problems(general.ask_form(channel=None, private="{}", text=text)) == []
+    first, _, last = text.split("\n\n")
+    assert re.fullmatch(r"Improve the page “[^\s\"“”<>]+”\.|Improve the page “\(no path\)”\.", first)
+    assert last.endswith(visitors_answers.AS_DATA)
+
+
+@given(built(MissesReport))
+def test_readers_words_in_a_prompt_stand_in_quotation_marks_or_behind_a_sign(answer: MissesReport) -> None:
+    for row in misses.rows_of(answer):
+        first, *quotes, last = misses.prompt(answer, row).split("\n\n")
+        assert len(first.splitlines()) <= 1
+        assert all(line.startswith("> ") for part in quotes for line in part.splitlines())
+        assert last.endswith(visitors_answers.AS_DATA)
 
 
 @given(PATHS)
@@ -179,10 +135,3 @@ def test_no_number_is_a_sum(site: Counts, before: Counts, first: Counts, second:
     for total in sums - given:
         assert number(total) not in told
         assert str(total) not in told
-
-
-def test_a_table_of_pages_and_a_chart_of_weeks_stand_by_themselves() -> None:
-    answer = report()
-    points = [(step, answer.site) for step in answer.query.period.steps()]
-    made = (page_table("Pages", answer.top, compared=True), visitors_chart(points))
-    assert problems_of(Message("Pages", made), NOBODY) == []

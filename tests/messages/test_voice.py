@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 import bot.messages
+from bot.slack.client import MEANINGS
+from tests.messages.approval import APPROVED
 from tests.papers import DOCS, codes, rows
 
 EMOJI = re.compile(r":[a-z_]+:")
@@ -35,3 +37,12 @@ def test_an_emoji_stands_before_the_first_word() -> None:
 
 def test_the_bot_speaks_as_people_do() -> None:
     assert [text for text in literals() if STIFF.search(text)] == []
+
+
+def test_no_error_code_of_slack_is_shown() -> None:
+    approved = "\n".join(path.read_text(encoding="utf-8") for path in APPROVED.iterdir())
+    assert [code for code in MEANINGS if "_" in code and code in approved] == []
+
+
+def test_follow_up_with_a_capital_begins_its_sentence() -> None:
+    assert not re.search(r"[\w,;] The follow-up", (APPROVED / "jobs.txt").read_text(encoding="utf-8"))

@@ -200,10 +200,12 @@ SNAPSHOTS = st.builds(
     problem=PROBLEMS,
     taken_at=MOMENTS,
 )
+MINUTES = st.builds(time, st.integers(0, 23), st.integers(0, 59))
+WEEKLY_TIMES = st.builds(WeeklyTime, st.sampled_from(Weekday), MINUTES, ZONES)
 SUBSCRIPTIONS = st.builds(
     subscription,
     section=st.one_of(st.none(), PATHS),
-    weekly=st.builds(WeeklyTime, st.sampled_from(Weekday), st.times(), ZONES),
+    weekly=WEEKLY_TIMES,
     state=st.sampled_from(SubscriptionState),
     last_result=PROBLEMS,
     last_run_at=MOMENTS,

@@ -25,7 +25,10 @@ CUT: dict[str, Any] = {"state": SnapshotState.REQUESTED, "complete": False, "row
 EMPTY = Counts(0, 0, 0)
 DAYS = tuple((step, Counts(10 + at, 20, 25 + at)) for at, step in enumerate(WEEK.steps()))
 MOVED = {
-    "risen": (page("/a", (0, 0, 950), (0, 0, 700)), page("/b", (0, 0, 50), (0, 0, 5))),
+    "risen": (
+        page("/quickstart", (300, 700, 950), (240, 500, 700)),
+        *(page(f"/{name}", (0, 0, 50), (0, 0, 5)) for name in "abcd"),
+    ),
     "fallen": (page("/a", (0, 0, 401), (0, 0, 510)),),
     "appeared": (page("/a", (90, 60, 140)),),
     "vanished": (page("/a", (1, 0, 1)),),
@@ -95,6 +98,7 @@ def samples() -> Mapping[str, object]:
     """Answers, *More*, files, problems and prompts."""
     found = answers()
     query = VisitorsQuery(WEEK, None)
+    long = tuple(page("/" + "x" * 200, (10**12, 10**12, 10**12), (1, 1, 1)) for _ in range(40))
     charts = (visitors.NO_CHART_BUDGET, visitors.NO_CHART_BEGINS, visitors.NO_CHART_READ)
     more = ("a week against the week before", "nothing to compare with", "periods of different length")
     refused = NotPosted(Refusal.NOT_A_MEMBER, CHANNEL, NOW)
@@ -106,6 +110,7 @@ def samples() -> Mapping[str, object]:
         "not to share": visitors.report(report(), QUESTION, can_share=False),
         **{f"more: {name}": visitors.more(found[name], QUESTION) for name in more},
         "more: everything moved": visitors.more(report(movements=Movements(**MOVED)), QUESTION),
+        "more: as many pages as fit": visitors.more(report(top=long, chart=DAYS), QUESTION).text[:120],
         **{f"more: {why}": visitors.more(report(no_chart=why), QUESTION) for why in charts},
         "more: no page, several docs": visitors.more(
             report(query={"label": "Acme"}, top=(), pages=0, was=snapshot(BEFORE, complete=False)), QUESTION

@@ -1,0 +1,221 @@
+"""Strategies for the arguments of any function of ``bot.messages``, found by its annotations."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from datetime import datetime, time, timedelta
+from enum import Enum
+from functools import cache
+from typing import Any
+
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from bot.messages import blocks as b
+from bot.messages.help import CommandHelp
+from bot.messages.jobs import ENDS_WITH_BUTTONS
+from bot.messages.plain_text import visible
+from bot.model.access import Access
+from bot.model.ids import (
+    ChannelId,
+    JobNumber,
+    Message,
+    MessageTs,
+    PageKey,
+    QuestionId,
+    RequestKey,
+    Reviewer,
+    SnapshotId,
+    SubscriptionId,
+    UserId,
+)
+from bot.model.jobs import JobProblem, JobState, QueueWhy, TrackedJob
+from bot.model.misses import Topic, page_of
+from bot.model.previews import Preview
+from bot.model.previews import page_of as file_page
+from bot.model.projects import Project, Projects
+from bot.model.prompts import Unsent
+from bot.model.questions import Report, VisitorsQuery, WeeklyReport, WeeklyTime
+from bot.model.visitors import Budget, Counts, PageCounts, Period
+from tests.builders import ANA, BEN, CHANNEL, NOW
+from tests.messages.samples import PERMALINK, PULL_REQUEST
+from tests.messages.visitor_samples import (
+    BUDGETS,
+    COUNTS,
+    PAGES,
+    PATHS,
+    PERIODS,
+    WEEKLY_TIMES,
+    reports,
+    weeklies,
+)
+
+NASTY = st.sampled_from(
+    (
+        *("<!channel>", "<!here|here>", "<@U0EVIL>", "<https://evil.example|good.example>", "<", ">"),
+        *("```", "*", "_", "~", "`", "> ", "|", "&lt;!channel&gt;", "&", "\n\n", "\ufdfd", "\u070f"),
+        *("\u202e", "\u0000", "\ud800", "\u200f", "\r", "\x85", "\u200d", "\u200b", "\u00ad", "\ufe0f"),
+        *("\U000e0041", "\U000e0101", "\u2066", "\ufe00", "\U000e007f", "1\ufe0f\u20e3", "\ufeff"),
+        *("\U0001f3f4", "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f467"),
+    )
+)
+HOSTILE = "x” · merged by admin · *Approved* _now_ ~no~ :tada: `code` “y"
+ANY_TEXT = st.one_of(
+    st.just(HOSTILE),
+    st.text(st.characters(), max_size=400),
+    st.lists(st.one_of(NASTY, st.text(max_size=20)), max_size=40).map("".join),
+    st.builds(
+        lambda piece, times: (piece * times)[:5_000],
+        st.text(min_size=1, max_size=30),
+        st.integers(1, 40_000),
+    ),
+    st.builds(lambda piece, times: (piece * times)[:5_000], NASTY, st.integers(1, 4_000)),
+)
+
+
+def of(hint: Any, place: str) -> st.SearchStrategy[Any]:
+    """Return a strategy for an annotation. ``place``: the class or function, a dot, and the name there."""
+    for found in (BY_PLACE.get(place), BY_PLACE.get(place.partition(".")[2]), BY_TYPE.get(hint)):
+        if found is not None:
+            return found
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return st.one_of(*(of(each, place) for each in inner))
+    if hint is type(None):
+        return st.none()
+    if origin is tuple and inner[-1] is not ...:
+        return st.tuples(*(of(each, place) for each in inner))
+    if origin in (tuple, list, Sequence, Iterable):
+        some = st.lists(of(inner[0], place), min_size=place in _NEVER_EMPTY, max_size=2)
+        return st.builds(lambda rows, times: tuple(rows * times), some, st.integers(1, 5))
+    if origin in (dict, Mapping):
+        return st.dictionaries(*(of(each, place) for each in inner), max_size=3)
+    if hasattr(hint, "__supertype__"):
+        return of(hint.__supertype__, place)
+    if issubclass(hint, Enum):
+        return st.sampled_from(hint)
+    return built(hint)
+
+
+_NEVER_EMPTY = {"follow_up_form.jobs", "which_to_end.subscriptions"}
+
+
+@cache
+def built(made: Callable[..., Any]) -> st.SearchStrategy[Any]:
+    """Return a strategy for an instance of a class, or for the arguments and the result of a function."""
+    return st.builds(made, **arguments(made))
+
+
+@cache
+def arguments(made: Callable[..., Any]) -> Mapping[str, st.SearchStrategy[Any]]:
+    """Return a strategy for each parameter."""
+    hints = typing.get_type_hints(made.__init__ if is_dataclass(made) else made)
+    names = inspect.signature(made).parameters
+    return {name: of(hints[name], f"{made.__name__}.{name}") for name in names}
+
+
+READ_PAGES = PATHS.map(lambda path: page_of(visible(path)) or "/")
+QUOTED = ANY_TEXT.map(lambda text: f"Why: “{b.quoted(text, 300)}”")
+PEOPLE = st.sampled_from([ANA, BEN])
+WITH_ADDRESS = st.one_of(
+    st.just("https://code.example/pull/1"), st.builds("https://code.example/{}".format, ANY_TEXT), ANY_TEXT
+)
+CODES = st.sampled_from([f"{how}:{BEN}" for how in JobProblem])
+TWO_PROJECTS = st.builds(
+    lambda one, other: Projects((one, other)),
+    st.builds(Project, ANY_TEXT, st.just("acme"), ANY_TEXT),
+    st.builds(Project, st.just("b"), st.just("beta"), st.just("Beta")),
+)
+BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
+    str: ANY_TEXT,
+    int: st.integers(0, 10**12),
+    bool: st.booleans(),
+    datetime: st.sampled_from([NOW, NOW + timedelta(minutes=4), NOW - timedelta(days=40)]),
+    timedelta: st.timedeltas(timedelta(0), timedelta(days=400)),
+    time: st.times(),
+    SecretStr: st.just(SecretStr("kept")),
+    dict[str, Any]: st.nothing(),
+    UserId: PEOPLE,
+    Reviewer: PEOPLE,
+    ChannelId: st.just(CHANNEL),
+    JobNumber: st.integers(1, 2**31 - 1),
+    QuestionId: st.integers(1, 2**31 - 1),
+    SnapshotId: st.integers(1, 2**31 - 1),
+    SubscriptionId: st.integers(1, 2**31 - 1),
+    MessageTs: st.just("1.2"),
+    RequestKey: st.just("command:1"),
+    PageKey: st.just("1:0"),
+    Message: st.builds(b.words, QUOTED),
+    Projects: TWO_PROJECTS,
+    Project: TWO_PROJECTS.map(lambda both: both.default),
+    WeeklyTime: WEEKLY_TIMES,
+    Period: PERIODS,
+    Counts: COUNTS,
+    PageCounts: PAGES,
+    Budget: BUDGETS,
+    Report: reports(),
+    WeeklyReport: weeklies(),
+}
+ENDS = sorted({*ENDS_WITH_BUTTONS, JobState.NO_PULL_REQUEST})
+BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
+    "permalink": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
+    "face_link": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
+    "pr_link": st.one_of(st.none(), WITH_ADDRESS),
+    "TrackedJob.problem": st.one_of(st.none(), ANY_TEXT, CODES),
+    "section": st.one_of(st.none(), PATHS.map(lambda path: "".join(path.split())[:300])),
+    **dict.fromkeys(("Search.page", "Votes.page", "Comment.page", "Unanswered.page"), READ_PAGES),
+    "private": st.just("{}"),
+    "TrackedJob.trouble": st.sampled_from([None, QueueWhy.SERVICE, QueueWhy.KEY]),
+    "CommandHelp.name": st.just("/docs-agent"),
+    "CommandHelp.summary": st.just("Asks the agent."),
+    "CommandHelp.words": st.lists(st.tuples(ANY_TEXT, st.just("Starts a job.")), max_size=5),
+    "full_help.commands": st.deferred(lambda: st.tuples(built(CommandHelp))),
+    "Taken.command": st.sampled_from(["", "/docs-agent limits"]),
+    "Preview.url": st.sampled_from([None, "https://preview.example", "http://preview.example"]),
+    "NotPosted.channel": ANY_TEXT,
+    "Examples.project": st.sampled_from(["acme", "beta"]),
+    "Examples.bot_name": ANY_TEXT.map(lambda text: text[:80]),
+    "Unsent.raw": ANY_TEXT.map(lambda text: text[: Unsent.LONGEST]),
+    "About.title": ANY_TEXT.map(lambda text: text[:80]),
+    "Problem.text": QUOTED,
+    "ask_form.earlier": st.just(()),
+    "job_status.more": st.just(()),
+    "short_help.also": QUOTED,
+    "misunderstood.why": QUOTED,
+    "ended.job": st.deferred(lambda: ENDED),
+    "outdated_end.job": st.deferred(lambda: ENDED),
+    "MissesReport.query": st.deferred(lambda: MISSED),
+    "decided.decision": st.just("Dismiss"),
+    "not_allowed.access": st.sampled_from([access for access in Access if not access.may]),
+}
+
+ENDED: st.SearchStrategy[TrackedJob] = st.builds(replace, built(TrackedJob), state=st.sampled_from(ENDS))
+MISSED: st.SearchStrategy[VisitorsQuery] = st.builds(
+    replace, built(VisitorsQuery), topic=st.sampled_from([topic for topic in Topic if topic.is_missed])
+)
+
+
+def reached(values: Iterable[object]) -> Iterator[object]:
+    """Yield values, and what is in their fields."""
+    for value in values:
+        yield value
+        if isinstance(value, list | tuple):
+            yield from reached(value)
+        elif is_dataclass(value):
+            yield from reached(getattr(value, field.name) for field in fields(value))
+
+
+def addresses(values: Iterable[object]) -> set[str | None]:
+    """Return where the links of a message may lead that is made of these values."""
+    found: set[str | None] = {PERMALINK, PULL_REQUEST}
+    for value in reached(values):
+        if isinstance(value, TrackedJob):
+            found.add(value.pr_link)
+        elif isinstance(value, Preview):
+            pages = (f"{value.url}/{file_page(file)}" for file in value.files)
+            found |= {value.url, *pages}
+    return found
