@@ -89,6 +89,7 @@ class Process:
     talk: Talk
     settings: dict[str, str] = field(default_factory=dict)
     bot: HeldBot | None = None
+    timeouts: Timeouts = _TIMEOUTS
     _session: SlackSession | None = None
     _started: list[AsyncExitStack] = field(default_factory=list)
 
@@ -113,7 +114,7 @@ class Process:
         stack = AsyncExitStack()
         stack.enter_context(redirect_stderr(talk.log_stream))
         self._started.append(stack)
-        opened = held_bot(chosen, doors, clock=talk.time, store=own, timeouts=_TIMEOUTS)
+        opened = held_bot(chosen, doors, clock=talk.time, store=own, timeouts=self.timeouts)
         self.bot = await stack.enter_async_context(opened)
         talk.slack.line.take = self.bot.take
 

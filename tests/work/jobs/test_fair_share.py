@@ -1,4 +1,4 @@
-"""A fair share: how many prompts of one person wait, faces in turn, and look-ups that delay nobody."""
+"""A fair share: how many prompts of one person wait, status messages in turn, and look-ups in time."""
 
 from __future__ import annotations
 
@@ -7,142 +7,132 @@ from dataclasses import replace
 
 import pytest
 
-from bot.commands.catalogue import take_message
-from bot.commands.command import FormState
-from bot.model.ids import MessageTs, UserId
-from bot.slack.client import refused
-from bot.work.access import admit
-from bot.work.jobs.ask import TooManyWaiting
-from bot.work.jobs.prepare import prepare_prompts
-from bot.work.outbox.deliver import deliver_due
-from bot.work.ports import Mention
-from tests.builders import ANA, BEN, CHANNEL, origin
-from tests.limits import HANG_SECONDS
-from tests.work.office import RESPONSE_URL, Office
+from tests.talk import Talk
 
-CHIKA = UserId("U0CHIKA")
 TOO_MANY = "10 prompts of yours wait already"
 
 
-async def ten_waiting(office: Office) -> None:
-    """Ten prompts of Ana's wait for the limit."""
-    office.limit(0)
+async def ten_waiting(talk: Talk) -> None:
+    """Ten prompts of Ana's wait for the limit, which Ben's has used up."""
+    await talk.process.starts(uses_an_hour=1)
+    await talk.started("Add a page", by=talk.ben)
     for number in range(10):
-        await office.ask(f"Page {number}")
-    await office.settle(12)
+        await talk.ana.asks(f"Add page {number}")
+    await talk.time.passes(20)
+    talk.everything()
 
 
-async def test_the_eleventh_prompt_is_given_back_to_copy_and_is_not_stored(office: Office) -> None:
-    await ten_waiting(office)
-    answer = await office.types("/docs-agent", "Mention <https://x.example|the *page*> &amp; more")
-    assert answer.message is not None
-    assert TOO_MANY in answer.message.text
-    assert "the *page* (https://x.example) & more" in str(answer.message.blocks)
-    assert await office.count_jobs() == 10
-
-
-async def test_another_person_and_one_whose_prompt_was_sent_are_not_held_up(office: Office) -> None:
-    await ten_waiting(office)
-    assert (await office.types("/docs-agent", "Write mine", user=BEN)).message is None
-    office.limit(1)
-    await office.pass_time(3_600)
-    assert office.docs.prompts
-    await office.ask("The eleventh")
-    with pytest.raises(TooManyWaiting):
-        await office.ask("The twelfth")
-
-
-async def test_requests_of_one_moment_count_together(office: Office) -> None:
-    asked = await asyncio.gather(*(office.ask(f"p{n}") for n in range(14)), return_exceptions=True)
-    assert sum(isinstance(each, TooManyWaiting) for each in asked) == 4
-    assert await office.count_jobs() == 10
-
-
-async def test_a_follow_up_counts_too(office: Office) -> None:
-    await office.started("Add a page", user=BEN)
-    await ten_waiting(office)
-    await office.replied("Write more")
-    assert TOO_MANY in office.slack.whispers[-1][-1].text
-    answer = await office.told("/docs-followup", "1 Add a table")
+async def test_the_eleventh_prompt_is_given_back_to_copy_and_is_not_stored(talk: Talk) -> None:
+    await ten_waiting(talk)
+    answer = await talk.ana.answer_to("/docs-agent Mention https://x.example & more")
     assert TOO_MANY in answer
-    assert office.sent() == ["Add a page"]
+    assert "Mention https://x.example & more" in str(answer.message["blocks"])
+    await talk.time.passes(20)
+    assert len(talk.channel()) == 11
 
 
-async def test_a_mention_is_answered_in_private(office: Office) -> None:
-    await ten_waiting(office)
-    said = replace(origin("message:1"), message_ts=MessageTs("1700000100.000001"))
-    await take_message(office.context, Mention(said, "<@U0BOT> Add a page"))
-    await office.settle()
-    [(_, _, user, message)] = office.slack.whispers
-    assert user == ANA
-    assert TOO_MANY in message.text
-    assert not [post for post in office.slack.posts if "Add a page" in post.message.text]
+async def test_another_person_and_one_whose_prompt_was_sent_are_not_held_up(talk: Talk) -> None:
+    await ten_waiting(talk)
+    await talk.ben.asks("Add mine")
+    assert talk.ben.reads() == []
+    await talk.time.passes(3_700)
+    assert len(talk.agent_got()) == 2
+    await talk.ana.asks("Add the eleventh")
+    assert talk.ana.reads() == []
+    await talk.ana.asks("Add the twelfth")
+    assert TOO_MANY in talk.ana.reads()[0]
+    talk.everything()
 
 
-async def test_a_form_keeps_the_prompt_and_says_why(office: Office) -> None:
-    await ten_waiting(office)
-    errors = await office.submits("ask", FormState(CHANNEL, RESPONSE_URL), prompt="Add a page")
-    assert errors is not None
-    assert errors.errors["prompt"].startswith(TOO_MANY)
+async def test_requests_of_one_moment_count_together(talk: Talk) -> None:
+    await talk.hears()
+    await asyncio.gather(*(talk.ana.asks(f"Add page {number}") for number in range(14)))
+    assert sum(TOO_MANY in answer for answer in talk.ana.reads()) == 4
+    await talk.time.passes(60)
+    assert len(talk.channel()) == 10
 
 
-async def test_faces_of_several_people_go_out_in_turn(office: Office) -> None:
+async def test_a_follow_up_counts_too(talk: Talk) -> None:
+    await ten_waiting(talk)
+    await talk.ana.replies("Write more")
+    await talk.time.passes(20)
+    [note] = talk.ana.reads()
+    assert TOO_MANY in note
+    assert TOO_MANY in await talk.ana.answer_to("/docs-followup 1 Add a table")
+    assert talk.agent_got() == ["Add a page"]
+
+
+async def test_a_mention_is_answered_in_private(talk: Talk) -> None:
+    await ten_waiting(talk)
+    said = await talk.ana.says("@docs-agent Add a glossary")
+    await talk.time.passes(20)
+    [note] = talk.ana.reads()
+    assert TOO_MANY in note
+    assert talk.thread(said) == []
+
+
+async def test_a_form_keeps_the_prompt_and_says_why(talk: Talk) -> None:
+    await ten_waiting(talk)
+    await talk.ana.types("/docs-agent")
+    errors = await talk.ana.fills_in(prompt="Add a page")
+    assert [error.startswith(TOO_MANY) for error in errors.values()] == [True]
+
+
+async def test_first_messages_of_several_people_go_out_in_turn(talk: Talk) -> None:
     for number in range(5):
-        await office.ask(f"a{number}")
-    await office.ask("b0", user=BEN)
-    await office.ask("b1", user=BEN)
-    await office.ask("c0", user=CHIKA)
-    await office.settle(15)
-    roots = [post.message.text for post in office.slack.posts if post.thread is None]
-    order = [next(line for line in text.splitlines() if len(line) == 2) for text in roots]
+        await talk.ana.asks(f"Add a{number}")
+    await talk.ben.asks("Add b0")
+    await talk.ben.asks("Add b1")
+    await talk.chika.asks("Add c0")
+    await talk.time.passes(20)
+    order = [root.splitlines()[1].removeprefix("Add ") for root in talk.channel()]
     assert order == ["a0", "b0", "c0", "a1", "b1", "a2", "a3", "a4"]
 
 
-async def test_a_face_that_slack_refuses_holds_back_no_further_one(office: Office) -> None:
-    office.slack.trouble("post", refused("channel_not_found"))
-    await office.ask("a0")
-    await office.ask("a1")
-    await office.settle(10)
-    assert office.sent() == ["a1"]
-
-
-async def prepared(office: Office, text: str) -> None:
-    """Wait until a face with this text is in the outbox or posted."""
-    async with asyncio.timeout(HANG_SECONDS):
-        while not any(text in post.message.text for post in office.slack.posts):
-            await deliver_due(office.context)
-            await asyncio.sleep(0.01)
+async def test_a_first_message_that_slack_refuses_holds_back_no_further_one(talk: Talk) -> None:
+    talk.faults.refuses("chat.postMessage", "channel_not_found")
+    await talk.ana.asks("Add one")
+    await talk.ana.asks("Add two")
+    await talk.time.passes(10)
+    assert talk.agent_got() == ["Add two"]
+    talk.everything()
 
 
 @pytest.mark.parametrize("when", ["together", "later"])
-async def test_a_slow_look_up_delays_nobody_else(office: Office, when: str) -> None:
-    await admit(office.context, origin())
-    office.slack.silent.add(ANA)
-    await office.ask(f"Never looked up <@{ANA}>")
-    if when == "together":
-        await office.ask("Write mine", user=BEN)
-    preparing = asyncio.create_task(prepare_prompts(office.context))
+async def test_a_slow_look_up_delays_nobody_else(talk: Talk, when: str) -> None:
+    await talk.started("Add a page")
+    await talk.started("Add a page", by=talk.ben)
+    talk.newcomer("Slow")
+    talk.faults.hangs("users.info")
+    await talk.ana.asks("Add a page for @slow")
     if when == "later":
-        await asyncio.sleep(0)
-        await office.ask("Write mine", user=BEN)
-    await prepared(office, "Write mine")
-    assert not preparing.done()
-    preparing.cancel()
-    await asyncio.gather(preparing, return_exceptions=True)
+        await talk.time.passes(1)
+    await talk.ben.asks("Add mine")
+    await talk.time.passes(10)
+    assert "Add mine" in talk.agent_got()
+    talk.everything()
 
 
-async def test_at_most_twenty_names_are_looked_up_the_first_of_the_text(office: Office) -> None:
-    users = [f"U0{number:03}" for number in range(900)]
-    office.slack.names |= {user: user.lower() for user in users}
-    await office.started(" ".join(f"<@{user}>" for user in users))
-    assert sorted(office.slack.looked_up) == users[:20]
-    [(_, text)] = office.docs.prompts
-    assert text.split()[18:22] == ["@u0018", "@u0019", "@U0020", "@U0021"]
+async def test_at_most_twenty_names_are_looked_up_the_first_of_the_text(talk: Talk) -> None:
+    names = [f"p{number:03}" for number in range(25)]
+    for name in names:
+        talk.newcomer(name)
+    said = await talk.ana.says("@docs-agent Add " + " ".join(f"@{name}" for name in names))
+    await talk.time.passes()
+    [prompt] = talk.agent_got()
+    assert prompt.split()[19:23] == ["@p018", "@p019", "@UP020", "@UP021"]
+    talk.thread(said)
 
 
-async def test_names_that_slack_does_not_tell_in_time_stay_ids(office: Office) -> None:
-    timeouts = replace(office.context.timeouts, names_seconds=0.2)
-    office.context = replace(office.context, timeouts=timeouts)
-    office.slack.silent.add("U0SLOW")
-    await office.started("Ask <@U0SLOW> and <@U0BEN> about <#C0GEN>")
-    assert office.sent() == ["Ask @U0SLOW and @ben about #general"]
+async def test_names_that_slack_does_not_tell_in_time_stay_ids(talk: Talk) -> None:
+    talk.process.timeouts = replace(talk.process.timeouts, names_seconds=0.2)
+    await talk.started("Add a page")
+    talk.newcomer("Slow")
+    talk.faults.hangs("users.info")
+    said = await talk.ana.says("@docs-agent Add what @slow wrote in #general")
+    await talk.time.passes()
+    await asyncio.sleep(0.3)
+    await talk.time.passes()
+    assert talk.agent_got()[1:] == ["Add what @USLOW wrote in #general"]
+    talk.thread(said)
+    talk.channel()

@@ -4,65 +4,60 @@ from __future__ import annotations
 
 import pytest
 
-from bot.model.ids import ChannelId, MessageTs
-from bot.slack.client import refused
-from bot.work.ports import Said, SlackUnreachable
-from tests.builders import ANA, CHANNEL
-from tests.work.office import BOT, Office
+from tests.talk import Talk
 
-SECRET = ChannelId("G0SECRET")
-MENTIONED = pytest.mark.parametrize("mention", [f"<#{SECRET}>", f"<#{SECRET}|>", f"<#{SECRET}|merger>"])
+MENTIONED = pytest.mark.parametrize("mention", ["<#CMERGER>", "<#CMERGER|>", "<#CMERGER|merger>"])
 
 
 @pytest.fixture(autouse=True)
-def secret(office: Office) -> None:
+def secret(talk: Talk) -> None:
     """A private channel."""
-    office.slack.private_rooms[SECRET] = frozenset({ANA, BOT})
-    office.slack.names |= {SECRET: "merger", CHANNEL: "docs", ANA: "Ana"}
+    talk.opens_channel("merger", talk.ana, is_private=True)
 
 
-def seen(office: Office) -> list[str]:
-    """What the thread shows and what the agent got."""
-    return [office.root_text(), *office.said(), *(text for _, text in office.docs.prompts)]
-
-
-@MENTIONED
-async def test_the_name_of_a_private_channel_is_neither_shown_nor_told_to_the_agent(
-    office: Office, mention: str
-) -> None:
-    await office.started(f"Write down what {mention} decided")
-    await office.replied(f"Say where {mention} met")
-    assert office.docs.prompts == [
-        ("job-1", "Write down what #private-channel decided"),
-        ("job-1", "Say where #private-channel met"),
-    ]
-    assert not [text for text in seen(office) if "merger" in text]
-    assert "merger" not in office.slack.looked_up
+async def asks(talk: Talk, prompt: str, channel: str = "docs") -> None:
+    """Let Ana's command arrive with exactly these marks of Slack's."""
+    commands = talk.slack.people.commands
+    talk.slack.people.commands = {name: {**about, "should_escape": False} for name, about in commands.items()}
+    await talk.ana.asks(prompt, channel)
+    await talk.time.passes()
 
 
 @MENTIONED
-async def test_a_channel_of_which_slack_refuses_to_tell_counts_as_private(
-    office: Office, mention: str
+async def test_a_private_channel_is_neither_named_in_the_thread_nor_to_the_agent(
+    talk: Talk, mention: str
 ) -> None:
-    office.slack.trouble("is_public", refused("channel_not_found"))
-    await office.started(f"Write down what {mention} decided")
-    assert office.docs.prompts == [("job-1", "Write down what #private-channel decided")]
+    await asks(talk, f"Write down what {mention} decided")
+    assert talk.agent_got() == ["Write down what #private-channel decided"]
+    assert "merger" not in talk.status()
 
 
-async def test_a_channel_of_which_slack_cannot_tell_now_goes_by_its_id(office: Office) -> None:
-    office.slack.trouble("is_public", SlackUnreachable("down"))
-    await office.started(f"Write down what <#{SECRET}|merger> decided")
-    assert office.docs.prompts == [("job-1", f"Write down what #{SECRET} decided")]
+@MENTIONED
+async def test_a_channel_of_which_slack_refuses_to_tell_counts_as_private(talk: Talk, mention: str) -> None:
+    talk.faults.refuses("conversations.info", "channel_not_found", times=2)
+    await asks(talk, f"Write down what {mention} decided")
+    assert talk.agent_got() == ["Write down what #private-channel decided"]
+    talk.status()
 
 
-async def test_a_prompt_names_public_channels_and_its_own(office: Office) -> None:
-    await office.started(f"Link <#{CHANNEL}>, <#C0GEN|general> and <#{SECRET}>", channel=SECRET)
-    assert office.docs.prompts == [("job-1", "Link #docs, #general and #merger")]
+async def test_a_channel_of_which_slack_cannot_tell_now_goes_by_its_id(talk: Talk) -> None:
+    talk.faults.cannot_be_reached("conversations.info", times=2)
+    await asks(talk, "Write down what <#CMERGER|merger> decided")
+    assert talk.agent_got() == ["Write down what #CMERGER decided"]
+    talk.status()
 
 
-async def test_a_thread_that_goes_along_names_no_private_channel(office: Office) -> None:
-    begun = MessageTs("1700000100.000001")
-    office.slack.threads[CHANNEL, begun] = [Said(begun, ANA, f"<#{SECRET}> decided, see <#C0GEN>")]
-    await office.says("<@U0BOT> Write it down", thread=begun)
-    [(_, sent)] = office.docs.prompts
-    assert "#private-channel decided, see #general" in sent
+async def test_a_prompt_names_public_channels_and_its_own(talk: Talk) -> None:
+    await asks(talk, "Link <#C01DOCS>, <#C02GENERAL|general> and <#CMERGER>", channel="merger")
+    assert talk.agent_got() == ["Link #docs, #general and #merger"]
+    talk.status(channel="merger")
+
+
+async def test_a_thread_that_goes_along_names_no_private_channel(talk: Talk) -> None:
+    began = await talk.ben.says("<#CMERGER> decided, see #general")
+    began["text"] = began["text"].replace("&lt;", "<").replace("&gt;", ">")
+    await talk.ana.replies("@docs-agent Write it down", to=began)
+    await talk.time.passes()
+    [prompt] = talk.agent_got()
+    assert "#private-channel decided, see #general" in prompt
+    talk.everything()
