@@ -188,10 +188,13 @@ def _words(said: str) -> tuple[tuple[str, ...], list[str]]:
     """Return the words of a text without marks and politeness, and its emoji and smileys."""
     signs = _SIGNS.findall(said)
     bare = _SIGNS.sub(" ", said)
-    signs += [each for each in bare if unicodedata.category(each) == "So" and ord(each) > 0x2000]
-    bare = "".join(
-        each if unicodedata.category(each) not in ("So", "Sk", "Mn", "Cf") else " " for each in bare
-    )
+    if bare.isascii():  # most are, and each command is looked at: 8 us instead of 17
+        bare = bare.replace("^", " ").replace("`", " ")
+    else:
+        signs += [each for each in bare if unicodedata.category(each) == "So" and ord(each) > 0x2000]
+        bare = "".join(
+            each if unicodedata.category(each) not in ("So", "Sk", "Mn", "Cf") else " " for each in bare
+        )
     words = tuple(word for each in bare.split() if (word := each.strip(_MARKS)))
     return tuple(word for word in words if word not in _POLITE) or words, signs
 
