@@ -6,7 +6,7 @@ from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sandbox.workspace.state import Json
+from sandbox.workspace.state import Json, User
 
 if TYPE_CHECKING:
     from tests.talk import Talk
@@ -187,6 +187,11 @@ class Person:
             [*notes, *(each for each in direct if each["bot_id"])], key=lambda each: str(each["ts"])
         )
         return [self.talk.mark_read(each) for each in mine if self.talk.is_unread(each)]
+
+    @property
+    def user(self) -> User:
+        """Return the profile in the workspace."""
+        return self.talk.slack.state.users[self.id]
 
     @property
     def _people(self) -> Any:

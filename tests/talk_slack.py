@@ -134,6 +134,8 @@ class InProcess(BotConnection):
         self.take: Take | None = None
         self._now = clock
         self._events: list[tuple[datetime, int, Json]] = []
+        self.sent: list[Json] = []
+        """All events, in order; one can be sent again with `send_event`."""
 
     async def deliver(self, kind: str, payload: Json, *, attempt: int = 0, reason: str = "") -> Json:
         if self.take is None:
@@ -145,6 +147,7 @@ class InProcess(BotConnection):
         return read if isinstance(read, dict) else {}
 
     def send_event(self, payload: Json) -> None:
+        self.sent.append(payload)
         self._events.append((self._now(), 0, payload))
 
     async def deliver_events(self) -> bool:

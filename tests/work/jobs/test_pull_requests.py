@@ -14,10 +14,17 @@ from bot.model.jobs import JobState, Review
 from bot.work.jobs.decisions import remind
 from tests.builders import ANA
 from tests.fakes import LINK, FakeGithub
-from tests.work.jobs.test_reviews import offered
 from tests.work.office import Office
 
 NOT_FOUND = httpx.Response(404)
+
+
+def offered(office: Office) -> list[str]:
+    """What the buttons of the first job's face do now."""
+    rows = [
+        each for each in office.slack.edits[office.slack.root().ts][-1].blocks if each["type"] == "actions"
+    ]
+    return [button["action_id"] for row in rows for button in row["elements"]]
 
 
 @pytest.fixture

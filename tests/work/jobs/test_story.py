@@ -3,172 +3,138 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
-import pytest
-
-from bot.logs import configure
-from bot.model.ids import ChannelId
-from bot.model.jobs import JobState
-from bot.model.prompts import Act
-from tests.builders import ANA, BEN
-from tests.fakes import PULL_REQUEST
-from tests.work.office import BOT, Office
+from tests.services import PULL_REQUEST
+from tests.talk import Talk
 
 
-@pytest.fixture(autouse=True)
-def watches_workers(office: Office) -> None:
-    """These tests alone, because it takes a quarter of the time of a test."""
-    office.watches_workers = True
+async def test_the_agent_is_sent_nothing_that_the_person_could_not_see(talk: Talk) -> None:
+    talk.newcomer("Bo\u202eb")
+    said = await talk.ana.says(
+        "@docs-agent Add a 👩\u200d🚀 page\U000e0041\ufe0f, so\u00adftly, for <@UBO\u202eB>"
+    )
+    said["text"] = said["text"]
+    await talk.time.passes()
+    [prompt] = talk.agent_got()
+    assert prompt.startswith("Add a 👩\u200d🚀 page\ufffd, softly, for ")
+    assert "\u202e" not in prompt
+    assert prompt in talk.thread(said)[0].replace("&lt;", "<").replace("&gt;", ">")
 
 
-async def test_a_job_is_asked_for_followed_and_told_once(office: Office) -> None:
-    await office.started()
-    assert office.docs.prompts == [("job-1", "Add a quickstart")]
-    assert (await office.job()).state is JobState.WORKING
-    await office.ends()
-    polls = office.docs.polls
-    await office.pass_time(3600)
-    assert office.docs.polls == polls
-    job = await office.job()
-    assert (job.state, job.pr_link) == (JobState.PULL_REQUEST, PULL_REQUEST)
-    [end] = office.slack.replies()
-    assert f"<@{ANA}>" in end.message.text
-    assert [post.thread for post in office.slack.posts] == [None, office.slack.root().ts]
-    assert "Pull request ready" in office.root_text()
+async def test_a_pull_request_on_another_host_than_the_allowed_ones_is_told_as_text(talk: Talk) -> None:
+    await talk.process.starts(allowed_link_hosts="github.com")
+    await talk.started()
+    await talk.ends()
+    [end] = talk.replies()
+    assert f"`{PULL_REQUEST.removeprefix('https://')}`" in end
+    assert "on a host that whoever runs this bot allows" in end
+    shown = [end, talk.status(), await talk.ana.answer_to("/docs-agent status 1")]
+    assert PULL_REQUEST not in str([(each, each.message["blocks"]) for each in shown])
 
 
-async def test_the_agent_is_sent_nothing_that_the_person_could_not_see(office: Office) -> None:
-    office.slack.names[BEN] = "B\u202een"
-    await office.started("Add a 👩\u200d🚀 page\U000e0041\ufe0f, so\u00adftly, for <@U0BEN>")
-    [(_, prompt)] = office.docs.prompts
-    assert prompt == "Add a 👩\u200d🚀 page\ufffd, softly, for @B\ufffden"
-    assert prompt in office.slack.root().message.text
+async def test_a_reply_steers_the_job_and_is_marked_as_taken(talk: Talk) -> None:
+    await talk.finished()
+    reply = await talk.ben.replies("Mention Python 3.11")
+    await talk.time.passes(20)
+    assert talk.service.prompts[-1] == ("job-1", "Mention Python 3.11")
+    assert talk.reactions(reply) == ["eyes"]
+    assert "Working on it" in talk.status()
+    talk.everything()
 
 
-async def test_a_pull_request_on_another_host_than_the_allowed_ones_is_told_as_text(office: Office) -> None:
-    office.context = replace(office.context, link_hosts=frozenset({"github.com"}))
-    await office.finished()
-    [end] = office.slack.replies()
-    assert f"`{PULL_REQUEST.removeprefix('https://')}`" in end.message.text
-    assert "on a host that whoever runs this bot allows" in end.message.text
-    sent = str([end.message, office.slack.edits, await office.types("/docs-agent", "status 1")])
-    assert PULL_REQUEST not in sent
-    assert "view_pull_request" not in sent
+async def test_a_stale_answer_after_a_follow_up_is_not_taken_for_its_end(talk: Talk) -> None:
+    await talk.finished()
+    await talk.ana.replies("Make it shorter")
+    while len(talk.agent_got()) < 2:
+        await talk.time.passes(0.5)
+    talk.service.finish()  # as if the service still showed the first round
+    await talk.time.passes(30)
+    assert len(talk.replies()) == 1
+    await talk.time.passes(60)
+    assert len(talk.replies()) == 2
+    talk.everything()
 
 
-async def test_a_reply_steers_the_job_and_its_second_end_is_told(office: Office) -> None:
-    await office.finished()
-    await office.replied("Mention Python 3.11", user=BEN)
-    assert office.docs.prompts[-1] == ("job-1", "Mention Python 3.11")
-    assert [name for _, name in office.slack.reactions] == ["eyes"]
-    assert (await office.job()).state is JobState.WORKING
-    await office.ends()
-    assert len(office.slack.replies()) == 2
-    assert f"<@{BEN}>" in office.said()[-1]
+async def test_replies_meant_for_people_are_left_alone(talk: Talk) -> None:
+    await talk.started()
+    texts = ("aside: looks fine", "! not for the bot", "@ben can you look?")
+    replies = [await talk.ana.replies(text) for text in texts]
+    await talk.time.passes(60)
+    assert len(talk.agent_got()) == 1
+    assert [talk.reactions(reply) for reply in replies] == [[], [], []]
+    assert talk.replies() == []
+    talk.status()
 
 
-async def test_a_stale_answer_after_a_follow_up_is_not_taken_for_its_end(office: Office) -> None:
-    await office.finished()
-    await office.reply("Make it shorter")
-    await office.settle(0.5)
-    office.docs.finish()  # as if the service still showed the first round
-    await office.settle(30)
-    assert len(office.slack.replies()) == 1
-    await office.settle(60)
-    assert len(office.slack.replies()) == 2
+async def test_names_reach_the_agent_as_words_and_ping_nobody(talk: Talk) -> None:
+    await talk.started("Add what @ben says about #general & https://x.example/a")
+    [prompt] = talk.agent_got()
+    assert prompt == "Add what @ben says about #general & https://x.example/a"
+    assert f"<@{talk.ben.id}>" not in talk.status()
 
 
-async def test_replies_meant_for_people_are_left_alone(office: Office) -> None:
-    await office.started()
-    for text in ("aside: looks fine", "! not for the bot", "<@U0BEN> can you look?"):
-        await office.reply(text)
-    await office.settle()
-    assert len(office.docs.prompts) == 1
-    assert office.slack.reactions == []
+async def test_a_status_nobody_knows_counts_as_running(talk: Talk) -> None:
+    await talk.started()
+    await talk.ends("paused", pr_link=None)
+    await talk.time.passes(60)
+    assert "Working on it" in talk.status()
+    await talk.ends()
+    await talk.time.passes(60)
+    assert "Pull request ready" in talk.status()
+    talk.everything()
 
 
-async def test_names_reach_the_agent_as_words_and_ping_nobody(office: Office) -> None:
-    await office.started("Ask <@U0BEN> about <#C0GEN> &amp; <https://x.example/a|the page>")
-    [(_, text)] = office.docs.prompts
-    assert text == "Ask @ben about #general & the page (https://x.example/a)"
-    assert "<@U0BEN>" not in office.root_text()
+async def test_a_job_that_runs_long_is_mentioned_once(talk: Talk) -> None:
+    await talk.started()
+    await talk.time.passes(6_000)
+    assert len(talk.replies()) == 1
+    await talk.time.passes(days=8)
+    assert "Stopped checking" in talk.status()
+    assert len(talk.replies()) == 2
 
 
-async def test_a_status_nobody_knows_counts_as_running(office: Office) -> None:
-    await office.started()
-    office.docs.finish("paused", None)
-    await office.pass_time(60)
-    assert (await office.job()).state is JobState.WORKING
-    office.docs.finish()
-    await office.pass_time(60)
-    assert (await office.job()).state is JobState.PULL_REQUEST
+async def test_where_a_channel_has_chosen_so_only_replies_that_mention_the_bot_steer(talk: Talk) -> None:
+    await talk.started()
+    assert "Here every reply" in await talk.ana.answer_to("/docs-agent replies")
+    assert "only replies that mention me" in await talk.ben.answer_to("/docs-agent replies off")
+    await talk.ana.replies("Make it longer")
+    await talk.ana.replies("@docs-agent make it shorter")
+    await talk.time.passes(30)
+    assert talk.agent_got() == ["Add a quickstart", "make it shorter"]
+    await talk.ends()
+    await talk.time.passes(60)
+    assert "ention me here" in talk.replies()[-1]
+    for words in ("replies", "status 1", "help"):
+        answer = await talk.ana.answer_to(f"/docs-agent {words}")
+        assert re.search("only (replies|those) that mention me|mention me: in this channel only", answer)
+    assert "Here every reply" in await talk.ana.answer_to("/docs-agent replies", channel="partners")
+    await talk.ana.types("/docs-agent Replies ON")
+    await talk.ana.replies("and make it simpler")
+    await talk.time.passes(30)
+    await talk.ends()
+    await talk.time.passes(60)
+    assert talk.agent_got()[-1] == "and make it simpler"
+    assert "ention me" not in talk.replies()[-1]
+    talk.everything()
 
 
-async def test_a_job_that_runs_long_is_mentioned_once(office: Office) -> None:
-    await office.started()
-    for _ in range(5):
-        await office.pass_time(1200)
-    assert len(office.slack.replies()) == 1
-    for _ in range(4 * 8):
-        await office.pass_time(6 * 3600)
-    assert (await office.job()).state is JobState.UNWATCHED
-    assert len(office.slack.replies()) == 2
+async def test_in_direct_messages_every_reply_steers(talk: Talk) -> None:
+    assert "every reply is for me" in await talk.ana.answer_to("/docs-agent replies off", channel="dm")
+    said = await talk.ana.says("Add a quickstart", channel="dm")
+    await talk.time.passes()
+    await talk.ana.replies("make it shorter", to=said)
+    await talk.time.passes(30)
+    assert talk.agent_got() == ["Add a quickstart", "make it shorter"]
+    talk.everything()
 
 
-async def test_where_a_channel_has_chosen_so_only_replies_that_mention_the_bot_steer(office: Office) -> None:
-    await office.started()
-    assert "Here every reply" in await office.told("/docs-agent", "replies")
-    assert "only replies that mention me" in await office.told("/docs-agent", "replies off", user=BEN)
-    await office.reply("not meant for the bot")
-    await office.replied(f"<@{BOT}> make it shorter")
-    assert office.sent() == ["Add a quickstart", "make it shorter"]
-    await office.ends()
-    assert "ention me here" in office.said()[-1]
-    for shown in ("replies", "status 1", "help"):
-        told = await office.told("/docs-agent", shown)
-        assert re.search("only (replies|those) that mention me|mention me: in this channel only", told)
-    elsewhere = ChannelId("C0OTHER")
-    assert "Here every reply" in await office.told("/docs-agent", "replies", channel=elsewhere)
-    await office.types("/docs-agent", "Replies ON")
-    await office.replied("and simpler")
-    await office.ends()
-    assert office.sent()[-1] == "and simpler"
-    assert "ention me" not in office.said()[-1]
-    _, rows = await office.store.read(lambda tx: tx.audit.after(0, 10))
-    assert [row.user for row in rows if row.act is Act.CHOSE_REPLIES] == [BEN, ANA]
-
-
-async def test_in_direct_messages_every_reply_steers(office: Office) -> None:
-    direct = ChannelId("D0ANA")
-    assert "every reply is for me" in await office.told("/docs-agent", "replies off", channel=direct)
-    await office.hears("Add a quickstart", channel=direct)
-    await office.settle()
-    face = office.slack.posts[0]
-    await office.says("make it shorter", channel=direct, thread=face.thread or face.ts, parent=BOT)
-    assert office.sent() == ["Add a quickstart", "make it shorter"]
-
-
-async def test_a_name_that_slack_never_tells_stops_nothing_and_is_logged_once(
-    office: Office, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
-) -> None:
-    configure("INFO", "json")
+async def test_a_name_that_slack_never_tells_stops_nothing_and_is_logged_once(talk: Talk) -> None:
+    await talk.process.starts(log_level="INFO")
+    await talk.started("Add a page")
     for number in range(3):
-        await office.ask(f"Ask <@U0STRANGER> about it {number}")
-        await office.settle(2)
-    assert len(office.sent()) == 3
-    assert capsys.readouterr().err.count("name_not_told") == 1
-
-
-async def test_nothing_changed_failed_and_archived_are_told_apart(office: Office) -> None:
-    for status, link, state in (
-        ("completed", None, JobState.NO_PULL_REQUEST),
-        ("failed", None, JobState.FAILED),
-        ("archived", None, JobState.ARCHIVED),
-    ):
-        asked = await office.ask(f"Do {status}", channel=ChannelId(f"C{status}"))
-        await office.settle()
-        office.docs.finish(status, link)
-        await office.settle()
-        assert (await office.job(asked.job)).state is state
-    assert len(set(office.said())) == 3
+        talk.faults.refuses("users.info", "user_not_found")
+        await talk.ana.says(f"@docs-agent Add what @sol says {number}")
+        await talk.time.passes(5)
+    assert len(talk.agent_got()) == 4
+    assert sum('"event": "name_not_told"' in line for line in talk.log()) == 1
+    talk.everything()
