@@ -85,17 +85,22 @@ async def zygote() -> AsyncIterator[bots.Zygote]:
 
 
 @pytest.fixture(scope="session")
-async def docs_bot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DocsBot]:
-    """Run the command line to its end in a fork, because an import of the bot takes a second."""
-    nowhere = tmp_path_factory.mktemp("nowhere")
+async def command_line() -> AsyncIterator[bots.Zygote]:
+    """What forks processes of the command line, because an import of the bot takes a second."""
     async with bots.zygote() as zygote:
+        yield zygote
 
-        async def run(
-            *words: str, env: Mapping[str, str] | None = None, folder: Path = nowhere
-        ) -> tuple[int, str]:
-            return await zygote.command(words, {"PATH": os.environ["PATH"], **(env or {})}, folder)
 
-        yield run
+@pytest.fixture
+def docs_bot(command_line: bots.Zygote, tmp_path: Path) -> DocsBot:
+    """Run the command line to its end."""
+
+    async def run(
+        *words: str, env: Mapping[str, str] | None = None, folder: Path = tmp_path
+    ) -> tuple[int, str]:
+        return await command_line.command(words, {"PATH": os.environ["PATH"], **(env or {})}, folder)
+
+    return run
 
 
 @pytest.fixture

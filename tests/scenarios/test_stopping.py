@@ -6,11 +6,7 @@ How soon is shown in ``tests/health/test_stopping.py``, since no test is measure
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import signal
 import sqlite3
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
@@ -25,7 +21,7 @@ from bot.app import running_bot, utc_now
 from bot.health.stopping import CUT_SHORT, WORK_SECONDS, Stopping
 from bot.settings import Settings
 from sandbox.world import World
-from tests.bots import wait_for
+from tests.bots import Zygote, lines, stop, wait_for
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS
 from tests.scenarios.story import Json, Story, environment
@@ -38,19 +34,17 @@ LEASE = timedelta(seconds=100)
 
 @dataclass
 class Bot:
-    """A bot as an operator starts it, with what it logs."""
+    """``docs-bot run`` in a process of its own, with what it logs."""
 
+    command_line: Zygote
     env: dict[str, str]
     folder: Path
-    process: asyncio.subprocess.Process | None = None
+    pid: int = 0
 
     async def start(self) -> None:
         """Start it and wait until it has begun to start."""
-        env = {"PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd(), **self.env}
-        with (self.folder / "bot.log").open("wb") as log:
-            self.process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "bot", "run"), env=env, cwd=self.folder, stdout=log, stderr=log
-            )
+        order = {"words": ["run"], "folder": str(self.folder)}
+        self.pid = await self.command_line.fork(self.env, self.folder / "bot.log", **order)
         await self.until("starting")
 
     async def until(self, event: str) -> None:
@@ -59,15 +53,13 @@ class Bot:
 
     async def stop(self) -> int:
         """Send SIGTERM and return the exit code."""
-        assert self.process is not None
-        self.process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(HANG_SECONDS):
-            return await self.process.wait()
+        await stop(self.pid)
+        return int((self.folder / "bot.log").read_text().splitlines()[-1])
 
     @property
     def log(self) -> list[Json]:
         """Return what it has logged so far."""
-        return [json.loads(line) for line in (self.folder / "bot.log").read_text().splitlines()]
+        return lines(self.folder / "bot.log")
 
 
 class Lock:
@@ -124,11 +116,11 @@ def env(world: World) -> dict[str, str]:
 
 
 async def test_a_bot_stops_while_everything_hangs_and_the_next_one_goes_on(
-    world: World, tmp_path: Path, env: dict[str, str]
+    command_line: Zygote, world: World, tmp_path: Path, env: dict[str, str]
 ) -> None:
     story = Story(world)
     async with database(tmp_path, "sqlite", env) as stored, slack(world, env) as line:
-        bot = Bot(env, tmp_path)
+        bot = Bot(command_line, env, tmp_path)
         await bot.start()
         await bot.until("ready")
         root = await story.asked("Take your time and add a page about webhooks")
@@ -173,28 +165,28 @@ async def test_parts_that_hang_on_postgresql_and_slack_are_left_when_their_time_
         stored.shut()
         line.shut()
         await bot.aclose()
-    with capture_logs() as lines:
+    with capture_logs() as logged:
         assert stopping.told() == CUT_SHORT
-    assert "leases" in lines[-1]["left"]
+    assert "leases" in logged[-1]["left"]
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 async def test_a_start_on_a_database_that_hangs_stops_at_once(
-    tmp_path: Path, env: dict[str, str], kind: str
+    command_line: Zygote, tmp_path: Path, env: dict[str, str], kind: str
 ) -> None:
     env["DATABASE_URL"] = f"sqlite:///{tmp_path / 'empty.db'}"  # so that it hangs as it is migrated
     async with database(tmp_path, kind, env) as stored:
         stored.shut()
-        await stops_at_once(Bot(env, tmp_path))
+        await stops_at_once(Bot(command_line, env, tmp_path))
 
 
 @pytest.mark.parametrize("http_mode", [False, True])
 async def test_a_start_on_a_slack_that_hangs_stops_at_once(
-    world: World, tmp_path: Path, env: dict[str, str]
+    command_line: Zygote, world: World, tmp_path: Path, env: dict[str, str]
 ) -> None:
     async with slack(world, env) as line:
         line.shut()
-        await stops_at_once(Bot(env, tmp_path))
+        await stops_at_once(Bot(command_line, env, tmp_path))
 
 
 async def stops_at_once(bot: Bot) -> None:
@@ -206,8 +198,8 @@ async def stops_at_once(bot: Bot) -> None:
     assert "left" not in bot.log[-1]
 
 
-async def test_an_idle_bot_leaves_nothing(tmp_path: Path, env: dict[str, str]) -> None:
-    bot = Bot(env, tmp_path)
+async def test_an_idle_bot_leaves_nothing(command_line: Zygote, tmp_path: Path, env: dict[str, str]) -> None:
+    bot = Bot(command_line, env, tmp_path)
     await bot.start()
     await bot.until("ready")
     assert await bot.stop() == 0

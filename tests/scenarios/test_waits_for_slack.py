@@ -9,6 +9,7 @@ import pytest
 from bot.app import running_bot
 from bot.work.ports import SlackRefused
 from sandbox.world import World
+from tests.bots import Zygote
 from tests.scenarios.story import Story, environment
 from tests.scenarios.test_stopping import Bot
 
@@ -37,10 +38,10 @@ async def test_a_fault_of_slack_that_passes_delays_a_start_and_does_not_end_it(
 
 
 async def test_a_start_that_waits_for_slack_can_be_stopped(
-    world: World, tmp_path: Path, env: dict[str, str]
+    command_line: Zygote, world: World, tmp_path: Path, env: dict[str, str]
 ) -> None:
     order(world, "auth.test", "500", lasts=600)
-    bot = Bot(env, tmp_path)
+    bot = Bot(command_line, env, tmp_path)
     await bot.start()
     await bot.until("start_waits_for_slack")
     assert await bot.stop() == 0
