@@ -20,9 +20,10 @@ from rich.console import Console
 from bot.app import running_bot
 from sandbox.docs_service import own_agent
 from sandbox.docs_service.options import MAX_DAYS, MAX_PAGES
-from sandbox.past import NotTold, begins_at, is_untouched, tell_past
+from sandbox.past import begins_at, is_untouched, tell_past
 from sandbox.play import play
 from sandbox.terminal import plain
+from sandbox.waiting import DidNotCome
 from sandbox.workspace.options import utcnow
 from sandbox.world import TIMEOUTS, World, WorldOptions, both_sides
 
@@ -208,7 +209,7 @@ async def _start(choice: Choice, stack: AsyncExitStack) -> None:
     if has_past:
         try:
             await tell_past(world, choice.uses_an_hour)
-        except NotTold as missing:
+        except DidNotCome as missing:
             stderr.print(f"The workspace's past is incomplete: {missing} did not come. The rest works.")
 
 

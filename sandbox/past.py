@@ -7,13 +7,11 @@ limits is over when the clock returns.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from time import monotonic
-from typing import TypeVar
 from zoneinfo import ZoneInfo
 
+from sandbox.waiting import DidNotCome, Found, until
 from sandbox.workspace.options import utcnow
 from sandbox.workspace.state import Json
 from sandbox.world import World
@@ -30,12 +28,6 @@ _FEWEST_USES = 10
 """With a smaller hourly limit no job is running at the start, so that the limit is the person's own."""
 _WAIT_SECONDS = 20.0
 
-Found = TypeVar("Found")
-
-
-class NotTold(Exception):
-    """The bot did not do its part in time; the message says which."""
-
 
 def is_untouched(world: World) -> bool:
     """Return whether nothing has been said in the workspace yet."""
@@ -50,7 +42,7 @@ def begins_at(now: datetime) -> datetime:
 
 
 async def tell_past(world: World, uses_an_hour: int) -> None:
-    """Act it out with the bot that runs in this world; raise NotTold if the bot does not do its part."""
+    """Act it out with the bot that runs in this world; raise DidNotCome if the bot does not do its part."""
     past, takes_part = _Past(world), world.workspace.page.takes_part
     takes_part.clear()
     try:
@@ -77,7 +69,7 @@ class _Past:
         self._people.say(CHIKA, GENERAL, "Good morning! Version 2.3 of the API goes out on Thursday.")
         asked = await self._people.command(CHIKA, DOCS, "/docs-visitors", "digest now")
         if not asked["ok"]:
-            raise NotTold("the order of a digest")
+            raise DidNotCome("the order of a digest")
         digest = await self._until("the digest", self._newest_of_bot)
         self._later(minutes=6)
         self._people.react(ANA, digest, "eyes")
@@ -115,16 +107,13 @@ class _Past:
         self._people.say(BEN, PRODUCT, "The page about webhooks is next on my list.")
         asked = await self._people.command(BEN, DOCS, "/docs-agent", RUNNING)
         if not asked["ok"]:
-            raise NotTold("a job's start")
+            raise DidNotCome("a job's start")
 
     async def _iteration(self, ts: str, number: int, minutes: float) -> None:
         """Let the agent work for some minutes on the thread's job, and wait for the end."""
-        deadline = monotonic() + _WAIT_SECONDS
-        while not self._is_watched(number):
-            await _tick(deadline, "the agent's work")
+        await self._until("the agent's work", lambda: self._is_watched(number) or None)
         self._later(minutes=minutes)
-        ends = number + 1
-        await self._until("the job's end", lambda: self._said(ts)[ends - 1 :] or None)
+        await self._until("the job's end", lambda: self._said(ts)[number:] or None)
         self._later(minutes=1)
 
     def _is_watched(self, number: int) -> bool:
@@ -146,14 +135,4 @@ class _Past:
         self._clock.set(self._clock() + timedelta(minutes=minutes))
 
     async def _until(self, what: str, find: Callable[[], Found | None]) -> Found:
-        deadline = monotonic() + _WAIT_SECONDS
-        while (found := find()) is None:
-            await _tick(deadline, what)
-        return found
-
-
-async def _tick(deadline: float, what: str) -> None:
-    """Wait for a moment; raise NotTold after the deadline."""
-    if monotonic() > deadline:
-        raise NotTold(what)
-    await asyncio.sleep(0.02)
+        return await until(what, find, _WAIT_SECONDS)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 from urllib.parse import urlsplit
 
 import aiohttp
 from rich.console import Console
 
 from sandbox.terminal import plain
+from sandbox.waiting import DidNotCome, until
 from sandbox.workspace.state import Json
 from sandbox.world import World, WorldOptions, sandbox
 
@@ -45,6 +45,9 @@ async def play(*, http: bool = False) -> int:
         except TimeoutError:
             console.print(f"The story did not come to its end within {_LIMIT_SECONDS:g} s.")
             return 1
+        except DidNotCome as missing:
+            console.print(f"The story broke: {plain(missing)} did not come within {_WAIT_SECONDS:g} s.")
+            return 1
         except StoryBroken as broken:
             console.print(f"The story broke: {plain(broken)}")
             return 1
@@ -60,93 +63,64 @@ class _Story:
         self._console = console
 
     async def tell(self) -> None:
-        self._say("Ana", f"/docs-agent {PROMPT}", "#docs")
-        await self._command(ANA, "/docs-agent", PROMPT)
-        root = await self._wait_for("the root message", self._face)
-        self._show(root)
-        end = await self._wait_for("the first end", lambda: self._reply(root, 0))
-        self._show(root)
-        self._show(end)
+        await self._command(ANA, "Ana", "/docs-agent", PROMPT)
+        root = await self._comes("the root message", lambda: self._newest(""))
+        end = await self._comes("the first end", lambda: self._reply(root, 0))
         await self._check_pull_request(end)
         self._say("Ben", FOLLOW_UP, "in the thread")
         said = self._people.say(BEN, DOCS, FOLLOW_UP, thread_ts=root["ts"])
-        await self._wait_for("the eyes on the follow-up", lambda: said if said["reactions"] else None)
-        second = await self._wait_for("the second end", lambda: self._reply(root, 1))
-        self._show(root)
-        self._show(second)
+        await until("the eyes on the follow-up", lambda: said["reactions"] or None, _WAIT_SECONDS)
+        second = await self._comes("the second end", lambda: self._reply(root, 1))
         link = await self._check_pull_request(second)
-        await self._previews(second)
+        await self._previews(root, second)
         await self._merge(root, link)
-        await self._visitors()
-        await self._digest()
+        await self._command(CHIKA, "Chika", "/docs-visitors", QUESTION)
+        self._check_chart(await self._comes("the answer about visitors", self._report))
+        await self._command(ANA, "Ana", "/docs-visitors", "digest now")
+        self._check_chart(await self._comes("the digest", lambda: self._newest("The docs in the week")))
 
-    async def _previews(self, end: Json) -> None:
+    async def _previews(self, root: Json, end: Json) -> None:
         """Build a preview that breaks, let the agent mend it, and open the next one."""
-        root = self._state.message(DOCS, end["thread_ts"]) or end
         self._world.docs_service.faults.order([{"match": "preview", "fault": "broken_build"}])
         await self._press(end, "preview")
-        self._show(
-            await self._wait_for("the broken preview", lambda: end if _button(end, "fix_preview") else None)
-        )
+        await self._comes("the broken preview", lambda: end if _button(end, "fix_preview") else None)
         await self._press(end, "fix_preview")
-        mended = await self._wait_for("the end after the fix", lambda: self._reply(root, 3))
-        await self._wait_for("the offer of a preview", lambda: _button(mended, "preview"))
+        mended = await self._comes("the end after the fix", lambda: self._reply(root, 3))
         await self._press(mended, "preview")
-        opens = await self._wait_for("the preview", lambda: _button(mended, "open_preview"))
-        self._show(mended)
-        text = await self._page(opens["url"])
-        self._console.print(f"  [dim]{plain(opens['url'])} shows {len(text):,} characters[/]")
+        await self._comes("the preview", lambda: mended if _button(mended, "open_preview") else None)
+        url = str((_button(mended, "open_preview") or {})["url"])
+        self._console.print(f"  [dim]{plain(url)} shows {len(await _page(url)):,} characters[/]")
 
     async def _merge(self, root: Json, link: str) -> None:
         """Merge the pull request on its page, which the thread hears once."""
         self._say("Ana", "merges", plain(link))
-        await self._page(f"{link}/merge", "POST")
-        merged = await self._wait_for("the word about the merge", lambda: self._reply(root, 4))
-        self._show(merged)
-        self._show(
-            await self._wait_for("the merged face", lambda: root if "Merged" in root["text"] else None)
-        )
+        await _page(f"{link}/merge", "POST")
+        await self._comes("the message about the merge", lambda: self._reply(root, 4))
+        await self._comes("the merged root", lambda: root if "Merged" in root["text"] else None)
 
     async def _press(self, message: Json, action_id: str) -> None:
-        button = _button(message, action_id)
-        if button is None:
-            raise StoryBroken(f"there is no button {action_id}")
+        button = await until(f"the button {action_id}", lambda: _button(message, action_id), _WAIT_SECONDS)
         self._say("Ana", f"presses {button['text']['text']}", "in the thread")
-        action: Json = {
-            name: button[name] for name in ("type", "action_id", "block_id", "value") if name in button
-        }
-        answer = await self._people.press(
-            ANA, {"type": "message", "channel": DOCS, "ts": message["ts"]}, action
-        )
-        if not answer["ok"]:
-            raise StoryBroken(str(answer))
+        names = ("type", "action_id", "block_id", "value")
+        action = {name: button[name] for name in names if name in button}
+        container = {"type": "message", "channel": DOCS, "ts": message["ts"]}
+        _insist(await self._people.press(ANA, container, action))
 
-    async def _visitors(self) -> None:
-        self._say("Chika", f"/docs-visitors {QUESTION}", "#docs, answered privately")
-        await self._command(CHIKA, "/docs-visitors", QUESTION)
-        report = await self._wait_for("the answer about visitors", self._report)
-        self._show(report)
-        self._check_chart(report)
-
-    async def _digest(self) -> None:
-        self._say("Ana", "/docs-visitors digest now", "#docs")
-        await self._command(ANA, "/docs-visitors", "digest now")
-        digest = await self._wait_for("the digest", self._newest_digest)
-        self._show(digest)
-        self._check_chart(digest)
-
-    async def _command(self, user: str, name: str, text: str) -> None:
-        """Send a command in #docs. Raise StoryBroken if the bot does not acknowledge it."""
-        answer = await self._people.command(user, DOCS, name, text)
-        if not answer["ok"]:
-            raise StoryBroken(str(answer))
+    async def _command(self, user: str, who: str, name: str, text: str) -> None:
+        self._say(who, f"{name} {text}", "#docs")
+        _insist(await self._people.command(user, DOCS, name, text))
 
     def _report(self) -> Json | None:
         notes = (note for note in self._state.ephemerals.values() if note["user"] == CHIKA)
         return next((note for note in notes if "data_visualization" in _block_types(note)), None)
 
-    def _newest_digest(self) -> Json | None:
-        return next((one for one in self._state.history(DOCS) if "The docs in the week" in one["text"]), None)
+    def _newest(self, words: str) -> Json | None:
+        posts = (one for one in self._state.history(DOCS) if one["bot_id"] and words in one["text"])
+        return next(posts, None)
+
+    def _reply(self, root: Json, number: int) -> Json | None:
+        replies = [one for one in self._state.thread(DOCS, root["ts"])[1:] if one["bot_id"]]
+        return replies[number] if len(replies) > number else None
 
     def _check_chart(self, message: Json) -> None:
         """Raise StoryBroken unless the message has a chart and buttons."""
@@ -155,48 +129,46 @@ class _Story:
             raise StoryBroken(f"no chart or no buttons in {sorted(block_types)}")
         self._console.print("  [dim]with a chart and buttons[/]")
 
-    def _face(self) -> Json | None:
-        return next((one for one in self._state.history(DOCS) if one["bot_id"]), None)
-
-    def _reply(self, root: Json, number: int) -> Json | None:
-        replies = [one for one in self._state.thread(DOCS, root["ts"])[1:] if one["bot_id"]]
-        return replies[number] if len(replies) > number else None
-
-    async def _wait_for(self, what: str, find: Callable[[], Json | None]) -> Json:
-        deadline = monotonic() + _WAIT_SECONDS
-        while (found := find()) is None:
-            if monotonic() > deadline:
-                raise StoryBroken(f"{what} did not come within {_WAIT_SECONDS:g} s")
-            await asyncio.sleep(0.05)
-        return found
-
     async def _check_pull_request(self, end: Json) -> str:
         """Return the pull request's address. Raise StoryBroken unless its page shows a diff."""
-        button = _button(end, "view_pull_request")
-        if button is None:
-            raise StoryBroken("the end has no button to a pull request")
-        url: str = button["url"]
-        added = re.findall(r'class="[^"]*\badd(?:ed)?\b', await self._page(url))
+        url = str((_button(end, "view_pull_request") or {}).get("url"))
+        added = re.findall(r'class="[^"]*\badd(?:ed)?\b', await _page(url))
         if not added:
             raise StoryBroken(f"the pull request's page at {urlsplit(url).path} shows no added line")
         self._console.print(f"  [dim]{plain(url)} shows {len(added)} added lines[/]")
         return url
 
-    async def _page(self, url: str, method: str = "GET") -> str:
-        async with aiohttp.ClientSession(trust_env=False) as session, session.request(method, url) as page:
-            if page.status != 200:
-                raise StoryBroken(f"{urlsplit(url).path} answers {page.status}")
-            return await page.text()
+    async def _comes(self, what: str, find: Callable[[], Json | None]) -> Json:
+        """Wait for a message of the bot, print it and return it."""
+        message = await until(what, find, _WAIT_SECONDS)
+        place = "privately" if message.get("id") else "in the thread" if message["thread_ts"] else "#docs"
+        self._console.print(f"\n[bold]docs-agent[/] [dim]{place}[/]")
+        for line in self._readable(message["text"]).splitlines():
+            self._console.print(f"  {plain(line)}")
+        return message
 
     def _say(self, who: str, text: str, where: str) -> None:
         self._console.print(f"\n[bold]{who}[/] [dim]{where}[/]\n  {text}")
 
-    def _show(self, message: Json) -> None:
-        place = "in the thread" if message["thread_ts"] else "#docs"
-        place = "privately" if message.get("id") else place
-        self._console.print(f"\n[bold]docs-agent[/] [dim]{place}[/]")
-        for line in _readable(message["text"], self._state.users).splitlines():
-            self._console.print(f"  {plain(line)}")
+    def _readable(self, text: str) -> str:
+        """Return mrkdwn as plain text."""
+        users = self._state.users
+        text = re.sub(r"<@(\w+)>", lambda at: f"@{users[at[1]].name if at[1] in users else at[1]}", text)
+        text = re.sub(r"<(?:!date\^|https?:)[^|>]*\|([^>]*)>", r"\1", text)
+        return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def _insist(answer: Json) -> None:
+    """Raise StoryBroken if the bot does not acknowledge a request."""
+    if not answer["ok"]:
+        raise StoryBroken(str(answer))
+
+
+async def _page(url: str, method: str = "GET") -> str:
+    async with aiohttp.ClientSession(trust_env=False) as session, session.request(method, url) as page:
+        if page.status != 200:
+            raise StoryBroken(f"{urlsplit(url).path} answers {page.status}")
+        return await page.text()
 
 
 def _button(message: Json, action_id: str) -> Json | None:
@@ -206,15 +178,3 @@ def _button(message: Json, action_id: str) -> Json | None:
 
 def _block_types(message: Json) -> set[str]:
     return {block["type"] for block in message["blocks"] or []}
-
-
-def _readable(text: str, users: Mapping[str, object]) -> str:
-    """Return mrkdwn as plain text."""
-
-    def name(found: re.Match[str]) -> str:
-        user = users.get(found[1])
-        return f"@{getattr(user, 'name', found[1])}"
-
-    text = re.sub(r"<@([A-Z0-9]+)>", name, text)
-    text = re.sub(r"<!date\^[^|>]*\|([^>]*)>", r"\1", text)
-    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
