@@ -22,10 +22,10 @@ from sandbox.docs_service.agent.talk import (
     corrected,
     earlier_messages,
     leans_back,
+    missing,
     points_back,
     sought,
     spoken_page,
-    wishes,
 )
 from sandbox.docs_service.agent.template import SHELL, Topic, example, language_of, new_page, steps
 from sandbox.docs_service.agent.writing import (
@@ -114,25 +114,15 @@ def _step(files: Mapping[str, str], instruction: str, said: Sequence[Said], page
     page = named or spoken_page(site, said) or page
     if page is None:
         return _Step({}, None, reason=_NO_PAGE)
-    new, heeded = _heed(site, page, said, rest)
-    if heeded:
-        return _Step({page: new.render()}, page, f"{new.title}: {'; '.join(heeded)}")
+    if not _OWN_WAY.search(rest):
+        new, heeded = corrected(site[page], "\n".join([*(one.text for one in said), rest]))
+        if heeded:
+            return _Step({page: new.render()}, page, f"{new.title}: {'; '.join(heeded)}")
+        if points_back(rest) and (wish := missing(said)):
+            return _Step(*_carry_out(files, wish, page), title=capital(wish))
     if _FIX.search(rest):
         return _Step({}, page, reason=f"Nobody says what is wrong on {page}.")
     return _Step(*_carry_out(files, instruction, page))
-
-
-def _heed(site: Mapping[str, Page], path: str, said: Sequence[Said], rest: str) -> tuple[Page, list[str]]:
-    """Return the page after what was said of it, and that in a few words; none if nothing can be taken up."""
-    if _OWN_WAY.search(rest):
-        return site[path], []
-    new, heeded = corrected(site[path], "\n".join([*(one.text for one in said), rest]))
-    if not heeded and (points_back(rest) or spoken_page(site, said) == path):
-        for wish, name in wishes(said):
-            new = edit({**site, path: new}, path, wish, _LEADING_VERB.sub("", wish))
-            what = _LEADING_VERB.sub("", wish).removeprefix("that ")
-            heeded.append(f"{what}, as {name} said" if name else what)
-    return new, heeded
 
 
 def _instructions(prompt: str) -> list[str]:
@@ -190,10 +180,7 @@ _ASIDE = re.compile(
     r"(?i)\b(?P<example>examples?|samples?|snippets?)\b|^(?:mention|note|say|state|warn about)\b"
 )
 _ADDS = re.compile(r"(?i)(?:add|create|write|draft|document|explain|describe|mention|note|include|warn)\b")
-_SHORTER = re.compile(r"(?i)\b(?:short(?:er|en)|brief(?:er)?|concise|simpl(?:er|ify))\b")
-_OWN_WAY = re.compile(
-    r"(?i)\b(?:typos?|spelling|grammar|examples?|samples?|snippets?|short(?:er|en)|brief(?:er)?|concise|simpl(?:er|ify))\b"
-)
+_OWN_WAY = re.compile(r"(?i)\b(?:typos?|spelling|grammar|examples?|samples?|snippets?)\b")
 """Instructions that say what to do, and nothing of what is wrong."""
 _NOTE = re.compile(r"(?i)^(?:mention|note|say|state|(?P<warn>warn about))\s+(?P<that>that\s+)?(?P<said>.+)$")
 _SECTION = re.compile(r"(?i)^(?:an?\s|the\s|new\s)*(?:section|paragraph|table|more)\s+(?:about|on|of)\s+")
@@ -207,8 +194,6 @@ def edit(site: Mapping[str, Page], path: str, instruction: str, subject: str) ->
         return Page.parse(wrong.sub(lambda match: _MISSPELT[match[0]], page.render()))
     if (fixed := corrected(page, instruction))[1] and not _ADDS.match(instruction):
         return fixed[0]
-    if _SHORTER.search(instruction) and len(page.sections) > 1:
-        return page.without_last_section()
     if (match := _ASIDE.search(instruction)) and match["example"]:
         return add_example(page, instruction)
     if match := _NOTE.match(instruction):

@@ -53,11 +53,6 @@ class Page:
         first = {one: text for one, text in self.sections.items() if one not in _LAST}
         return replace(self, sections={**first, heading: body, **last})
 
-    def without_last_section(self) -> Page:
-        """Return the page without the last section before the closing ones."""
-        *_, last = [heading for heading in self.sections if heading not in _LAST] or self.sections
-        return replace(self, sections={one: text for one, text in self.sections.items() if one != last})
-
     def with_bullet(self, heading: str, text: str) -> Page:
         """Return the page with this item in the section's list, once; create the section if it is missing."""
         lines = self.sections.get(heading, "").split("\n")

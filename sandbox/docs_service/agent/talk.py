@@ -1,4 +1,4 @@
-"""What was said before a prompt: which page it is about, what is wrong there, and what is missing."""
+"""Earlier messages of a prompt: the page that they are about, and corrections of it."""
 
 from __future__ import annotations
 
@@ -115,30 +115,11 @@ def corrected(page: Page, text: str) -> tuple[Page, list[str]]:
 
 _LACKS = re.compile(
     r"(?i)(?:\b(?:does(?: not|n['’]t)|never|nothing|nowhere)\s+(?:say|mention|explain|cover|list|tell)s?"
-    r"|\b(?:lacks?|misses|is missing|leaves out|says nothing (?:about|on)))\s+(?P<what>[^.!?;\n]+)"
+    r"|\b(?:lacks?|misses|is missing|leaves out|says nothing (?:about|on)))\s+([^.!?;\n]+)"
 )
-_MISSPELT = re.compile(r"(?i)\b(?:typos?|misspel\w*|spelling)\b")
-_NO_FACT = re.compile(
-    r"(?i)\?$|\b(?:pages?|docs?|documentation|guide|somebody|someone|anybody|customers?|i|we|you|please|thanks?|"
-    r"wrong|outdated|fix|says?)\b"
-)
-_MOST_FACTS = 2
 
 
-def wishes(said: Sequence[Said]) -> list[tuple[str, str]]:
-    """Return instructions that follow from messages, and who said it: what is missing, or typos, or facts."""
-    lacks = [
-        (f"{'mention' if what.startswith('that ') else 'explain'} {what}", one.name)
-        for one in said
-        for what in _LACKS.findall(one.text)
-    ]
-    typos = [("fix the spelling", one.name) for one in said if _MISSPELT.search(one.text)]
-    facts = [(fact, one.name) for one in said for fact in _facts(one.text)]
-    return (lacks or typos[-1:] or facts)[-_MOST_FACTS:]
-
-
-def _facts(text: str) -> Iterator[str]:
-    for part in re.split(r"(?<=[.!?])\s+|\n", text):
-        fact = re.sub(r"^[^:]{1,20}:\s+", "", part.strip())
-        if len(keywords(fact)) > 2 and not _NO_FACT.search(fact):
-            yield fact
+def missing(said: Sequence[Said]) -> str | None:
+    """Return the instruction to add what messages find missing, the newest of them; None if there is none."""
+    lacks = [what for one in said for what in _LACKS.findall(one.text)]
+    return f"{'mention' if lacks[-1].startswith('that ') else 'explain'} {lacks[-1]}" if lacks else None

@@ -114,13 +114,6 @@ LIMITS = "Ben: the rate limits page says 60, it is 100"
             "webhooks",
             "- Events can come twice.",
         ),
-        ("fix that", ["Ben: the install guide has a typo"], "installation", "You should receive `pong`"),
-        (
-            "please put this in the docs",
-            ["Ben: Test keys expire after 90 days.", "Chika: that belongs on the authentication page"],
-            "authentication",
-            "- Test keys expire after 90 days.",
-        ),
         (
             "add an example",
             ["Ben: nobody understands the page about webhooks"],
@@ -170,11 +163,6 @@ def test_no_page_is_made_up_where_nobody_says_which_and_what(
     made = decide(SITE, asked_after(prompt, *said), "acme-docs")
     assert isinstance(made, Unchanged)
     assert reason in made.reason
-
-
-def test_a_page_can_be_made_shorter() -> None:
-    made = change("Make it shorter", page="docs/errors.md")
-    assert sections(page_of(made)) == sections(SITE[made.page])[:-1]
 
 
 def test_a_quoted_file_is_no_conversation() -> None:
