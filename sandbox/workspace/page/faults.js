@@ -40,7 +40,7 @@ function tell(answer) {
   if (!answer.ok) { notice(answer.detail || answer.error); return; }
   const left = (fault) => (fault.times > 1 ? ` (${fault.times} left)` : "");
   waiting.replaceChildren(...answer.waiting.map((fault) => el("li", {}, nameOf(fault) + left(fault))));
-  said.textContent = answer.waiting.length ? "Still to come:" : "Nothing is ordered.";
+  said.textContent = answer.waiting.length ? "Still to come:" : "No fault is set.";
   forget.hidden = !answer.waiting.length;
 }
 

@@ -105,7 +105,7 @@ async def test_a_form_opens_in_the_tab_that_asked_for_it_and_stays_over_a_reload
 async def test_faults_are_ordered_and_forgotten_in_their_drawer(page: Page, workspace: Workspace) -> None:
     await page.get_by_role("button", name="Faults").click()
     drawer = page.get_by_role("complementary", name="Faults")
-    await expect(drawer).to_contain_text("Nothing is ordered.")
+    await expect(drawer).to_contain_text("No fault is set.")
     for name in ("Next post: answer lost", "Five calls fail"):
         await drawer.get_by_role("button", name=name).click()
     await expect(drawer.get_by_role("listitem")).to_have_text(
@@ -113,7 +113,7 @@ async def test_faults_are_ordered_and_forgotten_in_their_drawer(page: Page, work
     )
     assert [one["fault"] for one in workspace.faults.waiting()] == ["lost_answer", "502_html"]
     await drawer.get_by_role("button", name="Forget them").click()
-    await expect(drawer).to_contain_text("Nothing is ordered.")
+    await expect(drawer).to_contain_text("No fault is set.")
     assert workspace.faults.waiting() == []
     await page.keyboard.press("Escape")
     await expect(drawer).to_be_hidden()
