@@ -33,7 +33,7 @@ FAILED = 1
 USAGE = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Choice(WorldOptions):
     """The options of the command line: those of the sandbox, and what happens in it."""
 
@@ -52,7 +52,7 @@ _HELP = {
     "services": "Without a bot; the settings for one of your own are written to bot.env in the folder.",
     "empty": "Begin with empty channels, not with what happened before.",
     "work-seconds": "How long the agent takes for an ordinary job.",
-    "pages": f"Pages of the site whose visits are made, up to {MAX_PAGES:,}.",
+    "pages": "Pages of the site whose visits are made.",
     "days": "For how many past days visits are made.",
     "seed": "Another number makes other visits.",
     "uses-an-hour": "The shared limit; a small one shows how prompts wait.",
@@ -62,27 +62,33 @@ _HELP = {
     "agent-env": "A variable that --agent and --publish get besides PATH, HOME and LANG; can be repeated.",
     "agent-minutes": "After how long --agent or --publish is killed.",
 }
-_FIELDS = {"http": "http_mode"}
-_METAVARS = {
-    "agent": "COMMAND",
-    "publish": "COMMAND",
-    "agent-env": "NAME",
-    "repository": "FOLDER",
+_TYPES: dict[str, click.ParamType[Any]] = {
+    "port": click.IntRange(0, 65_534),  # the docs service is on the port after the workspace's
+    "folder": click.Path(path_type=Path),
+    "work-seconds": click.FloatRange(0),
+    "pages": click.IntRange(1, MAX_PAGES),
+    "days": click.IntRange(1, MAX_DAYS),
+    "uses-an-hour": click.IntRange(1),
+    "repository": click.Path(path_type=Path),
+    "agent-minutes": click.FloatRange(0, 24 * 60, min_open=True),
 }
+_METAVARS = {"agent": "COMMAND", "publish": "COMMAND", "agent-env": "NAME", "repository": "FOLDER"}
 
 
 def _option(name: str, text: str) -> click.Option:
     """Return the option for a field of `Choice`, whose default says what it takes."""
-    field = _FIELDS.get(name, name.replace("-", "_"))
+    field = "http_mode" if name == "http" else name.replace("-", "_")
     default = getattr(Choice, field)
-    more: dict[str, Any] = {"show_default": bool(default), "metavar": _METAVARS.get(name)}
-    if isinstance(default, bool):
-        more["is_flag"] = True
-    elif isinstance(default, tuple):
-        more["multiple"] = True
-    elif name in ("folder", "repository"):
-        more["type"] = click.Path(path_type=Path)
-    return click.Option([f"--{name}", field], default=default, help=text, **more)
+    return click.Option(
+        [f"--{name}", field],
+        default=default,
+        help=text,
+        show_default=bool(default),
+        metavar=_METAVARS.get(name),
+        type=_TYPES.get(name),
+        is_flag=isinstance(default, bool),
+        multiple=isinstance(default, tuple),
+    )
 
 
 def _run(**fields: Any) -> None:
@@ -124,18 +130,11 @@ def sandbox_command(choice: Choice) -> int:
 
 def _usage_error(choice: Choice) -> str | None:
     """Return the message for the first invalid option, or None if all are valid."""
-    allowed = {
-        # The docs service is on the port after the workspace's.
-        "--port takes 0 (any that is free) to 65,534": 0 <= choice.port < 65_535,
-        "--work-seconds takes 0 or more": choice.work_seconds >= 0,
-        "The sandbox needs the program git": shutil.which("git") is not None,
-        f"--pages takes 1 to {MAX_PAGES:,}": 1 <= choice.pages <= MAX_PAGES,
-        f"--days takes 1 to {MAX_DAYS:,}": 1 <= choice.days <= MAX_DAYS,
-        "--uses-an-hour takes 1 or more": choice.uses_an_hour >= 1,
-        "--services does not go with --play": not (choice.services and choice.play),
-        "--agent does not go with --play": not (choice.agent and choice.play),
-    }
-    return next((said for said, fits in allowed.items() if not fits), None) or own_agent.wrong(choice)
+    if shutil.which("git") is None:
+        return "The sandbox needs the program git"
+    if choice.play and (choice.services or choice.agent):
+        return f"--{'services' if choice.services else 'agent'} does not go with --play"
+    return own_agent.wrong(choice)
 
 
 def _os_error_text(error: OSError, choice: Choice) -> str:

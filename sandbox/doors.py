@@ -35,6 +35,19 @@ class Door(web.TCPSite):
         await super().stop()
 
 
+async def serve(app: web.Application, port: int) -> tuple[web.AppRunner, str]:
+    """Serve a guarded application; return its runner, and its address. Port 0 takes a free port."""
+    guard(app)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+    try:
+        await runner.setup()
+        await Door(runner, HOST, port).start()
+    except BaseException:
+        await runner.cleanup()
+        raise
+    return runner, f"http://{HOST}:{runner.addresses[0][1]}"
+
+
 def guard(app: web.Application) -> None:
     """Make an application refuse what other sites could send through a browser, and forget who has gone."""
     app.middlewares[:0] = [_until_gone, _only_from_here]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from bot.app import Timeouts, running_bot
 from bot.settings import Settings
 from sandbox.docs_service import DocsService, DocsServiceOptions
-from sandbox.docs_service.options import GITHUB_TOKEN, SiteOptions
+from sandbox.docs_service.options import GITHUB_TOKEN
 from sandbox.kept_secrets import kept_secrets
 from sandbox.ports import free_port
 from sandbox.workspace import Workspace, WorkspaceOptions
@@ -23,16 +23,15 @@ TIMEOUTS = Timeouts(look_seconds=5.0)
 """Who merges a pull request here waits for it."""
 
 
-@dataclass(frozen=True)
-class WorldOptions(SiteOptions):
-    """Options of the sandbox.
+@dataclass(frozen=True, kw_only=True)
+class WorldOptions(DocsServiceOptions):
+    """Options of the sandbox, of which `folder` has the data and the secrets.
 
     ``on_progress(done, total)`` is called after each generated day of visits. ``answer_seconds`` is the time
     limit for the bot to acknowledge a request and to open a modal. The default is Slack's three seconds;
     raise it where one slow or busy machine runs both the bot and the workspace.
     """
 
-    folder: Path
     port: int = 0
     http_mode: bool = False
     answer_seconds: float = 3.0
@@ -41,8 +40,9 @@ class WorldOptions(SiteOptions):
 
     def docs_service(self) -> DocsServiceOptions:
         """Return the options of the docs service."""
+        values = {field.name: getattr(self, field.name) for field in fields(DocsServiceOptions)}
         key = kept_secrets(self.folder).api_key
-        return DocsServiceOptions(self.folder / "docs", api_key=key, project=PROJECT, **self.site_options())
+        return replace(DocsServiceOptions(**values), folder=self.folder / "docs", api_key=key)
 
     def workspace(self) -> WorkspaceOptions:
         """Return the options of the workspace, set up for Socket Mode."""
@@ -110,7 +110,8 @@ async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
     )
     workspace_url = await workspace.start(options.port)
     try:
-        environment = _environment(options, docs_options, workspace, docs_url)
+        environment = _environment(options, workspace, docs_options) | {"DOCS_API_URL": docs_url}
+        environment |= {"GITHUB_API_URL": f"{docs_url}/api/v3"}
         environment |= {"PORT": str(bot_port)} if options.http_mode else {}
         settings = _settings(options, environment)
         yield World(docs_service, docs_url, workspace, workspace_url, environment, settings, clock)
@@ -120,7 +121,7 @@ async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
 
 
 def _environment(
-    options: WorldOptions, docs_options: DocsServiceOptions, workspace: Workspace, docs_url: str
+    options: WorldOptions, workspace: Workspace, docs_options: DocsServiceOptions
 ) -> dict[str, str]:
     slack = workspace.options
     return {
@@ -128,10 +129,8 @@ def _environment(
         "SLACK_APP_TOKEN": "" if options.http_mode else slack.app_token,
         "SLACK_SIGNING_SECRET": slack.signing_secret,
         "SLACK_API_URL": workspace.api_url,
-        "DOCS_API_URL": docs_url,
         "DOCS_API_KEY": docs_options.api_key,
-        "DOCS_PROJECT_ID": PROJECT,
-        "GITHUB_API_URL": f"{docs_url}/api/v3",
+        "DOCS_PROJECT_ID": docs_options.project,
         "GITHUB_TOKEN": GITHUB_TOKEN,
         "USES_AN_HOUR": str(options.uses_an_hour),
         "ANALYTICS_CALLS_AN_HOUR": str(options.analytics_calls_an_hour),

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sandbox.docs_service.options import DocsServiceOptions
 from sandbox.docs_service.own_agent import CommandAuthor
-from sandbox.docs_service.runner import AgentRunner, TemplateAuthor
+from sandbox.docs_service.runner import AgentRunner, Author
 from sandbox.docs_service.store import Jobs, Limits
 from sandbox.shelf import Shelf
 
@@ -26,7 +26,7 @@ class Backend:
         self.shelf = Shelf(options.folder / "service.db")
         self.jobs = Jobs(self.shelf)
         self.limits = Limits(self.shelf, clock)
-        author = CommandAuthor if options.agent else TemplateAuthor
+        author = CommandAuthor if options.agent else Author
         self.agent = AgentRunner(options, self.jobs, clock, author)
         self.repository = self.agent.repository
 

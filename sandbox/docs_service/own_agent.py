@@ -13,7 +13,7 @@ import shlex
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -23,9 +23,9 @@ from typing import IO
 from sandbox.docs_service.agent import Change
 from sandbox.docs_service.agent.writing import clip, one_line, slug, without_background
 from sandbox.docs_service.git import GitError, git, identity, inherited
-from sandbox.docs_service.options import DocsServiceOptions, SiteOptions
+from sandbox.docs_service.options import DocsServiceOptions
 from sandbox.docs_service.repository import SiteRepository
-from sandbox.docs_service.runner import commit_message, recover, work_done
+from sandbox.docs_service.runner import Author, commit_message, recover, work_done
 from sandbox.docs_service.store import Job, JobMessage, Outcome, WorkDone
 
 log = logging.getLogger(__name__)
@@ -40,19 +40,13 @@ OUTPUT_BYTES = 65_536
 _TERMINAL_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
-def wrong(options: SiteOptions) -> str | None:
+def wrong(options: DocsServiceOptions) -> str | None:
     """Return what is wrong with the options of an agent of one's own, or None."""
     if not options.agent:
-        needs = {
-            "--repository": options.repository,
-            "--publish": options.publish,
-            "--agent-env": options.agent_env,
-        }
-        return next((f"{name} needs --agent" for name, given in needs.items() if given), None)
+        given = {"repository": options.repository, "publish": options.publish, "agent-env": options.agent_env}
+        return next((f"--{name} needs --agent" for name, value in given.items() if value), None)
     if options.repository is None:
         return "--agent needs --repository"
-    if not 0 < options.agent_minutes <= 24 * 60:
-        return "--agent-minutes takes more than 0, up to 1,440"
     if any(name not in os.environ for name in options.agent_env):
         # The value that somebody may have typed is not repeated.
         return "--agent-env takes the name of a variable that is set, without its value"
@@ -72,15 +66,13 @@ def _words(command: str) -> list[str]:
     return [str(Path(program).absolute()), *words[1:]] if program else []
 
 
-class CommandAuthor:
+class CommandAuthor(Author):
     """Runs the operator's program for each message, and commits the files that it changed."""
 
     def __init__(
         self, options: DocsServiceOptions, repository: SiteRepository, clock: Callable[[], datetime]
     ) -> None:
-        self._options = options
-        self._repository = repository
-        self._clock = clock
+        super().__init__(options, repository, clock)
         self._archived: dict[str, asyncio.Event] = {}
 
     def work_seconds(self, _prompt: str, /) -> float:
@@ -101,11 +93,11 @@ class CommandAuthor:
         """Run the agent, commit what it changed and publish it."""
         self._archived[job.id] = asyncio.Event()
         try:
-            return await self._write(job, message)
+            return await self._make(job, message)
         finally:
             del self._archived[job.id]
 
-    async def _write(self, job: Job, message: JobMessage) -> WorkDone:
+    async def _make(self, job: Job, message: JobMessage) -> WorkDone:
         repository = self._repository
         start = repository.head(job.branch) or repository.head(repository.main)
         if start is None:
@@ -113,13 +105,13 @@ class CommandAuthor:
         try:
             tree = await asyncio.to_thread(Worktree.add, repository.path, self._options.worktrees, start)
             try:
-                return await self._write_in(tree, job, message)
+                return await self._make_in(tree, job, message)
             finally:
-                await asyncio.to_thread(tree.remove)
+                await asyncio.to_thread(_remove, repository.path, tree.path)
         except (GitError, OSError) as error:
             return WorkDone(Outcome.FAILED, f"The change could not be made: {error}.")
 
-    async def _write_in(self, tree: Worktree, job: Job, message: JobMessage) -> WorkDone:
+    async def _make_in(self, tree: Worktree, job: Job, message: JobMessage) -> WorkDone:
         made = recover(self._repository, job, message)
         if made is None:
             ran = await self._run(self._options.agent, message.prompt, tree, job)
@@ -157,14 +149,31 @@ class CommandAuthor:
         return replace(made, outcome=Outcome.FAILED, summary=said)
 
     async def _run(self, command: str, prompt: str, tree: Worktree, job: Job) -> Ran:
+        """Run a program in a process group of its own, which is killed at the end, whatever the end is.
+
+        It ends at its time limit, or when its job is archived. Raises `OSError` if it cannot be started.
+        """
         named = {name: os.environ[name] for name in self._options.agent_env if name in os.environ}
-        environment = {**inherited(), **named, "DOCS_BOT_JOB": job.id}
-        words, seconds, archived = _words(command), self._options.agent_minutes * 60, self._archived[job.id]
+        words, archived = _words(command), self._archived[job.id]
         if not words:
             raise OSError(f"there is no program for {shlex.split(command)[0]} any more")
         if archived.is_set():
             return Ran("was not started, because its job was archived", "")
-        return await run(words, prompt, tree.path, environment, seconds, archived)
+        # Files, not pipes: nobody waits for a process that left the group and holds the pipe.
+        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as output:
+            stdin.write(prompt.encode("utf-8", "replace"))
+            stdin.seek(0)
+            process = await asyncio.create_subprocess_exec(
+                *words,
+                stdin=stdin,
+                stdout=output,
+                stderr=output,
+                cwd=tree.path,
+                env={**inherited(), **named, "DOCS_BOT_JOB": job.id},
+                start_new_session=True,
+            )
+            failure = await _end(process, self._options.agent_minutes * 60, archived)
+            return Ran(failure, _last_of(output))
 
 
 @dataclass(frozen=True)
@@ -173,35 +182,6 @@ class Ran:
 
     failure: str
     output: str
-
-
-async def run(
-    words: Sequence[str],
-    prompt: str,
-    folder: Path,
-    environment: Mapping[str, str],
-    seconds: float,
-    archived: asyncio.Event,
-) -> Ran:
-    """Run a program in a process group of its own, which is killed at the end, whatever the end is.
-
-    It ends after `seconds`, or when its job is archived. Raises `OSError` if it cannot be started.
-    """
-    # Files, not pipes: nobody waits for a process that left the group and holds the pipe.
-    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as output:
-        stdin.write(prompt.encode("utf-8", "replace"))
-        stdin.seek(0)
-        process = await asyncio.create_subprocess_exec(
-            *words,
-            stdin=stdin,
-            stdout=output,
-            stderr=output,
-            cwd=folder,
-            env=environment,
-            start_new_session=True,
-        )
-        failure = await _end(process, seconds, archived)
-        return Ran(failure, _last_of(output))
 
 
 async def _end(process: asyncio.subprocess.Process, seconds: float, archived: asyncio.Event) -> str:
@@ -271,10 +251,6 @@ class Worktree:
     def switch_to(self, branch: str) -> None:
         """Make the branch, whose files are here already, the current one of this worktree."""
         git(self.path, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
-
-    def remove(self) -> None:
-        """Remove the folder and what the repository knows of it."""
-        _remove(self.repository, self.path)
 
 
 def remove_leftovers(repository: Path, folder: Path) -> None:

@@ -104,17 +104,11 @@ class Pages:
 
     async def _pull(self, request: web.Request) -> web.Response:
         pull = await self._pulls.find(int(request.match_info["number"]))
-        previews = {
-            one.path: self._preview(pull.texts[one.path])
-            for one in pull.changes
-            if one.path.endswith(".md") and one.path in pull.texts
-        }
         return self._page(
             "pull.html",
             main=self._backend.repository.main,
             pull=pull,
             job=pull.job,
-            previews=previews,
             can_end=not self._backend.options.agent,
         )
 

@@ -58,13 +58,12 @@ def _compare_file(path: str, old: str | None, new: str | None) -> FileDiff:
 
 @dataclass(frozen=True)
 class Pull:
-    """A pull request: its job, its commits, its files' new texts, and how they differ from the old ones."""
+    """A pull request: its job, its commits, and how its files differ from those before."""
 
     job: Job
     base: str
     head: str
     commits: list[CommitInfo]
-    texts: Mapping[str, str]
     changes: list[FileDiff]
 
     @property
@@ -172,4 +171,4 @@ class Pulls:
 def _read(repository: SiteRepository, job: Job, base: str) -> Pull:
     head = job.pull_end.head_sha if job.pull_end else repository.head(job.branch) or base
     old, new = repository.difference(base, head)
-    return Pull(job, base, head, repository.commits(head, base), new, compare(old, new, job.page))
+    return Pull(job, base, head, repository.commits(head, base), compare(old, new, job.page))

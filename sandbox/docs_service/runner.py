@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from datetime import datetime
-from typing import Protocol
 
 from sandbox.docs_service.agent import Change, End, Unchanged, asked_end, decide, is_slow
 from sandbox.docs_service.agent.writing import clip, one_line, seed_files
@@ -21,29 +20,11 @@ log = logging.getLogger(__name__)
 _MAX_SLEEP_SECONDS = 0.5
 
 
-class Author(Protocol):
-    """Writes the change that a message asks for, as one commit on its job's branch; one at a time."""
+class Author:
+    """Writes the change that a message asks for, as one commit on its job's branch.
 
-    def __init__(
-        self, options: DocsServiceOptions, repository: SiteRepository, clock: Callable[[], datetime]
-    ) -> None:
-        """Work in this repository."""
-
-    def work_seconds(self, prompt: str, /) -> float:
-        """Return how long after its arrival the work on a prompt begins."""
-
-    def branch(self, job_id: str, prompt: str, /) -> str:
-        """Return the name of a new job's branch."""
-
-    def stop(self, job_id: str, /) -> None:
-        """End the work on a job that was archived, unless it takes no time."""
-
-    async def write(self, job: Job, message: JobMessage) -> WorkDone:
-        """Commit the change. Called again after a kill, it returns what was committed before."""
-
-
-class TemplateAuthor:
-    """Follows rules, not a model; its work takes no time once it is due."""
+    It follows rules, not a model; its work takes no time once it is due.
+    """
 
     def __init__(
         self, options: DocsServiceOptions, repository: SiteRepository, clock: Callable[[], datetime]
@@ -53,18 +34,18 @@ class TemplateAuthor:
         self._clock = clock
 
     def work_seconds(self, prompt: str, /) -> float:
-        """Return how long the agent works on a prompt."""
+        """Return how long after its arrival a prompt is due."""
         return self._options.work_seconds * (SLOW_FACTOR if is_slow(prompt) else 1)
 
     def branch(self, job_id: str, _prompt: str, /) -> str:
         """Return the name of a new job's branch."""
         return f"agent/{job_id.replace('_', '-')}"
 
-    def stop(self, _job_id: str, /) -> None:
-        """Do nothing: the work takes no time."""
+    def stop(self, job_id: str, /) -> None:
+        """End the work on a job that was archived, unless it takes no time."""
 
     async def write(self, job: Job, message: JobMessage) -> WorkDone:
-        """Commit the change that the rules make of the prompt."""
+        """Commit the change. Called again after a kill, it returns the commit made before."""
         match asked_end(message.prompt):
             case End.FAILED:
                 return WorkDone(Outcome.FAILED, "The prompt asked the agent to fail.")

@@ -22,9 +22,7 @@ from sandbox.docs_service.pages import Pages
 from sandbox.docs_service.previews import Previews
 from sandbox.docs_service.pulls import Pulls
 from sandbox.docs_service.wire import RefusedError, first_mistake
-from sandbox.doors import HOST, Door, guard
-
-_STOP_SECONDS = 1.0
+from sandbox.doors import serve
 
 
 class DocsService:
@@ -50,14 +48,7 @@ class DocsService:
 
     async def start(self, port: int = 0) -> str:
         """Start the service and return its base URL for callers on this machine. Port 0 takes a free port."""
-        self._runner = web.AppRunner(self._web_app(), access_log=None, shutdown_timeout=_STOP_SECONDS)
-        try:
-            await self._runner.setup()
-            await Door(self._runner, HOST, port).start()
-        except BaseException:
-            await self.stop()
-            raise
-        self._backend.base_url = f"http://{HOST}:{self._runner.addresses[0][1]}"
+        self._runner, self._backend.base_url = await serve(self._web_app(), port)
         return self._backend.base_url
 
     async def stop(self) -> None:
@@ -67,7 +58,6 @@ class DocsService:
 
     def _web_app(self) -> web.Application:
         app = web.Application(middlewares=[self._page_errors], client_max_size=BODY_LIMIT_BYTES)
-        guard(app)
         self._operations.add_to(app)
         app.router.add_get("/openapi.json", self._openapi)
         app.router.add_post("/sandbox/faults", self._order_faults)

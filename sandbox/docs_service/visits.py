@@ -1,4 +1,4 @@
-"""Visits to a made-up site by people, AI agents and crawlers: generated, stored, and counted."""
+"""Visits to a made-up site by people and AI agents: generated, stored, and counted."""
 
 from __future__ import annotations
 
@@ -34,16 +34,12 @@ _AGENTS_A_DAY = 70
 _KNOWN_PEOPLE = 6_000
 _KNOWN_AGENTS = 900
 _FIRST_AGENT = 100_000_000
-_FIRST_CRAWLER = 200_000_000
 _WEEKEND_FACTOR = 0.35
 _GROWTH_A_DAY = 0.003
 _EPOCH_DAY = date(2026, 1, 1)
 
 _LARGE = 1_000
-"""Number of pages above which a site has more visitors, and crawlers that go through it once a week."""
-
-_CRAWLERS = (1.0, 0.7, 0.4)
-"""Share of the site that each crawler reads in a week."""
+"""Number of pages above which a site has more visitors."""
 
 _LIFETIME_WEEKS = 13
 _TEMPORARY_PAGES, _FIRST_TEMPORARY_PAGE, _TEMPORARY_PAGE_STEP = 2 * _LIFETIME_WEEKS, 22, 3
@@ -132,7 +128,6 @@ class Site:
             agent = _FIRST_AGENT + int(_KNOWN_AGENTS * self._scale * rng.random())
             reader = self._person(rng) if both else agent
             yield from self._read(rng, reader, "ai", week.agents, midnight, 86_000)
-        yield from self._crawl(rng, week, day.weekday(), midnight)
 
     def _person(self, rng: random.Random) -> int:
         """Return the id of a person; low ids are more frequent and stand for regular readers."""
@@ -145,17 +140,6 @@ class Site:
         for page in rng.choices(self._ids, cum_weights=weights, k=1 + int(4 * rng.random() ** 2)):
             yield Visit(visitor, kind, page, at)
             at += 40
-
-    def _crawl(self, rng: random.Random, week: _Week, weekday: int, midnight: int) -> Iterator[Visit]:
-        """Return a crawler's visits to a seventh of the site, so that a week covers all of it."""
-        if self.pages <= _LARGE:
-            return
-        for number, share in enumerate(_CRAWLERS):
-            first = 1 + (weekday + 2 * number) % 7
-            for page in range(first, self.pages + 1, 7):
-                if page not in week.missing and rng.random() < share:
-                    at = midnight + 86_399 * page // self.pages
-                    yield Visit(_FIRST_CRAWLER + number, "ai", page, at)
 
     def _make_week(self, number: int) -> _Week:
         people, agents = self._people.copy(), self._agents.copy()

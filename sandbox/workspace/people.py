@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
-from sandbox.workspace.blocks import BlocksRefused, with_ids
+from sandbox.workspace.blocks import BlocksRefused, checked, with_ids
 from sandbox.workspace.bot_connection import BotConnection, NotAcknowledged
 from sandbox.workspace.messages import EntityEncoder, EventSender, forwarded, share
 from sandbox.workspace.options import App, WorkspaceOptions
-from sandbox.workspace.responses import BotResponses, Tickets, acting_tab
-from sandbox.workspace.state import APP_ID, TEAM, Channel, Json, State
+from sandbox.workspace.responses import Tickets, acting_tab
+from sandbox.workspace.state import APP_ID, BOT_ID, BOT_USER, TEAM, Channel, Json, State
 
 _REASONS = {
     "dispatch_failed": "the bot could not be reached",
@@ -41,7 +41,6 @@ class People:
         self.tickets = Tickets(state, options)
         self._entities = EntityEncoder(state)
         self._events = EventSender(state, bot_connection, app)
-        self._responses = BotResponses(state, options)
 
     # Messages
 
@@ -142,7 +141,7 @@ class People:
             "is_enterprise_install": "false",
         }
         try:
-            self._responses.show(await self.bot_connection.deliver("command", payload), user, room.id)
+            self._show(await self.bot_connection.deliver("command", payload), user, room.id)
         except NotAcknowledged as error:
             why = _REASONS.get(str(error), "")
             return self._notice(user, f"{command} failed with the error “{error}” ({why}).", str(error))
@@ -265,9 +264,44 @@ class People:
         self.close_view(user, view_id)
         return {"ok": True}
 
+    # The bot's responses
+
     def respond(self, token: str, said: Json) -> None:
-        """Handle a post to a response URL; raise BadResponseUrl or InvalidResponse if it is rejected."""
-        self._responses.respond(said, self.tickets.use_response_url(token))
+        """Handle a post to a response URL. Raise BadResponseUrl, or BlocksRefused for blocks of the post.
+
+        The URL of a command has no message to replace, so a post to it always adds a message:
+        https://github.com/slackapi/bolt-js/issues/2287
+        """
+        origin = self.tickets.use_response_url(token)
+        content, container = self._content(said), origin["container"]
+        if not (said.get("replace_original") and self._replace(container, content)):
+            self._show(said, origin["user"], origin["channel"])
+
+    def _content(self, answer: Json) -> Json:
+        blocks = checked(answer.get("blocks"), self.options)
+        return {"text": str(answer.get("text") or ""), "blocks": blocks}
+
+    def _show(self, answer: Json, user: str, channel: str) -> None:
+        """Add a message; only this person sees it unless its ``response_type`` is ``in_channel``."""
+        content = self._content(answer) | {"thread_ts": answer.get("thread_ts")}
+        if not content["text"] and not content["blocks"]:
+            return
+        if answer.get("response_type") == "in_channel":
+            self.state.add_message(channel, user=BOT_USER, bot_id=BOT_ID, **content)
+        else:
+            self.state.add_ephemeral(channel, user, **content)
+
+    def _replace(self, container: Json, content: Json) -> bool:
+        """Replace the original message; return False if it does not exist."""
+        kind = "ephemeral" if container.get("type") == "ephemeral" else "message"
+        if kind == "ephemeral":
+            found = self.state.ephemerals.get(str(container.get("id")))
+        else:
+            found = self.state.message(str(container.get("channel")), str(container.get("ts")))
+        if found is not None:
+            found |= content
+            self.state.publish(kind, **{kind: found})
+        return found is not None
 
     # Channels
 

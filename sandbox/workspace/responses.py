@@ -1,4 +1,4 @@
-"""What the bot may do after an interaction: open a modal by its trigger, and answer outside the Web API.
+"""What the bot may do after an interaction: open a modal by its trigger, and post to a response URL.
 
 https://docs.slack.dev/interactivity/handling-user-interaction
 """
@@ -8,9 +8,8 @@ from __future__ import annotations
 import secrets
 from contextvars import ContextVar
 
-from sandbox.workspace import blocks as rules
 from sandbox.workspace.options import WorkspaceOptions
-from sandbox.workspace.state import BOT_ID, BOT_USER, Json, State
+from sandbox.workspace.state import Json, State
 
 acting_tab: ContextVar[str] = ContextVar("acting_tab", default="")
 """The browser tab whose request is being carried out; empty if it is none of a tab."""
@@ -77,47 +76,3 @@ class Tickets:
             raise BadResponseUrl("used_url")
         known["left"] -= 1
         return known
-
-
-class BotResponses:
-    """Shows the bot's responses to one person or to the channel."""
-
-    def __init__(self, state: State, options: WorkspaceOptions) -> None:
-        self._state = state
-        self._options = options
-
-    def show(self, answer: Json, user: str, channel: str) -> None:
-        """Add a message; only this person sees it unless its ``response_type`` is ``in_channel``."""
-        content = self._content(answer) | {"thread_ts": answer.get("thread_ts")}
-        if not content["text"] and not content["blocks"]:
-            return
-        if answer.get("response_type") == "in_channel":
-            self._state.add_message(channel, user=BOT_USER, bot_id=BOT_ID, **content)
-        else:
-            self._state.add_ephemeral(channel, user, **content)
-
-    def _content(self, answer: Json) -> Json:
-        blocks = rules.checked(answer.get("blocks"), self._options)
-        return {"text": str(answer.get("text") or ""), "blocks": blocks}
-
-    def respond(self, said: Json, origin: Json) -> None:
-        """Handle a post to a response URL; ``origin`` is the interaction that the URL was created for.
-
-        The URL of a command has no message to replace, so a post to it always adds a message:
-        https://github.com/slackapi/bolt-js/issues/2287 Raise BlocksRefused for blocks that Slack rejects.
-        """
-        content, container = self._content(said), origin["container"]
-        if not (said.get("replace_original") and self._replace(container, content)):
-            self.show(said, origin["user"], origin["channel"])
-
-    def _replace(self, container: Json, content: Json) -> bool:
-        """Replace the original message; return False if it does not exist."""
-        if container.get("type") == "ephemeral":
-            kind, found = "ephemeral", self._state.ephemerals.get(str(container.get("id")))
-        else:
-            kind = "message"
-            found = self._state.message(str(container.get("channel")), str(container.get("ts")))
-        if found is not None:
-            found |= content
-            self._state.publish(kind, **{kind: found})
-        return found is not None

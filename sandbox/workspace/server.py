@@ -15,8 +15,8 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import web
 
-from sandbox.doors import HOST, Door, guard
-from sandbox.faults import Faults, Order
+from sandbox.doors import serve
+from sandbox.faults import Faults, Order, bad_gateway, drop_connection
 from sandbox.shelf import Shelf
 from sandbox.workspace.blocks import BlocksRefused
 from sandbox.workspace.bot_connection import BotConnection
@@ -65,10 +65,7 @@ class Workspace:
 
     async def start(self, port: int = 0) -> str:
         """Start the server and return the URL of the web page."""
-        self._runner = web.AppRunner(self.web_app(), access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        await Door(self._runner, HOST, port).start()
-        self.base_url = f"http://{HOST}:{self._runner.addresses[0][1]}"
+        self._runner, self.base_url = await serve(self._web_app(), port)
         self.bot_connection.sockets.base_url = self.people.tickets.base_url = self.base_url
         return self.base_url
 
@@ -79,18 +76,15 @@ class Workspace:
             await self._runner.cleanup()
         self.state.shelf.close()
 
-    def web_app(self) -> web.Application:
-        """Return the workspace as an aiohttp application."""
+    def _web_app(self) -> web.Application:
         app = web.Application(client_max_size=20_000_000)
-        guard(app)
         app.router.add_post("/api/{method}", self._call)
         app.router.add_get("/api/{method}", self._call)
         app.router.add_get("/link", self._open_socket)
         app.router.add_post("/response/{token}", self._respond)
         app.router.add_post("/upload/{file}", self._upload)
         app.router.add_get("/files/{file}", self._file_content)
-        for path in ("/files-pri/{team}-{file}", "/files-pri/{team}-{file}/download"):
-            app.router.add_get(path, self._private_file)
+        app.router.add_get("/files-pri/{team}-{file}{download:(/download)?}", self._private_file)
         app.router.add_get("/sandbox/log", self._show_log)
         self.page.add_routes(app)
         app.router.add_get("/", self._page)
@@ -245,12 +239,9 @@ async def _faulty(
         case "500":
             return web.json_response({"ok": False, "error": "internal_error"}, status=500)
         case "502_html":
-            page = "<html><body>Bad gateway</body></html>"
-            return web.Response(status=502, text=page, content_type="text/html")
+            return bad_gateway()
         case "lost_answer":
-            if request.transport is not None:
-                request.transport.abort()
-            return web.Response(status=500)
+            return drop_connection(request)
         case "slow":
             await asyncio.sleep(seconds)
             return web.json_response({"ok": True}) if done is None else done
