@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from time import monotonic
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ ANA, BEN = "U01ANA", "U02BEN"
 DOCS, PRODUCT, SECRET, ANAS_DM = "C01DOCS", "C03PRODUCT", "G04SECRET", "D01ANA"
 Json = dict[str, Any]
 Found = TypeVar("Found")
+_LONG_SECONDS = 20.0
 
 
 def environment(world: World) -> dict[str, str]:
@@ -43,11 +45,18 @@ class Story:
         self.people = world.workspace.people
 
     async def until(self, find: Callable[[], Found | None], what: str) -> Found:
-        """Call ``find`` until it returns something, and return that. Fails after ``HANG_SECONDS``."""
-        deadline = monotonic() + HANG_SECONDS
+        """Call ``find`` until it returns something, and return that. Fails after ``HANG_SECONDS``.
+
+        A wait of 20 s is written to standard error, which a test that hangs shows.
+        """
+        begun, is_told = monotonic(), False
         while (found := find()) is None:
+            waited = monotonic() - begun
             said = [note["text"] for note in self.state.ephemerals.values()]
-            assert monotonic() < deadline, f"{what} did not come; privately: {said}"
+            assert waited < HANG_SECONDS, f"{what} did not come; privately: {said}"
+            if waited > _LONG_SECONDS and not is_told:
+                is_told = True
+                print(f"waits for {what} since {waited:.0f} s; privately: {said}", file=sys.stderr)
             await asyncio.sleep(0.02)
         return found
 
