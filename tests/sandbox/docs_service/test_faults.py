@@ -30,12 +30,6 @@ async def test_a_fault_answers_and_does_nothing(caller: Caller, fault: str, stat
     assert (await caller.ask("Explain webhooks")).status == 201
 
 
-async def test_a_fault_comes_as_often_as_asked_and_only_where_asked(caller: Caller) -> None:
-    await caller.order_fault(match="get", fault="500", times=2)
-    job_id = (await caller.ask("Explain webhooks")).json["id"]
-    assert [(await caller.job(job_id)).status for _ in range(3)] == [500, 500, 200]
-
-
 async def test_a_lost_answer_is_carried_out(caller: Caller) -> None:
     await caller.order_fault(match="create", fault="lost_answer")
     with pytest.raises(aiohttp.ClientConnectionError):
@@ -80,11 +74,8 @@ async def test_odd_answers_can_be_chosen(caller: Caller) -> None:
     "body",
     [
         "[]",
-        "{",
-        '{"next": [1]}',
         '{"next": [{"match": "all", "fault": "500"}]}',
         '{"next": [{"match": "get", "fault": "fire"}]}',
-        '{"next": [{"match": "get", "fault": ["500"]}]}',
         '{"next": [{"match": "get", "fault": "500", "times": 0}]}',
         '{"next": [{"match": "get", "fault": "500", "seconds": -1}]}',
         '{"next": [{"match": "get", "fault": "500", "tims": 1}]}',

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import aiohttp
 
 from sandbox.docs_service import DocsService, DocsServiceOptions
@@ -26,27 +24,6 @@ async def test_a_follow_up_makes_the_job_active_again_and_goes_on_with_its_pull_
     assert "This also holds for Python 3.11." in page
 
 
-async def test_a_follow_up_that_fails_leaves_the_pull_request(caller: Caller, clock: HeldClock) -> None:
-    job_id = (await caller.ask("Explain webhooks")).json["id"]
-    clock.forward(7)
-    await caller.follow_up(job_id, "Fail on purpose")
-    clock.forward(7)
-    reply = await caller.job(job_id)
-    assert reply.json["status"] == "failed"
-    assert reply.json["prLink"] is not None
-
-
-async def test_messages_sent_at_the_same_time_are_worked_on_one_after_the_other(
-    caller: Caller, clock: HeldClock
-) -> None:
-    job_id = (await caller.ask("Explain webhooks")).json["id"]
-    await caller.follow_up(job_id, "Add an example in Go")
-    clock.forward(7)
-    assert (await caller.job(job_id)).json["status"] == "active"
-    clock.forward(6)
-    assert (await caller.job(job_id)).json["status"] == "completed"
-
-
 async def test_an_archived_job_refuses_follow_ups(caller: Caller, clock: HeldClock) -> None:
     job_id = (await caller.ask("Archive this")).json["id"]
     clock.forward(7)
@@ -64,14 +41,6 @@ async def test_a_person_archives_a_job_on_its_page(caller: Caller, clock: HeldCl
     clock.forward(7)
     job = (await caller.job(job_id)).json
     assert (job["status"], job["prLink"]) == ("archived", None)
-
-
-async def test_a_form_sent_from_another_site_archives_nothing(caller: Caller) -> None:
-    job_id = (await caller.ask("Explain webhooks")).json["id"]
-    headers = {"Origin": "http://elsewhere.example"}
-    reply = await caller.request("POST", f"/acme-docs/job/{job_id}/archive", headers=headers)
-    assert reply.status == 403
-    assert (await caller.job(job_id)).json["status"] == "active"
 
 
 async def test_a_service_started_again_in_its_folder_finishes_what_it_had_begun(
@@ -109,19 +78,3 @@ async def test_a_service_killed_between_its_commit_and_its_note_of_it_commits_on
             shelf.put("job", job["id"], job | fresh)
             shelf.close()
     assert "wants to merge 1 commit into" in page.text
-
-
-async def test_jobs_end_by_themselves_without_anybody_asking(options: DocsServiceOptions) -> None:
-    service = DocsService(replace(options, work_seconds=0.01))
-    async with aiohttp.ClientSession() as session:
-        caller = Caller(session, await service.start())
-        await caller.ask("Explain webhooks")
-        async with session.get(f"{caller.base_url}/acme/acme-docs/pull/1") as first:
-            seen = [first.status]
-        for _ in range(100):
-            async with session.get(f"{caller.base_url}/acme/acme-docs/pull/1") as page:
-                seen.append(page.status)
-            if seen[-1] == 200:
-                break
-    await service.stop()
-    assert seen[-1] == 200

@@ -66,15 +66,6 @@ async def test_what_is_merged_is_in_what_comes_after_and_stays_as_it_was(
     assert (await caller.request("GET", "/acme/acme-docs/pull/2")).status == 404  # nothing left to mend
 
 
-async def test_what_is_closed_is_not_merged(caller: Caller, clock: HeldClock) -> None:
-    await opened(caller, clock)
-    assert await press(caller, "close") == 303
-    pull = (await told(caller)).json
-    assert (pull["state"], pull["merged"], pull["merged_at"]) == ("closed", False, None)
-    await opened(caller, clock)
-    assert (await caller.request("GET", "/acme/acme-docs/pull/2")).status == 200
-
-
 async def test_what_conflicts_is_not_merged_and_a_form_of_another_site_does_nothing(
     caller: Caller, clock: HeldClock
 ) -> None:

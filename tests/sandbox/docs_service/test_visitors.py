@@ -6,13 +6,11 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
-import aiohttp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.docs_service import DocsService, DocsServiceOptions, visits
+from sandbox.docs_service import visits
 from sandbox.docs_service.visits import VisitorCounter
 from sandbox.docs_service.wire import Visitors, VisitorsQuery
 from tests.sandbox.docs_service.caller import Caller, HeldClock
@@ -121,25 +119,3 @@ async def test_visits_come_with_time_and_none_from_the_future(caller: Caller, cl
 
 
 # The same over HTTP, with the visits that the service generated.
-
-
-async def test_another_size_or_seed_is_another_site_in_the_same_folder(
-    options: DocsServiceOptions, clock: HeldClock
-) -> None:
-    answers = []
-    for changed in (options, replace(options, pages=40), replace(options, seed=8), options):
-        service = DocsService(changed, clock)
-        base_url = await service.start()
-        async with aiohttp.ClientSession() as session:
-            answers.append((await Caller(session, base_url).visitors()).json)
-        await service.stop()
-    assert answers[0] == answers[3]
-    assert answers[0] not in answers[1:3]
-
-
-async def test_filling_is_told_day_by_day(options: DocsServiceOptions, clock: HeldClock) -> None:
-    told: list[tuple[int, int]] = []
-    service = DocsService(replace(options, project="acme-docs"), clock, lambda *one: told.append(one))
-    await service.start()
-    await service.stop()
-    assert told == [(number, options.days) for number in range(1, options.days + 1)]

@@ -82,7 +82,7 @@ def small_app(client: AsyncWebClient, signing_secret: str) -> tuple[AsyncApp, He
     heard = Heard()
 
     @app.command("/docs-agent")
-    async def on_command(ack: AsyncAck, body: Json, respond: AsyncRespond, client: AsyncWebClient) -> None:
+    async def on_command(ack: AsyncAck, body: Json) -> None:
         heard.commands.append(body)
         if body["text"] == "hi":
             await ack("Hello")
@@ -91,25 +91,12 @@ def small_app(client: AsyncWebClient, signing_secret: str) -> tuple[AsyncApp, He
             await ack(text="Look", blocks=[{"type": "sparkles"}])
             return
         await ack()
-        if not body.get("text"):
-            await client.views_open(trigger_id=body["trigger_id"], view=FORM)
-            return
-        await respond(text=f"Working on {body['text']}")
 
     @app.action("go")
     async def on_press(ack: AsyncAck, body: Json, respond: AsyncRespond) -> None:
         heard.interactions.append(body)
         await ack()
         await respond(text="Gone", replace_original=True)
-
-    @app.view("form")
-    async def on_form(ack: AsyncAck, body: Json) -> None:
-        heard.interactions.append(body)
-        said = body["view"]["state"]["values"]["prompt"]["prompt"]["value"]
-        if said == "bad":
-            await ack(response_action="errors", errors={"prompt": "Say more."})
-        else:
-            await ack()
 
     @app.shortcut("ask_about")
     async def on_shortcut(ack: AsyncAck, body: Json) -> None:

@@ -13,7 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from sandbox.workspace import Workspace
 from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.conftest import Opener, client_of
-from tests.sandbox.workspace.small_bot import ANA, ANAS_DM, DOCS, PRODUCT, HeldClock, Json
+from tests.sandbox.workspace.small_bot import ANAS_DM, DOCS, PRODUCT, HeldClock, Json
 
 CSV = "path,human,ai,total\n" + "".join(f"/page-{n},{n},1,{n + 1}\n" for n in range(20))
 NAME = "visitors-acme-docs.csv"
@@ -111,40 +111,3 @@ async def test_the_bot_hears_of_its_own_file(
     heard = frame["payload"]["event"]
     assert (heard["type"], heard["subtype"], heard["bot_id"]) == ("message", "file_share", "B0DOCSBOT")
     assert [file["name"] for file in heard["files"]] == [NAME]
-
-
-async def test_the_bytes_and_a_response_url_can_go_wrong_too(
-    workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
-) -> None:
-    workspace.faults.order(
-        [{"method": "upload", "fault": "500"}, {"method": "response_url", "fault": "lost_answer"}]
-    )
-    got = await client.files_getUploadURLExternal(filename=NAME, length=3)
-    async with session.post(str(got["upload_url"]), data=b"a,b") as answer:
-        assert answer.status == 500
-    async with session.post(str(got["upload_url"]), data=b"a,b") as answer:
-        assert answer.status == 200
-    url = workspace.people.tickets.response_url(ANA, DOCS)
-    with pytest.raises(aiohttp.ClientError):
-        await session.post(url, json={"text": "shown all the same"})
-    assert [note["text"] for note in workspace.state.ephemerals.values()] == ["shown all the same"]
-
-
-async def test_a_bot_deletes_its_own_files_and_messages_only(
-    workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
-) -> None:
-    file_id = await uploaded(client, session)
-    await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)
-    anas = workspace.people.say(ANA, DOCS, "Mine", files=[("notes.txt", "Mine")])
-    own = (await client.conversations_history(channel=DOCS))["messages"]
-    (posted,) = [message["ts"] for message in own if message["user"] != ANA]
-    await client.chat_delete(channel=DOCS, ts=posted)
-    await client.files_delete(file=file_id)
-    for call, code in (
-        (client.chat_delete(channel=DOCS, ts=anas["ts"]), "cant_delete_message"),
-        (client.files_delete(file=anas["files"][0]["id"]), "cant_delete_file"),
-        (client.files_delete(file=file_id), "file_not_found"),
-    ):
-        with pytest.raises(SlackApiError, match=code):
-            await call
-    assert [file["name"] for file in await files_in(client, DOCS)] == ["notes.txt"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import aiohttp
 import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -36,11 +37,23 @@ def _chart(points: list[tuple[str, Any]], categories: list[str]) -> Json:
     return {"type": "data_visualization", "title": "Readers", "chart": chart}
 
 
+RICH: Json = {
+    "type": "rich_text",
+    "elements": [{"type": "rich_text_quote", "elements": [{"type": "text", "text": "words"}]}],
+}
+
+
+def _cells(length: int) -> Json:
+    return _table([["Page"], ["x" * (length - 4)]])
+
+
 @pytest.mark.parametrize(
     ("method", "arguments", "error"),
     [
         ("chat.postMessage", {"channel": PRODUCT, "text": "x"}, "not_in_channel"),
         ("chat.postMessage", {"channel": SECRET, "text": "x"}, "channel_not_found"),
+        ("chat.postMessage", {"channel": "D07ANABEN", "text": "x"}, "channel_not_found"),
+        ("conversations.info", {"channel": "D07ANABEN"}, "channel_not_found"),
         ("chat.postMessage", {"channel": DOCS}, "no_text"),
         ("chat.postMessage", {"channel": DOCS, "text": "x", "blocks": "words"}, "invalid_blocks_format"),
         ("chat.postMessage", {"channel": DOCS, "text": "x", "thread_ts": "1.000001"}, "thread_not_found"),
@@ -83,25 +96,13 @@ async def test_blocks_are_refused_with_the_place(
     assert complaint in refused["response_metadata"]["messages"][0]
 
 
-@pytest.mark.parametrize(
-    "blocks",
-    [
-        [None],
-        ["words"],
-        [{"type": ["section"]}],
-        [{"type": "section", "text": 7}],
-        [{"type": "actions", "elements": "words"}],
-        [{"type": "actions", "elements": [7]}],
-        [{"type": "context", "elements": [None]}],
-        [{"type": "rich_text", "elements": [7]}],
-        [{"type": "data_table", "rows": [7]}],
-        [{"type": "input", "element": "words"}],
-        [{"type": "data_visualization", "chart": 7}],
-    ],
-)
-async def test_blocks_of_the_wrong_shape_are_refused_too(client: AsyncWebClient, blocks: Any) -> None:
-    refused = await _refusal(client, "chat.postMessage", channel=DOCS, text="x", blocks=blocks)
-    assert refused["error"] == "invalid_blocks"
+async def test_blocks_of_the_wrong_shape_are_refused_too(client: AsyncWebClient) -> None:
+    inner = {"section": "text", "actions": "elements", "data_table": "rows", "input": "element"}
+    inner["data_visualization"] = "chart"
+    shapes: list[Any] = [None, "words", {"type": ["section"]}, {"type": "context", "elements": [None]}]
+    for block in [*shapes, *({"type": kind, field: 7} for kind, field in inner.items())]:
+        refused = await _refusal(client, "chat.postMessage", channel=DOCS, text="x", blocks=[block])
+        assert refused["error"] == "invalid_blocks", block
 
 
 async def test_a_message_of_much_rendered_text_is_too_long(client: AsyncWebClient) -> None:
@@ -141,23 +142,6 @@ async def test_a_trigger_opens_one_dialogue_within_three_seconds(
     assert late["error"] == "expired_trigger_id"
 
 
-async def test_a_thread_is_read_page_by_page_with_its_metadata(client: AsyncWebClient) -> None:
-    root = str((await client.chat_postMessage(channel=DOCS, text="root"))["ts"])
-    for number in range(4):
-        metadata = {"event_type": "told", "event_payload": {"number": number}}
-        await client.chat_postMessage(channel=DOCS, text="x", thread_ts=root, metadata=metadata)
-    numbers, pages, cursor = [], 0, ""
-    while cursor or not pages:
-        page = await client.conversations_replies(
-            channel=DOCS, ts=root, limit=2, cursor=cursor, include_all_metadata=True
-        )
-        numbers += [
-            one["metadata"]["event_payload"]["number"] for one in page["messages"] if "metadata" in one
-        ]
-        cursor, pages = page["response_metadata"]["next_cursor"], pages + 1
-    assert (numbers, pages) == ([0, 1, 2, 3], 3)
-
-
 async def test_what_was_said_is_kept_before_it_is_answered(open_workspace: Opener) -> None:
     first = await open_workspace()
     said = first.people.say(ANA, DOCS, "first")
@@ -174,3 +158,36 @@ async def test_what_was_said_is_kept_before_it_is_answered(open_workspace: Opene
     assert (await client_of(second).conversations_info(channel=SECRET))["channel"]["is_member"]
     assert float(second.state.new_ts()) > float(str(answered["ts"]))
     assert second.state.seq >= first.state.seq, "open pages load anew"
+
+
+@pytest.mark.parametrize("code", ["invalid_blocks", "feature_disabled"])
+async def test_a_workspace_without_charts_refuses_them_with_its_code(
+    open_workspace: Opener, code: str
+) -> None:
+    workspace = await open_workspace(
+        refused_blocks=frozenset({"data_visualization"}), refused_blocks_error=code
+    )
+    client = client_of(workspace)
+    said: Json = {"text": "x", "blocks": [_section("words"), _chart([("Mon", 1)], ["Mon"])]}
+    assert (await _refusal(client, "chat.postMessage", channel=DOCS, **said))["error"] == code
+    url = workspace.people.tickets.response_url(ANA, DOCS)
+    async with aiohttp.ClientSession() as session, session.post(url, json=said) as answer:
+        assert (answer.status, (await answer.json())["error"]) == (400, code)
+    assert (await client.chat_postMessage(channel=DOCS, text="x", blocks=[_section("words")]))["ok"]
+
+
+async def test_rich_text_is_edited_into_rich_text_only(client: AsyncWebClient) -> None:
+    posted = await client.chat_postMessage(channel=DOCS, text="x", blocks=[_section("words"), RICH])
+    edit: Json = {"channel": DOCS, "ts": posted["ts"], "text": "y"}
+    refused = await _refusal(client, "chat.update", **edit, blocks=[_section("words")])
+    assert refused["error"] == "block_mismatch"
+    assert (await client.chat_update(**edit, blocks=[RICH]))["ok"]
+
+
+async def test_the_cells_of_all_tables_have_a_total(client: AsyncWebClient) -> None:
+    pieces = [_cells(2_500) for _ in range(8)]
+    refused = await _refusal(client, "chat.postMessage", channel=DOCS, text="x", blocks=[*pieces, _cells(5)])
+    assert refused["error"] == "invalid_blocks"
+    # Without the last piece, the message is refused as a whole.
+    refused = await _refusal(client, "chat.postMessage", channel=DOCS, text="x", blocks=pieces)
+    assert refused["error"] == "msg_blocks_too_long"

@@ -1,4 +1,4 @@
-"""Menus, tables, charts and files on the web page, in Debian's Chromium."""
+"""Reports, the keyboard, invitations, forms and faults on the web page, in Debian's Chromium."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Page, expect
 from slack_sdk.web.async_client import AsyncWebClient
 
 from sandbox.workspace import Workspace
+from sandbox.workspace.state import BOT_ID, BOT_USER
 from tests.browser import needs_chromium, opened
-from tests.sandbox.workspace.small_bot import ANA, DOCS, Json, until
+from tests.sandbox.workspace.small_bot import ANA, BEN, DOCS, FORM, Json, until
 
 pytestmark = needs_chromium
 
@@ -109,148 +110,40 @@ async def pressed(workspace: Workspace) -> AsyncIterator[list[Json]]:
         await task
 
 
-async def shown(page: Page, workspace: Workspace, client: AsyncWebClient, *, private: bool) -> Locator:
-    """The report on the page, as an ephemeral or an ordinary message."""
-    if private:
-        workspace.state.add_ephemeral(DOCS, ANA, text="Visitors", blocks=report())
-    else:
-        await client.chat_postMessage(channel=DOCS, text="Visitors", blocks=report())
-    found = page.get_by_role("log", name="Messages").get_by_role("article")
-    await expect(found).to_have_count(1)
-    return found
-
-
-@pytest.mark.parametrize("private", [True, False])
-async def test_a_menu_and_buttons_tell_the_bot_what_was_chosen(
-    page: Page, workspace: Workspace, client: AsyncWebClient, pressed: list[Json], private: bool
+async def test_a_report_is_read_sorted_and_pressed(
+    page: Page, workspace: Workspace, pressed: list[Json]
 ) -> None:
-    message = await shown(page, workspace, client, private=private)
-    menu = message.get_by_role("combobox", name="Improve a page…")
-    await menu.select_option("/api/page-04")
-    await message.get_by_role("button", name="Improve this page").click()
-    await expect(menu).to_have_value("")
-    await menu.select_option("/api/page-04")
-    await message.get_by_role("button", name="How counted").click()
-    await until(lambda: len(pressed) == 4 or None)
-    first, accessory, again, last = pressed
-    (action,) = first["actions"]
-    assert (first["type"], action["type"], action["action_id"]) == (
-        "block_actions",
-        "static_select",
-        "improve",
-    )
-    chosen = {"text": plain("/api/page-04"), "value": "/api/page-04"}
-    assert action["selected_option"] == again["actions"][0]["selected_option"] == chosen
-    assert first["state"]["values"]["doings"]["improve"]["selected_option"] == chosen
-    assert first["container"]["is_ephemeral"] is private
-    assert accessory["actions"][0]["action_id"] == "improve_one"
-    assert last["actions"][0]["value"] == "How counted"
-
-
-@pytest.mark.parametrize("private", [True, False])
-async def test_a_chart_and_a_table_are_drawn(
-    page: Page, workspace: Workspace, client: AsyncWebClient, private: bool
-) -> None:
-    message = await shown(page, workspace, client, private=private)
+    """Without scrolling sideways, also on a phone; news leave the sorted table and the focus alone."""
+    workspace.state.add_ephemeral(DOCS, ANA, text="Visitors", blocks=report())
+    log = page.get_by_role("log", name="Messages")
+    message = log.get_by_role("article").first
     chart = message.get_by_role("img", name=re.compile("^Readers a day. People: Mon 9 254"))
     await expect(chart.locator("circle")).to_have_count(3 * len(DAYS))
-    await expect(chart).to_contain_text("Sun 15")
-    await expect(message.get_by_role("table", name="Top pages").get_by_role("row")).to_have_count(6)
-
-
-async def test_a_table_turns_its_pages_and_sorts_by_a_column(
-    page: Page, workspace: Workspace, client: AsyncWebClient
-) -> None:
-    message = await shown(page, workspace, client, private=True)
-    first = message.get_by_role("table").get_by_role("row").nth(1)
-    before = message.get_by_role("button", name="Rows before")
+    first = message.get_by_role("table", name="Top pages").get_by_role("row").nth(1)
     following = message.get_by_role("button", name="Next rows")
     await expect(first).to_contain_text("/api/page-00")
-    await expect(before).to_be_disabled()
     await following.click()
     await following.click()
     await expect(message).to_contain_text("11–12 of 12")
     await expect(following).to_be_disabled()
     await message.get_by_role("button", name="People").click()
-    await expect(first).to_contain_text("/api/page-11")
-    await expect(message.get_by_role("columnheader", name="People")).to_have_attribute(
-        "aria-sort", "descending"
-    )
-    await message.get_by_role("button", name="People").click()
-    await expect(first).to_contain_text("/api/page-00")
-    await message.get_by_role("button", name="AI").click()
-    await following.click()
-    await expect(first).to_contain_text("/api/page-05")
-
-
-async def test_what_arrives_meanwhile_leaves_a_sorted_table_and_a_focused_menu_alone(
-    page: Page, workspace: Workspace, client: AsyncWebClient
-) -> None:
-    message = await shown(page, workspace, client, private=False)
-    await message.get_by_role("button", name="People").click()
-    menu = message.get_by_role("combobox")
+    menu = message.get_by_role("combobox", name="Improve a page…")
     await menu.focus()
     workspace.people.say(ANA, DOCS, "something else")
-    articles = page.get_by_role("log", name="Messages").get_by_role("article")
-    await expect(articles).to_have_count(2)
-    table = articles.first.get_by_role("table")
-    await expect(table.get_by_role("row").nth(1)).to_contain_text("/api/page-11")
+    await expect(log.get_by_role("article")).to_have_count(2)
+    await expect(first).to_contain_text("/api/page-11")
     await expect(menu).to_be_focused()
-
-
-async def test_a_changed_message_is_drawn_again(
-    page: Page, workspace: Workspace, client: AsyncWebClient
-) -> None:
-    posted = await client.chat_postMessage(channel=DOCS, text="Fetching 1 of 4")
-    messages = page.get_by_role("log", name="Messages")
-    await expect(messages).to_contain_text("Fetching 1 of 4")
-    await client.chat_update(channel=DOCS, ts=str(posted["ts"]), text="Fetching 2 of 4")
-    await expect(messages).to_contain_text("Fetching 2 of 4")
-    note = workspace.state.add_ephemeral(DOCS, ANA, text="Private 1")
-    await expect(messages).to_contain_text("Private 1")
-    url = workspace.people.tickets.response_url(
-        ANA, DOCS, {"type": "ephemeral", "channel": DOCS, "id": note["id"]}
-    )
-    async with (
-        aiohttp.ClientSession() as session,
-        session.post(url, json={"text": "Private 2", "replace_original": True}) as answer,
-    ):
-        assert answer.status == 200
-    await expect(messages).to_contain_text("Private 2")
-    await expect(messages).not_to_contain_text("Private 1")
-    said = workspace.people.say(ANA, DOCS, "Wrong place")
-    await expect(messages).to_contain_text("Wrong place")
-    workspace.people.delete(ANA, DOCS, said["ts"])
-    await expect(messages).not_to_contain_text("Wrong place")
-
-
-async def test_a_file_shows_its_size_and_first_lines_and_can_be_fetched(
-    page: Page, client: AsyncWebClient
-) -> None:
-    rows = "".join(f'/api/page-{n},{n},"a, ""b"""\n' for n in range(40))
-    content = "\ufeffpath,total,note\n" + rows
-    await client.files_upload_v2(channel=DOCS, filename="visitors.csv", title="All pages", content=content)
-    message = page.get_by_role("log", name="Messages").get_by_role("article")
-    await expect(message).to_contain_text("/api/page-4,4")
-    await expect(message).not_to_contain_text("/api/page-5,5")
-    await expect(message).to_contain_text("35 more lines")
-    await expect(message).to_contain_text("visitors.csv · 1.1 kB")
-    async with page.expect_download() as fetching:
-        await message.get_by_role("link", name="All pages").click()
-    fetched = await fetching.value
-    assert fetched.suggested_filename == "visitors.csv"
-    assert (await fetched.path()).read_text(encoding="utf-8") == content
-
-
-@pytest.mark.parametrize("width", [360, 800, 1600])
-async def test_a_report_fits_windows_of_any_width(
-    page: Page, workspace: Workspace, client: AsyncWebClient, width: int
-) -> None:
-    await page.set_viewport_size({"width": width, "height": 900})
-    message = await shown(page, workspace, client, private=True)
-    log = page.get_by_role("log", name="Messages")
+    await menu.select_option("/api/page-04")
+    await message.get_by_role("button", name="How counted").click()
+    await until(lambda: len(pressed) == 2 or None)
+    (chosen,) = pressed[0]["actions"]
+    option = {"text": plain("/api/page-04"), "value": "/api/page-04"}
+    assert (chosen["action_id"], chosen["selected_option"]) == ("improve", option)
+    assert pressed[0]["state"]["values"]["doings"]["improve"]["selected_option"] == option
+    assert pressed[0]["container"]["is_ephemeral"] is True
+    assert pressed[1]["actions"][0]["value"] == "How counted"
+    await page.set_viewport_size({"width": 360, "height": 900})
     assert await log.evaluate("log => log.scrollWidth <= log.clientWidth")
-    assert await message.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
 async def test_the_newest_message_stays_in_view_when_the_column_gets_narrower(
@@ -277,3 +170,125 @@ async def test_a_click_is_not_lost_when_its_message_changes_between_press_and_re
     await page.evaluate("() => new Promise(requestAnimationFrame)")
     await page.mouse.up()
     await expect(page.get_by_role("log", name="Replies")).to_contain_text("Another")
+
+
+async def test_arrow_keys_move_between_messages_and_a_changed_one_keeps_the_focus(
+    page: Page, workspace: Workspace
+) -> None:
+    for text in ("One", "Two", "Three"):
+        said = workspace.people.say(ANA, DOCS, text)
+    articles = page.get_by_role("log", name="Messages").get_by_role("article")
+    await articles.last.focus()
+    for number in (1, 0, 0):
+        await page.keyboard.press("ArrowUp")
+        await expect(articles.nth(number)).to_be_focused()
+    await page.keyboard.press("End")
+    await expect(articles.last).to_be_focused()
+    workspace.people.edit(ANA, DOCS, said["ts"], "Three, corrected")
+    await expect(articles.last).to_contain_text("Three, corrected")
+    await expect(articles.last).to_be_focused()
+    await page.keyboard.press("Home")
+    await page.keyboard.press("Tab")
+    await expect(articles.first.get_by_role("button", name="React with eyes")).to_be_focused()
+    stops = page.locator("#messages").locator("article[tabindex='0']")
+    await expect(stops).to_have_count(1)
+    assert await articles.last.evaluate(
+        "one => [...one.querySelectorAll('button')].every(b => b.tabIndex < 0)"
+    )
+
+
+async def test_on_a_phone_what_is_pressed_is_44_pixels_high_and_wide(
+    page: Page, workspace: Workspace
+) -> None:
+    workspace.state.add_message(DOCS, user=BOT_USER, bot_id=BOT_ID, text="Visitors", blocks=report())
+    await expect(page.get_by_role("article")).to_have_count(1)
+    await page.set_viewport_size({"width": 390, "height": 844})
+    small = await sizes(page, "#main, .top")
+    await page.get_by_role("button", name="Show channels").click()
+    small += await sizes(page, "#side")
+    await page.get_by_role("button", name="Faults").click()
+    small += await sizes(page, "#faults")
+    assert small == []
+
+
+async def sizes(page: Page, where: str) -> list[Json]:
+    """Return what can be pressed there, is seen, and is smaller than 44 by 44 pixels."""
+    found: list[Json] = await page.locator(where).evaluate_all(
+        """(places) => places
+          .flatMap((place) => [...place.querySelectorAll("button, select, input, a[href]")])
+          .filter((one) => one.checkVisibility({ visibilityProperty: true }))
+          .map((one) => [one, one.getBoundingClientRect()])
+          .filter(([, box]) => box.width < 44 || box.height < 44)
+          .map(([one, box]) => [one.ariaLabel || one.textContent, box.width, box.height])"""
+    )
+    return found
+
+
+async def test_a_message_that_is_typed_right_after_an_invitation_is_said(
+    page: Page, workspace: Workspace
+) -> None:
+    await page.get_by_role("button", name="docs-secret").click()
+    field = page.get_by_role("textbox", name="Message #docs-secret")
+    await field.fill("@docs-agent Explain rate limits")
+    await field.press("Enter")
+    await page.get_by_role("dialog").get_by_role("button", name="Invite", exact=True).click()
+    await expect(page.get_by_role("log", name="Messages")).to_contain_text("was added by")
+    await page.keyboard.type("@docs-agent Explain it again")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("article").last).to_contain_text("Explain it again")
+
+
+async def test_examples_write_into_the_composer_until_somebody_has_asked(
+    page: Page, workspace: Workspace
+) -> None:
+    examples = page.get_by_role("group", name="Examples", exact=True)
+    field = page.get_by_role("textbox", name="Message #docs")
+    await expect(examples).to_be_visible()
+    workspace.people.say(BEN, DOCS, "Good morning")
+    await examples.get_by_role("button", name="Add a quickstart").click()
+    await expect(field).to_have_value("/docs-agent Add a quickstart for the Python SDK")
+    await field.fill("Good morning, too")
+    await field.press("Enter")
+    await expect(page.get_by_role("article")).to_have_count(2)
+    await expect(examples).to_be_visible()
+    await field.fill("@docs-agent Add a quickstart")
+    await field.press("Enter")
+    await expect(examples).to_be_hidden()
+
+
+async def test_a_form_opens_in_the_tab_that_asked_for_it_and_stays_over_a_reload(
+    page: Page, workspace: Workspace
+) -> None:
+    other = await page.context.browser.new_page()  # type: ignore[union-attr]
+    await other.goto(workspace.base_url)
+    await expect(other.get_by_role("heading", name="#docs")).to_be_visible()
+    tab = await page.evaluate("sessionStorage.tab")
+    workspace.people.show_view(ANA, dict(FORM), tab)
+    dialogue = page.get_by_role("dialog", name="Ask")
+    await expect(dialogue).to_be_visible()
+    workspace.people.say(BEN, DOCS, "Later than the form")
+    await expect(other.get_by_text("Later than the form", exact=True)).to_be_visible()
+    await expect(other.get_by_role("dialog")).to_have_count(0)
+    await other.reload()
+    await expect(other.get_by_text("Later than the form", exact=True)).to_be_visible()
+    await expect(other.get_by_role("dialog")).to_have_count(0)
+    await page.reload()
+    await expect(dialogue).to_be_visible()
+
+
+async def test_faults_are_ordered_and_forgotten_in_their_drawer(page: Page, workspace: Workspace) -> None:
+    await page.get_by_role("button", name="Faults").click()
+    drawer = page.get_by_role("complementary", name="Faults")
+    await expect(drawer).to_contain_text("No fault is set.")
+    for name in ("Next post: answer lost", "Five calls fail"):
+        await drawer.get_by_role("button", name=name).click()
+    await expect(drawer.get_by_role("listitem")).to_have_text(
+        ["Next post: answer lost", "Five calls fail (5 left)"]
+    )
+    assert [one["fault"] for one in workspace.faults.waiting()] == ["lost_answer", "502_html"]
+    await drawer.get_by_role("button", name="Forget them").click()
+    await expect(drawer).to_contain_text("No fault is set.")
+    assert workspace.faults.waiting() == []
+    await page.keyboard.press("Escape")
+    await expect(drawer).to_be_hidden()
+    await expect(page.get_by_role("button", name="Faults")).to_be_focused()

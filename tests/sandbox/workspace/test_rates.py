@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from slack_sdk.errors import SlackApiError
 
-from sandbox.workspace import WorkspaceOptions
-from sandbox.workspace.web_api import RateLimits, Throttled
 from tests.sandbox.workspace.conftest import Opener, client_of
 from tests.sandbox.workspace.small_bot import DOCS, HeldClock, Json
 
@@ -54,20 +50,3 @@ async def test_a_method_is_refused_above_its_limit_a_minute_and_no_other_one_is(
     assert (await client.chat_postMessage(channel=DOCS, text="x"))["ok"]
     clock.forward(40)
     assert (await client.api_call(method, json=asked))["ok"]
-
-
-def test_any_minute_counts_and_refused_calls_do_not(tmp_path: Path, clock: HeldClock) -> None:
-    rates = RateLimits(WorkspaceOptions(tmp_path), clock)
-    for _ in range(20):
-        rates.count_call("users.list", 2)
-        clock.forward(2)
-    clock.forward(19.5)
-    for _ in range(3):
-        with pytest.raises(Throttled) as caught:
-            rates.count_call("users.list", 2)
-        assert caught.value.seconds == pytest.approx(0.5)
-    clock.forward(0.5)
-    rates.count_call("users.list", 2)
-    with pytest.raises(Throttled) as caught:
-        rates.count_call("users.list", 2)
-    assert caught.value.seconds == pytest.approx(2)

@@ -11,7 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from sandbox.workspace import Workspace
 from sandbox.workspace.state import State
-from tests.sandbox.workspace.small_bot import ANA, BUTTON, DOCS, HeldClock, Json
+from tests.sandbox.workspace.small_bot import ANA, BUTTON, DOCS, HeldClock
 
 Post = Callable[..., Awaitable[tuple[int, str]]]
 
@@ -30,12 +30,6 @@ async def post() -> AsyncIterator[Post]:
 
 def texts(state: State) -> list[str]:
     return [note["text"] for note in state.ephemerals.values()]
-
-
-def private_url(workspace: Workspace, note: Json) -> str:
-    """Return the response URL of a button in an ephemeral message."""
-    container = {"type": "ephemeral", "channel": DOCS, "id": note["id"]}
-    return workspace.people.tickets.response_url(ANA, DOCS, container)
 
 
 async def test_a_used_url_and_an_expired_one_are_told_apart(
@@ -70,48 +64,22 @@ async def test_what_is_no_object_is_refused(workspace: Workspace, body: str) -> 
         assert (answer.status, (await answer.json())["error"]) == (400, "invalid_payload")
 
 
-async def test_a_commands_url_never_replaces(workspace: Workspace, post: Post) -> None:
-    url = workspace.people.tickets.response_url(ANA, DOCS)
-    await post(url, text="Working on it")
-    await post(url, text="Done", replace_original=True)
-    assert texts(workspace.state) == ["Working on it", "Done"]
-
-
-async def test_a_buttons_url_replaces_the_private_answer_it_stood_in(
-    workspace: Workspace, post: Post
-) -> None:
-    other = workspace.state.add_ephemeral(DOCS, ANA, text="another")
-    note = workspace.state.add_ephemeral(DOCS, ANA, text="Fetching", blocks=[BUTTON])
-    await post(private_url(workspace, note), text="Fetched", replace_original=True)
-    assert workspace.state.ephemerals[note["id"]]["text"] == "Fetched"
-    assert workspace.state.ephemerals[note["id"]]["blocks"] is None
-    assert texts(workspace.state) == ["another", "Fetched"]
-    assert workspace.state.ephemerals[other["id"]] is other
-
-
-async def test_a_buttons_url_replaces_nothing_unless_it_is_told_to(workspace: Workspace, post: Post) -> None:
-    note = workspace.state.add_ephemeral(DOCS, ANA, text="Shall I?", blocks=[BUTTON])
-    await post(private_url(workspace, note), text="More", replace_original=False)
-    assert texts(workspace.state) == ["Shall I?", "More"]
-
-
-async def test_a_buttons_url_can_show_something_to_the_channel(
+async def test_a_buttons_url_replaces_where_it_stood_if_it_is_told_to_and_a_commands_url_never(
     workspace: Workspace, client: AsyncWebClient, post: Post
 ) -> None:
-    note = workspace.state.add_ephemeral(DOCS, ANA, text="Only you", blocks=[BUTTON])
-    url = private_url(workspace, note)
-    assert await post(url, text="Shared", response_type="in_channel", replace_original=False) == (200, "ok")
-    history = await client.conversations_history(channel=DOCS)
-    assert [one["text"] for one in history["messages"]] == ["Shared"]
-    assert texts(workspace.state) == ["Only you"]
-
-
-async def test_a_buttons_url_replaces_the_channel_message_it_stood_in(
-    workspace: Workspace, client: AsyncWebClient, post: Post
-) -> None:
+    tickets, state = workspace.people.tickets, workspace.state
+    command = tickets.response_url(ANA, DOCS)
+    await post(command, text="Working on it")
+    await post(command, text="Done", replace_original=True)
+    note = state.add_ephemeral(DOCS, ANA, text="Fetching", blocks=[BUTTON])
+    button = tickets.response_url(ANA, DOCS, {"type": "ephemeral", "channel": DOCS, "id": note["id"]})
+    await post(button, text="Shared", response_type="in_channel", replace_original=False)
+    await post(button, text="More", replace_original=False)
+    assert texts(state) == ["Working on it", "Done", "Fetching", "More"]
+    await post(button, text="Fetched", replace_original=True)
+    assert texts(state) == ["Working on it", "Done", "Fetched", "More"]
+    assert state.ephemerals[note["id"]]["blocks"] is None
     ts = str((await client.chat_postMessage(channel=DOCS, text="Go?", blocks=[BUTTON]))["ts"])
-    container = {"type": "message", "channel": DOCS, "ts": ts}
-    url = workspace.people.tickets.response_url(ANA, DOCS, container)
-    await post(url, text="Gone", replace_original=True)
-    assert [one["text"] for one in workspace.state.history(DOCS)] == ["Gone"]
-    assert not workspace.state.ephemerals
+    public = tickets.response_url(ANA, DOCS, {"type": "message", "channel": DOCS, "ts": ts})
+    await post(public, text="Gone", replace_original=True)
+    assert [one["text"] for one in state.history(DOCS)] == ["Gone", "Shared"]
