@@ -178,6 +178,7 @@ async def test_arrow_keys_move_between_messages_and_a_changed_one_keeps_the_focu
     for text in ("One", "Two", "Three"):
         said = workspace.people.say(ANA, DOCS, text)
     articles = page.get_by_role("log", name="Messages").get_by_role("article")
+    await expect(articles).to_have_count(3)
     await articles.last.focus()
     for number in (1, 0, 0):
         await page.keyboard.press("ArrowUp")
