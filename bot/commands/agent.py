@@ -28,7 +28,7 @@ from bot.messages import face, general, trial
 from bot.messages import job_answers as say
 from bot.messages.general import NOT_SERVED
 from bot.messages.help import about_replies
-from bot.messages.intents import DETAILS, KEEP_QUIET, SEND_ANYWAY
+from bot.messages.intents import DETAILS, KEEP_QUIET, SEND_ANYWAY, SEND_WITH_KEY
 from bot.model.access import Origin
 from bot.model.examples import PROMPT
 from bot.model.ids import ChannelId, JobNumber, PromptId
@@ -318,6 +318,7 @@ COMMAND = Command(
         "ask_anyway": _ask_anyway,
         "follow_up_anyway": _follow_up_anyway,
         SEND_ANYWAY: send_anyway,
+        SEND_WITH_KEY: send_anyway,
         KEEP_QUIET: _keep_quiet,
         DETAILS: _details,
         face.Action.TRY: _tried,

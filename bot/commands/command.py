@@ -16,6 +16,7 @@ from bot.commands.visitors_options import find_job
 from bot.messages import job_answers
 from bot.messages.blocks import bare
 from bot.messages.general import unknown_project
+from bot.messages.intents import key_found
 from bot.messages.job_answers import forgotten
 from bot.model.access import Origin
 from bot.model.examples import Examples, Needs
@@ -25,7 +26,7 @@ from bot.model.jobs import About, TrackedJob
 from bot.model.projects import Project, Projects, UnknownProject
 from bot.work.access import Allowed, Claimed, NotAllowed, Readable, admit, readable
 from bot.work.context import Context
-from bot.work.jobs.ask import TooManyWaiting
+from bot.work.jobs.ask import HasKey, TooManyWaiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +289,8 @@ async def run_if_allowed(
     except UnknownProject as unknown:
         text = slack_text.to_plain(unknown.text, {}, {})
         return _told(arrived, unknown_project(unknown.name, context.projects, text))
+    except HasKey as found:
+        return _told(arrived, key_found(None if arrived.is_form else found.kept, arrived.typed))
     except TooManyWaiting as full:
         # What was written in a form stays in it.
         raw = "" if arrived.is_form else slack_text.to_plain(full.raw, {}, {})

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from bot import slack_text
-from bot.commands.command import Answer, Press
+from bot.commands.command import Answer, Press, for_reader
 from bot.messages import intents as say
 from bot.messages import job_answers
 from bot.model.access import message_key
 from bot.model.ids import MessageTs
-from bot.model.intents import Deed, Door, classify, deed_for
+from bot.model.intents import LONGEST, Deed, Door, classify, deed_for
 from bot.model.prompts import PromptRequest, Unsent
 from bot.work.access import Allowed, Readable
 from bot.work.context import Context
-from bot.work.jobs.ask import ask
+from bot.work.jobs.ask import ask, follow_up
 from bot.work.jobs.intents import respond
 from bot.work.jobs.thread_events import Heard, answer_in_private, send
 
@@ -26,7 +26,7 @@ async def unsent(
     follow up on.
     """
     plain, door = slack_text.to_plain(raw, {}, {}), Door.ADDRESSED if known else Door.FIRST
-    intent = classify(plain, door) if len(raw) <= Unsent.LONGEST else None
+    intent = classify(plain, door) if len(raw) <= LONGEST else None
     if (
         intent is None
         or deed_for(intent, door, retries=known is not None and known.job.can_run_again) is Deed.SEND
@@ -60,19 +60,35 @@ _SENT = Answer(message=say.sent(), replaces=True)
 
 
 async def send_anyway(context: Context, press: Press) -> Answer:
-    """Send a question to the agent. A second press sends nothing."""
-    kept = Unsent.loads(press.value)
+    """Send a question, or a prompt with a key in it, to the agent. A second press sends nothing."""
+    kept, unknown = Unsent.loads(press.value), Answer(message=job_answers.no_such_job(press.value))
     if kept is None:
-        return Answer(message=job_answers.no_such_job(press.value))
-    allowed = _allowed(kept, press.allowed)
+        return unknown
+    allowed, allow_key = _allowed(kept, press.allowed), press.action_id == say.SEND_WITH_KEY
+    if kept.job is not None:
+        number = kept.job
+        job = await context.store.read(lambda tx: tx.jobs.get(number))
+        return await for_reader(
+            context, allowed, job, unknown, lambda known: _follow_up(context, known, kept.raw)
+        )
     if allowed.origin.message_ts is None:
-        return await _ask(context, allowed, kept.raw)
-    await send(context, allowed, Heard(allowed.origin, Door.FIRST, kept.raw), None)
+        return await _ask(context, allowed, kept.raw, allow_key)
+    await send(context, allowed, Heard(allowed.origin, Door.FIRST, kept.raw, allow_key=allow_key), None)
     return _SENT
 
 
-async def _ask(context: Context, allowed: Allowed, raw: str) -> Answer:
+async def _follow_up(context: Context, known: Readable, raw: str) -> Answer:
+    request = PromptRequest(raw, allow_duplicate=True, allow_key=True)
+    result = await follow_up(context, known, request)
+    if result is None or not result.accepted:
+        return Answer(message=job_answers.cannot_follow_up(known.job))
+    return Answer(message=job_answers.too_late()) if result.repeated else _SENT
+
+
+async def _ask(context: Context, allowed: Allowed, raw: str, allow_key: bool) -> Answer:
     text, project = context.projects.take(raw)
-    request = PromptRequest(text, allow_duplicate=True, project=project.id if project else None)
+    request = PromptRequest(
+        text, allow_duplicate=True, allow_key=allow_key, project=project.id if project else None
+    )
     asked = await ask(context, allowed, request)
     return Answer(message=job_answers.started_before(asked.job)) if asked.repeated else _SENT

@@ -11,8 +11,8 @@ from bot.model.jobs import JobState, TrackedJob
 from bot.model.prompts import Unsent
 from bot.model.waits import Wait
 
-SEND_ANYWAY = "send_anyway"
-"""The action id of the button that sends the words to the agent."""
+SEND_ANYWAY, SEND_WITH_KEY = "send_anyway", "send_with_key"
+"""The action ids of the buttons that send a question, or a prompt with a key in it, to the agent."""
 KEEP_QUIET = "keep_quiet"
 """The action id of the button that ends the bot's messages about a job."""
 DETAILS = "details"
@@ -30,8 +30,16 @@ def cannot_answer(unsent: Unsent) -> Message:
     return b.with_buttons(said, [b.button("Send it to the agent anyway", SEND_ANYWAY, unsent.dumps())])
 
 
+def key_found(unsent: Unsent | None, typed: str = "") -> Message:
+    """Return the answer to a prompt with a key in it. ``typed``: what Slack no longer shows, to copy."""
+    steps = [b.button("Send it anyway", SEND_WITH_KEY, unsent.dumps())] if unsent else []
+    made_up = "" if unsent else " If it is made up, write “example” into it."
+    said = f"There is a key or a password in it, so I didn't send it. Take it out and try again.{made_up}"
+    return b.message(b.section(said), *([b.quote(typed)] if typed else []), *b.actions(steps))
+
+
 def sent() -> Message:
-    """Return what stands in the place of that answer once the question was sent to the agent."""
+    """Return what stands in the place of that answer once the text was sent to the agent."""
     return b.words("Sent to the agent.")
 
 

@@ -139,6 +139,8 @@ def classify(text: str, door: Door, learned: Learned | None = None) -> Intent:
 
 def exact(text: str) -> Intent | None:
     """Return the exact kind of the whole text; None if it has none."""
+    if len(text) > LONGEST:
+        return None
     said = _folded(text)
     words, signs = _words(said)
     known = read_texts().exact

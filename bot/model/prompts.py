@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -102,14 +103,15 @@ class PromptRequest:
     """A text that somebody wants to be sent to the agent, for a new job or an old one.
 
     ``raw`` is Slack's wire text and is not blank. ``allow_duplicate``: the person has confirmed that they
-    want an equal text to be sent again. ``received``: it was received in a conversation that is read again.
-    ``take_thread`` and ``files``: see ``Prompt``. ``given``: the thread's messages as a form had them.
-    ``again_of``: the job whose prompt a new job runs again. ``project``: None for that of the channel.
-    ``about``: see ``TrackedJob``.
+    want an equal text to be sent again. ``allow_key``: they have confirmed that it has a key in it.
+    ``received``: it was received in a conversation that is read again. ``take_thread`` and ``files``: see
+    ``Prompt``. ``given``: the thread's messages as a form had them. ``again_of``: the job whose prompt a new
+    job runs again. ``project``: None for that of the channel. ``about``: see ``TrackedJob``.
     """
 
     raw: str
     allow_duplicate: bool = False
+    allow_key: bool = False
     received: bool = False
     take_thread: TakeThread | None = None
     files: tuple[SharedFile, ...] = ()
@@ -121,28 +123,32 @@ class PromptRequest:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A question that was not sent, as the button that sends it anyway keeps it.
+    """A text that was not sent, as the button that sends it anyway keeps it.
 
-    ``key``: that of the request.
+    ``key``: that of the request. ``job``: which it follows up on; None to start one.
     """
 
-    LONGEST: ClassVar = 500
+    LONGEST: ClassVar = 1_800
     """A button's value has at most 2,000 characters, and the other parts few."""
 
     key: RequestKey
     thread: MessageTs | None
     raw: str
+    job: JobNumber | None = None
 
     def dumps(self) -> str:
         """Return the value of the button, without NUL and lone surrogates, which databases refuse."""
         raw = self.raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
-        return "|".join((self.key, self.thread or "", "", raw))
+        return "|".join((self.key, self.thread or "", str(self.job or ""), raw))
 
     @classmethod
     def loads(cls, value: str) -> Unsent | None:
-        """Return what the value of a button keeps; None if nothing, or a follow-up of an earlier version."""
+        """Return what the value of a button keeps; None if nothing."""
         key, thread, job, raw = (*value.split("|", 3), "", "", "")[:4]
-        return cls(RequestKey(key), MessageTs(thread) if thread else None, raw) if raw and not job else None
+        if not raw or not re.fullmatch("[0-9]{0,9}", job):
+            return None
+        number = JobNumber(int(job)) if job else None
+        return cls(RequestKey(key), MessageTs(thread) if thread else None, raw, number)
 
 
 @dataclass(frozen=True, slots=True)

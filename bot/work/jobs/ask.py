@@ -9,10 +9,13 @@ from typing import cast
 
 import structlog
 
+from bot import slack_text
+from bot.masking import has_key
+from bot.messages.plain_text import visible
 from bot.model.access import Origin
 from bot.model.ids import JobNumber, PromptId, RequestKey
 from bot.model.jobs import JobState, TrackedJob
-from bot.model.prompts import JobRequest, NewPrompt, PromptKind, PromptRequest
+from bot.model.prompts import JobRequest, NewPrompt, PromptKind, PromptRequest, Unsent
 from bot.store import AlreadyStored, Transaction
 from bot.store.deadline import Deadline, OutcomeUnknown, current, within
 from bot.work.access import Allowed, Readable, check_channel
@@ -55,6 +58,25 @@ class TooManyWaiting(Exception):
         self.raw = raw
 
 
+class HasKey(Exception):
+    """Nothing was stored, because there is a key in the prompt. ``kept``: None if no button can keep it."""
+
+    def __init__(self, kept: Unsent | None) -> None:
+        super().__init__("a key in a prompt")
+        self.kept = kept
+
+
+def check_key(context: Context, origin: Origin, request: PromptRequest, job: JobNumber | None = None) -> None:
+    """Raise HasKey if there is a key in a prompt and its author has not confirmed it."""
+    text = visible(slack_text.to_plain(request.raw, {}, {}))
+    if request.allow_key or not has_key(f"{text}\n{request.given or ''}"):
+        return
+    shown = context.projects.shown(request.project) if request.project else None
+    raw = f"project:{shown.name} {request.raw}" if shown else request.raw
+    is_more = request.files or request.given or request.about or len(raw) > Unsent.LONGEST
+    raise HasKey(None if is_more else Unsent(origin.key, origin.thread, raw, job))
+
+
 Outcome = Asked | TooManyWaiting
 
 
@@ -73,9 +95,10 @@ async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Ask
     """Store a request for a new job. A request with a known key stores nothing.
 
     Requests that arrive during a write share the next transaction, and so its wait for the disk.
-    Raises TooManyWaiting, and NotAllowed for a channel that the bot is not set up for.
+    Raises TooManyWaiting, HasKey, and NotAllowed for a channel that the bot is not set up for.
     """
     check_channel(context, allowed.origin.channel)
+    check_key(context, allowed.origin, request)
     asking = _Asking(allowed.origin, storable_request(request), current())
     writer = cast("BatchWriter[_Asking, Asked | Exception]", context.requests)  # which holds nothing else
     asked = await writer.put(asking, lambda some: _store(context, some))
@@ -221,10 +244,11 @@ def takes_follow_ups(job: TrackedJob) -> bool:
 async def follow_up(context: Context, readable: Readable, request: PromptRequest) -> FollowedUp | None:
     """Store a follow-up. Return None if there is no such job any more. A known key stores nothing.
 
-    Raises TooManyWaiting, and NotAllowed for a job in a channel that the bot is not set up for.
+    Raises TooManyWaiting, HasKey, and NotAllowed for a job in a channel that the bot is not set up for.
     """
     number, origin = readable.job.number, readable.allowed.origin
     check_channel(context, readable.job.channel)
+    check_key(context, origin, request, number)
     request = storable_request(request)
     try:
         result = await context.store.write(lambda tx: _store_follow_up(context, tx, origin, number, request))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot import slack_text
+from bot.masking import has_key
 from bot.messages import job_answers as say
 from bot.messages.general import unknown_choice
 from bot.model import lifecycle
@@ -19,7 +20,7 @@ from bot.store import LeaseLost, Transaction
 from bot.store.conversations import RETRIED_FOR
 from bot.work.access import Allowed, NotAllowed, admit
 from bot.work.context import Context
-from bot.work.jobs.ask import storable
+from bot.work.jobs.ask import HasKey, storable
 from bot.work.jobs.attachments import asked_to_take
 from bot.work.jobs.decisions import take_back_waiting
 from bot.work.jobs.settle_prompt import drop_follow_ups
@@ -118,6 +119,8 @@ def _carry_out(
     if prompt.state in _UNSENT and _is_nothing(raw, prompt, door):
         return _withdraw(context, tx, prompt, JobProblem.EDITED)
     if prompt.state in _UNSENT:
+        if has_key(raw) and not has_key(prompt.raw):
+            raise HasKey(None)
         return _replace(context, tx, prompt, raw, project if moves else None)
     if prompt.state in _OUT and not _is_nothing(raw, prompt, door):
         return _tell_sent(context, tx, origin, prompt)

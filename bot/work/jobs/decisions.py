@@ -43,6 +43,7 @@ async def run_again(
     again = PromptRequest(
         prompt.raw if raw is None else raw,
         allow_duplicate=True,
+        allow_key=raw in (None, prompt.raw),
         take_thread=prompt.take_thread,
         files=prompt.files,
         again_of=job.number,
@@ -57,7 +58,7 @@ async def follow_up_anyway(
 ) -> FollowedUp | None:
     """Send an equal follow-up again, as the person has confirmed. Return None if the job is unknown."""
     sent = _sent_by_button(readable, f"anyway:follow_up:{prompt.id}:{occasion}")
-    return await follow_up(context, sent, PromptRequest(prompt.raw, allow_duplicate=True))
+    return await follow_up(context, sent, PromptRequest(prompt.raw, allow_duplicate=True, allow_key=True))
 
 
 async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None:

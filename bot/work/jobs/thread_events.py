@@ -13,6 +13,7 @@ from bot import slack_text
 from bot.messages import job_answers as say
 from bot.messages.general import unknown_project
 from bot.messages.help import hello
+from bot.messages.intents import key_found
 from bot.model.access import Origin, message_key
 from bot.model.ids import JobNumber, Message, is_direct_message
 from bot.model.intents import Deed, Door, Intent, classify, deed_for
@@ -24,7 +25,7 @@ from bot.store import Transaction
 from bot.store.conversations import RETRIED_FOR
 from bot.work.access import Allowed, NotAllowed, Readable, Untold, admit, readable, tell_not_allowed
 from bot.work.context import Context
-from bot.work.jobs.ask import TooManyWaiting, ask, follow_up
+from bot.work.jobs.ask import HasKey, TooManyWaiting, ask, follow_up
 from bot.work.jobs.attachments import asked_to_take
 from bot.work.jobs.decisions import keep_review
 from bot.work.jobs.examples import examples_for
@@ -69,6 +70,7 @@ class Heard:
     text: str
     files: tuple[SharedFile, ...] = ()
     job: TrackedJob | None = None
+    allow_key: bool = False
 
 
 @asynccontextmanager
@@ -87,6 +89,8 @@ async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[No
     except NotAllowed as why:
         refusal = why
         await _tell(context, origin, lambda tx: tell_not_allowed(context, tx, origin, refusal))
+    except HasKey as found:
+        await answer_in_private(context, origin, "key", key_found(found.kept))
     except TooManyWaiting as full:
         plain = slack_text.to_plain(full.raw, {}, {})
         await answer_in_private(context, origin, "too_many", say.too_many_waiting(full.limit, plain))
@@ -221,21 +225,22 @@ async def send(context: Context, allowed: Allowed, heard: Heard, known: Readable
     if heard.door is Door.ADDRESSED:
         text, project = context.projects.take(text)
     if known is None or heard.door is Door.FIRST or (project and project.id != known.job.project):
-        await _ask(context, allowed, heard.text, heard.files)
+        await _ask(context, allowed, heard)
     else:
-        await _steer(context, known, text, heard.files)
+        await _steer(context, known, text, heard)
 
 
-async def _steer(context: Context, readable: Readable, text: str, files: tuple[SharedFile, ...]) -> None:
+async def _steer(context: Context, readable: Readable, text: str, heard: Heard) -> None:
     """Store a follow-up. Among people, the thread may go along."""
     job, origin = readable.job, readable.allowed.origin
     text, take = asked_to_take(text, origin) if job.among_people else (text, None)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
-        await _tell_wordless(context, origin, files)
+        await _tell_wordless(context, origin, heard.files)
         return
-    result = await follow_up(
-        context, readable, PromptRequest(text, received=True, take_thread=take, files=files)
+    request = PromptRequest(
+        text, received=True, take_thread=take, files=heard.files, allow_key=heard.allow_key
     )
+    result = await follow_up(context, readable, request)
     if result and not result.accepted:
         # Once for each reply.
         occasion, answer, now = f"unsent:{origin.message_ts}", say.cannot_follow_up(job), context.clock()
@@ -251,19 +256,20 @@ async def _tell_wordless(context: Context, origin: Origin, files: tuple[SharedFi
     await answer_in_private(context, origin, "greeting", answer)
 
 
-async def _ask(context: Context, allowed: Allowed, text: str, files: tuple[SharedFile, ...]) -> None:
+async def _ask(context: Context, allowed: Allowed, heard: Heard) -> None:
     """Ask for a job, whose status message will be in the thread of the message."""
     origin = allowed.origin
-    text, take, project = words_for_job(context.projects, text, origin)
+    text, take, project = words_for_job(context.projects, heard.text, origin)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
-        await _tell_wordless(context, origin, files)
+        await _tell_wordless(context, origin, heard.files)
         return
     request = PromptRequest(
         text,
         received=_is_noted(origin),
         take_thread=take,
-        files=files,
+        files=heard.files,
         project=project.id if project else None,
+        allow_key=heard.allow_key,
     )
     asked = await ask(context, allowed, request)
     if asked.same:

@@ -22,6 +22,8 @@ def samples() -> Mapping[str, object]:
     return {
         "a no": intents.what_should_change(),
         "a question": intents.cannot_answer(Unsent(RequestKey("command:1"), MessageTs("1.2"), "Say <what>")),
+        "a key in it": intents.key_found(Unsent(RequestKey("command:1"), None, "The token is x1"), "Typed"),
+        "a key in it, and no button": intents.key_found(None),
         "sent after all": intents.sent(),
         "thanks by command": intents.you_are_welcome(),
         "a wish to mention somebody": intents.cannot_ping(),

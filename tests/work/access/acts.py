@@ -65,6 +65,7 @@ _JOB_OF = {"send_again": 2, "dismiss": 2, "withdraw": 3, "undo_review": 5}
 _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "jobs_older": lambda scene, _: f"0 {scene.here}",
     "jobs_newer": lambda scene, _: f"0 {scene.here}",
+    "send_with_key": lambda _, number: f"command:9||{number}|{WORDS}",
     "improve": lambda *_: "page:1",
     "improve_page": lambda *_: "page:1",
     "improve_miss": lambda _, number: f"{number}:0",

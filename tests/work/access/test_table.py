@@ -130,8 +130,12 @@ def _cases_of_another(who: Who, *rooms: Room) -> list[Case]:
 REFUSED, MEMBERS = _refused_cases(), _members_cases()
 OUTSIDERS = _cases_of_another(Who.OUTSIDER, Room.PRIVATE, Room.GROUP, Room.DIRECT)
 LET_IN = [
-    *_cases_of_another(Who.ADMIN, Room.PRIVATE, Room.GROUP, Room.DIRECT)[1::2],
-    # Among them who ends a digest, which only works in its channel.
+    *(
+        case
+        for case in _cases_of_another(Who.ADMIN, Room.PRIVATE, Room.GROUP, Room.DIRECT)[1::2]
+        if "unsubscribe" not in case.act.name  # which only works in the digest's channel
+    ),
+    # Among them who ends a digest.
     *_cases_of_another(Who.MEMBER, Room.PUBLIC, Room.PRIVATE, Room.GROUP)[::2],
 ]
 

@@ -231,3 +231,62 @@ async def test_an_edit_that_leaves_no_instruction_takes_the_prompt_back(talk: Ta
     assert talk.agent_got() == [ASKED]
     assert "Withdrawn" in talk.thread(said)[0]
     talk.everything()
+
+
+KEY = "sk_live_51HqLyjWDarjtT1zdp7dc"
+WITH_KEY = f"Say that the token is {KEY}"
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_key_in_prompt_is_asked_about_before_it_is_sent(talk: Talk, door: str) -> None:
+    sent = len(talk.agent_got())
+    if door == "form":
+        await talk.ana.types("/docs-agent")
+        [error] = (await talk.ana.fills_in(prompt=WITH_KEY)).values()
+        assert error.startswith("There is a key or a password in it, so I didn't send it.")
+        assert await talk.ana.fills_in(prompt="Say what a token is") == {}
+        await talk.time.passes(60)
+        talk.everything()
+        assert talk.agent_got()[sent:] == ["Say what a token is"]
+        return
+    await _says(door, talk, WITH_KEY)
+    await talk.time.passes(60)
+    [answer] = talk.ana.reads()
+    assert answer.startswith("There is a key or a password in it, so I didn't send it.")
+    assert (answer.buttons, talk.agent_got()[sent:]) == (["Send it anyway"], [])
+    assert talk.kept(KEY) == []
+    await talk.ana.presses("Send it anyway", on=answer)
+    await talk.time.passes(60)
+    assert talk.agent_got()[sent:] == [WITH_KEY]
+    steers = door in ("reply", "mention in the thread")
+    assert len(talk.service.jobs) == (1 if steers else 2)
+    talk.everything()
+
+
+async def test_key_in_follow_up_by_command_is_asked_about(talk: Talk) -> None:
+    answer = await talk.ana.answer_to(f"/docs-followup 1 {WITH_KEY}")
+    assert answer.startswith("There is a key or a password in it")
+    await talk.ana.presses("Send it anyway", on=answer)
+    await talk.time.passes(60)
+    assert talk.agent_got()[-1] == WITH_KEY
+    talk.everything()
+
+
+async def test_long_prompt_with_key_has_a_way_out_without_button(talk: Talk) -> None:
+    answer = await talk.ana.answer_to(f"/docs-agent {WITH_KEY} {'x ' * 1_000}")
+    assert "If it is made up, write “example” into it." in answer
+    assert answer.buttons == []
+    await talk.ana.asks(f"{WITH_KEY}_example {'x ' * 1_000}")
+    await talk.time.passes(60)
+    assert "_example" in talk.agent_got()[-1]
+    talk.everything()
+
+
+async def test_key_that_an_edit_adds_is_not_sent(talk: Talk) -> None:
+    message = await talk.ana.replies("Shorter, please, in two paragraphs")
+    await talk.ana.edits(message, WITH_KEY)
+    await talk.time.passes(60)
+    [answer] = talk.ana.reads()
+    assert answer.startswith("There is a key or a password in it, so I didn't send it.")
+    assert talk.agent_got()[-1] == "Shorter, please, in two paragraphs"
+    talk.everything()
