@@ -18,6 +18,8 @@ Answer = httpx.Response | Exception | Awaitable[httpx.Response]
 PULL_REQUEST = "https://code.example/acme/docs/pull/1"
 
 
+IN_A_REPLY = "\n\nAsked in a reply: if nothing in it asks for a change, change nothing."
+"""What the bot adds to what is said in a job's thread."""
 PREVIEW = "https://preview.example/acme"
 
 
@@ -25,7 +27,8 @@ PREVIEW = "https://preview.example/acme"
 class DocsService:
     """A docs service in memory.
 
-    ``instead``: answers that replace those of the next calls, by kind of call. ``lost``: errors that the next
+    ``prompts``: each with its job, without the bot's own sentence at the end of a follow-up, which
+    ``ended_with`` has. ``instead``: answers that replace those of the next calls, by kind of call. ``lost``: errors that the next
     creates and follow-ups raise after they have succeeded. ``readers``: what it answers about searches,
     feedback and questions, by kind of call. What is not there it does not give.
     """
@@ -34,6 +37,7 @@ class DocsService:
     prompts: list[tuple[str, str]] = field(default_factory=list)
     instead: dict[str, deque[Answer]] = field(default_factory=dict)
     lost: deque[Exception] = field(default_factory=deque)
+    ended_with: list[str] = field(default_factory=list)
     polls: int = 0
     calls: list[str] = field(default_factory=list)
     site: Site = field(default_factory=Site)
@@ -132,7 +136,9 @@ class DocsService:
     def _follow_up(self, request: httpx.Request) -> httpx.Response:
         job_id = request.url.path.split("/")[-2]
         job = self.jobs[job_id]
-        self.prompts.append((job_id, json.loads(request.content)["prompt"]))
+        prompt = json.loads(request.content)["prompt"]
+        self.prompts.append((job_id, prompt.removesuffix(IN_A_REPLY)))
+        self.ended_with.append(prompt[len(self.prompts[-1][1]) :])
         stale = httpx.Response(200, json=dict(job))
         job["status"] = "active"
         return stale
@@ -179,7 +185,8 @@ LINK = "https://github.com/acme/docs/pull/7"
 class Github:
     """GitHub in memory, with the pull request of ``LINK``.
 
-    ``instead``: answers that replace those of the next calls. ``calls``: the ETag of each call.
+    ``prompts``: each with its job, without the bot's own sentence at the end of a follow-up, which
+    ``ended_with`` has. ``instead``: answers that replace those of the next calls. ``calls``: the ETag of each call.
     """
 
     pull: dict[str, Any] = field(

@@ -29,6 +29,10 @@ _HEADING = (
 )
 
 
+IN_A_REPLY = "Asked in a reply: if nothing in it asks for a change, change nothing."
+"""The last sentence of what goes to the agent from a job's thread, where people may also talk."""
+
+
 def signature(name: str | None, channel: str | None) -> str:
     """Return who asked, and in which channel, as far as they are given."""
     by = f" by {one_line(name, _NAME_LENGTH)}" if name else ""

@@ -45,7 +45,8 @@ JOB_STEPS: Mapping[JobState, frozenset[JobState]] = {
 PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
     # A prompt whose message was edited is prepared again.
     P.NEW: frozenset({P.NEW, P.WAITING, P.WITHDRAWN, P.REFUSED}),
-    P.WAITING: frozenset({P.NEW, P.SENDING, P.WITHDRAWN, P.REFUSED}),
+    # A reply that joins another one is sent with it.
+    P.WAITING: frozenset({P.NEW, P.SENDING, P.SENT, P.WITHDRAWN, P.REFUSED}),
     P.SENDING: frozenset({P.SENT, P.WAITING, P.UNCONFIRMED, P.REFUSED}),
     P.UNCONFIRMED: frozenset({P.WAITING, P.WITHDRAWN}),
     P.SENT: frozenset(),
@@ -235,9 +236,20 @@ def resent(job: TrackedJob) -> JobStep:
     return _job_step(job, J.WAITING, {"ended_at": None}, leaves_queue=True)
 
 
-def prompt_prepared(prompt: Prompt, text: str, attachments: str = "") -> PromptStep:
-    """Return the step to *waiting*: names are resolved and access is confirmed."""
-    return _prompt_step(prompt, P.WAITING, {"text": text, "attachments": attachments})
+def prompt_prepared(
+    prompt: Prompt, text: str, attachments: str = "", held_until: datetime | None = None
+) -> PromptStep:
+    """Return the step to *waiting*: names are resolved and access is confirmed.
+
+    ``held_until``: when a follow-up that was said in a thread is sent, at the earliest.
+    """
+    held: PromptStepFields = {"due_at": held_until} if held_until else {}
+    return _prompt_step(prompt, P.WAITING, {**held, "text": text, "attachments": attachments})
+
+
+def prompt_joined(prompt: Prompt) -> PromptStep:
+    """Return the step for what its author has added to a follow-up, with which it is sent."""
+    return _prompt_step(prompt, P.SENT, {})
 
 
 def prompt_edited(prompt: Prompt, raw: str, take_thread: TakeThread | None, at: datetime) -> PromptStep:

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, 
 from bot.model.access import message_key, ts_at
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.model.jobs import JobState, QueueWhy, TakeThread
+from bot.model import lifecycle
 from bot.model.lifecycle import PromptStep
 from bot.model.projects import Project
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
@@ -102,6 +103,19 @@ _UNEDITED = or_(_AS_READ.is_(None), prompts.c.raw == _AS_READ)
 _STILL = and_(
     prompts.c.id == bindparam("this"), prompts.c.state == bindparam("was"), held(prompts), _UNEDITED
 )
+
+
+def _together(job: JobNumber, user: UserId, begun_at: datetime) -> ColumnElement[bool]:
+    """Return the condition of what a user said to a job that is one follow-up: it was begun at one time."""
+    mine = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.asked_at == begun_at)
+    return and_(mine, prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.message_ts.is_not(None))
+
+
+def _joined(prompt: Prompt) -> ColumnElement[bool]:
+    """Return the condition of what has joined a follow-up: it is sent, and never was by itself."""
+    together = _together(prompt.job, prompt.asked_by, prompt.asked_at)
+    is_sent = and_(prompts.c.state == PromptState.SENT, prompts.c.sent_at.is_(None))
+    return and_(together, prompts.c.id > prompt.id, is_sent)
 
 
 def _queued(project: ProjectId) -> ColumnElement[bool]:
@@ -198,6 +212,44 @@ class PromptRepository(Rows[Prompt]):
         )
         newest = self._newest(same)
         return newest.id if newest else None
+
+    def held(self, job: JobNumber, user: UserId, since: datetime, now: datetime) -> datetime | None:
+        """Return when the follow-up of a user was begun that is held for additions; None if none is."""
+        is_held = or_(
+            prompts.c.state == PromptState.NEW,
+            and_(prompts.c.state == PromptState.WAITING, prompts.c.due_at > now, prompts.c.attempts == 0),
+        )
+        mine = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.asked_at > since)
+        said = and_(prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.message_ts.is_not(None))
+        newest = self._newest(and_(mine, said, is_held, ~prompts.c.in_queue))
+        return newest.asked_at if newest else None
+
+    def hold(self, job: JobNumber, user: UserId, begun_at: datetime, until: datetime) -> None:
+        """Hold what a user has said since then to a job, and what waits, until another time."""
+        waits = and_(_together(job, user, begun_at), prompts.c.state == PromptState.WAITING)
+        self.connection.execute(prompts.update().where(waits).values(due_at=until))
+
+    def join(self, prompt: Prompt) -> Sequence[Prompt]:
+        """Mark what its author has added to a follow-up as sent with it, and return it, oldest first."""
+        if prompt.message_ts is None:
+            return ()
+        added = and_(
+            _together(prompt.job, prompt.asked_by, prompt.asked_at),
+            *(prompts.c.id > prompt.id, prompts.c.state == PromptState.WAITING),
+        )
+        rows = self.connection.execute(select(prompts).where(added).order_by(prompts.c.id))
+        joined = [self.read(row) for row in rows.mappings()]
+        for each in joined:
+            self.apply(each.id, lifecycle.prompt_joined(each))
+        return joined
+
+    def part(self, prompt: Prompt) -> None:
+        """Let what has joined a follow-up wait again, since that was not sent after all."""
+        self.connection.execute(prompts.update().where(_joined(prompt)).values(state=PromptState.WAITING))
+
+    def clear_joined(self, prompt: Prompt) -> None:
+        """Keep the texts no longer that were sent with a follow-up."""
+        self.connection.execute(prompts.update().where(_joined(prompt)).values(text=""))
 
     def has_asked(self, user: UserId, job: JobNumber) -> bool:
         """Return whether this user has sent a prompt for this job."""

@@ -41,6 +41,10 @@ class Timeouts:
     """How long a request may take until it is stored. Slack waits three seconds for its acknowledgement."""
     database_seconds: float = 20.0
     """How long a worker retries a write. Less than what is left of a lease after the slowest remote call."""
+    hold_seconds: float = 8.0
+    """How long a follow-up that was said in a thread waits after its author's last addition."""
+    hold_most_seconds: float = 30.0
+    """How long it waits at most. 0 for no wait."""
     names_seconds: float = 5.0
     """How long the look-up of the names in a prompt may take. Names that are missing then stay ids."""
     running_seconds: float = 1_800.0
@@ -105,7 +109,13 @@ class Context:
     waiting_per_person: int = 10
     remind_after: timedelta | None = timedelta(days=3)
     previews: PreviewsWanted = PreviewsWanted.PRESS
+    timeouts: Timeouts = field(default_factory=Timeouts)
     requests: BatchWriter[object, object] = field(default_factory=request_writer)
+
+    def held_until(self, begun_at: datetime) -> datetime:
+        """Return until when a follow-up is held that was begun then and is added to now."""
+        hold, most = self.timeouts.hold_seconds, self.timeouts.hold_most_seconds
+        return min(self.clock() + timedelta(seconds=hold), begun_at + timedelta(seconds=most))
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
         """Run ``change`` in a transaction, and wake the workers if it returns that there is work."""
@@ -151,7 +161,6 @@ class WorkerContext(Context):
     owner: str
     wake_after: Callable[[float], None] = field(default=lambda _seconds: None)
     pace: PollPace = field(default_factory=PollPace)
-    timeouts: Timeouts = field(default_factory=Timeouts)
     keep: timedelta | None = None
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
     answered: dict[ProjectId, datetime] = field(default_factory=dict)

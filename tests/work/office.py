@@ -107,7 +107,7 @@ class Office:
             bot_user=BOT,
             projects=Projects.only(PROJECT),
             wake=self._wake,
-            timeouts=Timeouts(under_way_seconds=0.0),
+            timeouts=Timeouts(under_way_seconds=0.0, hold_most_seconds=0.0),
             wake_after=lambda _seconds: self._wake(),
             pace=PollPace(min_seconds=2.0),
             signs_prompts=False,

@@ -281,7 +281,12 @@ def _store_follow_up(
         raise TooManyWaiting(context.waiting_per_person, request.raw)
     # A follow-up belongs to the job's channel, wherever it was typed.
     here = replace(origin, channel=job.channel)
-    tx.prompts.add(NewPrompt(here, request, number, job.project, PromptKind.FOLLOW_UP, now))
+    begun_at = now
+    if origin.message_ts is not None:
+        since = now - timedelta(seconds=context.timeouts.hold_most_seconds)
+        begun_at = tx.prompts.held(number, origin.user, since, now) or now
+        tx.prompts.hold(number, origin.user, begun_at, context.held_until(begun_at))
+    tx.prompts.add(NewPrompt(here, request, number, job.project, PromptKind.FOLLOW_UP, begun_at))
     if request.received:
         tx.conversations.received(origin)
     return FollowedUp(job, accepted=True)

@@ -104,6 +104,7 @@ async def send_again(context: Context, steerable: Steerable) -> bool:
 
     def resend(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
         tx.prompts.apply(prompt.id, lifecycle.prompt_resent(prompt, now))
+        tx.prompts.part(prompt)
         tx.audit.decided(Act.SENT_AGAIN, by, job, now, prompt.id)
         if prompt.kind is PromptKind.START:
             tx.jobs.apply(job.number, lifecycle.resent(job))

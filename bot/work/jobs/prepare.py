@@ -61,8 +61,12 @@ def _write(
 ) -> None:
     # Though others are refused: perhaps this one is not.
     tx.back_offs.end_by(prompt.job, context.after(FIRST_SECONDS))
-    step = lifecycle.prompt_prepared(prompt, text, attachments.text)
+    is_said = prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None
+    until = context.held_until(prompt.asked_at) if is_said else None
+    step = lifecycle.prompt_prepared(prompt, text, attachments.text, until)
     tx.prompts.apply(prompt.id, step, owner=context.owner)
+    if until is not None:
+        tx.prompts.hold(prompt.job, prompt.asked_by, prompt.asked_at, until)
     if prompt.text is None:  # otherwise its message was edited
         tx.audit.asked(prompt, tx.jobs.known(prompt.job))
     now = context.clock()

@@ -25,6 +25,7 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     # Locks the project's quota, which every transaction locks before any prompt.
     service_is_well(context, tx, project, wrote=True)
     tx.prompts.apply(prompt.id, lifecycle.prompt_sent(prompt), owner=context.owner)
+    tx.prompts.clear_joined(prompt)
     job, is_start = tx.jobs.known(prompt.job), prompt.kind is PromptKind.START
     limit = context.uses_an_hour
     left = max(0, limit - len(tx.prompts.uses(project, now)))
@@ -63,6 +64,7 @@ def back_to_waiting(
     """
     step = lifecycle.prompt_postponed(prompt, due_at, is_refused=is_refused)
     tx.prompts.apply(prompt.id, step, owner=context.owner)
+    tx.prompts.part(prompt)
 
 
 def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt, *, answered: bool = False) -> None:

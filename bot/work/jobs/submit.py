@@ -22,6 +22,7 @@ from bot.docs_api import (
 )
 from bot.logs import about_request
 from bot.messages import problems
+from bot.messages.face import IN_A_REPLY
 from bot.model import lifecycle
 from bot.model.ids import ProjectId
 from bot.model.jobs import QueueWhy, TrackedJob
@@ -141,7 +142,7 @@ def _set_times(context: WorkerContext, tx: Transaction, turns: Sequence[Turn]) -
 
 async def _submit(context: WorkerContext, prompt: Prompt) -> None:
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
-        job, claimer = await context.store.write(partial(_mark_sending, context, prompt))
+        job, claimer, added = await context.store.write(partial(_mark_sending, context, prompt))
         # As the row is now, so that the number of attempts is the same if the row is found abandoned.
         sending = replace(prompt, state=PromptState.SENDING, attempts=prompt.attempts + 1)
         if context.clock() + _CALL_SHARE * (claimer.until - claimer.now) > claimer.until:
@@ -149,19 +150,36 @@ async def _submit(context: WorkerContext, prompt: Prompt) -> None:
             log.warning("prompt_not_sent_in_time", prompt=prompt.id)
             await context.store.write(lambda tx: back_to_waiting(context, tx, sending, context.clock()))
         else:
-            await _call(context, sending, job.project, job.service_id)
+            await _call(context, sending, added, job.project, job.service_id)
         context.wake()
 
 
-def _mark_sending(context: WorkerContext, prompt: Prompt, tx: Transaction) -> tuple[TrackedJob, Claimer]:
-    """Write that a prompt is about to be sent. Return its job, and the lease for the call."""
+def _mark_sending(
+    context: WorkerContext, prompt: Prompt, tx: Transaction
+) -> tuple[TrackedJob, Claimer, Sequence[Prompt]]:
+    """Write that a prompt is about to be sent. Return its job, the lease for the call, and what joins it."""
     claimer = context.claimer()
     tx.prompts.begin_sending(prompt.id, lifecycle.prompt_sending(prompt, claimer.now), claimer)
-    return tx.jobs.known(prompt.job), claimer
+    return tx.jobs.known(prompt.job), claimer, tx.prompts.join(prompt)
 
 
-async def _call(context: WorkerContext, prompt: Prompt, project: ProjectId, service_id: str | None) -> None:
-    text = "\n\n".join(part for part in (prompt.text, prompt.attachments) if part)
+def _words(prompt: Prompt, added: Sequence[Prompt]) -> str:
+    """Return what goes to the agent: the text, what its author added, and what is attached to these."""
+    every = (prompt, *added)
+    parts = [*(each.text for each in every), *dict.fromkeys(each.attachments for each in every)]
+    if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
+        parts.append(IN_A_REPLY)
+    return "\n\n".join(part for part in parts if part)
+
+
+async def _call(
+    context: WorkerContext,
+    prompt: Prompt,
+    added: Sequence[Prompt],
+    project: ProjectId,
+    service_id: str | None,
+) -> None:
+    text = _words(prompt, added)
     try:
         if prompt.kind is PromptKind.START:
             answer = await context.docs.create_job(project, text)

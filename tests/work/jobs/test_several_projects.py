@@ -57,6 +57,7 @@ async def test_a_list_of_jobs_names_the_project_of_each(sites: Sites) -> None:
 async def test_a_mention_names_a_project_too_also_beside_the_words_about_its_thread(sites: Sites) -> None:
     await sites.office.hears(f"{AT_BOT} project:beta Write One")
     await sites.office.hears(f"{AT_BOT} alone Write Two project:beta", thread=TALK)
+    sites.office.clock.pass_seconds(1)
     await sites.office.hears(f"{AT_BOT} project:beta alone Write Three", thread=TALK)
     await sites.office.settle()
     assert sites.prompts[0] == []
