@@ -28,9 +28,10 @@ class DocsService:
     """A docs service in memory.
 
     ``prompts``: each with its job, without the bot's own sentence at the end of a follow-up, which
-    ``ended_with`` has. ``instead``: answers that replace those of the next calls, by kind of call. ``lost``: errors that the next
-    creates and follow-ups raise after they have succeeded. ``readers``: what it answers about searches,
-    feedback and questions, by kind of call. What is not there it does not give.
+    ``ended_with`` has. ``instead``: answers that replace those of the next calls, by kind of call.
+    ``lost``: errors that the next creates and follow-ups raise after they have succeeded.
+    ``readers``: what it answers about searches, feedback and questions, by kind of call.
+    What is not there it does not give.
     """
 
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -185,8 +186,7 @@ LINK = "https://github.com/acme/docs/pull/7"
 class Github:
     """GitHub in memory, with the pull request of ``LINK``.
 
-    ``prompts``: each with its job, without the bot's own sentence at the end of a follow-up, which
-    ``ended_with`` has. ``instead``: answers that replace those of the next calls. ``calls``: the ETag of each call.
+    ``instead``: answers that replace those of the next calls. ``calls``: the ETag of each call.
     """
 
     pull: dict[str, Any] = field(

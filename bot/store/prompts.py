@@ -8,10 +8,10 @@ from typing import Unpack
 
 from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, select
 
+from bot.model import lifecycle
 from bot.model.access import message_key, ts_at
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.model.jobs import JobState, QueueWhy, TakeThread
-from bot.model import lifecycle
 from bot.model.lifecycle import PromptStep
 from bot.model.projects import Project
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState

@@ -107,6 +107,36 @@ class Steered(Tale):
         return said(story, "is done", "follow-up done")
 
 
+class AddedTo(Tale):
+    """A person adds to a reply while it is held."""
+
+    watched = ("jobs/ask", "jobs/prepare", "jobs/submit", "jobs/settle_prompt")
+    world = PersistentWorld
+
+    async def begin(self, story: Story) -> None:
+        await story.finished(PROMPT)
+
+    async def act(self, story: Story) -> Sequence[Json]:
+        root = story.roots()[0]
+        return [story.reply(root, words) for words in ("Mention retries", "Mention timeouts, too")]
+
+    def is_over(self, story: Story) -> bool:
+        return self._arrived(story, "retries") > 0 < self._arrived(story, "timeouts") or bool(
+            said(story, _DOUBT)
+        )
+
+    async def check(self, story: Story, answers: Sequence[Json]) -> None:
+        """Each of both arrives once, or is in doubt; joined or, after a kill between them, by itself."""
+        arrived = {words: self._arrived(story, words) for words in ("retries", "timeouts")}
+        told = f"{arrived} {said(story)}"
+        assert max(arrived.values()) <= 1, told
+        assert min(arrived.values()) == 1 or said(story, _DOUBT), told
+
+    def _arrived(self, story: Story, words: str) -> int:
+        [job] = story.world.docs_service._backend.jobs
+        return sum(words in each.prompt for each in job.messages)
+
+
 class Mentioned(Tale):
     """A person mentions the bot in a thread of people."""
 
@@ -290,7 +320,7 @@ def _files(story: Story) -> list[str]:
 
 @pytest.mark.timeout(3_000)
 @pytest.mark.parametrize(
-    "tale", [AskedForAJob, Steered, Mentioned, Reviewed, Merged, Previewed, AskedForNumbers]
+    "tale", [AskedForAJob, Steered, AddedTo, Mentioned, Reviewed, Merged, Previewed, AskedForNumbers]
 )
 async def test_a_kill_anywhere_loses_nothing_and_says_nothing_twice(
     zygote: Zygote, tmp_path: Path, most_kills: int | None, tale: type[Tale]

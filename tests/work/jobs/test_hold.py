@@ -1,4 +1,4 @@
-"""What is said in a job's thread is held for 8 seconds: edited, deleted, added to, and never lost or sent twice."""
+"""What is said in a job's thread is held for 8 seconds, and may be edited, deleted and added to meanwhile."""
 
 from __future__ import annotations
 
