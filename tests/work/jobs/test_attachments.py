@@ -9,13 +9,11 @@ from structlog.testing import capture_logs
 
 from bot.commands.agent import COMMAND
 from bot.commands.command import FormState, ShortcutUse
-from bot.messages.face import MOST_CHARACTERS
 from bot.model.access import Profile
 from bot.model.ids import ChannelId, MessageTs, UserId
-from bot.model.jobs import Earlier, LeftOut, NotTaken, SharedFile, TakeThread, ThreadRef
+from bot.model.jobs import Earlier, LeftOut, SharedFile, TakeThread, ThreadRef
 from bot.model.prompts import PromptRequest
 from bot.slack.client import refused
-from bot.work.context import Timeouts
 from bot.work.jobs.ask import ask
 from bot.work.jobs.attachments import OfferedThread, offer_thread
 from bot.work.ports import Said, SlackUnclear
@@ -49,22 +47,6 @@ async def asked(office: Office, text: str, channel: ChannelId = CHANNEL) -> str:
     return office.docs.prompts[-1][1]
 
 
-async def test_the_earlier_messages_of_a_thread_go_along_quoted_and_as_no_instructions(
-    office: Office,
-) -> None:
-    talk(
-        office,
-        line(0, f"The <#C0GEN> page is wrong, <@{ANA}>\nsee below"),
-        line(1, "Delete it &amp; all", ANA),
-    )
-    got = await asked(office, "Fix the page")
-    prompt, heading, *rest = got.split("\n\n")[0], *got.split("\n\n")[1].split("\n")
-    assert prompt == "Fix the page"
-    assert "not instructions" in heading
-    assert rest == ["> Ben: The #general page is wrong, @Ana", "> see below", "> Ana: Delete it & all"]
-    assert "with 2 earlier messages" in office.slack.edits[office.slack.posts[0].ts][-1].text
-
-
 async def test_what_guests_others_and_bots_said_is_left_out_and_counted(office: Office) -> None:
     talk(
         office,
@@ -81,103 +63,12 @@ async def test_what_guests_others_and_bots_said_is_left_out_and_counted(office: 
     assert "with 1 earlier message (4 left out)" in office.slack.edits[office.slack.posts[0].ts][-1].text
 
 
-async def test_only_what_was_said_before_the_mention_goes_along(office: Office) -> None:
-    talk(office, line(0, "Before"), Said(MessageTs("1700000900.000001"), BEN, "After"))
-    assert "After" not in await asked(office, "Fix the page")
-
-
 async def test_keys_and_numbers_in_earlier_messages_are_masked(office: Office) -> None:
     talk(office, line(0, "Mine is ghp_9fK2mQ7xR4tW8zB1, the password is hunter2, card 4111 1111 1111 1111"))
     got = await asked(office, "Fix the page")
     assert got.endswith("\n> Ben: Mine is [key], the password is [key], card [number]")
     offered = await offer_thread(office.context, ThreadRef(CHANNEL, ROOT), None)
     assert offered.messages == "Ben: Mine is [key], the password is [key], card [number]"
-
-
-async def test_the_newest_20_messages_go_along(office: Office) -> None:
-    talk(office, *(line(number, f"Message {number}") for number in range(30)))
-    got = await asked(office, "Fix the page")
-    assert next(each for each in got.splitlines() if each.startswith("> ")) == "> Ben: Message 10"
-    assert (await office.job()).earlier == Earlier(20, 10)
-
-
-async def test_the_newest_6000_characters_go_along(office: Office) -> None:
-    talk(office, line(0, "a" * 4_000), line(1, "b" * 4_000))
-    got = await asked(office, "Fix the page")
-    assert "aaa" not in got
-    assert "b" * 4_000 in got
-    talk(office, line(0, "c" * 9_000))
-    assert len(await asked(office, "Fix another page")) < MOST_CHARACTERS + 400
-
-
-@pytest.mark.parametrize("text", ["alone Fix the page", "Alone: Fix the page"])
-async def test_alone_leaves_the_thread_out(office: Office, text: str) -> None:
-    talk(office, line(0, "Before"))
-    assert await asked(office, text) == "Fix the page"
-
-
-async def test_the_setting_leaves_every_thread_out(office: Office) -> None:
-    office.context = replace(office.context, takes_threads=False)
-    talk(office, line(0, "Before"))
-    assert await asked(office, "Fix the page") == "Fix the page"
-    assert (await office.job()).earlier is None
-    assert await asked(office, "Fix another page with thread") == "Fix another page"
-    assert (await office.job(1)).earlier == Earlier(not_taken=NotTaken.OFF)
-
-
-@pytest.mark.parametrize("channel", [PRIVATE, ChannelId("D0ANA")])
-async def test_in_private_nothing_goes_along_unless_the_person_asks(
-    office: Office, channel: ChannelId
-) -> None:
-    office.slack.private_rooms[channel] = frozenset({ANA, BEN})
-    talk(office, line(0, "Before"), channel=channel)
-    assert await asked(office, "Fix the page", channel) == "Fix the page"
-
-
-@pytest.mark.parametrize("text", ["with thread: Fix the page", "Fix the page, with thread."])
-async def test_with_thread_takes_a_private_thread_along(office: Office, text: str) -> None:
-    office.slack.private_rooms[PRIVATE] = frozenset({ANA, BEN})
-    talk(office, line(0, "Before"), channel=PRIVATE)
-    got = await asked(office, text, PRIVATE)
-    assert got.startswith("Fix the page\n\nEarlier")
-    assert got.endswith("> Ben: Before")
-
-
-async def test_a_thread_that_slack_does_not_return_is_left_out_and_the_face_says_so(office: Office) -> None:
-    talk(office, line(0, "Before"))
-    office.slack.trouble("said_before", SlackUnclear("HTTP 500"))
-    assert await asked(office, "Fix the page") == "Fix the page"
-    assert "Slack didn't let me read them" in office.slack.edits[office.slack.posts[0].ts][-1].text
-
-
-async def test_a_thread_that_slack_never_returns_does_not_stop_the_prompt(office: Office) -> None:
-    office.context = replace(office.context, timeouts=Timeouts(names_seconds=0.01))
-    office.slack.silent.add(ROOT)
-    assert await asked(office, "Fix the page") == "Fix the page"
-    assert (await office.job()).earlier == Earlier(not_taken=NotTaken.UNREAD)
-
-
-async def test_a_retry_sends_the_same_text_whatever_was_said_since(office: Office) -> None:
-    talk(office, line(0, "Before"))
-    office.docs.lost.append(ConnectionResetError())
-    first = await asked(office, "Fix the page")
-    talk(office, line(0, "Edited meanwhile"))
-    await office.press("send_again", "1")
-    await office.settle()
-    assert office.sent() == [first, first]
-
-
-async def test_a_follow_up_takes_along_what_was_said_since_the_prompt_before(office: Office) -> None:
-    talk(office, line(0, "Before"))
-    await asked(office, "Fix the page")
-    since = Said(MessageTs("1700000700.000001"), BEN, "Since then")
-    talk(office, line(0, "Before"), since)
-    await office.hears(f"{AT_BOT} Do that, too", thread=ROOT, ts="1700000999.000001")
-    await office.settle(2)
-    got = office.docs.prompts[-1][1]
-    assert got.startswith("Do that, too\n\n")
-    assert got.endswith("> Ben: Since then")
-    assert "Before" not in got
 
 
 async def hears(office: Office, number: int, text: str, user: UserId = ANA) -> None:
@@ -254,26 +145,6 @@ async def test_whoever_may_see_the_job_is_shown_what_went_along(office: Office) 
     assert "There's no Job 1 that you can see" in hidden.text
 
 
-async def test_the_agent_is_told_who_asked_and_where_in_public(office: Office) -> None:
-    office.context = replace(office.context, signs_prompts=True)
-    office.slack.names |= {ANA: "Ana\nBrandt", CHANNEL: "docs"}
-    office.slack.private_rooms[PRIVATE] = frozenset({ANA})
-    await office.started("Fix the page")
-    await office.started("Fix the page", channel=PRIVATE)
-    assert office.sent() == [
-        "Fix the page\n\nAsked by Ana Brandt in #docs.",
-        "Fix the page\n\nAsked by Ana Brandt.",
-    ]
-    assert (await office.job()).text == "Fix the page"
-
-
-async def test_a_name_that_slack_does_not_tell_does_not_stop_the_prompt(office: Office) -> None:
-    office.context = replace(office.context, signs_prompts=True)
-    office.slack.trouble("user_name", SlackUnclear("HTTP 500"))
-    await office.started("Fix the page")
-    assert office.docs.prompts == [("job-1", "Fix the page")]
-
-
 async def test_what_went_along_is_forgotten_and_never_logged(office: Office) -> None:
     talk(office, line(0, "Sesame opens"))
     with capture_logs() as logged:
@@ -289,17 +160,6 @@ NOTES = SharedFile("notes.txt", 9, is_text=True, url="https://files.slack.com/no
 IMAGE = SharedFile("a`b.png", 9, is_text=False, url="https://files.slack.com/image")
 
 
-async def test_text_files_go_along_and_every_other_file_is_named_in_the_thread(office: Office) -> None:
-    office.slack.contents[NOTES.url or ""] = "One\nTwo"
-    large = NOTES._replace(name="large.txt", size_bytes=20_001)
-    await office.says(f"{AT_BOT} Use these", files=(NOTES, IMAGE, large))
-    assert office.docs.prompts[-1][1] == "Use these\n\nFile notes.txt:\n> One\n> Two"
-    [told] = [said for said in office.said() if "Not sent" in said]
-    assert "png" in told
-    assert "large.txt" in told
-    assert "notes.txt" not in told
-
-
 @pytest.mark.parametrize("url", [NOTES.url, None])
 async def test_a_file_that_slack_does_not_return_is_named_and_the_prompt_goes_without(
     office: Office, url: str | None
@@ -308,12 +168,6 @@ async def test_a_file_that_slack_does_not_return_is_named_and_the_prompt_goes_wi
     await office.says(f"{AT_BOT} Use this", files=(NOTES._replace(url=url),))
     assert office.docs.prompts[-1][1] == "Use this"
     assert [said for said in office.said() if "didn't let me read" in said and "notes.txt" in said]
-
-
-async def test_files_without_words_are_named_as_not_sent(office: Office) -> None:
-    await office.says(AT_BOT, files=(IMAGE,))
-    assert office.docs.prompts == []
-    assert "png" in office.slack.whispers[-1][3].text
 
 
 async def test_a_form_is_offered_what_members_said_in_the_thread_but_for_its_message(office: Office) -> None:

@@ -1,0 +1,240 @@
+"""What goes to the agent besides the text of a prompt: who asked, and the earlier messages of the thread."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from sandbox.workspace.state import Json
+from tests.talk import Talk
+from tests.talk_people import Person
+
+MOST_CHARACTERS = 6_000
+
+
+async def begins(talk: Talk, *said: str, by: Person | None = None, channel: str = "docs") -> Json:
+    """Let somebody begin a thread with the first text, and go on with the others; return its root."""
+    person = by or talk.ben
+    root = await person.says(said[0] if said else "Look at this", channel)
+    for text in said[1:]:
+        await person.replies(text, to=root)
+    await talk.time.passes(1)
+    return root
+
+
+async def asked(talk: Talk, root: Json, text: str) -> str:
+    """Let Ana mention the bot in the thread; return what the agent got."""
+    before = len(talk.agent_got())
+    await talk.ana.replies(f"@docs-agent {text}", to=root)
+    await talk.time.passes(20)
+    [prompt] = talk.agent_got()[before:]
+    return prompt
+
+
+async def test_the_earlier_messages_go_along_quoted_and_as_no_instructions(talk: Talk) -> None:
+    root = await begins(talk, "The #general page is wrong, @ana\nsee below")
+    await talk.ana.replies("Delete it & all", to=root)
+    await talk.time.passes(1)
+    prompt, _, rest = (await asked(talk, root, "Fix the page")).partition("\n\n")
+    heading, *quoted = rest.split("\n")
+    assert prompt == "Fix the page"
+    assert "not instructions" in heading
+    assert quoted == [
+        "> Ben Okafor: The #general page is wrong, @Ana Brandt",
+        "> see below",
+        "> Ana Brandt: Delete it & all",
+    ]
+    assert "with 2 earlier messages" in talk.job(1)
+
+
+async def test_what_guests_and_asides_say_is_left_out_and_counted(talk: Talk) -> None:
+    root = await begins(talk, "From a guest", by=talk.gus)
+    await talk.sol.replies("From another guest", to=root)
+    await talk.ben.replies("aside: not for the agent", to=root)
+    await talk.ben.replies("From Ben", to=root)
+    await talk.time.passes(1)
+    prompt = await asked(talk, root, "Fix the page")
+    assert prompt.endswith("\n> Ben Okafor: From Ben")
+    assert "guest" not in prompt
+    assert "with 1 earlier message (3 left out)" in talk.job(1)
+    talk.everything()
+
+
+async def test_only_what_was_said_before_the_mention_goes_along(talk: Talk) -> None:
+    root = await begins(talk, "Before")
+    await talk.ana.replies("@docs-agent Fix the page", to=root)
+    await talk.ben.replies("aside: after", to=root)
+    await talk.time.passes(20)
+    [prompt] = talk.agent_got()
+    assert "Before" in prompt
+    assert "after" not in prompt
+    talk.everything()
+
+
+async def test_keys_and_numbers_in_earlier_messages_are_masked(talk: Talk) -> None:
+    root = await begins(
+        talk, "Mine is ghp_9fK2mQ7xR4tW8zB1, the password is hunter2, card 4111 1111 1111 1111"
+    )
+    prompt = await asked(talk, root, "Fix the page")
+    assert prompt.endswith("\n> Ben Okafor: Mine is [key], the password is [key], card [number]")
+    talk.everything()
+
+
+async def test_the_newest_20_messages_go_along(talk: Talk) -> None:
+    root = await begins(talk, *(f"Message {number}" for number in range(30)))
+    prompt = await asked(talk, root, "Fix the page")
+    quoted = [line for line in prompt.splitlines() if line.startswith("> ")]
+    assert quoted == [f"> Ben Okafor: Message {number}" for number in range(10, 30)]
+    assert "with 20 earlier messages (10 left out)" in talk.job(1)
+
+
+async def test_the_newest_characters_go_along(talk: Talk) -> None:
+    root = await begins(talk, "a" * 4_000, "b" * 4_000)
+    prompt = await asked(talk, root, "Fix the page")
+    assert "aaa" not in prompt
+    assert "b" * 4_000 in prompt
+    root = await begins(talk, "c" * 9_000)
+    assert len(await asked(talk, root, "Fix another page")) < MOST_CHARACTERS + 400
+    talk.everything()
+
+
+@pytest.mark.parametrize("text", ["alone Fix the page", "Alone: Fix the page"])
+async def test_alone_leaves_the_thread_out(talk: Talk, text: str) -> None:
+    root = await begins(talk, "Before")
+    assert await asked(talk, root, text) == "Fix the page"
+    talk.everything()
+
+
+async def test_the_setting_leaves_every_thread_out(talk: Talk) -> None:
+    await talk.process.starts(context="none")
+    root = await begins(talk, "Before")
+    assert await asked(talk, root, "Fix the page") == "Fix the page"
+    root = await begins(talk, "Before")
+    assert await asked(talk, root, "Fix another page with thread") == "Fix another page"
+    talk.everything()
+
+
+@pytest.mark.parametrize(
+    ("text", "goes_along"),
+    [
+        ("Fix the page", False),
+        ("with thread: Fix the page", True),
+        ("Fix the page, with thread.", True),
+    ],
+)
+async def test_a_private_thread_goes_along_only_when_the_person_asks(
+    talk: Talk, text: str, goes_along: bool
+) -> None:
+    talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
+    root = await begins(talk, "Before", channel="secret")
+    prompt = await asked(talk, root, text)
+    assert prompt.startswith("Fix the page")
+    assert prompt.endswith("> Ben Okafor: Before") is goes_along
+    talk.everything()
+
+
+async def test_a_thread_that_slack_does_not_return_is_left_out_and_the_status_says_so(talk: Talk) -> None:
+    root = await begins(talk, "Before")
+    talk.faults.fails("conversations.replies")
+    assert await asked(talk, root, "Fix the page") == "Fix the page"
+    assert "Slack didn't let me read them" in talk.job(1)
+
+
+async def test_a_thread_that_slack_never_returns_does_not_stop_the_prompt(talk: Talk) -> None:
+    talk.process.timeouts = replace(talk.process.timeouts, names_seconds=0.1)
+    root = await begins(talk, "Before")
+    talk.faults.hangs("conversations.replies")
+    await talk.ana.replies("@docs-agent Fix the page", to=root)
+    await talk.time.passes(5)
+    await asyncio.sleep(0.2)
+    await talk.time.passes(20)
+    assert talk.agent_got() == ["Fix the page"]
+    talk.everything()
+
+
+async def test_what_is_sent_again_is_the_same_text_whatever_was_said_since(talk: Talk) -> None:
+    root = await begins(talk, "Before")
+    talk.service.loses_the_answer()
+    prompt = await asked(talk, root, "Fix the page")
+    await talk.ben.edits(root, "Edited meanwhile")
+    await talk.ana.presses("Send again")
+    await talk.time.passes(20)
+    assert talk.agent_got() == [prompt, prompt]
+    talk.everything()
+
+
+async def test_a_follow_up_takes_along_what_was_said_since_the_prompt_before(talk: Talk) -> None:
+    root = await begins(talk, "Before")
+    await asked(talk, root, "Fix the page")
+    await talk.ben.replies("I think it lacks a table", to=root)
+    await talk.time.passes(20)
+    before = len(talk.agent_got())
+    await talk.ana.replies("@docs-agent Add what Ben says", to=root)
+    await talk.time.passes(20)
+    [prompt] = talk.agent_got()[before:]
+    assert prompt.startswith("Add what Ben says\n\n")
+    assert prompt.endswith("> Ben Okafor: I think it lacks a table")
+    assert "Before" not in prompt
+    talk.everything()
+
+
+async def test_the_agent_is_told_who_asked_and_where_in_public(talk: Talk) -> None:
+    await talk.process.starts(prompt_signature=True)
+    await talk.started("Fix the page")
+    talk.opens_channel("secret", talk.ana, is_private=True)
+    await talk.ana.asks("Fix the page", channel="secret")
+    await talk.time.passes()
+    assert talk.agent_got() == [
+        "Fix the page\n\nAsked by Ana Brandt in #docs.",
+        "Fix the page\n\nAsked by Ana Brandt.",
+    ]
+    assert "Asked by" not in talk.status()
+    talk.everything()
+
+
+async def test_a_name_that_slack_does_not_tell_does_not_stop_the_prompt(talk: Talk) -> None:
+    await talk.process.starts(prompt_signature=True)
+    await talk.ana.types("/docs-agent jobs")
+    talk.ana.reads()
+    talk.faults.fails("users.info")
+    await talk.started("Fix the page")
+    assert talk.agent_got() == ["Fix the page"]
+    talk.status()
+
+
+async def test_what_went_along_is_never_logged(talk: Talk) -> None:
+    await talk.process.starts(log_level="INFO")
+    root = await begins(talk, "Sesame opens")
+    assert "Sesame" in await asked(talk, root, "Fix the page")
+    await talk.ends()
+    assert "Sesame" not in str(talk.log())
+    assert talk.kept("Sesame") != []
+    talk.everything()
+
+
+async def test_text_files_go_along_and_every_other_file_is_named_in_the_thread(talk: Talk) -> None:
+    files = [("notes.txt", "One\nTwo"), ("a`b.png", "PNG"), ("large.txt", "x" * 20_001)]
+    said = await talk.ana.says("@docs-agent Use these", files=files)
+    await talk.time.passes()
+    assert talk.agent_got() == ["Use these\n\nFile notes.txt:\n> One\n> Two"]
+    [note] = [reply for reply in talk.thread(said) if "Not sent" in reply]
+    assert "png" in note
+    assert "large.txt" in note
+    assert "notes.txt" not in note
+
+
+async def test_a_file_that_slack_does_not_return_is_named_and_the_prompt_goes_without(talk: Talk) -> None:
+    talk.faults.fails("file")
+    said = await talk.ana.says("@docs-agent Use this", files=[("notes.txt", "One")])
+    await talk.time.passes()
+    assert talk.agent_got() == ["Use this"]
+    assert [each for each in talk.thread(said) if "didn't let me read" in each and "notes.txt" in each]
+
+
+async def test_files_without_words_are_named_as_not_sent(talk: Talk) -> None:
+    await talk.ana.says("@docs-agent", files=[("a.png", "PNG")])
+    await talk.time.passes()
+    assert talk.agent_got() == []
+    assert "png" in talk.ana.reads()[-1]
