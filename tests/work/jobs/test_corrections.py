@@ -10,16 +10,15 @@ from typing import Any, TypeVar
 import pytest
 
 from bot.model import lifecycle
-from bot.model.access import message_key, ts_at
+from bot.model.access import ts_at
 from bot.model.ids import ChannelId, MessageTs, PromptId
-from bot.model.jobs import JobProblem, JobState
-from bot.model.prompts import PromptState
+from bot.model.jobs import JobState
 from bot.store import LeaseLost, Store, Transaction
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_events import TooEarly
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackUnclear
-from tests.builders import ANA, BEN, CHANNEL
+from tests.builders import BEN, CHANNEL
 from tests.work.office import BOT, Office
 
 Result = TypeVar("Result")
@@ -42,23 +41,6 @@ async def waiting(office: Office, text: str = f"{AT_BOT} Add a page", **options:
     await office.settle(2)
     assert (await office.job(2)).state is JobState.WAITING
     return ts
-
-
-async def test_an_edit_of_a_prompt_that_waits_replaces_its_text_and_its_face(office: Office) -> None:
-    ts = await waiting(office)
-    await edits(office, ts, f"{AT_BOT} Add two pages")
-    face = next(post for post in office.slack.posts if post.thread == ts)
-    assert "Add two pages" in office.slack.edits[face.ts][-1].text
-    await office.pass_time(3_700)
-    assert office.sent() == ["Something first", "Add two pages"]
-
-
-async def test_an_edit_before_the_face_is_there_gives_one_face_with_the_new_text(office: Office) -> None:
-    ts = await office.hears(f"{AT_BOT} Add a page")
-    await edits(office, ts, f"{AT_BOT} Add two pages")
-    await office.settle()
-    assert office.sent() == ["Add two pages"]
-    assert [post.message.text for post in office.slack.posts if "Add a page" in post.message.text] == []
 
 
 async def test_an_edit_while_a_worker_prepares_the_prompt_is_not_lost(office: Office) -> None:
@@ -103,129 +85,15 @@ async def test_a_worker_that_claims_an_edited_prompt_anew_does_not_write_what_it
     assert office.sent()[-1] == "Add two pages"
 
 
-@pytest.mark.parametrize("thread", [None, TALK])
-@pytest.mark.parametrize("text", [None, AT_BOT, f"{AT_BOT} aside never mind", "never mind, it is there"])
-async def test_a_mention_that_is_deleted_or_edited_away_while_it_waits_is_withdrawn(
-    office: Office, text: str | None, thread: MessageTs | None
-) -> None:
-    ts = await waiting(office, thread=thread)
-    await edits(office, ts, text, thread=thread)
-    given_up = await office.job(2)
-    how = JobProblem.EDITED if text else JobProblem.DELETED
-    assert (given_up.state, given_up.withdrawn) == (JobState.WITHDRAWN, (how, ANA))
-    await office.pass_time(3_700)
-    assert office.sent() == ["Something first"]
-
-
-@pytest.mark.parametrize("text", ["<@U0BEN> what do you think?", f"{AT_BOT} thanks!"])
-async def test_a_reply_that_is_edited_so_that_it_asks_the_agent_for_nothing_is_withdrawn(
-    office: Office, text: str
-) -> None:
-    office.limit(1)
-    await office.finished()
-    ts = MessageTs("1700000500.000777")
-    await office.reply("Make it shorter", ts=ts)
-    await office.settle(2)
-    await edits(office, ts, text, thread=office.slack.root().ts)
-    await office.pass_time(3_700)
-    assert office.sent() == ["Add a quickstart"]
-
-
-@pytest.mark.parametrize("thread", [None, TALK])
-async def test_an_edit_of_a_direct_message_needs_no_mention(office: Office, thread: MessageTs | None) -> None:
-    ts = await waiting(office, "Add a page", channel=DIRECT, thread=thread)
-    await office.corrects(ts, "Add two pages", channel=DIRECT, thread=thread)
-    await office.pass_time(3_700)
-    assert office.sent() == ["Something first", "Add two pages"]
-
-
-async def test_a_message_deleted_at_once_leaves_no_face(office: Office) -> None:
-    ts = await office.hears(f"{AT_BOT} Add a page")
-    await edits(office, ts, None)
-    assert (await office.job()).state is JobState.WITHDRAWN
-    assert office.slack.posts == []
-    assert office.sent() == []
-
-
-async def test_the_author_of_an_edit_that_comes_too_late_is_told_once_in_private(office: Office) -> None:
-    ts = await office.says(f"{AT_BOT} Add a page")
-    for at, text in enumerate(("two pages", "two pages", "three pages")):
-        await edits(office, ts, f"{AT_BOT} Add {text}", at=str(at))
-    [(channel, thread, user, message)] = office.slack.whispers
-    assert (channel, thread, user) == (CHANNEL, ts, ANA)
-    assert "It works with the text as it was" in message.text
-    assert office.sent() == ["Add a page"]
-
-
-@pytest.mark.parametrize("text", [None, "never mind, the page is there"])
-async def test_of_a_mention_that_is_deleted_or_edited_away_after_it_went_out_nothing_is_said(
-    office: Office, text: str | None
-) -> None:
-    ts = await office.says(f"{AT_BOT} Add a page")
-    await edits(office, ts, text)
-    assert (await office.job()).state is JobState.WORKING
-    assert office.slack.whispers == []
-
-
 async def test_only_the_author_changes_a_prompt(office: Office) -> None:
     ts = await waiting(office)
     await edits(office, ts, f"{AT_BOT} Delete everything", user=BEN)
     assert (await office.job(2)).text == "Add a page"
 
 
-async def test_an_edit_that_leaves_the_text_as_it_was_changes_nothing(office: Office) -> None:
-    ts = await waiting(office)
-    before = list(office.slack.edits.items())
-    await edits(office, ts, f"{AT_BOT}: Add a page")
-    assert list(office.slack.edits.items()) == before
-
-
-@pytest.mark.parametrize("text", ["Add a page", f"{AT_BOT} aside: later", f"{AT_BOT}"])
-async def test_whoever_has_lost_access_may_still_take_back_what_they_asked_for_and_nothing_else(
-    office: Office, text: str
-) -> None:
-    ts = await waiting(office)
-    office.access_policy(users=frozenset({BEN}))
-    await edits(office, ts, f"{AT_BOT} Add two pages")
-    assert (await office.job(2)).text == "Add a page"
-    assert "set up for some people only" in office.slack.direct[-1][1].text
-    await edits(office, ts, text)
-    assert (await office.job(2)).state is JobState.WITHDRAWN
-
-
-async def test_an_edit_of_a_reply_that_was_taken_before_only_mentions_counted_withdraws_nothing(
-    office: Office,
-) -> None:
-    office.limit(1)
-    await office.finished()
-    ts, root = MessageTs("1700000500.000777"), office.slack.root().ts
-    await office.replied("Make it shortr", ts=ts)
-    await office.types("/docs-agent", "replies off")
-    await edits(office, ts, "Make it shorter", thread=root, before="Make it shortr")
-    await office.pass_time(3_700)
-    assert office.sent() == ["Add a quickstart", "Make it shorter"]
-
-
 async def test_an_edit_of_talk_is_left_alone(office: Office) -> None:
     await edits(office, MessageTs("1700000777.000001"), f"{AT_BOT} Add a page")
     assert await office.store.read(lambda tx: tx.jobs.newest(5)) == []
-
-
-async def test_a_follow_up_that_waits_is_replaced_and_withdrawn(office: Office) -> None:
-    office.limit(1)
-    await office.finished()
-    root = office.slack.root().ts
-    await office.reply("Make it shorter", ts="1700000500.000777")
-    await office.settle(2)
-    ts = MessageTs("1700000500.000777")
-    await edits(office, ts, "Make it longer", thread=root)
-    prompt = await office.store.read(lambda tx: tx.prompts.with_key(message_key(CHANNEL, ts)))
-    assert prompt is not None
-    assert (prompt.text, prompt.state) == ("Make it longer", PromptState.WAITING)
-    await edits(office, ts, None, thread=root)
-    await office.pass_time(3_700)
-    assert office.sent() == ["Add a quickstart"]
-    assert any("was withdrawn" in said for said in office.said())
 
 
 @pytest.mark.parametrize(("text", "is_sent"), [(f"{AT_BOT} Add two pages", ["Add two pages"]), (None, [])])
@@ -304,11 +172,3 @@ async def test_an_edit_that_a_worker_overtakes_is_carried_out_as_the_prompt_is_t
     await office.corrects(ts, f"{AT_BOT} Add two pages")
     await office.pass_time(3_700)
     assert office.sent() == ["Something first", "Add two pages"]
-
-
-async def test_words_about_the_thread_are_understood_in_an_edit(office: Office) -> None:
-    ts = await waiting(office, thread=TALK)
-    await edits(office, ts, f"{AT_BOT} alone Add two pages", thread=TALK)
-    prompt = await office.store.read(lambda tx: tx.prompts.with_key(message_key(CHANNEL, ts)))
-    assert prompt is not None
-    assert (prompt.text, prompt.take_thread) == ("Add two pages", None)

@@ -8,11 +8,9 @@ import pytest
 from sqlalchemy import func, select, text
 
 from bot.commands import catalogue
-from bot.model.access import Origin, message_key, time_of, ts_at
-from bot.slack.client import refused
+from bot.model.access import ts_at
 from bot.store import DatabaseTrouble
 from bot.store import schema as s
-from bot.work.jobs.corrections import take_change
 from bot.work.jobs.missed import Gap, catch_up, forget_conversations
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_events import TooEarly
@@ -20,13 +18,11 @@ from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import (
     Changed,
     Mention,
-    SlackError,
     SlackThrottled,
     SlackUnclear,
-    SlackUnreachable,
     ThreadReply,
 )
-from tests.builders import ANA, BEN, CHANNEL, execute, rows_of
+from tests.builders import ANA, BEN, execute, rows_of
 from tests.work.office import BOT, Office
 
 
@@ -53,37 +49,6 @@ async def prompts(office: Office) -> list[str]:
     return [row["raw"] for row in rows]
 
 
-async def test_a_missed_reply_is_a_follow_up_once_also_when_its_event_comes_late(office: Office) -> None:
-    await office.finished("Add a quickstart")
-    missed = office.missed("Mention retries")
-    await catch_up_all(office)
-    await again(office, missed)
-    await catch_up_all(office)
-    assert await prompts(office) == ["Add a quickstart", "Mention retries"]
-
-
-async def test_a_missed_direct_message_starts_a_job_once(office: Office) -> None:
-    await again(office, office.missed("help", direct=True))
-    office.clock.pass_seconds(3_600)
-    missed = office.missed("Add a page", direct=True)
-    await catch_up_all(office)
-    await again(office, missed)
-    await catch_up_all(office)
-    assert await prompts(office) == ["Add a page"]
-
-
-async def test_what_was_said_in_an_outage_is_not_refused_when_slack_stumbles_once(office: Office) -> None:
-    await again(office, office.missed("help", direct=True))
-    office.clock.pass_seconds(3_600)
-    office.missed("Add a page", direct=True)
-    office.clock.pass_seconds(3_600)
-    await execute(office.store, text("DELETE FROM members"))
-    office.slack.trouble("profile", SlackUnreachable("down"))
-    await catch_up_all(office)
-    await office.settle()
-    assert office.sent() == ["Add a page"]
-
-
 async def test_direct_messages_around_the_first_one_that_arrives_are_taken_too(office: Office) -> None:
     office.missed("Add a page", direct=True)
     office.clock.pass_seconds(100)
@@ -96,38 +61,6 @@ async def test_direct_messages_around_the_first_one_that_arrives_are_taken_too(o
     assert len(office.slack.read) == 1
 
 
-async def test_a_missed_message_counts_as_asked_when_it_was_said(office: Office) -> None:
-    await office.finished()
-    missed = office.missed("Mention retries")
-    office.clock.pass_seconds(3_600)
-    await catch_up_all(office)
-    [row] = await rows_of(office.store, select(s.prompts).where(s.prompts.c.kind == "follow_up"))
-    assert missed.origin.message_ts
-    assert row["asked_at"] == time_of(missed.origin.message_ts)
-
-
-async def test_what_was_said_twice_in_an_outage_is_taken_twice_unless_within_a_minute(office: Office) -> None:
-    await office.finished("Add a quickstart")
-    office.missed("Mention retries")
-    office.clock.pass_seconds(600)
-    office.missed("Mention retries")
-    office.clock.pass_seconds(30)
-    same = office.missed("Mention retries")
-    office.clock.pass_seconds(600)
-    await catch_up_all(office)
-    await again(office, same)
-    assert await prompts(office) == ["Add a quickstart", "Mention retries", "Mention retries"]
-
-
-async def test_what_was_ignored_stays_ignored_when_the_rule_changes(office: Office) -> None:
-    await office.finished("Add a quickstart")
-    await office.types("/docs-agent", "replies off")
-    await again(office, office.missed("We talk among ourselves"))
-    await office.types("/docs-agent", "replies on")
-    await catch_up_all(office)
-    assert await prompts(office) == ["Add a quickstart"]
-
-
 async def test_a_missed_reply_that_cannot_be_sent_is_told_once(office: Office) -> None:
     await office.finished()
     missed = office.missed("  ")
@@ -137,18 +70,6 @@ async def test_a_missed_reply_that_cannot_be_sent_is_told_once(office: Office) -
     [(_, thread, user, said)] = office.slack.whispers
     assert (thread, user) == (office.slack.root().ts, ANA)
     assert said.text.startswith("Hi!")
-
-
-async def test_an_edit_that_was_missed_and_is_too_late_is_told_once_however_it_comes(office: Office) -> None:
-    ts = await office.says(f"<@{BOT}> Add a quickstart")
-    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts)
-    office.slack.changed.append(Changed(said, f"<@{BOT}> Add two quickstarts", "1700009000.000001"))
-    for at in ("1700009000.000002", "1700009000.000003"):
-        await catch_up_all(office)
-        await take_change(office.context, Changed(said, f"<@{BOT}> Add two quickstarts", at))
-        await office.settle()
-    [(*_, told)] = office.slack.whispers
-    assert "You edited a message" in told.text
 
 
 async def test_an_edit_in_an_outage_counts_though_slack_repeats_the_old_text_first(office: Office) -> None:
@@ -202,18 +123,6 @@ async def test_a_face_whose_timestamp_is_known_at_once_costs_no_reading(office: 
     assert office.slack.read == []
 
 
-async def test_a_minute_of_trouble_with_slack_is_outlasted(office: Office) -> None:
-    await office.finished("Add a quickstart")
-    office.missed("Mention retries")
-    troubles: list[SlackError] = [SlackThrottled(7), SlackUnreachable("away"), SlackUnclear("HTTP 500")]
-    office.slack.trouble("said_since", *troubles, refused("invalid_auth"))
-    await catch_up_all(office)
-    assert await prompts(office) == ["Add a quickstart"]
-    office.clock.pass_seconds(600)
-    await read_on(office)
-    assert await prompts(office) == ["Add a quickstart", "Mention retries"]
-
-
 async def test_while_slack_asks_for_patience_nothing_else_is_read(office: Office) -> None:
     await office.finished("Add a quickstart")
     office.missed("help", direct=True)
@@ -224,20 +133,6 @@ async def test_while_slack_asks_for_patience_nothing_else_is_read(office: Office
     office.clock.pass_seconds(60)
     await read_on(office)
     assert len(office.slack.read) == 2
-
-
-async def test_a_conversation_that_slack_cannot_show_does_not_hold_up_others(office: Office) -> None:
-    await office.finished("Add a quickstart")
-    office.missed("help", direct=True)
-    await again(office, office.slack.said[-1])
-    office.missed("Mention retries")
-    office.slack.trouble("said_since", refused("channel_not_found"))
-    await catch_up_all(office)
-    assert await prompts(office) == ["Add a quickstart", "Mention retries"]
-    assert (
-        await rows_of(office.store, select(s.conversations.c.id).where(s.conversations.c.due_at.is_not(None)))
-        == []
-    )
 
 
 async def test_a_gap_stays_while_the_database_is_away(office: Office) -> None:

@@ -1,0 +1,169 @@
+"""People edit and delete the messages with which they asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.workspace.state import Json
+from tests.talk import Talk
+
+BOT = "@docs-agent"
+HOUR = 3_700
+
+
+async def waiting(talk: Talk, text: str = f"{BOT} Add a page", **where: str) -> Json:
+    """Let Ana ask by a message, and the prompt wait for the hourly limit."""
+    await talk.process.starts(uses_an_hour=1)
+    await talk.started("Add something first", by=talk.ben)
+    said = await talk.ana.says(text, **where)
+    await talk.time.passes(5)
+    assert "Waiting" in talk.job(2)
+    return said
+
+
+async def changes(talk: Talk, said: Json, text: str | None) -> None:
+    """Let Ana edit her message, or delete it without a text."""
+    if text is None:
+        await talk.ana.deletes(said)
+    else:
+        await talk.ana.edits(said, text)
+    await talk.time.passes(20)
+
+
+async def test_an_edit_of_a_prompt_that_waits_replaces_its_text_and_its_status(talk: Talk) -> None:
+    said = await waiting(talk)
+    await changes(talk, said, f"{BOT} Add two pages")
+    assert "Add two pages" in talk.job(2)
+    await talk.time.passes(HOUR)
+    assert talk.agent_got() == ["Add something first", "Add two pages"]
+    talk.everything()
+
+
+async def test_an_edit_before_the_status_is_there_gives_one_status_with_the_new_text(talk: Talk) -> None:
+    said = await talk.ana.says(f"{BOT} Add a page")
+    await changes(talk, said, f"{BOT} Add two pages")
+    assert talk.agent_got() == ["Add two pages"]
+    assert len(talk.thread(said)) == 1
+    assert "Add two pages" in talk.job(1)
+
+
+@pytest.mark.parametrize("text", [None, BOT, f"{BOT} aside never mind", "never mind, it is there"], ids=str)
+async def test_a_mention_that_is_deleted_or_edited_away_while_it_waits_is_withdrawn(
+    talk: Talk, text: str | None
+) -> None:
+    said = await waiting(talk)
+    await changes(talk, said, text)
+    assert "Withdrawn" in talk.job(2)
+    await talk.time.passes(HOUR)
+    assert talk.agent_got() == ["Add something first"]
+    talk.everything()
+
+
+@pytest.mark.parametrize("text", ["@ben what do you think?", f"{BOT} thanks!"])
+async def test_a_reply_that_is_edited_so_that_it_asks_for_nothing_is_withdrawn(talk: Talk, text: str) -> None:
+    await talk.process.starts(uses_an_hour=1)
+    await talk.finished()
+    said = await talk.ana.replies("Make it shorter")
+    await talk.time.passes(20)
+    await changes(talk, said, text)
+    await talk.time.passes(HOUR)
+    assert talk.agent_got() == ["Add a quickstart"]
+    talk.everything()
+
+
+async def test_an_edit_of_a_direct_message_needs_no_mention(talk: Talk) -> None:
+    said = await waiting(talk, "Add a page", channel="dm")
+    await changes(talk, said, "Add two pages")
+    await talk.time.passes(HOUR)
+    assert talk.agent_got() == ["Add something first", "Add two pages"]
+    talk.everything()
+
+
+async def test_a_message_deleted_at_once_leaves_no_status(talk: Talk) -> None:
+    said = await talk.ana.says(f"{BOT} Add a page")
+    await changes(talk, said, None)
+    assert talk.channel() == talk.all_replies() == talk.agent_got() == []
+
+
+async def test_the_author_of_an_edit_that_comes_too_late_is_told_once_in_private(talk: Talk) -> None:
+    said = await talk.ana.says(f"{BOT} Add a page")
+    await talk.time.passes(10)
+    for text in ("two pages", "three pages"):
+        await changes(talk, said, f"{BOT} Add {text}")
+    [note] = talk.ana.reads()
+    assert note.message["thread_ts"] == said["ts"]
+    assert "It works with the text as it was" in note
+    assert talk.agent_got() == ["Add a page"]
+    talk.everything()
+
+
+@pytest.mark.parametrize("text", [None, "never mind, the page is there"])
+async def test_of_a_mention_that_goes_away_after_it_went_out_nothing_is_said(
+    talk: Talk, text: str | None
+) -> None:
+    said = await talk.ana.says(f"{BOT} Add a page")
+    await talk.time.passes(10)
+    await changes(talk, said, text)
+    assert "Working on it" in talk.job(1)
+    assert talk.ana.reads() == []
+
+
+async def test_an_edit_that_leaves_the_text_as_it_was_changes_nothing(talk: Talk) -> None:
+    said = await waiting(talk)
+    before = talk.job(2)
+    await changes(talk, said, f"{BOT}: Add a page")
+    assert talk.job(2) == before
+    talk.everything()
+
+
+async def test_who_has_lost_access_may_still_take_back_what_they_asked_for_and_nothing_else(
+    talk: Talk,
+) -> None:
+    said = await waiting(talk)
+    await talk.process.stops()
+    await talk.process.starts(allowed_users=talk.ben.id)
+    await changes(talk, said, f"{BOT} Add two pages")
+    assert "Add a page" in talk.job(2)
+    assert "set up for some people only" in talk.ana.reads()[-1]
+    await changes(talk, said, f"{BOT} aside: later")
+    assert "Withdrawn" in talk.job(2)
+    talk.everything()
+
+
+async def test_an_edit_of_a_reply_that_was_taken_before_only_mentions_counted_withdraws_nothing(
+    talk: Talk,
+) -> None:
+    await talk.process.starts(uses_an_hour=1)
+    await talk.finished()
+    said = await talk.ana.replies("Make it shortr")
+    await talk.time.passes(20)
+    await talk.ana.types("/docs-agent replies off")
+    await changes(talk, said, "Make it shorter")
+    await talk.time.passes(HOUR)
+    assert talk.agent_got() == ["Add a quickstart", "Make it shorter"]
+    talk.everything()
+
+
+async def test_a_follow_up_that_waits_is_replaced_and_withdrawn(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=1)
+    await talk.finished()
+    said = await talk.ana.replies("Make it shorter")
+    await talk.time.passes(20)
+    await changes(talk, said, "Make it longer")
+    await changes(talk, said, None)
+    await talk.time.passes(HOUR)
+    assert talk.agent_got() == ["Add a quickstart"]
+    assert any("“Make it longer”) wasn't sent" in reply for reply in talk.replies())
+    talk.everything()
+
+
+async def test_words_about_the_thread_are_understood_in_an_edit(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=1)
+    await talk.started("Add something first", by=talk.ben)
+    root = await talk.ben.says("The page is wrong")
+    said = await talk.ana.replies(f"{BOT} Add a page", to=root)
+    await talk.time.passes(20)
+    await changes(talk, said, f"{BOT} alone Add two pages")
+    await talk.time.passes(HOUR)
+    assert talk.agent_got()[1:] == ["Add two pages"]
+    talk.everything()
