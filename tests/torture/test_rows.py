@@ -1,0 +1,22 @@
+"""Torture knows each row that waits for a time."""
+
+from __future__ import annotations
+
+from bot.store.columns import Due
+from bot.store.schema import metadata
+from tests.torture.rows import MOVED, PLANNED, TABLES
+
+WAITING = {
+    f"{table.name}.{column.name}"
+    for table in metadata.sorted_tables
+    for column in table.columns
+    if isinstance(column.type, Due)
+}
+
+
+def test_every_time_that_a_row_waits_for_is_brought_forward_or_planned() -> None:
+    assert {name for name in WAITING if name.partition(".")[2] not in PLANNED} == set(MOVED)
+
+
+def test_every_table_whose_rows_wait_is_read() -> None:
+    assert {name.partition(".")[0] for name in WAITING} <= set(TABLES)
