@@ -43,7 +43,6 @@ class PageApi:
         """Add the routes under ``/page/``."""
         server.router.add_get("/page/state", self._get_state)
         server.router.add_get("/page/events", self._get_events)
-        server.router.add_get("/page/health", self._get_health)
         for name, act in self._actions().items():
             server.router.add_post(f"/page/{name}", self._json_handler(act))
 
@@ -77,7 +76,9 @@ class PageApi:
             "message": message,
             "edit": lambda body: people.edit(*_of(body, "user channel ts text")),
             "delete": lambda body: people.delete(*_of(body, "user channel ts")),
-            "reaction": lambda body: people.react_to(*_of(body, "user channel ts name")),
+            "reaction": lambda body: people.react(
+                body["user"], people.message(*_of(body, "channel ts")), body["name"]
+            ),
             "command": lambda body: people.command(*_of(body, "user channel command text")),
             "action": lambda body: people.press(*_of(body, "user container action state")),
             "view_submit": lambda body: people.submit_view(
@@ -113,9 +114,6 @@ class PageApi:
         """Close the bot's sockets without a warning."""
         await self._people.bot_connection.sockets.disconnect(warn=False)
         return self._waiting(body)
-
-    async def _get_health(self, _request: web.Request) -> web.Response:
-        return web.json_response({"ok": True})
 
     async def _get_state(self, request: web.Request) -> web.Response:
         return web.json_response(self.seen_by(self._viewer(request), request.query.get("tab", "")))
@@ -177,12 +175,8 @@ class PageApi:
                 return None
             return {"seq": event["seq"], "type": "channel", "channel": self._channel(user, room)}
         channel = event["message"]["channel"] if kind == "message" else event.get("channel")
-        return event if channel is None or self._is_visible(user, channel) else None
-
-    def _is_visible(self, user: str, channel: str) -> bool:
-        """Return whether a person can see a channel; False for an id that names none any more."""
-        room = self._state.channels.get(channel)
-        return room is not None and self._can_see(user, room)
+        room = self._state.channels.get(channel or "")
+        return event if channel is None or (room and self._can_see(user, room)) else None
 
     async def _get_events(self, request: web.Request) -> web.StreamResponse:
         # Browsers let any site open a WebSocket here, so compare the Origin header.

@@ -94,10 +94,6 @@ class People:
         self.state.publish("message_deleted", channel=channel, ts=ts)
         self._events.send_deletion(before)
 
-    def react_to(self, user: str, channel: str, ts: str, name: str) -> None:
-        """React to the message with this timestamp, as ``react`` does."""
-        self.react(user, self._message(channel, ts), name)
-
     def react(self, user: str, message: Json, name: str) -> None:
         """Add the user's reaction, or remove it if it is there."""
         reactions: list[Json] = message["reactions"]
@@ -185,7 +181,7 @@ class People:
             if found is None or found["user"] != user:
                 raise Refused("message_not_found")
         else:
-            found = self._message(room.id, container.get("ts"))
+            found = self.message(room.id, container.get("ts"))
             payload["message"] = self._events.message_fields(found)
         place |= {"thread_ts": found["thread_ts"]} if found["thread_ts"] else {}
         url = self.tickets.response_url(user, room.id, container)
@@ -217,7 +213,7 @@ class People:
             "trigger_id": self.tickets.trigger(user),
             "action_ts": self.state.new_ts(),
             "message_ts": ts,
-            "message": self._events.message_fields(self._message(channel, ts)),
+            "message": self._events.message_fields(self.message(channel, ts)),
             "channel": {"id": channel, "name": room.shown_name},
             "response_url": self.tickets.response_url(user, channel),
         }
@@ -345,14 +341,15 @@ class People:
             raise Refused("not_in_channel", "Join the channel first.")
         return room
 
-    def _message(self, channel: str, ts: object) -> Json:
+    def message(self, channel: str, ts: object) -> Json:
+        """Return a message. Raise Refused if there is none."""
         found = self.state.message(channel, str(ts))
         if found is None:
             raise Refused("message_not_found")
         return found
 
     def _own_message(self, user: str, channel: str, ts: str) -> Json:
-        message = self._message(channel, ts)
+        message = self.message(channel, ts)
         if message["user"] != user:
             raise Refused("cant_update_message")
         return message
