@@ -36,6 +36,8 @@ class DocsService:
 
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     prompts: list[tuple[str, str]] = field(default_factory=list)
+    by_project: dict[str, list[str]] = field(default_factory=dict)
+    """The prompts that each project got, by its id."""
     instead: dict[str, deque[Answer]] = field(default_factory=dict)
     lost: deque[Exception] = field(default_factory=deque)
     ended_with: list[str] = field(default_factory=list)
@@ -122,6 +124,8 @@ class DocsService:
         if kind not in handlers:
             return httpx.Response(404, json={"error": "not part of the plan"})
         response = handlers[kind](request)
+        if kind in ("create", "follow_up"):
+            self.by_project.setdefault(request.url.path.split("/")[3], []).append(self.prompts[-1][1])
         if self.lost and kind in ("create", "follow_up", "preview"):
             raise self.lost.popleft()
         return response
