@@ -7,7 +7,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -19,6 +19,7 @@ from bot.messages import blocks as b
 from bot.messages.help import CommandHelp
 from bot.messages.jobs import ENDS_WITH_BUTTONS
 from bot.messages.plain_text import visible
+from bot.messages.visitors import NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ
 from bot.model.access import Access
 from bot.model.ids import (
     ChannelId,
@@ -39,20 +40,12 @@ from bot.model.previews import Preview
 from bot.model.previews import page_of as file_page
 from bot.model.projects import Project, Projects
 from bot.model.prompts import Unsent
-from bot.model.questions import Report, VisitorsQuery, WeeklyReport, WeeklyTime
-from bot.model.visitors import Budget, Counts, PageCounts, Period
+from bot.model.questions import MOST_TOP, Comparison, Movements, Report, VisitorsQuery, Weekday, WeeklyTime
+from bot.model.visitors import Budget, Counts, PageCounts, Period, Snapshot
+from bot.model.worth import MOST, Worth
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.messages.samples import PERMALINK, PULL_REQUEST
-from tests.messages.visitor_samples import (
-    BUDGETS,
-    COUNTS,
-    PAGES,
-    PATHS,
-    PERIODS,
-    WEEKLY_TIMES,
-    reports,
-    weeklies,
-)
+from tests.messages.visitor_samples import page_key, weekly
 
 NASTY = st.sampled_from(
     (
@@ -118,6 +111,30 @@ def arguments(made: Callable[..., Any]) -> Mapping[str, st.SearchStrategy[Any]]:
     return {name: of(hints[name], f"{made.__name__}.{name}") for name in names}
 
 
+NASTY_PATHS = [
+    *("<!channel>", "<!here|here>", "<@U123>", "<https://evil.example|good.example>", "&lt;!channel&gt;"),
+    *(
+        *("`", "```", "*", "_", "~", "&", "<", ">", "|", " ", "\n", "👩‍👩‍👧‍👧", "﷽"),
+        *("\u202e", "\u200f", "\0", "\ud800"),
+    ),
+]
+"""What a path could do harm with, or is counted as longer than it looks."""
+PIECES = st.one_of(st.sampled_from(NASTY_PATHS), st.text(max_size=12))
+PATHS = st.one_of(
+    st.just("/quickstart"),
+    st.lists(PIECES, max_size=12).map(lambda pieces: "/" + "".join(pieces)),
+    st.builds(lambda piece, times: f"/{piece * times}"[:2_000], PIECES, st.integers(1, 2_000)),
+    st.just(""),
+)
+ESTIMATES = st.one_of(st.integers(0, 20), st.integers(0, 10**12), st.just(10**12))
+PERIODS = st.builds(
+    lambda first, days: Period(first, first + timedelta(days=days)),
+    st.dates(date(2020, 1, 1), date(2029, 12, 31)),
+    st.integers(1, 366),
+)
+ZONES = st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kolkata", "America/Argentina/ComodRivadavia"])
+MINUTES = st.builds(time, st.integers(0, 23), st.integers(0, 59))
+WEEKLY_TIMES = st.builds(WeeklyTime, st.sampled_from(Weekday), MINUTES, ZONES)
 READ_PAGES = PATHS.map(lambda path: page_of(visible(path)) or "/")
 QUOTED = ANY_TEXT.map(lambda text: f"Why: “{b.quoted(text, 300)}”")
 PEOPLE = st.sampled_from([ANA, BEN])
@@ -132,7 +149,7 @@ TWO_PROJECTS = st.builds(
 )
 BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     str: ANY_TEXT,
-    int: st.integers(0, 10**12),
+    int: ESTIMATES,
     bool: st.booleans(),
     datetime: st.sampled_from([NOW, NOW + timedelta(minutes=4), NOW - timedelta(days=40)]),
     timedelta: st.timedeltas(timedelta(0), timedelta(days=400)),
@@ -148,17 +165,13 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     SubscriptionId: st.integers(1, 2**31 - 1),
     MessageTs: st.just("1.2"),
     RequestKey: st.just("command:1"),
-    PageKey: st.just("1:0"),
+    PageKey: st.integers(1, 2**31 - 1).map(page_key),
     Message: st.builds(b.words, QUOTED),
     Projects: TWO_PROJECTS,
     Project: TWO_PROJECTS.map(lambda both: both.default),
     WeeklyTime: WEEKLY_TIMES,
     Period: PERIODS,
-    Counts: COUNTS,
-    PageCounts: PAGES,
-    Budget: BUDGETS,
-    Report: reports(),
-    WeeklyReport: weeklies(),
+    Report: st.deferred(lambda: REPORTS),
 }
 ENDS = sorted({*ENDS_WITH_BUTTONS, JobState.NO_PULL_REQUEST})
 BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
@@ -168,6 +181,14 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "TrackedJob.problem": st.one_of(st.none(), ANY_TEXT, CODES),
     "section": st.one_of(st.none(), PATHS.map(lambda path: "".join(path.split())[:300])),
     **dict.fromkeys(("Search.page", "Votes.page", "Comment.page", "Unanswered.page"), READ_PAGES),
+    "PageCounts.path": PATHS,
+    "Worth.key": st.just("0" * 16),
+    "WeeklyReport.worth": st.deferred(lambda: st.lists(built(Worth), max_size=MOST).map(tuple)),
+    "WeeklyReport.asked": st.deferred(lambda: st.lists(built(TrackedJob), max_size=2).map(tuple)),
+    "Worth.topic": st.sampled_from([topic for topic in Topic if topic.is_missed]),
+    "WeeklyReport.curve": st.tuples(
+        *(st.tuples(st.just(week), st.deferred(lambda: COUNTS)) for week, _ in weekly().curve)
+    ),
     "private": st.just("{}"),
     "TrackedJob.trouble": st.sampled_from([None, QueueWhy.SERVICE, QueueWhy.KEY]),
     "CommandHelp.name": st.just("/docs-agent"),
@@ -197,6 +218,40 @@ ENDED: st.SearchStrategy[TrackedJob] = st.builds(replace, built(TrackedJob), sta
 MISSED: st.SearchStrategy[VisitorsQuery] = st.builds(
     replace, built(VisitorsQuery), topic=st.sampled_from([topic for topic in Topic if topic.is_missed])
 )
+
+
+@st.composite
+def reports(draw: st.DrawFn) -> Report:
+    """Whatever the service, the sites and the budget make of a question."""
+    query, counts = draw(built(VisitorsQuery)), built(Counts)
+    # Drawing each page would take long.
+    some = draw(st.lists(built(PageCounts), max_size=4))
+    size = draw(st.integers(0, MOST_TOP)) if some else 0
+    top = tuple(replace(some[at % len(some)], key=page_key(at + 1)) for at in range(size))
+    has_before = query.compared is not None and draw(st.booleans())
+    was = draw(built(Snapshot)) if has_before or (query.compared and draw(st.booleans())) else None
+    points = tuple((step, draw(counts)) for step in query.period.steps())
+    return Report(
+        query=query,
+        now=draw(built(Snapshot)),
+        was=was,
+        site=draw(counts),
+        before=draw(counts) if has_before else None,
+        pages=max(len(top), draw(ESTIMATES)),
+        top=top,
+        movements=draw(built(Movements)),
+        chart=draw(st.sampled_from([(), points])),
+        no_chart=draw(st.sampled_from([None, NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ])),
+        budget=draw(built(Budget)),
+        zone=draw(ZONES),
+        is_open=draw(st.booleans()),
+        comparison=draw(st.sampled_from(Comparison)) if has_before else Comparison.NONE,
+        taken_at=NOW,
+    )
+
+
+REPORTS: st.SearchStrategy[Report] = reports()
+COUNTS: st.SearchStrategy[Counts | None] = st.one_of(st.none(), built(Counts))
 
 
 def reached(values: Iterable[object]) -> Iterator[object]:

@@ -13,7 +13,8 @@ from bot.model.ids import Refusal
 from bot.model.outbox import NotPosted
 from bot.model.questions import Subscription
 from tests.builders import NOW
-from tests.messages.visitor_samples import WEEKLY_TIMES, subscription
+from tests.messages.anything import WEEKLY_TIMES
+from tests.messages.visitor_samples import subscription
 
 SECTIONS = st.sampled_from([None, "/api", "/api*", "/a-b/c"])
 

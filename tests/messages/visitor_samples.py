@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from hypothesis import strategies as st
-
-from bot.messages.misses import asked_about
-from bot.messages.visitors import NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ
-from bot.model.ids import JobNumber, PageKey, QuestionId, SnapshotId, SubscriptionId
-from bot.model.jobs import JobState, TrackedJob
-from bot.model.misses import Topic
+from bot.model.ids import PageKey, QuestionId, SnapshotId, SubscriptionId
+from bot.model.jobs import JobState
 from bot.model.questions import (
-    MOST_TOP,
     Comparison,
     Movements,
     Question,
@@ -24,8 +17,6 @@ from bot.model.questions import (
     Report,
     Subscription,
     SubscriptionState,
-    Suggestion,
-    SuggestionReason,
     VisitorsQuery,
     Weekday,
     WeeklyReport,
@@ -33,7 +24,6 @@ from bot.model.questions import (
     WorkDone,
 )
 from bot.model.visitors import Budget, Counts, PageCounts, Period, Snapshot, SnapshotState
-from bot.model.worth import MOST, Worth
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))
@@ -156,157 +146,3 @@ def weekly(**values: Any) -> WeeklyReport:
         "subscription": subscription(),
     }
     return WeeklyReport(**(given | values))
-
-
-NASTY_PATHS = [
-    *("<!channel>", "<!here|here>", "<@U123>", "<https://evil.example|good.example>", "&lt;!channel&gt;"),
-    *(
-        *("`", "```", "*", "_", "~", "&", "<", ">", "|", " ", "\n", "👩‍👩‍👧‍👧", "﷽"),
-        *("\u202e", "\u200f", "\0", "\ud800"),
-    ),
-]
-"""What a path could do harm with, or is counted as longer than it looks."""
-PIECES = st.one_of(st.sampled_from(NASTY_PATHS), st.text(max_size=12))
-PATHS = st.one_of(
-    st.just("/quickstart"),
-    st.lists(PIECES, max_size=12).map(lambda pieces: "/" + "".join(pieces)),
-    st.builds(lambda piece, times: f"/{piece * times}"[:2_000], PIECES, st.integers(1, 2_000)),
-    st.just(""),
-)
-NUMBERS = st.one_of(st.integers(0, 20), st.integers(0, 10**12), st.just(10**12))
-COUNTS = st.builds(Counts, NUMBERS, NUMBERS, NUMBERS)
-PERIODS = st.builds(
-    lambda first, days: Period(first, first + timedelta(days=days)),
-    st.dates(date(2020, 1, 1), date(2029, 12, 31)),
-    st.integers(1, 366),
-)
-PAGES = st.builds(
-    PageCounts, st.integers(1, 2**31 - 1).map(page_key), PATHS, COUNTS, st.one_of(st.none(), COUNTS)
-)
-SOME_PAGES = st.lists(PAGES, max_size=5).map(tuple)
-MOVEMENTS = st.builds(Movements, SOME_PAGES, SOME_PAGES, SOME_PAGES, SOME_PAGES, SOME_PAGES, SOME_PAGES)
-MOMENTS = st.one_of(st.none(), st.just(NOW + timedelta(minutes=7)))
-PROBLEMS = st.one_of(st.none(), PATHS)
-BUDGETS = st.builds(Budget, st.integers(0, 10**6), st.integers(0, 10**6), MOMENTS)
-ZONES = st.sampled_from(["UTC", ZONE, "Asia/Kolkata", "America/Argentina/ComodRivadavia"])
-SNAPSHOTS = st.builds(
-    snapshot,
-    PERIODS,
-    state=st.sampled_from(SnapshotState),
-    rows=NUMBERS,
-    repeated=NUMBERS,
-    calls=st.integers(0, 10**6),
-    complete=st.booleans(),
-    problem=PROBLEMS,
-    taken_at=MOMENTS,
-)
-MINUTES = st.builds(time, st.integers(0, 23), st.integers(0, 59))
-WEEKLY_TIMES = st.builds(WeeklyTime, st.sampled_from(Weekday), MINUTES, ZONES)
-SUBSCRIPTIONS = st.builds(
-    subscription,
-    section=st.one_of(st.none(), PATHS),
-    weekly=WEEKLY_TIMES,
-    state=st.sampled_from(SubscriptionState),
-    last_result=PROBLEMS,
-    last_run_at=MOMENTS,
-)
-WISHES = st.builds(
-    VisitorsQuery,
-    PERIODS,
-    st.one_of(st.none(), PERIODS),
-    section=st.one_of(st.none(), PATHS),
-    label=st.one_of(st.none(), PATHS),
-)
-QUESTIONS = st.builds(question, query=WISHES)
-WORK = st.builds(
-    WorkDone,
-    NUMBERS,
-    st.dictionaries(st.sampled_from(JobState), NUMBERS),
-    st.one_of(st.none(), st.timedeltas(timedelta(0), timedelta(days=400))),
-)
-
-
-TOPICS = st.sampled_from([topic for topic in Topic if topic.is_missed])
-WORTH = st.builds(
-    Worth, TOPICS, st.just("0" * 16), PATHS, NUMBERS, NUMBERS, st.one_of(st.none(), NUMBERS), PATHS
-)
-ASKED = st.builds(
-    TrackedJob,
-    number=st.just(JobNumber(7)),
-    project=st.just(PROJECT),
-    channel=st.just(CHANNEL),
-    requester=st.just(ANA),
-    text=st.just("Write it"),
-    asked_at=st.just(NOW),
-    state=st.sampled_from(JobState),
-    pr_link=PROBLEMS,
-    about=st.builds(asked_about, st.just("0" * 16), PATHS),
-)
-
-
-@st.composite
-def many_pages(draw: st.DrawFn, most: int = MOST_TOP) -> tuple[PageCounts, ...]:
-    """Up to so many pages, from a few that are drawn: drawing each would take long."""
-    drawn = draw(st.lists(PAGES, max_size=4))
-    size = draw(st.integers(0, most)) if drawn else 0
-    return tuple(
-        PageCounts(page_key(at + 1), each.path, each.now, each.was)
-        for at, each in enumerate(drawn[at % len(drawn)] for at in range(size))
-    )
-
-
-@st.composite
-def reports(draw: st.DrawFn) -> Report:
-    """Whatever the service, the sites and the budget make of a question."""
-    query = draw(WISHES)
-    points = [(step, draw(COUNTS)) for step in query.period.steps()]
-    top = draw(many_pages())
-    has_before = query.compared is not None and draw(st.booleans())
-    return report(
-        query={name: getattr(query, name) for name in ("period", "compared", "section", "label")},
-        now=draw(SNAPSHOTS),
-        was=draw(SNAPSHOTS) if has_before or (query.compared and draw(st.booleans())) else None,
-        site=draw(COUNTS),
-        before=draw(COUNTS) if has_before else None,
-        pages=max(len(top), draw(NUMBERS)),
-        top=top,
-        movements=draw(MOVEMENTS),
-        chart=draw(st.sampled_from([(), tuple(points)])),
-        no_chart=draw(st.sampled_from([None, NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ])),
-        budget=draw(BUDGETS),
-        zone=draw(ZONES),
-        is_open=draw(st.booleans()),
-        comparison=draw(st.sampled_from(Comparison)) if has_before else Comparison.NONE,
-    )
-
-
-@st.composite
-def weeklies(draw: st.DrawFn) -> WeeklyReport:
-    """Whatever a digest may have to tell."""
-    curve = tuple((week, draw(st.one_of(st.none(), COUNTS))) for week, _ in weekly().curve)
-    return WeeklyReport(
-        report=draw(reports()),
-        curve=curve,
-        work=draw(WORK),
-        suggestion=draw(
-            st.one_of(st.none(), st.builds(Suggestion, PAGES, st.sampled_from(SuggestionReason)))
-        ),
-        subscription=draw(st.one_of(st.none(), SUBSCRIPTIONS)),
-        worth=tuple(draw(st.lists(WORTH, max_size=MOST))),
-        asked=tuple(draw(st.lists(ASKED, max_size=MOST))),
-    )
-
-
-def cells(blocks: Sequence[dict[str, Any]]) -> list[list[str]]:
-    """What stands in the table, row by row."""
-    return [[cell["text"] for cell in row] for block in blocks if "rows" in block for row in block["rows"]]
-
-
-def chart(blocks: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """The chart, if there is one."""
-    return next((block for block in blocks if block["type"] == "data_visualization"), None)
-
-
-def elements(blocks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The buttons and menus."""
-    return [each for block in blocks if block["type"] == "actions" for each in block["elements"]]
