@@ -87,6 +87,7 @@ def samples() -> Mapping[str, object]:
             "\n".join(face.newest_that_fit([("Ben", "Wrong page.\n> It is old."), ("", "")])),
             [("notes.txt", "one\ntwo")],
         ),
+        "to the agent: at the end of a reply": face.IN_A_REPLY,
         "what went along": face.shown(job(), ["Asked by Ana.", "File a.txt:\n> <one>"]),
         "nothing went along": face.shown(job(), []),
         "more went along than a message holds": face.shown(job(), ["word " * 3_000]).text[:80],
