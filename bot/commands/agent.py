@@ -27,7 +27,7 @@ from bot.commands.job_lists import WORDS, choose, projects_to_choose, status_of,
 from bot.messages import face, general, trial
 from bot.messages import job_answers as say
 from bot.messages.general import NOT_SERVED
-from bot.messages.help import about_replies
+from bot.messages.help import ASK, about_replies
 from bot.messages.intents import DETAILS, KEEP_QUIET, SEND_ANYWAY, SEND_WITH_KEY
 from bot.model.access import Origin
 from bot.model.examples import PROMPT
@@ -248,6 +248,10 @@ async def _keep_quiet(context: Context, _press: Press, known: Readable) -> Answe
     return _told_if_late(stopped)
 
 
+async def _ask_by_press(context: Context, press: Press) -> Answer:
+    return await _ask_form(context, press.origin)
+
+
 @_on_job
 async def _details(context: Context, _press: Press, known: Readable) -> Answer:
     return replace(await status_of(context, known), replaces=True)
@@ -321,6 +325,7 @@ COMMAND = Command(
         SEND_WITH_KEY: send_anyway,
         KEEP_QUIET: _keep_quiet,
         DETAILS: _details,
+        ASK: _ask_by_press,
         face.Action.TRY: _tried,
     },
     forms={"ask": _submit, "run_again": _submit_again},

@@ -22,7 +22,7 @@ from bot.commands.visitors_options import (
 from bot.messages import general, visitors_answers
 from bot.messages.digests import UNSUBSCRIBE
 from bot.messages.general import unknown_in_options
-from bot.messages.help import about_periods
+from bot.messages.help import IDEAS, about_periods
 from bot.messages.misses import IMPROVE, asked_about
 from bot.model.ids import PageKey, ProjectId, QuestionId, SubscriptionId
 from bot.model.jobs import About
@@ -72,6 +72,11 @@ async def _ask_misses(context: Context, invocation: Invocation, found: re.Match[
     query = parse_misses(topic, found[2], context.clock(), context.analytics.zone)
     refusal = await ask_misses(context, invocation.allowed, query, _chosen(invocation))
     return Answer(message=refusal)
+
+
+async def _ideas(context: Context, press: Press) -> Answer:
+    query = parse_misses(Topic.SEARCHES, "", context.clock(), context.analytics.zone)
+    return Answer(message=await ask_misses(context, press.allowed, query, None))
 
 
 async def _subscribe(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
@@ -256,6 +261,7 @@ COMMAND = Command(
         "csv_file": _csv_file,
         "more": _more,
         UNSUBSCRIBE: _unsubscribe_one,
+        IDEAS: _ideas,
         "improve": _improve,
         "improve_page": _improve,
         IMPROVE: _improve_miss,

@@ -235,8 +235,18 @@ def face(job: TrackedJob, frees_at: datetime | None = None) -> Message:
     earlier = taken_words(job.earlier) if job.earlier else ""
     lines = [" · ".join(filter(None, (facts(job), earlier))), *_notes(job, frees_at)]
     lines += [pull_request_line(job.pull_request)] if job.pull_request else []
+    lines += [_STEERING[job.needs_mention]] if _may_queue(job) and not job.review else []
     small, row = map(b.context, lines), b.actions(_buttons(job))
     return b.message(b.section(headline), b.quote(shown), *small, *row, most_bytes=b.EDITED_BYTES)
+
+
+_STEERING = {
+    False: "Reply here to change it. What I send to the agent gets :eyes: (edit or delete it within 8 "
+    "seconds to take it back); thanks and talk among yourselves I leave alone.",
+    True: "Mention me here to change it. What I send to the agent gets :eyes: (edit or delete it within 8 "
+    "seconds to take it back); other replies I leave alone.",
+}
+"""What steers a job, by whether that takes a mention."""
 
 
 def redrawn(face: Message, *, posted_plain: bool) -> Message:

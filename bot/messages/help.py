@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.messages import blocks as b
-from bot.messages.face import name
 from bot.messages.general import naming
 from bot.model.examples import PROMPT, Examples
 from bot.model.ids import Message
@@ -16,8 +15,8 @@ from bot.model.projects import Projects
 MORE = "help_more"
 """The action id of the button that shows the whole help."""
 _EVERY_REPLY = (
-    "*In a job's thread* just reply: every reply is a follow-up and gets :eyes: when I take it. "
-    "In a thread that people began, mention me. "
+    "*In a job's thread* just reply: what I send to the agent gets :eyes:, and talk among yourselves I leave "
+    "alone. In a thread that people had begun before, mention me. "
 )
 _BY_MENTION = (
     "*In a job's thread* mention me: in this channel only such replies are follow-ups, and they get :eyes: "
@@ -25,7 +24,7 @@ _BY_MENTION = (
 )
 _IN_THREADS = (
     "Begin with `#7` to name one of several jobs. "
-    "To talk among yourselves, begin with `aside`, `!` or somebody's name after `@`. "
+    "What begins with `aside`, `!` or somebody's name after `@` is never for me. "
     "Slack allows no slash commands in threads, so `/docs-followup` names its job."
 )
 _ELSEWHERE = (
@@ -62,8 +61,7 @@ def _typed(text: str) -> str:
 
 def about_replies(here: Examples) -> str:
     """Return the lines of a command's help about threads and about the other commands, in mrkdwn."""
-    aside = "just reply, and begin with `aside` to talk among yourselves"
-    how = "only replies that mention me are follow-ups" if here.by_mention else aside
+    how = "only replies that mention me are follow-ups" if here.by_mention else "just reply"
     prompt = _typed(here.mentioned(PROMPT))
     return (
         f"*In a job's thread* {how}.\n"
@@ -114,14 +112,17 @@ def full_help(commands: Sequence[CommandHelp], projects: Projects, *, by_mention
     return b.message(*map(b.section, paragraphs))
 
 
+ASK, IDEAS = "hello_ask", "hello_ideas"
+"""The action ids of buttons under a greeting. *My jobs* is a page of the list of jobs."""
+
+
 def hello(here: Examples) -> Message:
-    """Return the answer to a mention of the bot without text: three things to say."""
-    first, second = (PROMPT, "starts a job"), ("jobs", "lists the jobs")
-    if here.job:
-        second = (f"status {here.job}", f"shows {name(here.job)}")
-    if here.job and here.in_thread:
-        first = ("Mention Python 3.11 too", f"is a follow-up to {name(here.job)}")
-    said = (first, second, ("visitors last week", "shows who reads the docs"))
-    lines = [f"• {_typed(here.mentioned(typed))} {tells}" for typed, tells in said]
-    rest = f"{_typed(here.mentioned('help'))} lists the rest."
-    return b.words("\n".join(["Hi! Tell me what to change, and I'll open a pull request:", *lines, rest]))
+    """Return the answer to a greeting, and to a mention of the bot without text: three things to do."""
+    example = "Mention Python 3.11 too" if here.job and here.in_thread else PROMPT
+    steps = [
+        b.button("Ask for a change", ASK, "1"),
+        b.button("What needs work?", IDEAS, "1"),
+        b.button("My jobs", "jobs_older", "0 mine "),
+    ]
+    said = f"Hi! Tell me what to write or fix in the docs. For example: {_typed(here.mentioned(example))}"
+    return b.with_buttons(said, steps)

@@ -168,8 +168,8 @@ def job_status(
         details.append(f"Its pull request, at an address I can't link to: {b.code(job.pr_link, 300)}")
     if job.problem and job.state is not JobState.WITHDRAWN:
         details.append(f"Problem: {b.quoted(title(job.problem), 200)}")
-    if job.by_mention:
-        details.append("Replies: only those that mention me are follow-ups in its channel")
+    if job.needs_mention:
+        details.append("Replies: only those that mention me steer it")
     if b.web_address(permalink):
         details.append(b.link(permalink, "Go to its thread"))
     return b.message(*b.plain("\n".join(details)), *b.actions([*in_private(job), *more]))
@@ -205,7 +205,7 @@ def forgotten(job: TrackedJob) -> Message:
     """Return the answer about a job whose texts are not kept any more."""
     return b.words(
         f":no_entry: {name(job.number)} is over, and I no longer have its prompt and its result. "
-        "Nothing was sent. Start a new job with `/docs-agent`."
+        "Nothing was sent. Ask me in the channel for a new one."
     )
 
 
@@ -213,9 +213,7 @@ def no_such_job(named: str) -> Message:
     """Return the answer to a reference that matches no job."""
     number = named.removeprefix("#")
     shown = f"Job {number}" if re.fullmatch("[0-9]{1,9}", number) else f"job “{b.quoted(named, 80)}”"
-    return b.words(
-        f":no_entry: There's no {shown} that you can see. `/docs-agent jobs` lists this channel's."
-    )
+    return b.words(f":no_entry: There's no {shown} that you can see. `jobs` lists this channel's.")
 
 
 def no_job_yet(command: str) -> Message:
@@ -248,7 +246,7 @@ def cannot_follow_up(job: TrackedJob) -> Message:
         JobState.UNCONFIRMED: "may or may not have started (choose *Send again* or *Dismiss* in its thread)",
     }.get(job.state, "can't take a follow-up now")
     return b.words(
-        f":no_entry: {name(job.number)} {why}, so nothing was sent. Start a new job with `/docs-agent`."
+        f":no_entry: {name(job.number)} {why}, so nothing was sent. Ask me in the channel for a new one."
     )
 
 

@@ -116,10 +116,9 @@ def _about(job: TrackedJob, words: str, first: Sequence[UserId] = (), **more: st
 
     ``{everybody}`` waits for the end, after ``first``; ``{it}`` is what ends or runs, for the beginning of a
     sentence: a follow-up only if an end was told before it. ``{here}`` and ``{A_reply}`` are how to steer the
-    job: with a mention in a thread that people may have begun, and where the channel has chosen so. Only
-    there ``{or_mention}`` says it.
+    job, see ``TrackedJob.needs_mention``. Only where it takes a mention ``{or_mention}`` says it.
     """
-    called, by_mention = name(job.number), job.thread_ts or job.by_mention
+    called, by_mention = name(job.number), job.needs_mention
     here, a_reply = ("mention me here", "a mention") if by_mention else ("reply here", "a reply")
     took = lasted(job.time_taken) if job.time_taken is not None else ""
     return words.format(
@@ -143,7 +142,7 @@ _NEW_PULL_REQUEST = (
 _CHECK = "Check it, or {here} to have more changed."
 _TOO_LATE = (
     "It was {over} before that, so look whether this is in it; "
-    "`/docs-agent` starts a job with a pull request of its own."
+    "ask me in the channel for a job with a pull request of its own."
 )
 _ODD_ADDRESS = (
     ":memo: {it} is done{took}, but I can't link to the address of its pull request: `{odd}`.",

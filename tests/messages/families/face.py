@@ -38,6 +38,8 @@ def samples() -> Mapping[str, object]:
             f"reviewed: {each}": face.face(job(review=each, reviewed_by=BEN, reviewed_at=LATER))
             for each in Review
         },
+        "where only mentions steer": face.face(replace(working, by_mention=True)),
+        "the last sentence of a reply": face.IN_A_REPLY,
         "several docs, version 3, a prompt of several lines": face.face(several),
         "working, with the pull request of an earlier version": face.face(
             replace(working, pr_link=PULL_REQUEST, shown_minutes=10)

@@ -79,6 +79,8 @@ _NAMELESS = frozenset(
         "improve_page",
         "improve_miss",
         "try",
+        "hello_ask",
+        "hello_ideas",
     }
 )
 
@@ -98,12 +100,11 @@ def _buttons() -> Iterator[Act]:
         value = _VALUES.get(action, lambda _, number: str(number))
         about, names = _JOB_OF.get(action, 1), action not in _NAMELESS
         yield Act(f"press {action}", _press(action, value), about, names)
-    for key in ("command:9", "message:{}:1700000700.000001"):
-        yield Act(f"press send_anyway of a {key[:7]}", _press("send_anyway", _for_a_new_job(key)))
+    yield Act("press send_anyway", _press("send_anyway", _question))
 
 
-def _for_a_new_job(key: str) -> Callable[[Scene, int], str]:
-    return lambda scene, _: f"{key.format(scene.here)}|||{WORDS}"
+def _question(scene: Scene, _number: int) -> str:
+    return f"message:{scene.here}:1700000700.000001|||{WORDS}"
 
 
 def _forms() -> Iterator[Act]:
