@@ -13,7 +13,7 @@ AT_ONCE ?= 10
 WORKERS ?= 3
 MUTANTS ?= 600
 
-.PHONY: help setup sandbox services play test slow approve check torture seeds rolling mutants bench words size pictures lock clean
+.PHONY: help setup sandbox services play test slow approve check torture seeds rolling mutants bench words size image pictures lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench     how fast it is, beside what one would use instead (fifteen minutes)"
 	@echo "make words     how well instructions, questions and talk are told apart"
 	@echo "make size      lines of code, files and functions of each room"
+	@echo "make image     build the image on a base from Debian's packages, start, stop and kill it (root, on Debian)"
 	@echo "make pictures  take the pictures in the docs anew (needs Chromium, and a font with emoji)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 
@@ -101,6 +102,9 @@ size: $(VENV)/.dev
 
 words: $(VENV)/.dev
 	@$(BIN)/python -m tests.words
+
+image:
+	@.ci/debian-image
 
 pictures: $(VENV)/.dev
 	@$(BIN)/python -m tests.pictures
