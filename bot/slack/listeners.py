@@ -187,10 +187,8 @@ class _Listeners:
             return {}
         if "command" in body and _is_taken_everywhere(answer.message):
             return _private(answer.message)
-        asker = payloads.asker(body)
-        if asker.thread or asker.response_url:
-            said = say_privately(self._messenger, asker, answer.message, replaces=answer.replaces)
-            self._background.start("answer", said)
+        said = say_privately(self._messenger, payloads.asker(body), answer.message, replaces=answer.replaces)
+        self._background.start("answer", said)
         return {}
 
     async def _failed(self, error: Exception, body: Body) -> BoltResponse | None:

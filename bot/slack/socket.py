@@ -121,9 +121,12 @@ class SocketIntake:
         await asyncio.shield(task)
 
     async def _answer(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-        began = monotonic()
+        began, session = monotonic(), await client.session_id()
         with within(Deadline.after(self._intake_seconds)):
             response = await run_async_bolt_app(self._app, request)
+        if not await client.is_connected() or await client.session_id() != session:
+            # Slack may take the answer on no other connection than that of the request.
+            log.warning("answer_may_be_lost", kind=request.type)
         await send_async_response(client, request, response, began)
 
     async def is_connected(self) -> bool:

@@ -28,6 +28,7 @@ from tests.builders import (
     claimer,
     execute,
 )
+from tests.limits import HANG_SECONDS
 from tests.slack.intake import MENTION, RESPONSE_URL, Intake, break_the_database, open_intake
 
 
@@ -98,6 +99,17 @@ async def test_what_another_version_offered_is_answered(intake: Intake) -> None:
         assert (await intake.interaction(**offered, response_url=RESPONSE_URL)).status == 200
     await intake.background.drain(2)
     assert [said in told.text for _, told in intake.everybody.private] == [True, True]
+
+
+async def test_answer_to_button_without_response_url_comes_in_its_channel(intake: Intake) -> None:
+    pressed = {
+        "actions": [{"type": "button", "action_id": "withdraw", "value": "99"}],
+        "channel": {"id": CHANNEL},
+    }
+    assert (await intake.interaction(type="block_actions", **pressed)).status == 200
+    await intake.background.drain(HANG_SECONDS)
+    [(channel, _, user, answer)] = intake.everybody.whispers
+    assert (channel, user, "no Job 99" in answer.text) == (CHANNEL, ANA, True)
 
 
 def test_no_listener_hides_another() -> None:

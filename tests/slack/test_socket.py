@@ -13,6 +13,7 @@ from aiohttp import web
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
+from structlog.testing import capture_logs
 
 from bot.health.checks import listening
 from bot.slack.client import open_session, web_client
@@ -192,6 +193,31 @@ async def test_a_close_leaves_events_to_others_and_still_answers_commands(opened
     await closing
     assert line.received.of("message") == []
     assert not line.workspace.bot_connection.is_reachable()
+
+
+async def test_answer_on_another_connection_is_logged(opened: Opener) -> None:
+    line = await opened(ping_seconds=OFTEN, ack_seconds=1.0)
+    begun, gate = asyncio.Event(), asyncio.Event()
+
+    @line.app.command("/docs-followup")
+    async def slow(ack: AsyncAck) -> None:
+        begun.set()
+        await gate.wait()
+        await ack("Sent to Job 1.")
+
+    asking = asyncio.create_task(line.workspace.people.command(ANA, DOCS, "/docs-followup", "slow"))
+    await begun.wait()
+    with capture_logs() as logged:
+        handler = line.intake._handler
+        assert handler is not None
+        before = await handler.client.session_id()
+        await line.sockets.disconnect(warn=False)
+        async with asyncio.timeout(HANG_SECONDS):
+            while await handler.client.session_id() == before:
+                await asyncio.sleep(0.01)
+        gate.set()
+        await until(lambda: [each for each in logged if each["event"] == "answer_may_be_lost"] or None)
+    await asking
 
 
 class Ticketing(AsyncWebClient):
