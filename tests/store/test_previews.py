@@ -53,11 +53,6 @@ async def begun(office: Office, seconds: float = 0) -> int:
     return office.docs.calls.count("preview")
 
 
-async def test_five_begin_at_once_and_the_next_five_in_the_next_minute(office: Office) -> None:
-    await ask(office, 12)
-    assert [await begun(office, seconds) for seconds in (0, 59, 1, 59, 1)] == [5, 5, 10, 10, 12]
-
-
 async def test_room_comes_a_minute_after_the_fifth_newest(office: Office) -> None:
     await ask(office, 3)
     assert await begun(office) == 3

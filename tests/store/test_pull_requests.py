@@ -38,17 +38,6 @@ async def jobs(store: Store, count: int) -> list[JobNumber]:
     return [await add_job(store, root_ts=f"1.{number}") for number in range(count)]
 
 
-async def test_the_one_looked_at_longest_ago_comes_first_and_new_ones_before_it(store: Store) -> None:
-    first, second, third = await jobs(store, 3)
-    for number in (first, second):
-        await watch(store, number)
-    assert await claimed(store) == [first, second]
-    await looked(store, first, NOW - HOUR, NOW)
-    await looked(store, second, NOW - 2 * HOUR, NOW)
-    await watch(store, third)
-    assert [await claimed(store, limit=1) for _ in range(4)] == [[third], [second], [first], []]
-
-
 async def test_a_new_end_makes_it_due_and_keeps_what_was_seen_unless_the_link_is_another(
     store: Store,
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from bot.model.ids import PageKey, SnapshotId, UserId
 from bot.model.questions import QuestionKind, SubscriptionState, VisitorsQuery, Weekday
-from bot.model.visitors import Counts, PageCounts, Period, Snapshot, SnapshotState, SortBy, in_section
+from bot.model.visitors import Counts, PageCounts, Period, Snapshot, SortBy, in_section
 from bot.store import Claimer, Store, Transaction
 from bot.store.snapshots import ReadPage
 from tests.builders import CHANNEL, NOW, PROJECT, claimer, origin
@@ -95,14 +95,6 @@ async def read(store: Store, period: Period, pages: dict[str, Counts], owner: st
 async def test_many_who_want_a_window_at_once_share_one_snapshot(store: Store, another: Store) -> None:
     wanted = await asyncio.gather(*(want(each) for each in [store, another] * 4))
     assert len({each.id for each in wanted}) == 1
-
-
-async def test_a_window_that_is_not_over_is_shared_for_ten_minutes(store: Store) -> None:
-    first = await want(store, is_final=False)
-    soon = await want(store, is_final=False, at=timedelta(minutes=9))
-    later = await want(store, is_final=False, at=timedelta(minutes=11))
-    assert first.id == soon.id != later.id
-    assert (await want(store, at=timedelta(minutes=11))).id not in (first.id, later.id)
 
 
 async def test_what_people_want_is_claimed_first_then_what_is_wanted_soonest_and_nothing_else(
@@ -193,18 +185,6 @@ async def test_pages_are_ranked_and_compared(store: Store) -> None:
     assert (one[0].path, one[0].now, one[1]) == ("/api/orders", PAGES["/api/orders"], WEEK)
 
 
-async def test_rows_that_come_twice_are_kept_once_and_counted(store: Store) -> None:
-    await want(store)
-    rows = [("/a", Counts(1, 0, 1)), ("/a", Counts(1, 0, 1)), ("/b", Counts(1, 0, 1))]
-    [held] = await claim(store, claimer())
-    await store_page(store, held, rows, next_offset=3, is_last=False)
-    await want(store)
-    [held] = await claim(store, claimer())
-    await store_page(store, held, rows[1:], next_offset=6, is_last=True)
-    done = await stored(store, held.id)
-    assert (done.rows, done.repeated) == (2, 3)
-
-
 async def test_pages_of_an_old_window_stay_while_it_is_read_or_was_read_lately(store: Store) -> None:
     begun, after = await want(store, WEEK), WEEK.end + timedelta(days=1)
     [claimed] = await claim(store, claimer())
@@ -260,21 +240,6 @@ async def test_a_subscription_is_one_for_each_place_and_changes_only_from_where_
         return tx.subscriptions.change(one.id, was=SubscriptionState.NEW, state=SubscriptionState.PROVING)
 
     assert [await store.write(prove) for _ in range(2)] == [True, False]
-
-
-async def test_pages_asked_for_while_the_totals_are_being_read_are_read_too(store: Store) -> None:
-    await want(store, with_pages=False)
-    [held] = await claim(store, claimer())
-    asked = await want(store)
-    await store_page(store, held, [("/", SITE)], next_offset=0, is_last=True)
-    read = await stored(store, asked.id)
-    assert (read.state, read.totals) == (SnapshotState.REQUESTED, SITE)
-    await want(store)
-    [again] = await claim(store, claimer())
-    assert again.with_pages
-    await store_page(store, again, [("/", SITE)], next_offset=250, is_last=True)
-    done = await stored(store, asked.id)
-    assert (done.state, done.rows, done.complete) == (SnapshotState.DONE, 1, True)
 
 
 async def test_a_page_is_read_each_time_that_a_person_wants_it_and_for_a_digest_all(store: Store) -> None:
