@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -21,6 +21,18 @@ PULL_REQUEST = "https://code.example/acme/docs/pull/1"
 IN_A_REPLY = "\n\nAsked in a reply: if nothing in it asks for a change, change nothing."
 """What the bot adds to what is said in a job's thread."""
 PREVIEW = "https://preview.example/acme"
+
+
+@dataclass(frozen=True)
+class _Hanging:
+    """An answer that never comes; ``hung`` is set as it is waited for."""
+
+    hung: asyncio.Event
+
+    def __await__(self) -> Generator[Any, None, httpx.Response]:
+        self.hung.set()
+        yield from asyncio.Event().wait().__await__()
+        raise AssertionError
 
 
 @dataclass
@@ -84,12 +96,7 @@ class DocsService:
 
     def hangs(self, what: str) -> None:
         """Never answer the next call of a kind; it is not carried out."""
-        self.answer_instead(what, self._hang())
-
-    async def _hang(self) -> httpx.Response:
-        self.hung.set()
-        await asyncio.Event().wait()
-        raise AssertionError
+        self.answer_instead(what, _Hanging(self.hung))
 
     def finish(
         self, status: str = "completed", pr_link: str | None = PULL_REQUEST, job: str | None = None
