@@ -154,7 +154,11 @@ def test_a_body_that_is_not_json_is_unavailable_and_may_have_been_carried_out(
     assert words in error.text
 
 
-@pytest.mark.parametrize("body", [{}, [], None, "text", 7, {"id": None}, {"id": ""}, {"id": 7}, {"job": JOB}])
+BAD_IDS = (None, 7, "", " ", ".", "..", "a\x00b", "\ud83d", "x" * 401)
+"""Ids that cannot be stored or asked for."""
+
+
+@pytest.mark.parametrize("body", [{}, [], None, "text", 7, {"job": JOB}, *({"id": bad} for bad in BAD_IDS)])
 def test_a_success_without_a_job_in_it_is_unavailable(body: object) -> None:
     error = error_for(answer(201, body))
     assert isinstance(error, Unavailable)

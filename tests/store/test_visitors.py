@@ -132,10 +132,14 @@ async def test_the_budget_is_never_passed_however_many_take_at_once(store: Store
     assert await budget(store, timedelta(minutes=61)) == (10, None)
 
 
-async def test_a_hold_counts_more_than_our_own_count(store: Store) -> None:
-    await store.write(lambda tx: tx.budget.mark_exhausted(PROJECT, NOW + timedelta(minutes=3)))
-    assert await budget(store) == (0, NOW + timedelta(minutes=3))
-    assert await budget(store, timedelta(minutes=4)) == (10, None)
+@pytest.mark.parametrize(("used", "minutes"), [(0, 3), (10, 3), (10, 90)])
+async def test_next_call_waits_for_hold_and_for_own_count(store: Store, used: int, minutes: int) -> None:
+    hold = timedelta(minutes=minutes)
+    await store.write(lambda tx: tx.budget.take(PROJECT, used, NOW))
+    await store.write(lambda tx: tx.budget.mark_exhausted(PROJECT, NOW + hold))
+    free_at = NOW + max(hold, timedelta(hours=1) if used else hold)
+    assert (await budget(store))[1] == free_at
+    assert await budget(store, free_at - NOW + timedelta(minutes=1)) == (10, None)
 
 
 def paths(pages: Sequence[PageCounts]) -> list[str]:
