@@ -168,7 +168,7 @@ def _bolt_request(body: str, content_type: str) -> AsyncBoltRequest:
     except (ValueError, RecursionError):
         raise _Refused(400, "not JSON") from None
     try:
-        if not isinstance(parsed, dict):
+        if not (isinstance(parsed.get("type", ""), str) and isinstance(parsed.get("event", {}), dict)):
             raise TypeError
         # In socket mode Bolt does not parse the body or check the signature a second time.
         return AsyncBoltRequest(body=parsed, mode="socket_mode")

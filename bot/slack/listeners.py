@@ -131,7 +131,9 @@ class _Listeners:
     async def _message(self, body: Body) -> None:
         """Handle a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
         event = body["event"]
-        message = payloads.spoken(event, self._context.bot_user, self._context.access_policy.bots)
+        with payloads.reading():
+            message = payloads.spoken(event, self._context.bot_user, self._context.access_policy.bots)
+            changed = None if message else payloads.changed(event, self._context.bot_user)
         try:
             if message is not None:
                 self._count("requests", "message")
@@ -139,7 +141,7 @@ class _Listeners:
                 # It may be for nobody here, so its arrival is logged only when it is stored.
                 with about_request(message.origin.key):
                     await take_message(self._context, message)
-            elif (changed := payloads.changed(event, self._context.bot_user)) is not None:
+            elif changed is not None:
                 await take_change(self._context, changed)
         except DatabaseTrouble:
             # Slack gives up after three tries; then the message or its change is missed.
@@ -156,7 +158,8 @@ class _Listeners:
         """Return a listener that acknowledges with the answer, or shows it right after."""
 
         async def listener(ack: AsyncAck, body: Body) -> None:
-            arrived = read(body)
+            with payloads.reading():
+                arrived = read(body)
             self._count("requests", kind)
             with about_request(arrived.origin.key):
                 log.debug("request", kind=kind, what=name)
@@ -192,12 +195,15 @@ class _Listeners:
         return {}
 
     async def _failed(self, error: Exception, body: Body) -> BoltResponse | None:
-        """Respond to what has no listener; log an event that could not be stored.
+        """Respond to what has no listener or cannot be read; log an event that could not be stored.
 
-        Bolt responds to the latter with status 500, and Slack delivers it again.
+        Bolt responds to the last with status 500, and Slack delivers it again.
         """
         if isinstance(error, BoltUnhandledRequestError):
             return BoltResponse(status=200, body=self._unknown(body))
+        if isinstance(error, payloads.Malformed):
+            log.warning("request_malformed", reason=str(error))
+            return BoltResponse(status=400)
         if isinstance(error, TooEarly | Untold):
             log.info("event_left_to_slack", event_id=body.get("event_id"), reason=type(error).__name__)
         else:

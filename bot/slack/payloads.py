@@ -1,9 +1,10 @@
-"""Pure functions that turn Slack's payloads into typed requests. Missing mandatory fields raise KeyError."""
+"""Pure functions that turn Slack's payloads into typed requests."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -23,6 +24,20 @@ from bot.work.access import Claimed
 from bot.work.ports import Changed, Mention, Said, SlackUnclear, ThreadReply
 
 Payload = Mapping[str, Any]
+
+
+class Malformed(ValueError):
+    """A payload that lacks what Slack sends. The text has nothing of it but the name of a field."""
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Raise Malformed for what the block cannot read."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise Malformed(f"no {error}" if isinstance(error, KeyError) else type(error).__name__) from None
+
 
 _HUMAN_SUBTYPES = frozenset({None, "file_share", "thread_broadcast", "me_message"})
 """Subtypes of messages by people; all others are edits, bots or notices.

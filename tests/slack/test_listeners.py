@@ -239,3 +239,32 @@ async def test_bolt_takes_no_token_and_no_client_id_from_the_environment(
     async with open_intake(COMMANDS) as intake:
         assert (await intake.command("Add a page")).status == 200
         assert await intake.stored() == 1
+
+
+ABOUT = {"user": {"id": ANA}, "trigger_id": "1.2.3"}
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"type": "event_callback", "event": {"type": "message", "user": ANA, "ts": "1.1"}},
+        {
+            "type": "event_callback",
+            "event": {"type": "message", "subtype": "message_changed", "message": {"ts": 1}},
+        },
+        {"type": "block_actions", "actions": [{"action_id": "withdraw"}], **ABOUT, "user": None},
+        {"type": "block_actions", "actions": [{"action_id": "withdraw"}], "user": {"id": ANA}},
+        {"type": "view_submission", "view": {"callback_id": "ask", "type": "modal"}, **ABOUT},
+        {"type": "message_action", "callback_id": "ask_about", **ABOUT},
+        {"command": "/docs-agent", "text": "Add a page"},
+    ],
+    ids=lambda payload: str(payload.get("type", "command")),
+)
+async def test_signed_request_without_slacks_fields_is_refused_in_one_line(
+    intake: Intake, payload: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure("INFO", "json")
+    assert (await intake.send(json.dumps(payload), "application/json")).status == 400
+    [line] = capsys.readouterr().err.splitlines()
+    logged = json.loads(line)
+    assert (logged["event"], "exception" in logged) == ("request_malformed", False)
