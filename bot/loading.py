@@ -45,7 +45,7 @@ class _Variables(EnvSettingsSource):
         names = self.settings_cls.model_fields
         others = [name for name in self.env_vars if name not in names]
         # Short names are similar to too many others.
-        missing = [name for name in names if name not in (*self.env_vars, _NOT_COMPARED) and len(name) >= 8]
+        missing = [name for name in names if name not in (*self.env_vars, _NOT_COMPARED) and len(name) >= 6]
         near = {name: difflib.get_close_matches(name, others, n=1, cutoff=0.85) for name in missing}
         return {name.upper(): found[0].upper() for name, found in near.items() if found}
 

@@ -101,15 +101,29 @@ def _host(value: str) -> str:
 
 
 def _database(value: str) -> None:
+    """Check the address of a database. No error quotes it, because it may hold a password."""
     # Imported here, because `docs-bot visitors` needs no database.
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
+    address = sqlalchemy_url(value)
+    if value.partition("://")[2].partition("/")[0].count("@") > 1:
+        raise ValueError("has an @ in its user name or password: write it as %40")
     try:
-        make_url(sqlalchemy_url(value))
+        url = make_url(address)
     except (ArgumentError, ValueError):
-        # Their texts quote the address, which may hold a password.
-        raise ValueError("is not the address of a database") from None
+        raise ValueError(
+            "is not the address of a database, such as postgres://user:password@host/name"
+        ) from None
+    if url.get_backend_name() == "postgresql":
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import make_conninfo
+
+        for name in url.query:
+            try:
+                make_conninfo("", **{name: ""})
+            except ProgrammingError:
+                raise ValueError("has an option behind its ? that PostgreSQL does not have") from None
 
 
 def sqlalchemy_url(value: str) -> str:

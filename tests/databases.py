@@ -85,11 +85,14 @@ class PostgresServer:
             self._server = self._start("postgres", *self._settings(), log=log.fileno())
         self._wait_until_ready()
 
-    def new_database(self, template: str | None = None) -> str:
-        """Return the SQLAlchemy URL of a fresh database, a copy of ``template``, or empty."""
+    def new_database(self, template: str | None = None, encoding: str = "UTF8") -> str:
+        """Return the SQLAlchemy URL of a fresh database, a copy of ``template``, or empty.
+
+        Another encoding wants ``template0``.
+        """
         name = f"bot_{uuid.uuid4().hex}"
-        create = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
-            sql.Identifier(name), sql.Identifier(template or "template1")
+        create = sql.SQL("CREATE DATABASE {} TEMPLATE {} ENCODING {}").format(
+            sql.Identifier(name), sql.Identifier(template or "template1"), sql.Literal(encoding)
         )
         with psycopg.connect(self._url(_SUPERUSER), autocommit=True) as connection:
             connection.execute(create)

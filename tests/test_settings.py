@@ -99,7 +99,9 @@ _PROXY = "must be the address of a proxy"
         ("POLL_MIN_SECONDS", "61", "must not be greater than POLL_MAX_SECONDS"),
         ("ANALYTICS_ZONE", "Canary/Berlin", "must be the name of a time zone"),
         ("DATABASE_URL", "postgres://u:canary@h:canary/d", "is not the address of a database"),
-        ("DATABASE_URL", "mysql://u:canary@h/d", "is not the address of a database"),
+        ("DATABASE_URL", "mysql://u:canary@h/d", "must begin with sqlite:/// or postgres://"),
+        ("DATABASE_URL", "postgres://u:can@ry@h/d", "has an @ in its user name or password: write it as %40"),
+        ("DATABASE_URL", "postgres://h/d?sslcanary=1", "has an option behind its ? that PostgreSQL does not"),
         ("DOCS_API_URL", "canary-7f3a", "must be an address that begins with https:// or http://"),
         ("DOCS_API_URL", "https://docs.example:canary/", "must be an address"),
         ("DOCS_API_URL", "https://[canary", "must be an address"),
@@ -147,6 +149,8 @@ def test_what_is_probably_not_meant_is_a_warning() -> None:
     assert load(PATH="/bin", PORTS="1", LOG_LEVELS="canary", LOG_LEVEL="INFO").warnings() == ()
     (misspelt,) = load(LOG_LEVLE="canary").warnings()
     assert misspelt == "LOG_LEVLE is no setting: did you mean LOG_LEVEL?"
+    (near,) = load(ADMIN="U0ANA").warnings()
+    assert near == "ADMIN is no setting: did you mean ADMINS?"
     (unused,) = load(SLACK_CLIENT_ID="canary", SLACK_CLIENT_SECRET="canary").warnings()
     assert "SLACK_CLIENT_SECRET" in unused
     assert "canary" not in unused

@@ -1,4 +1,4 @@
-"""GitHub's REST API over HTTP: one call, about one pull request.
+"""GitHub's REST API over HTTP: a call about one pull request, and one about the token.
 
 https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Self
@@ -94,20 +94,31 @@ class GithubClient:
         """Return to which pull request of this server, and of this repository, a link leads, or None."""
         return pull_request_of(link, self._api_url, repository)
 
+    async def check(self) -> None:
+        """Check that GitHub answers and takes the token, at no cost. A server without limits answers 404.
+
+        https://docs.github.com/en/rest/rate-limit/rate-limit
+        """
+        answer = await self._get("/rate_limit")
+        if answer.status_code not in (200, 404):
+            raise self._error(answer)
+
     async def pull_request(self, which: PullRequestId, etag: str = "") -> PullRequest | None:
         """Return a pull request; None when it is as it was when the ``etag`` was given."""
-        headers = {"If-None-Match": etag} if etag else {}
-        try:
-            async with asyncio.timeout(self._timeout_seconds):
-                answer = await self._http.get(self._api_url + which.path, headers=headers)
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
-            # The cause refers to the request with its token.
-            raise Unavailable(f"GitHub did not answer: {type(error).__name__}") from None
+        answer = await self._get(which.path, {"If-None-Match": etag} if etag else None)
         if answer.status_code == 304 and etag:
             return None
         if answer.status_code != 200:
             raise self._error(answer)
         return _read(answer)
+
+    async def _get(self, path: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                return await self._http.get(self._api_url + path, headers=headers)
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
+            # The cause refers to the request with its token.
+            raise Unavailable(f"GitHub did not answer: {type(error).__name__}") from None
 
     def _error(self, answer: httpx.Response) -> GithubError:
         """Return the error that an answer stands for.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+import os
 import shlex
 import socket
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
+from bot.github import GithubClient, GithubError, Limited, RefusedToken
 from bot.health.checks import Checks, Finding, network_trouble, run_checks
 from bot.loading import SettingsError
 from bot.logs import mask
@@ -43,22 +45,27 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
     A call to a remote service may take ``call_seconds``.
     """
 
-    async def database_and_slack() -> list[Finding]:
+    channels: list[str] = []
+
+    async def database() -> Sequence[Finding]:
         connections = settings.database_connections
-        found, channels = await check_database(settings.sqlalchemy_url, connections, call_seconds)
-        return [*found, *await check_slack(settings, channels, call_seconds)]
+        found, subscribed = await check_database(settings.sqlalchemy_url, connections, call_seconds)
+        channels.extend(subscribed)
+        return found
 
     warnings = [Finding("settings", False, line, _SETTINGS) for line in settings.warnings()]
-    checks: Checks = {
-        "database and slack": database_and_slack,
-        "docs service": partial(check_docs, settings, call_seconds),
-        "ports": partial(check_ports, settings, call_seconds),
-    }
     found = [
         *(warnings or [Finding("settings", True, "complete")]),
         *check_files(settings.sqlalchemy_url),
-        *await run_checks(checks, _LIMIT_SECONDS, is_logged=False),
+        *await run_checks({"database": database}, _LIMIT_SECONDS, is_logged=False),
     ]
+    checks: Checks = {
+        "slack": partial(check_slack, settings, channels, call_seconds),
+        "docs service": partial(check_docs, settings, call_seconds),
+        "github": partial(check_github, settings, call_seconds),
+        "ports": partial(check_ports, settings, call_seconds),
+    }
+    found += await run_checks(checks, _LIMIT_SECONDS, is_logged=False)
     # What other programs wrote may quote a secret.
     return [replace(finding, seen=mask(finding.seen, settings.secrets())) for finding in found]
 
@@ -150,6 +157,25 @@ def _bad(seen: str, advice: str) -> Finding:
     return Finding("docs service", False, seen, advice)
 
 
+async def check_github(settings: Settings, seconds: float) -> list[Finding]:
+    """Check that GitHub answers and takes the token. Without one only public pull requests are read."""
+    address, token = settings.github_api_url, settings.github_token
+    proxy = settings.proxy_for(address)
+    async with GithubClient(api_url=address, token=token, proxy=proxy, timeout_seconds=seconds) as github:
+        try:
+            await github.check()
+        except RefusedToken as error:
+            advice = "Make a new GITHUB_TOKEN: it is wrong or has expired."
+            return [Finding("github", False, str(error), advice)]
+        except Limited:
+            return [Finding("github", True, "answers; its hourly limit is used up")]
+        except GithubError as error:
+            found = network_trouble("github", str(error), "GITHUB_API_URL")
+            # Docs that are not on GitHub need neither a token nor a way there.
+            return [replace(found, ok=token is None)]
+    return [Finding("github", True, "takes the token" if token else "answers; no GITHUB_TOKEN: public only")]
+
+
 _ENV_FILE = Path(".env")
 
 
@@ -194,7 +220,7 @@ def _port_trouble(prefix: str, host: str, port: int) -> Finding | None:
         if error.errno == errno.EADDRINUSE:
             advice = f"Find out who has it (ss -ltnp), or set another one: {names}."
             return Finding("ports", False, f"{host}, port {port} is taken by another program", advice)
-        seen = f"{host}, port {port} cannot be opened ({error.strerror or type(error).__name__})"
+        seen = f"{host}, port {port} cannot be opened ({os.strerror(error.errno or 0)})"
         return Finding("ports", False, seen, f"Look at {names}.")
     return None
 

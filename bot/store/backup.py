@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
+from bot.model.jobs import JobState
 from bot.store.database import BACKUP_MARK, PRIVATE_FILE, UnusableDatabase, beside, make_file
 from bot.store.migrate import FIRST, HEAD
 
@@ -74,7 +75,9 @@ def restore(source: Path, file: Path, now: datetime) -> Path | None:
         with _opened_copy(source) as copy, closing(_opened(file)) as live:
             _close_to_others(live)
             _write_copy(live, kept, is_checked=False)
+            highest = _highest_number(live)
             _replace(copy, live)
+            _go_on_above(live, highest, now)
     except sqlite3.DatabaseError as error:
         raise UnusableDatabase(
             f"The SQLite file cannot be replaced ({error}): {_way_out(error, file)}."
@@ -102,6 +105,28 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
 def _replace(copy: sqlite3.Connection, live: sqlite3.Connection) -> None:
     _copy(copy, live)
     live.execute("PRAGMA application_id=0")
+
+
+def _highest_number(live: sqlite3.Connection) -> int:
+    """Return the highest number of a job; 0 in a file that has no jobs yet."""
+    if not live.execute("SELECT 1 FROM sqlite_master WHERE name = 'jobs'").fetchone():
+        return 0
+    [highest] = live.execute("SELECT coalesce(max(number), 0) FROM jobs").fetchone()
+    return int(highest)
+
+
+def _go_on_above(live: sqlite3.Connection, highest: int, now: datetime) -> None:
+    """Let new jobs have numbers above ``highest``, because people know what the lower ones were about.
+
+    SQLite counts on from the highest row, so a job without a text takes that number.
+    """
+    at = now.replace(tzinfo=None).isoformat(" ", "microseconds")
+    live.execute(
+        "INSERT INTO jobs (number, project, channel, requester, text, asked_at, ended_at, state)"
+        " SELECT :highest, '', '', '', '', :at, :at, :state"
+        " WHERE :highest > (SELECT coalesce(max(number), 0) FROM jobs)",
+        {"highest": highest, "at": at, "state": JobState.GONE.value},
+    )
 
 
 def _close_to_others(live: sqlite3.Connection) -> None:

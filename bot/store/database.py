@@ -195,7 +195,9 @@ def _postgres_engine(url: str, connections: int) -> Engine:
         max_overflow=0,
         pool_pre_ping=True,
         hide_parameters=True,
-        connect_args={name: value for name, value in _TIMEOUTS.items() if name not in query},
+        # Without an encoding of the client's, text of a server without one (SQL_ASCII) would come as bytes.
+        connect_args={"client_encoding": "utf8"}
+        | {name: value for name, value in _TIMEOUTS.items() if name not in query},
     )
     event.listen(engine, "connect", _prepare_postgres)
     event.listen(engine, "handle_error", _leave_session)
@@ -246,10 +248,16 @@ def _sqlite_engine(
 def _check_file(file: Path, opened: Sequence[_Identity]) -> None:
     """Make the file if it is missing. ``opened`` has the identity of the file that was opened last.
 
-    Raises UnusableDatabase where SQLite could not work, and where it would apply the log of an earlier file
-    to the one that has taken its place.
+    Raises UnusableDatabase where SQLite could not work, where it would apply the log of an earlier file to
+    the one that has taken its place, and where it would discard the log of a file that is gone.
     """
     is_another = bool(opened) and opened[-1] != _identity(file)
+    if not opened and not file.exists() and _has_log(file):
+        log_file = beside(file)[0]
+        raise UnusableDatabase(
+            f"The SQLite file {file} is gone, and its log {log_file.name} is still there: put the file back "
+            "beside it, or move the log away to begin with an empty database."
+        )
     if _has_log(file) and (is_another or _is_marked(file)):
         raise UnusableDatabase(
             "The SQLite file has been replaced, and the log of the earlier one lies beside it: stop the bot, "

@@ -35,7 +35,14 @@ async def current(database: Database) -> str | None:
 
 
 def revision_of(connection: Connection) -> str | None:
-    """Return the revision. Raises UnusableDatabase for one of before 0.2.0."""
+    """Return the revision. Raises UnusableDatabase for one of before 0.2.0, and for an encoding but UTF-8."""
+    if connection.dialect.name == "postgresql":
+        encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+        if encoding != "UTF8":
+            raise UnusableDatabase(
+                f"The database has the encoding {encoding}, in which not every text can be stored: make one "
+                "with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and name it in DATABASE_URL."
+            )
     if not inspect(connection).has_table(_version.name):
         return None
     revision: str | None = connection.execute(select(_version.c.version_num)).scalar_one_or_none()

@@ -186,6 +186,23 @@ async def test_no_redirect_takes_the_token_elsewhere(location: str) -> None:
     assert len(service.requests) == 1
 
 
+@pytest.mark.parametrize("status", [200, 404])
+async def test_a_check_of_the_token_asks_for_the_limits_which_costs_nothing(status: int) -> None:
+    service = FakeService(httpx.Response(status, json={}))
+    async with client_of(service) as github:
+        await github.check()
+    [request] = service.requests
+    assert request.url.path == "/rate_limit"
+    assert request.headers["authorization"] == f"Bearer {TOKEN}"
+
+
+@pytest.mark.parametrize(("status", "kind"), [(401, RefusedToken), (429, Limited), (502, Unavailable)])
+async def test_a_check_of_the_token_fails_like_a_call(status: int, kind: type[GithubError]) -> None:
+    async with client_of(FakeService(httpx.Response(status))) as github:
+        with pytest.raises(kind):
+            await github.check()
+
+
 async def test_redirects_in_a_circle_end() -> None:
     service = FakeService(httpx.Response(302, headers={"location": "/repositories/1/pulls/7"}))
     async with client_of(service) as github:

@@ -45,6 +45,7 @@ class FakeOutside:
     headers: Mapping[str, str] = field(default_factory=lambda: {"x-oauth-scopes": ", ".join(SCOPES)})
     socket: Mapping[str, object] = field(default_factory=lambda: {"ok": True, "url": "wss://canary"})
     docs_status: int = 200
+    github_status: int = 200
     known: frozenset[str] = frozenset()
     ready: Mapping[str, object] = field(default_factory=dict)
     channels: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
@@ -57,6 +58,8 @@ class FakeOutside:
                 return web.json_response(self.slack, headers=self.headers)
             case "/api/apps.connections.open":
                 return web.json_response(self.socket)
+            case "/api/v3/rate_limit":
+                return web.json_response({}, status=self.github_status)
             case "/readyz":
                 return web.json_response({"ok": False, "checks": self.ready})
             case path if path in _NOT_KNOWN:
@@ -92,6 +95,7 @@ async def findings_within(
             "DOCS_API_URL": f"{address}docs",
             "DOCS_API_KEY": "canary-key",
             "DOCS_PROJECT_ID": "acme",
+            "GITHUB_API_URL": f"{address}api/v3",
             "DATABASE_URL": ":memory:",
             "HEALTH_PORT": str(urlsplit(address).port),
         }
@@ -103,7 +107,7 @@ async def findings_within(
 async def test_an_installation_that_is_well_is_found_well() -> None:
     found = await findings()
     parts = {"settings", "files", "database", "slack", "scopes", "clock", "intake", "who may", "docs service"}
-    assert parts | {"ports", "running bot"} == found.keys()
+    assert parts | {"github", "ports", "running bot"} == found.keys()
     assert all(finding.ok for finding in found.values()), found
     assert "whether it may write, a prompt shows" in found["docs service"].seen
     assert "nobody is told" in found["who may"].seen
@@ -115,6 +119,7 @@ async def test_each_key_goes_only_to_whom_it_belongs() -> None:
     assert sorted(outside.asked, key=str) == [
         ("/api/apps.connections.open", "Bearer xapp-canary"),
         ("/api/auth.test", "Bearer xoxb-canary"),
+        ("/api/v3/rate_limit", None),
         ("/docs/v1/analytics/acme/visitors", "Bearer canary-key"),
         ("/readyz", None),
     ]
@@ -195,6 +200,21 @@ async def test_a_date_that_is_none_hides_nothing_else() -> None:
     assert "clock" not in found
 
 
+async def test_a_wrong_token_of_github_is_reported() -> None:
+    outside = FakeOutside(github_status=401)
+    found = (await findings(outside, GITHUB_TOKEN="ghp_canary"))["github"]
+    assert (found.ok, "GITHUB_TOKEN" in found.advice) == (False, True)
+    assert ("/api/v3/rate_limit", "Bearer ghp_canary") in outside.asked
+    outside.github_status = 429
+    assert (await findings(outside, GITHUB_TOKEN="ghp_canary"))["github"].ok
+
+
+async def test_a_github_out_of_reach_is_a_note_without_a_token_and_trouble_with_one() -> None:
+    away = {"GITHUB_API_URL": f"{NOBODY}api/v3"}
+    assert (await findings(**away))["github"].state == "note"
+    assert (await findings(**away, GITHUB_TOKEN="ghp_canary"))["github"].state == "bad"
+
+
 async def test_a_used_up_limit_shows_that_the_key_is_good() -> None:
     assert (await findings(FakeOutside(docs_status=429)))["docs service"].ok
 
@@ -264,6 +284,7 @@ async def test_what_slack_says_does_not_steer_the_terminal(monkeypatch: pytest.M
             "DOCS_API_URL": f"{address}docs",
             "DOCS_API_KEY": "key",
             "DOCS_PROJECT_ID": "acme",
+            "GITHUB_API_URL": f"{address}api/v3",
             "DATABASE_URL": ":memory:",
         }
         for name, value in env.items():

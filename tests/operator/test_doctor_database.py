@@ -159,6 +159,16 @@ async def test_a_postgresql_that_is_well_is_well(migrated: str) -> None:
     assert found["connections"].ok
 
 
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+async def test_an_encoding_but_utf_8_is_reported_and_hides_nothing_of_slack(
+    postgres: PostgresServer, encoding: str
+) -> None:
+    url = postgres.new_database("template0", encoding).replace("postgresql+psycopg", "postgres")
+    found = await findings(DATABASE_URL=url)
+    assert f"has the encoding {encoding}" in told(found["database"])
+    assert found["slack"].ok
+
+
 @pytest.mark.parametrize(
     ("statements", "expected"),
     [

@@ -58,7 +58,7 @@ def doctor(monkeypatch: pytest.MonkeyPatch, folder: Path, **changes: str) -> Res
         ("SLACK_BOT_TOKEN", "", "SLACK_BOT_TOKEN is missing"),
         ("SLACK_BOT_TOKEN", "canary", "SLACK_BOT_TOKEN must begin with xoxb-"),
         ("DOCS_API_KEY", "can ary", "DOCS_API_KEY has a blank or a line end in it"),
-        ("DATABASE_URL", "mysql://canary", "DATABASE_URL is not the address of a database"),
+        ("DATABASE_URL", "mysql://canary", "DATABASE_URL must begin with sqlite:/// or postgres://"),
         ("SSL_CERT_FILE", "/no/such/canary.pem", "SSL_CERT_FILE must name a file with certificates (PEM)"),
     ],
 )
@@ -194,6 +194,7 @@ async def test_a_ca_of_ones_own_is_no_trouble(tmp_path: Path, through_proxy: boo
         }
         if through_proxy:
             addresses = {**PROXIED, "HTTPS_PROXY": f"http://127.0.0.1:{proxy}"}
+        addresses["GITHUB_API_URL"] = f"https://localhost:{docs}/api/v3"
         env = {**WELL, **addresses, "SSL_CERT_FILE": str(CERTIFICATE), "PYTHONPATH": str(Path.cwd())}
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bot", "doctor", env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
@@ -244,6 +245,8 @@ async def test_a_port_that_another_program_has_is_told(taken: int) -> None:
     ports = {"PORT": str(taken), "HOST": "127.0.0.1", "HEALTH_PORT": "0"}
     found = (await findings(**http_mode, **ports))["ports"]
     assert "is taken by another program" in told(found)
+    found = (await findings(**http_mode, HOST="192.0.2.1", PORT=str(taken), HEALTH_PORT="0"))["ports"]
+    assert "cannot be opened (Cannot assign requested address)" in told(found)
     found = (await findings(**http_mode, HOST="192.0.2.1", PORT="0", HEALTH_PORT="0"))["ports"]
     assert found.ok, "any port will do"
 

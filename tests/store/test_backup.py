@@ -18,9 +18,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from bot.store import Store
 from bot.store.backup import back_up, restore
 from bot.store.database import Database, UnusableDatabase, beside
 from bot.store.migrate import migrate
+from tests.builders import add_job
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS
 
@@ -118,6 +120,29 @@ async def test_a_restore_brings_back_the_backup_and_keeps_the_rest(tmp_path: Pat
     await note(database, "on")
     await database.close()
     assert noted(file) == {"before", "on"}
+
+
+async def test_new_jobs_after_a_restore_have_numbers_that_nobody_knows(tmp_path: Path) -> None:
+    file, database = await backed_up(tmp_path)
+    known = [await add_job(Store(database)) for _ in range(3)]
+    await database.close()
+    restore(tmp_path / "copy.db", file, NOW)
+    database = await opened(file)
+    try:
+        assert await add_job(Store(database)) == max(known) + 1
+    finally:
+        await database.close()
+
+
+async def test_the_log_of_a_file_that_is_gone_is_not_discarded(tmp_path: Path) -> None:
+    file, database = await backed_up(tmp_path)
+    await note(database, "after")
+    for each in beside(file)[:2]:
+        shutil.copy(each, tmp_path / each.name.replace("bot", "lost"))
+    await database.close()
+    with pytest.raises(UnusableDatabase, match=r"lost\.db is gone, and its log lost\.db-wal is still there"):
+        await opened(tmp_path / "lost.db")
+    assert (tmp_path / "lost.db-wal").stat().st_size > 0
 
 
 async def test_a_restore_after_a_kill_takes_nothing_from_the_log_of_the_dead(tmp_path: Path) -> None:

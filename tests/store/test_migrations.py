@@ -19,6 +19,7 @@ from bot.store.database import Database, UnusableDatabase
 from bot.store.migrate import FIRST, HEAD, alembic_config, current, migrate
 from bot.store.schema import metadata
 from tests.builders import mark_revision
+from tests.databases import PostgresServer
 
 SCRIPTS = ScriptDirectory.from_config(alembic_config())
 _OLD = Path(__file__).parent.parent / "data" / "0.2.0"
@@ -138,6 +139,16 @@ async def test_a_database_of_before_0_2_0_is_refused_and_left_as_it_is(
             await step(database)
     kept = await database.read(lambda connection: connection.execute(_REVISION).scalar_one())
     assert kept == revision
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+async def test_a_postgresql_of_another_encoding_is_refused(postgres: PostgresServer, encoding: str) -> None:
+    database = Database.open(postgres.new_database("template0", encoding))
+    try:
+        with pytest.raises(UnusableDatabase, match=f"has the encoding {encoding}, .*ENCODING 'UTF8'"):
+            await migrate(database)
+    finally:
+        await database.close()
 
 
 _START = """
