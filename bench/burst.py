@@ -13,6 +13,7 @@ import os
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -26,11 +27,9 @@ from bot.docs_api import DocsClient
 from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs
 from bot.store import Store
 from bot.store.migrate import migrate
-from bot.store.queues import Queue, find_due
-from bot.work.jobs.poll import poll_jobs
-from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled
-from bot.worker import Worker, Workers
+from bot.worker import Workers
+from bot.workers import queue_workers
 
 _SLACK_SECONDS = 0.08
 """The typical time of a post at Slack."""
@@ -134,11 +133,8 @@ async def _told(store: Store, docs_url: str, size: Size) -> Report:
         await add_running_jobs(store, size.jobs, size.channels, lambda _number: datetime.now(UTC))
         began, used = monotonic(), os.times()
         workers.start(
-            [
-                Worker("poll", lambda: poll_jobs(context), queue=Queue.POLLS),
-                Worker("deliver", lambda: deliver_due(context), queue=Queue.DELIVERIES),
-            ],
-            due=lambda: store.read(lambda tx: find_due(tx.connection, context.clock())),
+            [worker for worker in queue_workers(context) if worker.name in ("poll", "deliver")],
+            partial(store.find_due, context.clock),
         )
         try:
             async with asyncio.timeout(4 * size.limit_seconds + 300):

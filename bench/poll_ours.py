@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from pydantic import SecretStr
 
@@ -19,9 +20,8 @@ from bot.docs_api import DocsClient
 from bot.model.quota import PollPace
 from bot.store import Store
 from bot.store.migrate import migrate
-from bot.store.queues import Queue, find_due
-from bot.work.jobs.poll import poll_jobs
-from bot.worker import Worker, Workers
+from bot.worker import Workers
+from bot.workers import queue_workers
 
 
 async def _fill(store: Store, count: int, every_seconds: float) -> None:
@@ -54,8 +54,8 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
             count=counted,
         )
         workers.start(
-            [Worker("poll", lambda: poll_jobs(context), queue=Queue.POLLS)],
-            due=lambda: store.read(lambda tx: find_due(tx.connection, context.clock())),
+            [worker for worker in queue_workers(context) if worker.name == "poll"],
+            partial(store.find_due, context.clock),
         )
         print(READY, flush=True)
         await answer_counts(lambda: (counts["answered"], counts["failed"]))

@@ -22,7 +22,6 @@ from pydantic import SecretStr
 
 from bot import __version__, commit, logs
 from bot.commands import COMMANDS
-from bot.commands.catalogue import take_message
 from bot.docs_api import DocsClient, DocsClients
 from bot.github import GithubClient
 from bot.health.checks import (
@@ -41,6 +40,7 @@ from bot.health.metrics import Metrics, metrics_page
 from bot.health.stopping import Stopping
 from bot.model.access import AccessPolicy
 from bot.model.ids import ChannelId, ProjectId, UserId
+from bot.model.paces import Paces
 from bot.model.previews import PreviewsWanted
 from bot.model.projects import Project, Projects
 from bot.model.quota import PollPace
@@ -53,27 +53,14 @@ from bot.slack.listeners import SlackApp, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.store import Store
-from bot.store.database import Database, running_alone, sqlite_file
-from bot.store.heartbeats import BEAT_SECONDS, Announcer, Listener
+from bot.store.database import Database, ServerClock, running_alone, sqlite_file
 from bot.store.migrate import migrate
-from bot.store.queues import Queue
-from bot.work.clock import WatchedClock, beat, find_due, follow_clock
+from bot.store.queues import Due
 from bot.work.context import Timeouts, WorkerContext
-from bot.work.jobs.decisions import remind
-from bot.work.jobs.missed import Gap, catch_up, forget_conversations
-from bot.work.jobs.poll import poll_jobs
-from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.previews import make_previews
-from bot.work.jobs.pull_requests import look_at_pull_requests
-from bot.work.jobs.service_health import show_trouble
-from bot.work.jobs.submit import submit_prompts
-from bot.work.outbox.deliver import deliver_due
+from bot.work.jobs.missed import Gap
 from bot.work.ports import Clock
-from bot.work.retention import forget_old
-from bot.work.visitors.fetch import fetch_snapshots, sweep_snapshots
-from bot.work.visitors.question import answer_questions
-from bot.work.visitors.subscriptions import plan_digests
-from bot.worker import Worker, Workers
+from bot.worker import Worker, Workers, alone
+from bot.workers import beat, interval_workers, queue_workers
 
 __all__ = [
     "EVERYTHING",
@@ -90,8 +77,6 @@ __all__ = [
 log = structlog.get_logger(__name__)
 _IDLE_SECONDS = 100.0
 """Longer than reverse proxies keep connections, so that none sends a request on one that is being closed."""
-_PLAN_SECONDS = 60.0
-_SWEEP_SECONDS = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +122,15 @@ async def running_bot(
     *,
     roles: Roles = EVERYTHING,
     timeouts: Timeouts | None = None,
-    clock: Clock = utc_now,
+    clock: Clock | None = None,
     stopping: Stopping | None = None,
 ) -> AsyncIterator[None]:
     """Run the bot until the block ends; the block starts when it is ready. Intake stops before the workers.
 
     While Slack cannot be reached, the start waits for it.
 
-    ``clock`` returns the present time, aware and in UTC. ``stopping`` limits how long the end takes.
+    ``clock`` returns the present time, aware and in UTC; None for that of a PostgreSQL server, which all
+    processes share, or that of this machine. ``stopping`` limits how long the end takes.
 
     Raises SlackRefused for a wrong token, OSError for a port in use, and SQLAlchemy's errors for a database
     that cannot be reached.
@@ -159,14 +145,16 @@ async def running_bot(
         store = open_store(settings)
         stack.push_async_callback(store.close)
         await migrate(store.database)
+        clock = clock or await _clock_of(store)
         clients = await _connect(settings, stack)
-        metrics, clock = Metrics(), WatchedClock(clock)
+        metrics = Metrics()
         workers = Workers(
             observe=metrics.observe_run, least_seconds=min(0.5, settings.poll_min_seconds / 2), clock=clock
         )
-        wake = workers.wake if roles.workers else Announcer(store.database).wake
         context = _context(
-            settings, store, clients, timeouts or Timeouts(), clock, metrics, wake, workers.wake_after
+            *(settings, store, clients, timeouts or Timeouts(), clock, metrics),
+            wake=workers.wake,
+            wake_after=workers.wake_after,
         )
         # What is stored is carried out later; a command that Slack cannot bring is lost.
         is_door = roles.intake and not settings.socket_mode
@@ -177,25 +165,23 @@ async def running_bot(
         }
         await store.write(lambda tx: tx.heartbeats.forget(clock()))
         stack.push_async_callback(stopping.finish, lambda _seconds: store.release(context.owner))
+        # Entered before the intake, so that the workers stop after it.
+        stack.push_async_callback(stopping.finish, workers.stop)
+        stopping.at_begin(workers.leave_off)
+        jobs: list[Worker] = []
         if roles.workers:
             await beat(context)
-            listener = Listener(store.database, workers.wake)
-            stack.callback(listener.stop)
-            listener.start()
             checks["runs"] = partial(runs_check, workers)
-            # Entered before the intake, so that the workers stop after it.
-            stack.push_async_callback(stopping.finish, workers.stop)
-            stopping.at_begin(workers.leave_off)
+            jobs += [*queue_workers(context), *interval_workers(context)]
+            metrics.expect_runs(worker.name for worker in jobs)
         if roles.intake:
-            checks |= await _take_in(settings, stack, context, clients, metrics, stopping)
+            checks |= await _take_in(settings, stack, context, clients, metrics, stopping, jobs)
         health = web.Application()
         add_health_routes(health, checks, metrics_page(context, metrics))
         at = settings.health_host, settings.health_port
         health_port = await stack.enter_async_context(listening(health, *at, idle_seconds=HEAD_SECONDS))
-        if roles.workers:  # last, because their first runs would delay the intake
-            all_workers = _workers(context, clock)
-            metrics.expect_runs(each.name for each in all_workers)
-            workers.start(all_workers, partial(find_due, context, clock))
+        # Last, because their first runs would delay the intake.
+        workers.start(jobs, partial(store.find_due, clock) if roles.workers else None)
         ready = log.bind(socket_mode=settings.socket_mode, health_port=health_port)
         ready.info("ready", intake=roles.intake, workers=roles.workers)
         yield
@@ -211,12 +197,11 @@ class HeldBot:
     """
 
     _context: WorkerContext
-    _clock: WatchedClock
+    _workers: Sequence[Worker]
     _app: SlackApp
     _background: Background
     _gap: Gap
     _ran_at: dict[str, datetime] = field(default_factory=dict)
-    _busy: set[str] = field(default_factory=set)
 
     async def take(self, payload: dict[str, Any]) -> tuple[int, str]:
         """Handle one of Slack's payloads; return the status and the body of the acknowledgement."""
@@ -237,30 +222,25 @@ class HeldBot:
 
     async def next_due_at(self) -> datetime | None:
         """Return when the next row comes due, half a second from now at the earliest; None without any."""
-        due = await find_due(self._context, self._clock)
-        soon = self._clock() + timedelta(seconds=0.5)
+        due, soon = await self._find_due(), self._context.clock() + timedelta(seconds=0.5)
         return soon if due.queues else due.next_at and max(due.next_at, soon)
 
     async def _due_workers(self) -> list[Worker]:
-        due, now = await find_due(self._context, self._clock), self._clock()
-        return [
-            each
-            for each in _workers(self._context, self._clock)
-            if each.name not in self._busy
-            and (each.queue in due.queues if each.queue else self._is_time_for(each, now))
-        ]
+        due, now = await self._find_due(), self._context.clock()
+        return [each for each in self._workers if each.queue in due.queues or self._is_time_for(each, now)]
+
+    async def _find_due(self) -> Due:
+        return await self._context.store.find_due(self._context.clock)
 
     def _is_time_for(self, worker: Worker, now: datetime) -> bool:
         ran_at = self._ran_at.get(worker.name)
+        if not worker.every_seconds:
+            return False
         return ran_at is None or abs(now - ran_at) >= timedelta(seconds=worker.every_seconds)
 
     async def _run(self, worker: Worker) -> int:
-        self._busy.add(worker.name)
-        self._ran_at[worker.name] = self._clock()
-        try:
-            return await worker.run()
-        finally:
-            self._busy.discard(worker.name)
+        self._ran_at[worker.name] = self._context.clock()
+        return await worker.run()
 
 
 @asynccontextmanager
@@ -278,10 +258,10 @@ async def held_bot(
         store = store or open_store(settings)
         stack.push_async_callback(store.close)
         await migrate(store.database)
-        watched, metrics = WatchedClock(clock), Metrics()
+        metrics = Metrics()
         clients = await _connect(settings, stack, doors, clock)
         context = _context(
-            *(settings, store, clients, timeouts or Timeouts(), watched, metrics),
+            *(settings, store, clients, timeouts or Timeouts(), clock, metrics),
             wake=lambda: None,
             wake_after=lambda _seconds: None,
             chance=doors.chance,
@@ -290,7 +270,8 @@ async def held_bot(
         background, gap = Background(), Gap(context)
         stack.push_async_callback(background.drain, 0.0)
         app = _listeners(settings, context, clients, background, gap, metrics)
-        yield HeldBot(context, watched, app, background, gap)
+        workers = [*queue_workers(context), *interval_workers(context)]
+        yield HeldBot(context, workers, app, background, gap)
 
 
 async def migrate_database(settings: Settings) -> None:
@@ -306,6 +287,15 @@ async def migrate_database(settings: Settings) -> None:
 def open_store(settings: Settings) -> Store:
     """Open the store of the database in the settings. A closed store opens again when it is used."""
     return Store.open(settings.sqlalchemy_url, settings.database_connections)
+
+
+async def _clock_of(store: Store) -> Clock:
+    """Return the clock that all processes on the database share."""
+    if not store.database.is_postgresql:
+        return utc_now
+    clock = ServerClock(store.database)
+    await clock.read()
+    return clock
 
 
 async def _connect(
@@ -358,7 +348,7 @@ def _context(
     store: Store,
     clients: Clients,
     timeouts: Timeouts,
-    clock: WatchedClock,
+    clock: Clock,
     metrics: Metrics,
     wake: Callable[[], None],
     wake_after: Callable[[float], None],
@@ -402,32 +392,9 @@ def _context(
         waiting_per_person=settings.waiting_per_person,
         remind_after=timedelta(days=settings.remind_after_days) if settings.remind_after_days else None,
         pace=PollPace(settings.poll_min_seconds, settings.poll_max_seconds),
+        paces=Paces(timeouts.channel_pace_seconds, timeouts.minute_seconds),
         keep=timedelta(days=settings.keep_days) if settings.keep_days else None,
     )
-
-
-def _workers(context: WorkerContext, clock: WatchedClock) -> list[Worker]:
-    """Return the workers. One check of all queues finds due rows, also those that other processes wrote."""
-    return [
-        Worker("prepare", partial(prepare_prompts, context), queue=Queue.REQUESTS),
-        Worker("submit", partial(submit_prompts, context), queue=Queue.PROMPTS),
-        Worker("poll", partial(poll_jobs, context), queue=Queue.POLLS),
-        Worker("look", partial(look_at_pull_requests, context), queue=Queue.LOOKS),
-        Worker("preview", partial(make_previews, context), queue=Queue.PREVIEWS),
-        Worker("deliver", partial(deliver_due, context), queue=Queue.DELIVERIES),
-        Worker("read", partial(fetch_snapshots, context), queue=Queue.SNAPSHOTS),
-        Worker("answer", partial(answer_questions, context), queue=Queue.QUESTIONS),
-        Worker("digest", partial(plan_digests, context), queue=Queue.DIGESTS),
-        Worker("catch up", partial(catch_up, context, take_message), queue=Queue.UNREAD),
-        Worker("clock", partial(follow_clock, context, clock), queue=Queue.AHEAD),
-        Worker("plan", partial(plan_digests, context), _PLAN_SECONDS),
-        Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS),
-        Worker("remind", partial(remind, context), _PLAN_SECONDS),
-        Worker("trouble", partial(show_trouble, context), 15.0),
-        Worker("forget", partial(forget_old, context), _SWEEP_SECONDS),
-        Worker("conversations", partial(forget_conversations, context), _SWEEP_SECONDS),
-        Worker("heartbeat", partial(beat, context), BEAT_SECONDS),
-    ]
 
 
 def _listeners(
@@ -458,14 +425,18 @@ async def _take_in(
     clients: Clients,
     metrics: Metrics,
     stopping: Stopping,
+    jobs: list[Worker],
 ) -> Checks:
-    """Start the intake, through a socket or over HTTP; return its readiness checks."""
+    """Start the intake, through a socket or over HTTP; return its readiness checks.
+
+    What it does at intervals is added to ``jobs``.
+    """
     timeouts = context.timeouts
     background, check_seconds = Background(), timeouts.deaf_seconds / 12
     stack.push_async_callback(stopping.finish, background.drain)
     gap = Gap(context)
     await gap.end()
-    background.repeat("end a gap", gap.end, check_seconds)
+    jobs.append(alone("end a gap", gap.end, every_seconds=check_seconds))
     app = _listeners(settings, context, clients, background, gap, metrics)
     if settings.slack_app_token is None:
         server = web.Application()
@@ -494,5 +465,5 @@ async def _take_in(
     stack.push_async_callback(stopping.finish, intake.close)
     await until_answered(intake.open)
     await intake.check()
-    background.repeat("check the socket", intake.check, check_seconds)
+    jobs.append(alone("check the socket", intake.check, every_seconds=check_seconds))
     return {"socket": partial(socket_check, intake)}

@@ -388,7 +388,7 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
     previews: Annotated[Literal["press", "always", "off"], BeforeValidator(str.lower)] = "press"
     keep_days: Annotated[int, AfterValidator(_days)] = 180
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
-    poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
+    poll_max_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
     context: Annotated[Literal["thread", "none"], BeforeValidator(str.lower)] = "thread"
     prompt_signature: bool = True
     allowed_channels: Annotated[frozenset[str], _ids("CGD")] = frozenset()

@@ -1,211 +1,303 @@
-"""Workers: when each one runs, and how it is woken. The only module that imports APScheduler.
+"""Workers: when work runs. The only module that imports APScheduler.
 
-APScheduler keeps its schedule in memory and cannot share it between processes
-(https://apscheduler.readthedocs.io/en/3.x/faq.html). So it only triggers the workers; the leases in the store
-decide which process works on which row.
+Each worker is one job of the scheduler, with the worker's name as its id. A run claims as many rows as places
+are free, starts a task for each and returns; it never waits for a remote service. A task settles its own row.
+One more job, ``look``, reads which queues have rows due and wakes their workers. It runs when it is woken,
+when the next row comes due and every few seconds.
+
+APScheduler keeps its schedule in memory and cannot share it between processes: the leases in the store decide
+which process works on which row. https://apscheduler.readthedocs.io/en/3.x/faq.html
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
+from typing import Any, cast
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from bot.store.queues import Due
+from bot.model.quota import back_off_seconds
+from bot.store.queues import Due, Queue
 from bot.work.writing import cancel, wait_for_ends
 
 log = structlog.get_logger(__name__)
 _MOST_BACK_OFF_SECONDS = 30.0
-_MOST_IN_A_ROW = 1_000
-_STEP_SECONDS = 2.0
-"""The clock was set when it has moved by so much more or less than time has passed since the last check."""
+_NEVER_SECONDS = 86_400.0
+"""The interval of a job that runs when it is woken."""
+LOOK = "look"
 
 
 @dataclass(eq=False, slots=True)
 class Worker:
-    """A loop. ``run`` returns how many rows it handled; if any, it is called again at once.
-
-    It runs when the check of all queues finds rows due in its ``queue``; without one every
-    ``every_seconds``.
-    """
+    """Claims rows of a queue and works on each in a task of its own, or runs at intervals."""
 
     name: str
-    run: Callable[[], Awaitable[int]]
-    every_seconds: float = 1.0
-    queue: str = ""
-    woken: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    claim: Callable[[int, Collection[str]], Awaitable[Sequence[Any]]]
+    """Claims rows: as many as this at most, and none of these groups."""
+    work: Callable[[Any], Awaitable[object]]
+    """Works on one row and settles it. Returns True if the next row may be claimed at once."""
+    queue: Queue | None = None
+    every_seconds: float = 0.0
+    places: int = 100
+    """How many rows may be under way."""
+    group: Callable[[Any], str] = lambda _row: ""
+    places_of_group: int = 100
+    """How many rows of one group may be under way, so that a slow one leaves places for the others."""
+    key: Callable[[Any], object] | None = None
+    """Returns the row's identity, under which workers of the same table find it under way."""
+    under_way: dict[object, str] = field(default_factory=dict, init=False)
+    """The group of each row that is being worked on, by the row's identity."""
+    is_claiming: bool = field(default=False, init=False)
+    is_woken: bool = field(default=False, init=False)
     failures: int = field(default=0, init=False)
-    busy: bool = field(default=False, init=False)
-    finished_at: float = field(default_factory=monotonic, init=False)
+    """Failures in a row."""
+    rests_until: float = field(default=0.0, init=False)
+    well_at: float = field(default_factory=monotonic, init=False)
+    """When the worker last claimed rows, or worked on one, without a failure."""
+
+    @property
+    def free(self) -> int:
+        """How many places are free."""
+        return self.places - len(self.under_way)
+
+    @property
+    def full_groups(self) -> list[str]:
+        """The groups that have no free place."""
+        taken = Counter(self.under_way.values())
+        return [group for group, count in taken.items() if count >= self.places_of_group]
+
+    def identity(self, row: Any) -> object:
+        """Return what a row is known by among the rows of all workers."""
+        return (type(row), self.key(row)) if self.key else object()
+
+    async def run(self) -> int:
+        """Claim rows and work on them to their end, without the scheduler.
+
+        Return how many there were, without those whose work returned False.
+        """
+
+        async def work(identity: object, row: Any) -> object:
+            self.under_way[identity] = self.group(row)
+            try:
+                return await self.work(row)
+            finally:
+                del self.under_way[identity]
+
+        claimed = await self.claim(self.free, self.full_groups) if self.free > 0 else ()
+        rows = [(identity, row) for row in claimed if (identity := self.identity(row)) not in self.under_way]
+        outcomes = await asyncio.gather(*(work(*each) for each in rows), return_exceptions=True)
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+        return sum(outcome is not False for outcome in outcomes)
 
 
-async def _set(event: asyncio.Event) -> None:
-    """Set an event; a coroutine, because APScheduler would run a plain function in another thread."""
-    event.set()
+def alone(name: str, run: Callable[[], Awaitable[object]], **options: Any) -> Worker:
+    """Return a worker with one place. ``run`` finds its rows itself and returns whether there were any."""
+
+    async def claim(_limit: int, _full: Collection[str]) -> Sequence[None]:
+        return [None]
+
+    async def work(_row: None) -> bool:
+        return bool(await run())
+
+    return Worker(name, claim, work, places=1, **options)
+
+
+async def _ignore(_row: None) -> None:
+    """Do nothing: the look claims no rows."""
 
 
 class Workers:
-    """Runs workers when rows of their queues are due, or at intervals. Runs of one worker never overlap."""
+    """Runs the workers of this process."""
 
     def __init__(
         self,
         *,
         observe: Callable[[str, float, bool], None] = lambda _name, _seconds, _failed: None,
-        check_seconds: float = 5.0,
+        look_seconds: float = 5.0,
         least_seconds: float = 0.5,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """``observe`` gets the name, the duration in seconds and the failure of each run of a worker.
+        """Prepare the scheduler.
 
-        All queues are checked when woken, when a row comes due and every ``check_seconds``.
-        These pass at the same pace when the clock is set; then all workers with an interval run at once.
-        ``least_seconds`` is the minimum wait for the next row to come due, so that rows due at about the same
-        time are handled together.
+        Args:
+            observe: gets the name, the seconds and the failure of each task, and of each claim that failed.
+            look_seconds: the longest pause between two looks at all queues.
+            least_seconds: rows that come due within this time are claimed together.
+            clock: returns the present time.
         """
-        self._check = Worker("check", self._check_due, check_seconds)
-        self._workers: list[Worker] = []
-        self._tasks: list[asyncio.Task[None]] = []
         self._observe = observe
+        self._look_seconds = look_seconds
         self._least_seconds = least_seconds
         self._clock = clock
-        self._clock_offset = self._read_clock_offset()
+        self._workers: dict[str, Worker] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
-        self._scheduler = AsyncIOScheduler(timezone=UTC)
-        self._stop = asyncio.Event()
+        self._looked_at = (clock().timestamp(), monotonic())
+        self._is_stopping = False
+        self.scheduler = AsyncIOScheduler(timezone=UTC)
 
-    def start(self, workers: Sequence[Worker], due: Callable[[], Awaitable[Due]]) -> None:
-        """Start all workers; each one runs once immediately. ``due`` checks all queues."""
-        self._due = due
-        self._workers = [*workers, self._check]
-        for worker in self._workers:
-            worker.woken.set()
-            self._tasks.append(asyncio.create_task(self._keep(worker), name=f"worker {worker.name}"))
-            if not worker.queue and worker is not self._check:
-                self._scheduler.add_job(
-                    _set,
-                    "interval",
-                    args=[worker.woken],
-                    seconds=worker.every_seconds,
-                    coalesce=True,
-                    misfire_grace_time=None,
-                    next_run_time=datetime.now(UTC),
-                )
-        self._scheduler.start()
+    def start(self, workers: Sequence[Worker], find_due: Callable[[], Awaitable[Due]] | None) -> None:
+        """Run all workers once, and from then on when they have work.
 
-    def wake(self) -> None:
-        """Check all queues soon, because there is new work."""
-        self._check.woken.set()
+        ``find_due`` reads all queues; None in a process whose workers have none.
+        """
+        self._workers = {worker.name: worker for worker in workers}
+        if find_due is not None:
+            self._find_due = find_due
+            self._workers[LOOK] = Worker(LOOK, self._look, _ignore, every_seconds=self._look_seconds)
+        for worker in self._workers.values():
+            self.scheduler.add_job(
+                self._run,
+                "interval",
+                args=[worker],
+                id=worker.name,
+                name=worker.name,
+                seconds=worker.every_seconds or _NEVER_SECONDS,
+                max_instances=1,
+                coalesce=True,
+                misfire_grace_time=None,
+                next_run_time=datetime.now(UTC),
+            )
+        if not self._is_stopping:
+            self.scheduler.start()
+
+    def wake(self, name: str = LOOK) -> None:
+        """Run a worker soon; without a name, look which of them have work."""
+        worker = self._workers.get(name)
+        if worker is None or self._is_stopping or monotonic() < worker.rests_until:
+            return  # the next look finds its rows
+        worker.is_woken = True
+        if not worker.is_claiming:  # APScheduler drops a run that is due while one is under way
+            # In a context of its own: the deadline of a request does not apply to workers.
+            Context().run(self.scheduler.modify_job, name, next_run_time=datetime.now(UTC))
 
     def wake_after(self, seconds: float) -> None:
-        """Check all queues after that many seconds."""
-        asyncio.get_running_loop().call_later(seconds, self.wake)
-
-    async def _check_due(self) -> int:
-        """Wake the workers whose queues have rows due; treat the idle others as having just finished."""
-        self._cancel_timer()
-        self._follow_clock()
-        self._check_after(self._check.every_seconds)
-        due = await self._due()
-        for worker in self._workers:
-            if worker.queue in due.queues:
-                worker.woken.set()
-            elif worker.queue and not worker.busy:
-                worker.finished_at = monotonic()
-        if due.next_at is not None:
-            seconds = (due.next_at - self._clock()).total_seconds()
-            self._check_after(max(seconds, self._least_seconds))
-        return 0
-
-    def _check_after(self, seconds: float) -> None:
-        """Check all queues after that many seconds, unless a check comes before."""
+        """Look which workers have work after that many seconds, or before."""
         loop = asyncio.get_running_loop()
-        at = loop.time() + seconds
-        if not self._stop.is_set() and (self._timer is None or at < self._timer.when()):
-            self._cancel_timer()
-            self._timer = loop.call_at(at, self.wake)
-
-    def _cancel_timer(self) -> None:
         if self._timer is not None:
+            if loop.time() < self._timer.when() <= loop.time() + seconds:
+                return
             self._timer.cancel()
-            self._timer = None
+        if not self._is_stopping:
+            self._timer = loop.call_later(seconds, self.wake)
+
+    async def _run(self, worker: Worker) -> None:
+        """Claim rows for the free places, and start a task for each."""
+        run = cast("asyncio.Task[None]", asyncio.current_task())
+        self._tasks.add(run)
+        worker.is_claiming = worker.is_woken = True
+        try:
+            while worker.is_woken and worker.free > 0 and monotonic() >= worker.rests_until:
+                worker.is_woken = False
+                rows = await worker.claim(worker.free, worker.full_groups)
+                for row in rows:
+                    self._begin(worker, row)
+                if not worker.failures and (not rows or worker.places > 1):
+                    worker.well_at = monotonic()
+                if self._is_stopping:
+                    break
+        except Exception as error:
+            self._failed(worker, error, rests=True)
+            self._observe(worker.name, 0.0, True)
+        finally:
+            worker.is_claiming = False
+            self._tasks.discard(run)
+
+    def _begin(self, worker: Worker, row: Any) -> None:
+        """Start a task for a row, unless one is under way: then the claim has only renewed its lease."""
+        identity = worker.identity(row)
+        if any(identity in other.under_way for other in self._workers.values()):
+            return
+        task = asyncio.create_task(self._work(worker, row), name=f"worker {worker.name}")
+        self._tasks.add(task)
+        worker.under_way[identity] = worker.group(row)
+
+        def end(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            was_full = worker.free == 0 or worker.under_way[identity] in worker.full_groups
+            del worker.under_way[identity]
+            if was_full and (worker.places > 1 or worker.is_woken):
+                self.wake(worker.name)
+
+        task.add_done_callback(end)
+
+    async def _work(self, worker: Worker, row: Any) -> None:
+        """Work on one row. One that fails stays leased, and is claimed again when its lease has run out."""
+        began, has_more, has_failed = monotonic(), False, False
+        try:
+            has_more = await worker.work(row) is True
+        except Exception as error:
+            has_failed = True
+            self._failed(worker, error, rests=worker.places == 1)
+        else:
+            worker.well_at, worker.failures = monotonic(), 0
+        self._observe(worker.name, monotonic() - began, has_failed)
+        if has_more:
+            asyncio.get_running_loop().call_soon(self.wake, worker.name)
+        elif worker.queue:
+            self.wake_after(2 * self._least_seconds)  # it may have put rows back for a moment later
+
+    def _failed(self, worker: Worker, error: Exception, *, rests: bool) -> None:
+        """Log that a worker failed, and let it rest: the longer, the more often in a row."""
+        worker.failures += 1
+        if rests:
+            rest_seconds = back_off_seconds(worker.failures, 1.0, cap=_MOST_BACK_OFF_SECONDS)
+            worker.rests_until = monotonic() + rest_seconds
+        log.error("run_failed", worker=worker.name, failures=worker.failures, exc_info=error)
+
+    async def _look(self, _limit: int, _full: Collection[str]) -> Sequence[None]:
+        """Wake the workers whose queues have rows due, and look again when the next row comes due."""
+        self.wake_after(self._look_seconds)  # first, so that it goes on after a failure
+        self._follow_clock()
+        due = await self._find_due()
+        for worker in self._workers.values():
+            if worker.queue in due.queues:
+                self.wake(worker.name)
+            elif worker.queue and not worker.under_way:
+                worker.well_at = monotonic()
+        if due.next_at is not None:
+            self.wake_after(max((due.next_at - self._clock()).total_seconds(), self._least_seconds))
+        return ()
 
     def _follow_clock(self) -> None:
-        """Run all workers with an interval now if the clock was set: APScheduler's intervals follow it."""
-        offset = self._read_clock_offset()
-        was_set, self._clock_offset = abs(offset - self._clock_offset) > _STEP_SECONDS, offset
-        if was_set:
-            for job in self._scheduler.get_jobs():
-                job.modify(next_run_time=datetime.now(UTC))
-
-    def _read_clock_offset(self) -> float:
-        """Return by how many seconds the clock is ahead of the time that passes."""
-        return self._clock().timestamp() - monotonic()
+        """Run the workers with intervals now if the clock was set: the scheduler's times follow it."""
+        (clock_at, passed_at), self._looked_at = self._looked_at, (self._clock().timestamp(), monotonic())
+        passed_seconds = self._looked_at[1] - passed_at
+        if abs(self._looked_at[0] - clock_at - passed_seconds) > 2.0:
+            for worker in self._workers.values():
+                self.wake(worker.name)
 
     def late(self, seconds: float) -> list[str]:
-        """Return the workers whose last successful run is ``seconds`` older than their interval."""
+        """Return the workers that have done nothing for so many seconds more than their interval."""
         since = monotonic() - seconds
-        return [each.name for each in self._workers if each.finished_at + each.every_seconds < since]
+        return [
+            worker.name for worker in self._workers.values() if worker.well_at + worker.every_seconds < since
+        ]
 
     def leave_off(self) -> None:
         """Start no new runs; workers that have not been started never run."""
-        self._stop.set()
-        self._cancel_timer()
-        # An immediate shutdown would cancel a trigger that is running, and log that as an error.
-        if self._scheduler.running:
-            self._scheduler.pause()
-        for worker in self._workers:
-            worker.woken.set()
+        self._is_stopping = True
+        if self._timer is not None:
+            self._timer.cancel()
+        if self.scheduler.running:
+            self.scheduler.pause()
 
     async def stop(self, grace_seconds: float) -> list[str]:
-        """Start no new runs; wait ``grace_seconds`` for current runs to end, then cancel them.
-
-        Return the names of those that were cancelled.
-        """
+        """Let the tasks end for ``grace_seconds``, then cancel them. Return the names of the cancelled."""
         self.leave_off()
         late = await wait_for_ends(self._tasks, grace_seconds)
         for task in late:
             log.warning("run_cancelled", name=task.get_name())
         left = await cancel(late)
-        if self._scheduler.running:
-            self._scheduler.shutdown(wait=False)
+        if self.scheduler.running:
+            self.scheduler.shutdown(wait=False)
         return left
-
-    async def _keep(self, worker: Worker) -> None:
-        while True:
-            await worker.woken.wait()
-            worker.woken.clear()
-            if self._stop.is_set():
-                return
-            worker.busy = True
-            await self._run(worker)
-            worker.busy = False
-
-    async def _run(self, worker: Worker) -> None:
-        began = monotonic()
-        failed = False
-        try:
-            for _ in range(_MOST_IN_A_ROW):
-                is_done = not await worker.run()
-                worker.failures, worker.finished_at = 0, monotonic()
-                if is_done or self._stop.is_set():
-                    break
-        except Exception:
-            # A failing run must not stop the worker: it is logged, counted, and repeated after a back-off.
-            failed = True
-            worker.failures += 1
-            log.exception("run_failed", worker=worker.name, failures=worker.failures)
-        self._observe(worker.name, monotonic() - began, failed)
-        if worker.queue:
-            # The run may have put rows back for a moment later.
-            self._check_after(2 * self._least_seconds)
-        if failed:
-            # Being woken does not end the wait; stopping does.
-            back_off_seconds = min(0.5 * 2.0 ** min(worker.failures, 10), _MOST_BACK_OFF_SECONDS)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._stop.wait(), back_off_seconds)

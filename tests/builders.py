@@ -12,6 +12,7 @@ from sqlalchemy.sql import Executable
 
 from bot.model.access import Origin
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
+from bot.model.outbox import Delivery
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptRequest
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
@@ -112,7 +113,7 @@ async def add_job(
 
     def add(tx: Transaction) -> JobNumber:
         wanted = JobRequest(requester, channel, text, PROJECT)
-        number = tx.jobs.add_all([wanted], asked_at)[wanted]
+        number = tx.jobs.add(wanted, asked_at)
         if root_ts or values:
             set_job(tx, number, root_ts=MessageTs(root_ts) if root_ts else None, **values)
         return number
@@ -158,4 +159,10 @@ async def add_prompt(
 def claim_waiting(tx: Transaction, who: Claimer, limit: int) -> Sequence[Prompt]:
     """Claim the first ``limit`` waiting prompts in the order of their arrival, as submitting does."""
     queue = tx.prompts.quota_queue(PROJECT, who.now)
-    return tx.prompts.claim_these(who, [waiting.id for waiting in queue[:limit]])
+    return tx.prompts.begin_sending(who, [waiting.id for waiting in queue[:limit]])
+
+
+def claim_deliveries(tx: Transaction, who: Claimer, limit: int = 10) -> Sequence[Delivery]:
+    """Claim the first ``limit`` deliveries that may go out, without Slack's paces."""
+    ready = tx.outbox.ready(who.now, ())
+    return tx.outbox.claim(who, [each.seq for each in ready[:limit]])

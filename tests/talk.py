@@ -49,7 +49,7 @@ _ENVIRONMENT = {
     "LOG_LEVEL": "ERROR",
     "LOG_FORMAT": "json",
 }
-_TIMEOUTS = Timeouts(under_way_seconds=0.0, intake_seconds=60.0)
+_TIMEOUTS = Timeouts(intake_seconds=60.0)
 _FEWEST_STEPS, _MOST_STEPS = 100, 200
 """In how many steps time passes: what comes due sooner after each other than the shortest comes together."""
 Result = TypeVar("Result")

@@ -1,17 +1,19 @@
-"""Workers: woken at once, never overlapping, surviving failures, ending in order."""
+"""Workers: jobs of the scheduler that are woken at once, wait for nothing outside, and end in order."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import monotonic
+from typing import Any
 
 import pytest
 
 from bot.store.queues import Due, Queue
-from bot.worker import Worker, Workers
+from bot.worker import Worker, Workers, alone
 from tests.limits import HANG_SECONDS
 from tests.scenarios.clocks import SetClock
 
@@ -20,16 +22,16 @@ ALL = Due(frozenset(Queue), None)
 
 
 def always(due: Due) -> Callable[[], Awaitable[Due]]:
-    """A check that finds the same each time."""
+    """A look that finds the same each time."""
 
-    async def check() -> Due:
+    async def look() -> Due:
         return due
 
-    return check
+    return look
 
 
-class Checks(asyncio.Queue[float]):
-    """A check that finds one thing after the other, then nothing; remembers when it was made."""
+class Looks(asyncio.Queue[float]):
+    """A look that finds one thing after the other, then nothing; remembers when it was made."""
 
     def __init__(self, *found: Due) -> None:
         super().__init__()
@@ -41,7 +43,7 @@ class Checks(asyncio.Queue[float]):
 
 
 class Run(asyncio.Queue[float]):
-    """A worker's run that remembers when it began, and returns or raises one outcome after the other."""
+    """A run that remembers when it began, and returns or raises one outcome after the other."""
 
     def __init__(self, *outcomes: int | Exception) -> None:
         super().__init__()
@@ -55,15 +57,37 @@ class Run(asyncio.Queue[float]):
         return outcome
 
 
+@dataclass
+class Rows:
+    """Rows of a queue with the name of their group; their work hangs until it may end."""
+
+    waiting: list[str]
+    may_end: asyncio.Event = field(default_factory=asyncio.Event)
+    begun: list[str] = field(default_factory=list)
+    claimed_at: list[float] = field(default_factory=list)
+
+    async def claim(self, limit: int, full: Collection[str]) -> Sequence[str]:
+        self.claimed_at.append(monotonic())
+        chosen = [row for row in self.waiting if row[0] not in full][:limit]
+        self.waiting = [row for row in self.waiting if row not in chosen]
+        return chosen
+
+    async def work(self, row: str) -> None:
+        self.begun.append(row)
+        await self.may_end.wait()
+
+    def worker(self, **options: Any) -> Worker:
+        return Worker("r", self.claim, self.work, Queue.POLLS, **options)
+
+    async def until(self, count: int) -> None:
+        """Wait until so many have begun."""
+        while len(self.begun) < count:
+            await asyncio.sleep(0.002)
+
+
 def polling(run: Callable[[], Awaitable[int]]) -> Worker:
     """A worker on the queue of polls."""
-    return Worker("r", run, queue=Queue.POLLS)
-
-
-def emptied(queue: asyncio.Queue[float]) -> None:
-    """Take everything out of a queue."""
-    while not queue.empty():
-        queue.get_nowait()
+    return alone("r", run, queue=Queue.POLLS)
 
 
 @asynccontextmanager
@@ -78,66 +102,137 @@ async def started(
 
 
 async def test_a_worker_runs_at_the_start_and_whenever_it_is_woken() -> None:
-    run, workers = Run(), Workers(check_seconds=3600)
-    workers.wake()  # nobody hears it yet
+    run, workers = Run(), Workers(look_seconds=3600)
+    workers.wake()  # before the start
     async with started(workers, polling(run), due=always(ALL)):
         await run.get()
         workers.wake()
         await run.get()
-    assert run.qsize() <= 1
 
 
 async def test_a_worker_runs_again_at_once_while_there_is_work_and_is_not_late() -> None:
     run = Run(3, 2, 1, 0)
-    worker = Worker("r", run, 3600)
+    worker = alone("r", run, every_seconds=3600)
     async with started(Workers(), worker):
         began_at = [await run.get() for _ in range(4)]
     assert run.outcomes == []
-    assert worker.finished_at >= began_at[-1]
+    assert worker.well_at >= began_at[-1]
 
 
-async def test_runs_of_a_worker_never_overlap() -> None:
-    inside, most, ended = 0, 0, asyncio.Queue[int]()
+async def test_a_row_that_hangs_delays_no_other_row() -> None:
+    rows = Rows(["a1"])
+    async with started(Workers(), rows.worker(), due=always(ALL)) as workers:
+        await rows.until(1)
+        rows.waiting.append("b1")
+        began = monotonic()
+        workers.wake()
+        await rows.until(2)
+        assert monotonic() - began < 1
+        rows.may_end.set()
 
-    async def run() -> int:
-        nonlocal inside, most
-        inside += 1
-        most = max(most, inside)
-        await asyncio.sleep(0.01)
-        inside -= 1
-        ended.put_nowait(1)
-        return 0
 
-    async with started(Workers(check_seconds=0.002), polling(run), due=always(ALL)):
-        for _ in range(5):
-            await ended.get()
-    assert most == 1
+async def test_a_slow_group_leaves_places_for_the_others_and_takes_no_more_than_its_own() -> None:
+    rows = Rows([*(f"a{number}" for number in range(9))])
+    worker = rows.worker(group=lambda row: row[0], places=20, places_of_group=3)
+
+    async def claim(limit: int, full: Collection[str]) -> Sequence[str]:
+        return (await rows.claim(limit, full))[:3]
+
+    worker.claim = claim
+    async with started(Workers(look_seconds=0.01), worker, due=always(ALL)):
+        await rows.until(3)
+        rows.waiting = ["a8", "b1"]
+        await rows.until(4)
+        await asyncio.sleep(0.05)
+        assert rows.begun[3:] == ["b1"]
+        rows.may_end.set()
+        await rows.until(5)
+
+
+async def test_no_more_rows_are_under_way_than_places_and_free_ones_are_taken_at_once() -> None:
+    rows = Rows([*(f"a{number}" for number in range(9))])
+    async with started(Workers(look_seconds=3600), rows.worker(places=2), due=always(ALL)) as workers:
+        await rows.until(2)
+        workers.wake("r")
+        await asyncio.sleep(0.05)
+        assert len(rows.begun) == 2
+        rows.may_end.set()
+        await rows.until(9)
+
+
+async def test_a_row_that_is_under_way_is_not_begun_again_whoever_claims_it() -> None:
+    rows = Rows([])
+
+    async def claim(_limit: int, _full: Collection[str]) -> Sequence[str]:
+        rows.claimed_at.append(monotonic())
+        return ["same"]
+
+    each = [
+        Worker(name, claim, rows.work, Queue.POLLS, key=lambda row: row, places=9) for name in ("one", "two")
+    ]
+    async with started(Workers(look_seconds=0.01), *each, due=always(ALL)):
+        while len(rows.claimed_at) < 9:
+            await asyncio.sleep(0.01)
+        assert rows.begun == ["same"]
+        rows.may_end.set()
+
+
+async def test_a_wake_during_a_claim_is_kept() -> None:
+    claims, may_claim = Run(), asyncio.Event()
+
+    async def claim(_limit: int, _full: Collection[str]) -> Sequence[None]:
+        await claims()
+        await may_claim.wait()
+        return ()
+
+    worker = Worker("r", claim, lambda _row: asyncio.sleep(0), Queue.POLLS)
+    async with started(Workers(look_seconds=3600), worker) as workers:
+        await claims.get()
+        workers.wake("r")
+        await asyncio.sleep(0.02)
+        assert claims.empty(), "claims of one worker never overlap"
+        may_claim.set()
+        await claims.get()
 
 
 async def test_a_run_that_fails_is_observed_and_repeated() -> None:
     observed: list[tuple[str, bool]] = []
     run = Run(RuntimeError("no database"))
     workers = Workers(observe=lambda name, _seconds, failed: observed.append((name, failed)))
-    async with started(workers, Worker("r", run, 0.05)):
+    async with started(workers, alone("r", run, every_seconds=0.05)):
         await run.get()
         await run.get()
     assert [failed for name, failed in observed if name == "r"][:2] == [True, False]
 
 
-async def test_a_broken_worker_waits_although_it_is_woken_and_stops_at_once() -> None:
+async def test_a_broken_worker_rests_although_it_is_woken_and_stops_at_once() -> None:
     run = Run(*[RuntimeError("no database")] * 3)
     worker = polling(run)
-    built_at = monotonic()
-    workers = Workers(check_seconds=0.002)
+    worker.well_at = 0.0
+    workers = Workers(look_seconds=0.002)
     workers.start([worker], always(ALL))
     await run.get()
     for _ in range(20):
         workers.wake()
         await asyncio.sleep(0.002)
-    async with asyncio.timeout(0.9):  # the first wait would be a second
+    async with asyncio.timeout(0.9):  # the first rest is a second
         await workers.stop(5)
     assert run.empty()
-    assert worker.finished_at <= built_at, "a worker that keeps failing grows late"
+    assert worker.failures == 1
+    assert worker.well_at == 0.0, "a worker that fails grows late"
+
+
+async def test_a_claim_that_fails_lets_its_worker_rest_and_no_other() -> None:
+    run = Run()
+
+    async def fail(_limit: int, _full: Collection[str]) -> Sequence[None]:
+        raise RuntimeError("no database")
+
+    broken = Worker("broken", fail, lambda _row: asyncio.sleep(0), Queue.DELIVERIES)
+    async with started(Workers(look_seconds=0.01), broken, polling(run), due=always(ALL)):
+        for _ in range(3):
+            await run.get()
+        assert broken.failures == 1
 
 
 async def test_work_in_hand_may_end_when_stopping_and_is_cancelled_when_it_is_late() -> None:
@@ -157,19 +252,42 @@ async def test_work_in_hand_may_end_when_stopping_and_is_cancelled_when_it_is_la
         return 0
 
     workers = Workers()
-    workers.start([Worker("short", short, 3600), Worker("endless", endless, 3600)], always(NOTHING))
+    workers.start(
+        [alone("short", short, every_seconds=3600), alone("endless", endless, every_seconds=3600)],
+        always(NOTHING),
+    )
     await begun.wait()
     asyncio.get_running_loop().call_soon(enough.set)
     assert await workers.stop(0.2) == ["worker endless"]
     assert ended == ["short", "endless"]
 
 
-async def test_a_check_wakes_only_those_who_have_something_to_do() -> None:
+async def test_rows_that_are_being_claimed_when_the_stop_begins_are_worked_on() -> None:
+    rows, claiming, may_claim = Rows([]), asyncio.Event(), asyncio.Event()
+
+    async def claim(_limit: int, _full: Collection[str]) -> Sequence[str]:
+        claiming.set()
+        await may_claim.wait()
+        return ["a1"]
+
+    worker, workers = rows.worker(), Workers()
+    worker.claim = claim
+    rows.may_end.set()
+    workers.start([worker], always(NOTHING))
+    await claiming.wait()
+    stopping = asyncio.create_task(workers.stop(HANG_SECONDS))
+    await asyncio.sleep(0)
+    may_claim.set()
+    assert await stopping == []
+    assert rows.begun == ["a1"]
+
+
+async def test_a_look_wakes_only_those_who_have_something_to_do() -> None:
     poll, deliver = Run(), Run()
-    checks = Checks(NOTHING, Due(frozenset({Queue.POLLS}), None))
-    each = [Worker("poll", poll, queue=Queue.POLLS), Worker("deliver", deliver, queue=Queue.DELIVERIES)]
-    async with started(Workers(check_seconds=3600, least_seconds=3600), *each, due=checks) as workers:
-        await checks.get()
+    looks = Looks(NOTHING, Due(frozenset({Queue.POLLS}), None))
+    each = [alone("poll", poll, queue=Queue.POLLS), alone("deliver", deliver, queue=Queue.DELIVERIES)]
+    async with started(Workers(look_seconds=3600, least_seconds=3600), *each, due=looks) as workers:
+        await looks.get()
         await asyncio.gather(poll.get(), deliver.get())  # each runs once at the start
         workers.wake()
         await poll.get()
@@ -177,17 +295,17 @@ async def test_a_check_wakes_only_those_who_have_something_to_do() -> None:
 
 
 async def test_a_worker_for_which_nothing_is_due_is_not_late_and_one_that_hangs_is() -> None:
-    hangs, checks = asyncio.Event(), Checks()
+    hangs, looks = asyncio.Event(), Looks()
 
     async def hang() -> int:
         await hangs.wait()
         return 0
 
-    idle = Worker("idle", Run(), 0.0, queue=Queue.POLLS)
-    hanging = Worker("hanging", hang, 0.0, queue=Queue.DELIVERIES)
-    async with started(Workers(check_seconds=0.01), idle, hanging, due=checks) as workers:
-        checked_at = [await checks.get() for _ in range(60)]
-        assert idle.finished_at >= checked_at[-2]
+    idle = alone("idle", Run(), queue=Queue.POLLS)
+    hanging = alone("hanging", hang, queue=Queue.DELIVERIES)
+    async with started(Workers(look_seconds=0.01), idle, hanging, due=looks) as workers:
+        looked_at = [await looks.get() for _ in range(60)]
+        assert idle.well_at >= looked_at[-2]
         assert "hanging" in workers.late(0.02)
         hangs.set()
 
@@ -195,55 +313,56 @@ async def test_a_worker_for_which_nothing_is_due_is_not_late_and_one_that_hangs_
 async def test_workers_that_were_told_to_stop_before_they_started_never_run() -> None:
     run, workers = Run(), Workers()
     assert await workers.stop(1) == []
-    workers.start([Worker("r", run, 3600)], always(NOTHING))
+    workers.start([alone("r", run, every_seconds=3600)], always(NOTHING))
     assert await workers.stop(1) == []
     assert run.empty()
 
 
-async def test_the_next_check_is_made_when_something_comes_due() -> None:
+async def test_the_next_look_is_made_when_something_comes_due() -> None:
     now = datetime.now(UTC)
-    checks = Checks(*(Due(frozenset(), now + timedelta(seconds=after)) for after in (0.02, 86_400)))
-    async with started(Workers(check_seconds=3600, least_seconds=0.0), due=checks):
-        await checks.get()
-        await checks.get()
+    looks = Looks(*(Due(frozenset(), now + timedelta(seconds=after)) for after in (0.02, 86_400)))
+    async with started(Workers(look_seconds=3600, least_seconds=0.0), due=looks):
+        await looks.get()
+        await looks.get()
 
 
 async def test_what_a_run_has_put_back_for_later_is_looked_for_soon() -> None:
-    checks, may_end = Checks(), asyncio.Event()
+    looks, may_end = Looks(), asyncio.Event()
 
     async def run() -> int:
         await may_end.wait()
         return 0
 
-    async with started(Workers(check_seconds=3600, least_seconds=0.01), polling(run), due=checks):
-        await checks.get()
+    async with started(Workers(look_seconds=3600, least_seconds=0.01), polling(run), due=looks):
+        await looks.get()
         may_end.set()
-        await checks.get()
+        await looks.get()
 
 
 async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() -> None:
-    checks = Checks(*[Due(frozenset(), datetime.now(UTC))] * 9)
-    async with started(Workers(check_seconds=3600, least_seconds=3600), due=checks):
-        await checks.get()
+    looks = Looks(*[Due(frozenset(), datetime.now(UTC))] * 9)
+    async with started(Workers(look_seconds=3600, least_seconds=3600), due=looks):
+        await looks.get()
         await asyncio.sleep(0.05)
-    assert checks.empty()
+    assert looks.empty()
 
 
 @pytest.mark.parametrize("hours", [-1, 2])
 async def test_workers_with_long_intervals_run_at_once_when_the_clock_is_set(hours: int) -> None:
     run, clock = Run(), SetClock()
-    async with started(Workers(check_seconds=0.02, clock=clock), Worker("r", run, 3600)):
+    async with started(Workers(look_seconds=0.02, clock=clock), alone("r", run, every_seconds=3600)):
         await run.get()
         await asyncio.sleep(0.1)
-        emptied(run)  # the interval also begins at the start
+        while not run.empty():
+            run.get_nowait()
         clock.ahead = timedelta(hours=hours)
         await run.get()
 
 
-async def test_regular_checks_go_on_however_far_away_the_next_row_is() -> None:
+async def test_regular_looks_go_on_however_far_away_the_next_row_is() -> None:
     clock = SetClock()
-    checks = Checks(*[Due(frozenset(), datetime.now(UTC) + timedelta(hours=1))] * 9)
-    async with started(Workers(check_seconds=0.01, least_seconds=0.0, clock=clock), due=checks):
+    looks = Looks(*[Due(frozenset(), datetime.now(UTC) + timedelta(hours=1))] * 9)
+    async with started(Workers(look_seconds=0.01, least_seconds=0.0, clock=clock), due=looks):
         clock.ahead = timedelta(hours=-1)
         for _ in range(5):
-            await checks.get()
+            await looks.get()

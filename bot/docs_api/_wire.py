@@ -32,7 +32,7 @@ MAX_TEXT_LENGTH = 500
 MAX_PAGE_SIZE = 250
 MAX_READERS_PAGE_SIZE = 100
 """Upper limit for the rows of searches, feedback and questions that one call returns."""
-MAX_RETRY_AFTER_SECONDS = 86_400.0
+MAX_RETRY_AFTER_SECONDS = 3_600.0
 """Upper limit for a `Retry-After`: the service's limits are hourly, so a longer wait must be a mistake."""
 
 _SECRET_HEAD = 8
@@ -232,7 +232,7 @@ _OF_TRANSPORT = frozenset({407, 408, 421, 425})
 
 
 def retry_after_seconds(header: str, now: datetime) -> float | None:
-    """Return the seconds to wait by a `Retry-After` header, from 0 to a day; None when it is unusable.
+    """Return the seconds to wait by a `Retry-After` header, from 0 to an hour; None when it is unusable.
 
     https://www.rfc-editor.org/rfc/rfc9110.html#field.retry-after
     """

@@ -387,7 +387,6 @@ _WORDS = {
     WaitWhy.RETRY: "{what} goes out {soon}",
     WaitWhy.TIME: "I'll ask the docs service about it {soon}",
     WaitWhy.SEARCH: "{what} may be there or not: Slack didn't say. I'll look for it {soon}",
-    WaitWhy.PACE: "{what} waits, because Slack takes only so many a minute. It goes out {soon}",
 }
 
 

@@ -297,6 +297,11 @@ def decided(job: TrackedJob, asked_by: UserId, follow_up: bool, decision: str, b
     )
 
 
+def answered_after_all(job: TrackedJob, asked_by: UserId, follow_up: bool) -> Message:
+    """Return the question about an unconfirmed prompt as it is shown once its answer has come."""
+    return b.words(f"{b.mention(asked_by)} :white_check_mark: {_sent(job, follow_up)} has started after all.")
+
+
 def _sent(job: TrackedJob, follow_up: bool) -> str:
     return f"Your follow-up to {name(job.number)}" if follow_up else name(job.number)
 

@@ -28,7 +28,8 @@ ENDS = frozenset({J.PULL_REQUEST, J.NO_PULL_REQUEST, J.FAILED, J.ARCHIVED, J.GON
 
 JOB_STEPS: Mapping[JobState, frozenset[JobState]] = {
     J.WAITING: frozenset({J.WORKING, J.REFUSED, J.UNCONFIRMED, J.WITHDRAWN}),
-    J.UNCONFIRMED: frozenset({J.WAITING, J.WITHDRAWN}),
+    # Its answer may come after all.
+    J.UNCONFIRMED: frozenset({J.WORKING, J.WAITING, J.WITHDRAWN}),
     J.WORKING: ENDS | {J.WORKING, J.UNWATCHED},
     J.PULL_REQUEST: frozenset({J.WORKING, J.GONE}),
     J.NO_PULL_REQUEST: frozenset({J.WORKING, J.GONE}),
@@ -48,7 +49,7 @@ PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
     # A reply that joins another one is sent with it.
     P.WAITING: frozenset({P.NEW, P.SENDING, P.SENT, P.WITHDRAWN, P.REFUSED}),
     P.SENDING: frozenset({P.SENT, P.WAITING, P.UNCONFIRMED, P.REFUSED}),
-    P.UNCONFIRMED: frozenset({P.WAITING, P.WITHDRAWN}),
+    P.UNCONFIRMED: frozenset({P.SENT, P.WAITING, P.WITHDRAWN}),
     P.SENT: frozenset(),
     P.REFUSED: frozenset(),
     P.WITHDRAWN: frozenset(),
@@ -86,14 +87,10 @@ class PromptStep:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStep:
-    """A step of a delivery that is being sent.
-
-    ``lease_until``: when the lease ends and the delivery is claimed again.
-    """
+    """A step of a delivery that is being sent."""
 
     state: DeliveryState
     fields: DeliveryStepFields
-    lease_until: datetime | None = None
 
 
 def _job_step(
@@ -259,12 +256,6 @@ def prompt_edited(prompt: Prompt, raw: str, take_thread: TakeThread | None, at: 
     )
 
 
-def prompt_sending(prompt: Prompt, at: datetime) -> PromptStep:
-    """Return the step to *sending*, to write before the call so that a crash cannot send twice."""
-    fields: PromptStepFields = {"sent_at": at, "attempts": prompt.attempts + 1, "in_queue": False}
-    return _prompt_step(prompt, P.SENDING, fields)
-
-
 def prompt_sent(prompt: Prompt) -> PromptStep:
     """Return the step for a prompt that the docs service accepted. Its text as it was sent is not kept."""
     return _prompt_step(prompt, P.SENT, {"response_url": None, "text": ""})
@@ -322,20 +313,17 @@ def delivery_dead(delivery: NewDelivery, at: datetime, error: str) -> DeliverySt
 def delivery_retried(at: datetime) -> DeliveryStep:
     """Return the step for a dead letter that an operator has tried again: it is looked for, then posted."""
     fields: DeliveryStepFields = {"error": None, "settled_at": None, "attempts": 0, "due_at": at}
-    return DeliveryStep(DeliveryState.SENDING, fields)
+    return DeliveryStep(DeliveryState.UNCLEAR, fields)
 
 
 def delivery_postponed(due_at: datetime, *, plain: bool) -> DeliveryStep:
-    """Return the step for a delivery that certainly failed, or is not there, and is retried at ``due_at``.
+    """Return the step for a delivery that certainly failed and is retried at ``due_at``.
 
     ``plain``: retry without the blocks.
     """
     return DeliveryStep(DeliveryState.PENDING, {"due_at": due_at, "plain": plain})
 
 
-def delivery_unconfirmed(check_at: datetime, with_others_at: datetime) -> DeliveryStep:
-    """Return the step for a delivery that may have succeeded: *sending* until it is checked.
-
-    ``with_others_at``: when it may be checked with others of its conversation.
-    """
-    return DeliveryStep(DeliveryState.SENDING, {"due_at": with_others_at}, lease_until=check_at)
+def delivery_unclear(look_at: datetime) -> DeliveryStep:
+    """Return the step for a delivery that may have succeeded: it is looked for at ``look_at``."""
+    return DeliveryStep(DeliveryState.UNCLEAR, {"due_at": look_at})

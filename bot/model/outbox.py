@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Self, TypedDict
 
@@ -38,59 +38,6 @@ class Method(StrEnum):
     END_UPLOAD = "files.completeUploadExternal"
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """A pace of calls: ``burst`` at once, then one every ``interval``.
-
-    The calls so far are kept as one time, ``free_at``: each call moves it on by an interval. It may be ahead
-    of the clock by ``burst`` intervals.
-    """
-
-    burst: int
-    interval: timedelta
-
-    def room(self, free_at: datetime, now: datetime) -> int:
-        """Return how many calls may be made now."""
-        begun = -((now - free_at) // self.interval) if free_at > now else 0
-        return max(self.burst - begun, 0)
-
-    def after_calls(self, free_at: datetime, now: datetime, calls: int) -> datetime:
-        """Return ``free_at`` after that many calls."""
-        return max(free_at, now) + calls * self.interval
-
-    def next_at(self, free_at: datetime) -> datetime:
-        """Return when the next call may be made."""
-        return free_at - (self.burst - 1) * self.interval
-
-    def held(self, until: datetime) -> datetime:
-        """Return the ``free_at`` that allows one call at ``until``, and none before."""
-        return until + (self.burst - 1) * self.interval
-
-
-_TIER_3, _TIER_4 = (2, 48), (5, 95)
-_BURSTS: Mapping[Method, tuple[int, int]] = {
-    Method.POST: (12, 240),
-    Method.EDIT: _TIER_3,
-    Method.WHISPER: _TIER_4,
-    Method.REACT: _TIER_3,
-    Method.OPEN: _TIER_3,
-    Method.SEARCH_CHANNEL: _TIER_3,
-    Method.SEARCH_THREAD: _TIER_3,
-    Method.BEGIN_UPLOAD: _TIER_4,
-    Method.END_UPLOAD: _TIER_4,
-}
-"""The burst of each method, and its calls a minute after it. Their sum is the most in any minute.
-
-A method of tier 3 takes 50, of tier 4 100: https://docs.slack.dev/reference/methods names the tier of each.
-"""
-
-
-def pace_of(method: Method, minute_seconds: float = 60.0) -> Pace:
-    """Return the pace of a method. Tests shorten Slack's minute."""
-    burst, calls_a_minute = _BURSTS[method]
-    return Pace(burst, timedelta(seconds=minute_seconds / calls_a_minute))
-
-
 class DeliveryKind(StrEnum):
     """The kind of Slack call that a delivery makes."""
 
@@ -115,7 +62,7 @@ class DeliveryKind(StrEnum):
     """A CSV file with all rows of an answer: in a channel, or in the direct messages of ``user``."""
 
 
-_CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
+CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
     DeliveryKind.ROOT: (Method.POST,),
     DeliveryKind.EDIT: (Method.EDIT,),
     DeliveryKind.REPLY: (Method.POST,),
@@ -125,66 +72,6 @@ _CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
     DeliveryKind.POST: (Method.POST,),
     DeliveryKind.FILE: (Method.BEGIN_UPLOAD, Method.END_UPLOAD),
 }
-
-
-def calls_of(kind: DeliveryKind, *, by_url: bool, unconfirmed: bool = False) -> tuple[Method, ...]:
-    """Return the methods of Slack that a delivery calls; none through a response URL, which has no limit.
-
-    ``unconfirmed``: of a file, which is looked for first. For posts see ``Place``.
-    """
-    if by_url:
-        return ()
-    is_sought = unconfirmed and kind is DeliveryKind.FILE
-    return (*((Method.SEARCH_CHANNEL,) if is_sought else ()), *_CALLS[kind])
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A conversation in which posts of unclear outcome are searched for, all of them with one reading.
-
-    ``thread``: the thread of the channel; None for its other messages. ``user``: whose direct messages it is
-    in the place of a channel.
-    """
-
-    channel: ChannelId
-    thread: MessageTs | None = None
-    user: UserId | None = None
-
-    @classmethod
-    def direct(cls, user: UserId) -> Self:
-        """Return the direct messages of somebody."""
-        return cls(ChannelId(""), user=user)
-
-    @property
-    def calls(self) -> tuple[Method, ...]:
-        """Return the methods of Slack that a reading calls."""
-        if self.user is not None:
-            return (Method.OPEN, Method.SEARCH_CHANNEL)
-        return (Method.SEARCH_CHANNEL if self.thread is None else Method.SEARCH_THREAD,)
-
-
-def place_of(
-    kind: DeliveryKind,
-    channel: ChannelId,
-    user: UserId | None,
-    root_ts: MessageTs | None,
-    thread_ts: MessageTs | None,
-) -> Place | None:
-    """Return where a delivery's post is searched for; None if it is no post that can be found.
-
-    ``root_ts`` and ``thread_ts`` are those of its job: the face, and the thread in which the face is a reply.
-    """
-    match kind:
-        case DeliveryKind.ROOT:
-            return Place(channel, thread_ts)
-        case DeliveryKind.REPLY:
-            return Place(channel, thread_ts or root_ts)
-        case DeliveryKind.POST:
-            return Place(channel)
-        case DeliveryKind.PRIVATE if user is not None:
-            return Place.direct(user)
-        case _:
-            return None
 
 
 REPEATABLE = (
@@ -203,13 +90,15 @@ _JOINING = (DeliveryKind.ROOT, DeliveryKind.POST, DeliveryKind.FILE)
 
 
 class DeliveryState(StrEnum):
-    """``pending → sending → sent | dead``. *sending* with an expired lease means unconfirmed.
+    """``pending → sending → sent | dead``. Whether one that lost its lease was sent is unclear, too.
 
-    An operator makes a dead one unconfirmed again.
+    An operator makes a dead one unclear again.
     """
 
     PENDING = "pending"
     SENDING = "sending"
+    UNCLEAR = "unclear"
+    """It may have been sent, so it is looked for in Slack before it is sent again."""
     SENT = "sent"
     DEAD = "dead"
 
@@ -333,17 +222,6 @@ class Delivery:
     request: str | None = None
 
     @property
-    def searched_in(self) -> Place | None:
-        """Return where it is searched for, instead of being posted; None if it is to be carried out.
-
-        What is not there is posted at its next claim.
-        """
-        what = self.what
-        if not self.unconfirmed or what.response_url is not None:
-            return None
-        return place_of(what.kind, what.channel, what.user, self.root_ts, self.thread_ts)
-
-    @property
     def joins(self) -> bool:
         """Whether a public channel may be joined for it: somebody has just asked for something there.
 
@@ -351,14 +229,6 @@ class Delivery:
         """
         is_scheduled = self.what.subscription is not None and self.what.question is not None
         return self.what.kind in _JOINING and not is_scheduled
-
-    @property
-    def calls(self) -> tuple[Method, ...]:
-        """Return the methods of Slack that it calls."""
-        if self.searched_in is not None:
-            return self.searched_in.calls
-        by_url = self.what.response_url is not None
-        return calls_of(self.what.kind, by_url=by_url, unconfirmed=self.unconfirmed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,9 @@ class PromptStepFields(PromptFields, total=False):
     response_url: None
 
 
+_NO_PROJECT = ProjectId("")
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """One text for the agent.
@@ -96,6 +99,8 @@ class Prompt:
     attachments: str | None = None
     key: str = ""
     sent_at: datetime | None = None
+    project: ProjectId = _NO_PROJECT
+    claimed_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

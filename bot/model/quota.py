@@ -15,6 +15,8 @@ MAY_NOT_WRITE = "ForbiddenToWrite"
 _KEY_REASONS = frozenset({"Unauthorized", "Forbidden", MAY_NOT_WRITE})
 """The reasons of back-offs because the key is refused. Other reasons are names of errors, too."""
 QUOTA_PERIOD = timedelta(hours=1)
+LONGEST_BACK_OFF = timedelta(minutes=65)
+"""The docs service may ask to wait for an hour at most."""
 UNKNOWN_WAIT = timedelta(seconds=60)
 """Wait when nothing tells when the next use frees."""
 _MARGIN = timedelta(seconds=1)
@@ -33,6 +35,10 @@ class BackOff:
     since: datetime
     until: datetime
     attempts: int = 1
+
+    def lasts(self, now: datetime) -> bool:
+        """Return whether calls wait. One that ends too far ahead was written by a clock that was ahead."""
+        return now < self.until <= now + LONGEST_BACK_OFF
 
     @property
     def is_refusal(self) -> bool:
@@ -61,6 +67,8 @@ class Queued:
     due_at: datetime
     in_queue: bool = False
     refused_at: datetime | None = None
+    told_until: datetime | None = None
+    """Until when it waits, as its job's status message says."""
 
 
 @dataclass(frozen=True, slots=True)

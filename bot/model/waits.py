@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from bot.model.ids import ChannelId, JobNumber
 from bot.model.jobs import JobState, QueueWhy
-from bot.model.outbox import PACED, QUIET, DeliveryKind, DeliveryState, calls_of, pace_of
+from bot.model.outbox import QUIET, DeliveryKind, DeliveryState
 from bot.model.prompts import PromptKind, PromptState
 from bot.model.quota import MAY_NOT_WRITE, BackOff
 
@@ -52,8 +51,6 @@ class WaitWhy(StrEnum):
     """A poll's time."""
     SEARCH = "search"
     """Slack did not say whether it took the message, so it is looked for."""
-    PACE = "pace"
-    """The pace of Slack's methods and channels."""
 
 
 _STUCK = (WaitWhy.WORKER, WaitWhy.PROCESS)
@@ -181,8 +178,7 @@ class WaitingPoll:
 class WaitingDelivery:
     """A delivery that Slack has neither accepted nor refused, with what it depends on.
 
-    ``is_behind``: others in its thread go first. ``has_face``: its job's face has been posted. ``by_url``: it
-    goes through a response URL. ``paces``: when each channel and method is free, see ``Pace``.
+    ``is_behind``: others in its thread go first. ``has_face``: its job's face has been posted.
     """
 
     kind: DeliveryKind
@@ -194,8 +190,6 @@ class WaitingDelivery:
     lease: Lease = field(default_factory=Lease)
     is_behind: bool = False
     has_face: bool = True
-    by_url: bool = False
-    paces: Mapping[str, datetime] = field(default_factory=dict)
 
     def wait(self, now: datetime) -> Wait:
         """Return what it waits for."""
@@ -205,24 +199,19 @@ class WaitingDelivery:
 
     def _doubt(self, now: datetime) -> _Why | None:
         """Return that it is searched for: nobody is sending it, and it may have been sent."""
-        if self.state is not DeliveryState.SENDING or (self.lease.owner and self.lease.is_held(now)):
+        if self.lease.owner and self.lease.is_held(now):
             return None
-        return WaitWhy.SEARCH, self.lease.until if self.lease.is_held(now) else None, None
+        match self.state:
+            case DeliveryState.UNCLEAR:
+                return WaitWhy.SEARCH, self.due_at if self.due_at > now else None, None
+            case DeliveryState.SENDING:
+                return WaitWhy.SEARCH, None, None
+        return None
 
     def _turn(self, now: datetime) -> _Why:
         if self.is_behind:
             return (WaitWhy.BEFORE if self.has_face else WaitWhy.FACE), None, None
-        if self.due_at > now:
-            return WaitWhy.RETRY, self.due_at, None
-        free_at = max(self._free_at(), default=now)
-        return (WaitWhy.PACE, free_at, None) if free_at > now else (WaitWhy.WORKER, None, None)
-
-    def _free_at(self) -> list[datetime]:
-        """Return when its channel and its methods take the next call."""
-        methods = calls_of(self.kind, by_url=self.by_url)
-        channel = [self.channel] if self.kind in PACED else []
-        calls = [pace_of(each).next_at(self.paces[each]) for each in methods if each in self.paces]
-        return [*calls, *(self.paces[each] for each in channel if each in self.paces)]
+        return (WaitWhy.RETRY, self.due_at, None) if self.due_at > now else (WaitWhy.WORKER, None, None)
 
 
 def _held(lease: Lease, now: datetime) -> _Why | None:
@@ -230,7 +219,7 @@ def _held(lease: Lease, now: datetime) -> _Why | None:
 
 
 def _backing_off(back_off: BackOff | None, now: datetime) -> _Why | None:
-    if back_off is None or back_off.until <= now:
+    if back_off is None or not back_off.lasts(now):
         return None
     why = WaitWhy.KEY if back_off.is_refusal else WaitWhy.SERVICE
     return why, back_off.until, back_off.reason

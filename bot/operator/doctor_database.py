@@ -6,14 +6,13 @@ import asyncio
 import os
 import shutil
 import sqlite3
-from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from sqlalchemy import Connection, StaticPool, create_engine, literal, make_url, select, text, union_all
+from sqlalchemy import Connection, StaticPool, create_engine, make_url, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.health.checks import Finding
@@ -22,7 +21,6 @@ from bot.model.waits import Wait
 from bot.operator.rows import wait_words
 from bot.store import Transaction
 from bot.store.database import Database, is_on_network, sqlite_file
-from bot.store.leases import UNREADABLE
 from bot.store.limits import explain
 from bot.store.migrate import HEAD, revision_of
 from bot.store.schema import metadata, subscriptions
@@ -37,13 +35,6 @@ _CHANNELS = (
     .distinct()
     .order_by(subscriptions.c.channel)
     .limit(30)
-)
-_SET_ASIDE = union_all(
-    *(
-        select(literal(table.name)).where(table.c.claimed_by == UNREADABLE)
-        for table in metadata.sorted_tables
-        if "claimed_by" in table.c
-    )
 )
 _ZONES = (
     select(subscriptions.c.zone)
@@ -136,7 +127,7 @@ def _of_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
     if (revision or "") < HEAD:
         return [], []
     now = datetime.now(UTC)
-    found = [*_unreadable(connection), _oldest(Transaction(connection), now)]
+    found = [*_unknown_zones(connection), _oldest(Transaction(connection), now)]
     return found, connection.execute(_CHANNELS).scalars().all()
 
 
@@ -156,15 +147,11 @@ def _told(waiting: Sequence[Wait]) -> str:
     return f"{f'job {oldest.job}, ' if oldest.job else ''}{wait_words(oldest)}"
 
 
-def _unreadable(connection: Connection) -> list[Finding]:
-    """Return what is set aside because this version or this machine cannot read it."""
-    aside = Counter(connection.execute(_SET_ASIDE).scalars())
-    found = [f"{count} of {table}" for table, count in sorted(aside.items())]
+def _unknown_zones(connection: Connection) -> list[Finding]:
+    """Return a finding about digests whose time zone this machine does not have."""
     zones = connection.execute(_ZONES).scalars()
-    found += [f"digests at times in {zone}" for zone in zones if not is_zone(zone)]
-    advice = (
-        "Run the newest version of the bot that has worked with it, on a machine with current time zones."
-    )
+    found = [f"digests at times in {zone}" for zone in zones if not is_zone(zone)]
+    advice = "Run the bot on a machine with current time zones."
     return [Finding("rows", False, f"cannot be read, and wait: {', '.join(found)}", advice)] if found else []
 
 
@@ -208,8 +195,6 @@ def _check_postgres(connection: Connection, connections: int) -> DatabaseFinding
 
 
 def _connections(free: int, connections: int) -> Finding:
-    # A process that runs workers listens on one more.
-    needed = connections + 1
-    seen = f"{max(free, 0)} left on the server, and each process may open {needed}"
+    seen = f"{max(free, 0)} left on the server, and each process may open {connections}"
     advice = "Lower DATABASE_CONNECTIONS, run fewer processes, or raise max_connections of the server."
-    return Finding("connections", free >= needed, seen, advice if free < needed else "")
+    return Finding("connections", free >= connections, seen, advice if free < connections else "")

@@ -133,7 +133,6 @@ _REASONS: Mapping[WaitWhy, str] = {
     WaitWhy.RETRY: "its next try",
     WaitWhy.TIME: "its time",
     WaitWhy.SEARCH: "a search in Slack, which did not say whether it took it",
-    WaitWhy.PACE: "Slack's pace",
 }
 
 

@@ -74,7 +74,7 @@ UNKNOWN_ID_CODES = frozenset({"user_not_found", "no_such_subteam", "channel_not_
 NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.ConnectionTimeoutError)
 """Errors after which Slack has certainly not seen the request. A proxy refuses before anything is sent."""
 _DEFAULT_WAIT_SECONDS = 5.0
-_MOST_WAIT_SECONDS = 3_600.0
+_MOST_WAIT_SECONDS = 600.0
 
 
 @asynccontextmanager
@@ -155,7 +155,7 @@ def refused(code: str, details: tuple[str, ...] = ()) -> SlackRefused:
 
 
 def wait_seconds(header: str | None) -> float:
-    """Return a ``Retry-After`` header in seconds, from 0.5 to an hour; 5 when it is missing or no number."""
+    """Return a ``Retry-After`` header in seconds, from 0.5 to 600; 5 when it is missing or no number."""
     try:
         asked = float(header or _DEFAULT_WAIT_SECONDS)
     except ValueError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -75,9 +75,16 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Due(UtcDateTime):
-    """When a worker may take the row."""
+    """A time until which something waits. It is never written further ahead than ``longest``.
+
+    A time that lies further ahead was written by a clock that was ahead, and counts as passed.
+    """
 
     cache_ok = True
+
+    def __init__(self, **longest: float) -> None:
+        super().__init__()
+        self.longest = timedelta(**longest)
 
 
 class Forgotten:
@@ -231,7 +238,7 @@ def reader(
 
 def lease() -> tuple[Column[str | None], Column[datetime | None]]:
     """Return the columns of a lease (``leases.py``)."""
-    return Column("claimed_by", Id(80)), Column("claimed_until", UtcDateTime)
+    return Column("claimed_by", Id(80)), Column("claimed_until", Due(minutes=5))
 
 
 class Repository:

@@ -8,22 +8,24 @@ import os
 import re
 import sqlite3
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
-from sqlalchemy import Engine, QueuePool, StaticPool, create_engine, event
+from sqlalchemy import Engine, QueuePool, StaticPool, create_engine, event, func, select
 from sqlalchemy.engine import Connection, make_url
-from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
 
-from bot.store.deadline import Attempt, DatabaseThreads, current, write_in_time
+from bot.store.deadline import OutcomeUnknown, TooLate, Work, WorkQueue, commit, current
 
 if TYPE_CHECKING:
-    import psycopg
     from sqlalchemy.engine.interfaces import CoreExecuteOptionsParameter, DBAPIConnection, ExceptionContext
     from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -39,6 +41,8 @@ _READING: Mapping[str, CoreExecuteOptionsParameter] = {
 }
 """Execution options of read-only transactions: they block nobody and see one state of the database."""
 _BUSY_SECONDS = 10.0
+_TOGETHER = 20
+"""As many changes that wait for SQLite's writer are committed together."""
 _CLOSE_SECONDS = 0.5
 PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
@@ -82,15 +86,18 @@ class Database:
     """
 
     def __init__(self, writer: Engine, reader: Engine | None, threads: int) -> None:
-        self._writer = writer
-        self._reader = reader or writer
-        # Each thread closes what is idle in its pool as it ends, so that the last one closes the rest. The
-        # engine's own `dispose` forgets a connection that is in use, and nobody would close it.
-        self._writing = DatabaseThreads("database write", threads, writer.pool.dispose)
-        self._reading = self._writing
-        self.is_closed = False
-        if reader:
-            self._reading = DatabaseThreads("database read", at_end=reader.pool.dispose)
+        self._writer, self._reader = writer, reader or writer
+        self._threads = threads
+        self._begin()
+
+    def _begin(self) -> None:
+        self._write_pool = self._read_pool = ThreadPoolExecutor(self._threads, "database write")
+        if self._reader is not self._writer:
+            self._read_pool = ThreadPoolExecutor(1, "database read")
+        # PostgreSQL's sessions share their waits for the disk by themselves, and each holds locks meanwhile.
+        most = 1 if self.is_postgresql else _TOGETHER
+        self._writing = WorkQueue(self._write_pool, partial(commit, self._writer), most=most)
+        self._reading = WorkQueue(self._read_pool, partial(_read, self._reader))
 
     @classmethod
     def open(cls, url: str, connections: int = CONNECTIONS) -> Self:
@@ -118,20 +125,32 @@ class Database:
     async def write(self, change: Callable[[Connection], Result]) -> Result:
         """Run ``change`` in a transaction: commit when it returns, roll back when it raises.
 
-        Of a request with a deadline: raises what ``write_in_time`` does.
+        Of a request with a deadline: raises TooLate or OutcomeUnknown then.
         """
         if (deadline := current()) is None:
-            return await self._writing.run(partial(_write, self._writer, change))
-        return await write_in_time(self._writer, self._writing, change, deadline)
+            return await self._writing.run(change)
+        try:
+            result = await self._writing.run(change, may_leave=True, deadline=deadline)
+        except OutcomeUnknown:
+            deadline.has_written = True
+            raise
+        except DBAPIError as error:
+            # The connection may have been lost during the commit.
+            deadline.has_written |= error.connection_invalidated
+            raise
+        deadline.has_written = True
+        return result
 
     async def try_writing(self, change: Callable[[Connection], None]) -> None:
         """Run ``change`` in a transaction. A caller that is cancelled does not wait for its end."""
-        await self._writing.run(partial(_write, self._writer, change), may_leave=True)
+        await self._writing.run(change, may_leave=True)
 
     async def read(self, query: Callable[[Connection], Result]) -> Result:
         """Run ``query`` read-only on one state of the database. Raises TooLate at a request's deadline."""
-        async with Attempt(deadline).in_time() if (deadline := current()) else nullcontext():
-            return await self._reading.run(partial(_read, self._reader, query), may_leave=True)
+        try:
+            return await self._reading.run(query, may_leave=True, deadline=current())
+        except OutcomeUnknown:
+            raise TooLate("the database did not answer in time") from None
 
     async def empty_log(self) -> None:
         """Move SQLite's log into the file, so that nothing that was erased is left in it.
@@ -140,29 +159,52 @@ class Database:
         https://www.sqlite.org/pragma.html#pragma_wal_checkpoint
         """
         if self.file is not None:
-            await self._writing.run(partial(_empty_log, self._writer))
-
-    def postgres_connection(self) -> psycopg.Connection[tuple[object, ...]]:
-        """Return a new autocommit connection outside the pool; the caller closes it."""
-        taken = self._writer.raw_connection()
-        driver: psycopg.Connection[tuple[object, ...]] = cast(
-            "psycopg.Connection[tuple[object, ...]]", taken.driver_connection
-        )
-        taken.detach()
-        driver.autocommit = True
-        return driver
+            await asyncio.wrap_future(self._write_pool.submit(_empty_log, self._writer))
 
     async def close(self) -> None:
         """Close the connections once all running and queued functions have ended.
 
-        One that takes half a second more is left to its thread, which closes its connection when it ends.
+        One that takes half a second more is left to its thread; its connection is closed when it ends. A
+        closed database opens again when it is used.
         """
-        self.is_closed = True
-        for threads in (self._writing, self._reading):
-            ends = map(asyncio.wrap_future, threads.stop())
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_CLOSE_SECONDS):
-                    await asyncio.gather(*ends)
+        closed, loop = asyncio.Event(), asyncio.get_running_loop()
+        opened = ((self._write_pool, self._writer), (self._read_pool, self._reader))
+        self._begin()
+
+        def close() -> None:
+            for pool, engine in opened:
+                pool.shutdown()
+                # Not before: `dispose` forgets a connection that is in use, and nobody would close it.
+                engine.dispose()
+            with suppress(RuntimeError):  # the loop may be closed by then
+                loop.call_soon_threadsafe(closed.set)
+
+        threading.Thread(target=close, name="database close", daemon=True).start()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await closed.wait()
+
+
+class ServerClock:
+    """The clock of a PostgreSQL server, so that leases and due times mean the same on all machines."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._ahead_seconds = 0.0
+
+    async def read(self) -> None:
+        """Read the server's clock. Until the next time it goes on with the seconds that pass here."""
+        at = await self._database.read(lambda connection: connection.scalar(select(func.clock_timestamp())))
+        self._ahead_seconds = cast("datetime", at).timestamp() - _passed_seconds()
+
+    def __call__(self) -> datetime:
+        """Return the present time in UTC."""
+        return datetime.fromtimestamp(self._ahead_seconds + _passed_seconds(), UTC)
+
+
+def _passed_seconds() -> float:
+    """Return seconds that nobody sets, and that pass while the machine sleeps."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def sqlite_file(url: str) -> Path | None:
@@ -172,14 +214,14 @@ def sqlite_file(url: str) -> Path | None:
     return None if not path or path == ":memory:" else Path(path).absolute()
 
 
-def _write(engine: Engine, change: Callable[[Connection], Result]) -> Result:
-    with engine.begin() as connection:
-        return change(connection)
+def _read(engine: Engine, works: Sequence[Work[object]]) -> None:
+    for work in works:
+        work.settle(lambda: _read_one(engine, work))  # noqa: B023 - called at once
 
 
-def _read(engine: Engine, query: Callable[[Connection], Result]) -> Result:
+def _read_one(engine: Engine, work: Work[Result]) -> Result:
     with engine.connect() as connection:
-        return query(connection.execution_options(**_READING[engine.dialect.name]))
+        return work.run(connection.execution_options(**_READING[engine.dialect.name]))
 
 
 def _empty_log(engine: Engine) -> None:

@@ -1,125 +1,44 @@
-"""Threads for database work, so that the event loop never blocks, and until when a request may be stored.
+"""Database threads, so that the event loop never blocks, and the deadline of a request of Slack.
 
-A transaction of a request whose time is up is not committed, so that nothing is carried out that the person
-believes to have failed. https://docs.slack.dev/interactivity/implementing-slash-commands
+A transaction of a request that has not begun in time is dropped, so that nothing is carried out that the
+person believes to have failed. https://docs.slack.dev/interactivity/implementing-slash-commands
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import Future
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from queue import SimpleQueue
 from time import monotonic
-from typing import TypeVar
+from typing import Generic, NoReturn, TypeVar, cast
 
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 Result = TypeVar("Result")
 _LAST_WAIT_SECONDS = 1.0
 
 
-def _run(work: Future[Result], function: Callable[[], Result]) -> None:
-    """Run a function, unless its caller has withdrawn it, and pass on its outcome."""
-    if not work.set_running_or_notify_cancel():
-        return
-    try:
-        work.set_result(function())
-    except StopIteration:  # which no future of asyncio can carry
-        work.set_exception(RuntimeError("the function raised StopIteration"))
-    except BaseException as error:  # re-raised in the caller
-        work.set_exception(error)
-
-
-class DatabaseThreads:
-    """A fixed number of threads that run functions in the order of submission.
-
-    The threads are daemons, so that a hanging database cannot keep the process from exiting. A
-    ``ThreadPoolExecutor`` would, because it joins its threads at exit.
-    """
-
-    def __init__(self, name: str, count: int = 1, at_end: Callable[[], None] = lambda: None) -> None:
-        """Each thread runs ``at_end`` as the last thing that it does."""
-        self._name = name
-        self._count = count
-        self._at_end = at_end
-        self._queue: SimpleQueue[Callable[[], None] | Future[None]] = SimpleQueue()
-        self._threads: list[threading.Thread] = []
-
-    async def run(self, function: Callable[[], Result], *, may_leave: bool = False) -> Result:
-        """Run a function in a thread; return its result or raise its exception.
-
-        When the caller is cancelled, a function that has not started is dropped. One that has started is
-        awaited for at most one second, so that the caller's cleanup sees its effect, yet a hanging database
-        cannot keep the process from stopping. With ``may_leave`` it is not awaited.
-        """
-        if len(self._threads) < self._count:
-            name = f"{self._name} {len(self._threads)}"
-            self._threads.append(threading.Thread(target=self._serve, name=name, daemon=True))
-            self._threads[-1].start()
-        work = Future[Result]()
-        self._queue.put(partial(_run, work, function))
-        done = asyncio.wrap_future(work)
-        # If the caller is gone, asyncio must not log that nobody retrieved an error.
-        done.add_done_callback(lambda each: each.cancelled() or each.exception())
-        try:
-            return await asyncio.shield(done)
-        except asyncio.CancelledError:
-            if not work.cancel() and not may_leave:
-                await _wait_for_end(done)
-            raise
-
-    def _serve(self) -> None:
-        while not isinstance(work := self._queue.get(), Future):
-            work()
-            del work  # or its result would stay in memory until the next function arrives
-        self._at_end()
-        _run(work, lambda: None)
-
-    def stop(self) -> list[Future[None]]:
-        """Tell the threads to end once the queue is empty. Return a future of the end of each."""
-        ends = [Future[None]() for _ in self._threads]
-        for end in ends:
-            self._queue.put(end)
-        self._threads = []
-        return ends
-
-
-async def _wait_for_end(done: asyncio.Future[Result]) -> None:
-    """Wait until the future is done or the time is up, even if this task is cancelled again."""
-    until = monotonic() + _LAST_WAIT_SECONDS
-    while not done.done() and (left := until - monotonic()) > 0:
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait({done}, timeout=left)
-
-
-_LEEWAY_SECONDS = 0.01
-"""The caller of a transaction leaves that much later than it may commit, whatever the exactness of timers."""
-
-
 class TooLate(SQLAlchemyError):
-    """The time of a request was up; its transaction is not committed."""
+    """The time of a request was up before its transaction began; nothing is stored."""
 
 
 class OutcomeUnknown(SQLAlchemyError):
-    """The transaction of a request may have been committed, or may still be."""
+    """The time of a request was up while its transaction ran, which may still be committed."""
 
 
 @dataclass(eq=False, slots=True)
 class Deadline:
-    """The end of the time of one request, in seconds of ``time.monotonic``.
-
-    ``has_written``: a transaction of the request has been committed, or may have been.
-    """
+    """The end of the time of one request, in seconds of ``time.monotonic``."""
 
     at: float
     has_written: bool = False
+    """Whether a transaction of the request has been committed, or may have been."""
 
     @classmethod
     def after(cls, seconds: float) -> Deadline:
@@ -141,9 +60,9 @@ def current() -> Deadline | None:
 
 @contextmanager
 def within(deadline: Deadline | None) -> Iterator[None]:
-    """Let what is read and written in this block end by a deadline, also in tasks that begin in it.
+    """Apply a deadline to the reads and writes of this block, also in tasks that begin in it.
 
-    None lifts the deadline: for what goes on after Slack is answered, and for what others wait for, too.
+    None lifts the deadline: for work after Slack's acknowledgement, and for work that others wait for, too.
     """
     token = _CURRENT.set(deadline)
     try:
@@ -153,59 +72,132 @@ def within(deadline: Deadline | None) -> Iterator[None]:
 
 
 @dataclass(eq=False, slots=True)
-class Attempt:
-    """One transaction of a request. A database thread commits it, and the event loop gives up on it."""
+class Work(Generic[Result]):
+    """A function that waits for a database thread, and its outcome."""
 
-    deadline: Deadline
-    is_committing: bool = False
+    function: Callable[[Connection], Result]
+    deadline: Deadline | None = None
+    outcome: Future[Result] = field(default_factory=Future)
 
-    def begin_commit(self) -> None:
-        """Note that the commit begins. Raises TooLate when the time is up."""
-        # Noted before the look at the time: whoever gives up later and finds no note knows of no commit.
-        self.is_committing = True
-        if self.deadline.left_seconds() <= 0:
-            self.is_committing = False
-            raise TooLate("the time of the request was up before the commit")
-
-    @asynccontextmanager
-    async def in_time(self) -> AsyncIterator[None]:
-        """Leave the block at the deadline. Raises TooLate then, or OutcomeUnknown if the commit has begun."""
-        try:
-            async with asyncio.timeout(max(self.deadline.left_seconds(), 0.0) + _LEEWAY_SECONDS):
-                yield
-        except TimeoutError:
-            self.deadline.has_written |= self.is_committing
-            if self.is_committing:
-                raise OutcomeUnknown("the database has not confirmed the commit") from None
-            raise TooLate("the database did not answer in time") from None
-
-
-async def write_in_time(
-    engine: Engine, threads: DatabaseThreads, change: Callable[[Connection], Result], deadline: Deadline
-) -> Result:
-    """Run ``change`` in a transaction of a request, and commit it before the deadline.
-
-    Raises TooLate at the deadline, or OutcomeUnknown if the commit has begun or its connection is lost.
-    """
-    attempt = Attempt(deadline)
-    async with attempt.in_time():
-        result = await threads.run(partial(_write, engine, change, attempt), may_leave=True)
-    deadline.has_written = True
-    return result
-
-
-def _write(engine: Engine, change: Callable[[Connection], Result], attempt: Attempt) -> Result:
-    with engine.connect() as connection, connection.begin() as transaction:
-        if engine.dialect.name == "postgresql":
-            milliseconds = max(int(attempt.deadline.left_seconds() * 1_000), 1)
+    def run(self, connection: Connection) -> Result:
+        """Run the function. On PostgreSQL its statements end at the deadline, even if they wait."""
+        if self.deadline and connection.dialect.name == "postgresql":
+            milliseconds = max(int(self.deadline.left_seconds() * 1_000), 1)
             connection.exec_driver_sql(f"SET LOCAL statement_timeout = {milliseconds}")
-        result = change(connection)
-        attempt.begin_commit()
+        return self.function(connection)
+
+    def settle(self, run: Callable[[], Result]) -> None:
+        """Call ``run`` and pass its result or its error to the caller."""
         try:
-            transaction.commit()
-        except DBAPIError as error:
-            if error.connection_invalidated:
-                attempt.deadline.has_written = True
-                raise OutcomeUnknown("the connection was lost during the commit") from None
+            self.outcome.set_result(run())
+        except StopIteration:  # no future of asyncio can carry it
+            self.outcome.set_exception(RuntimeError("the function raised StopIteration"))
+        except BaseException as error:  # re-raised in the caller
+            self.outcome.set_exception(error)
+
+
+class WorkQueue:
+    """Functions that wait for the threads of a pool. ``execute`` gets as many as wait, ``most`` at most."""
+
+    def __init__(
+        self, pool: ThreadPoolExecutor, execute: Callable[[Sequence[Work[object]]], None], *, most: int = 1
+    ) -> None:
+        self._pool = pool
+        self._execute = execute
+        self._most = most
+        self._waiting = deque[Work[object]]()
+
+    async def run(
+        self,
+        function: Callable[[Connection], Result],
+        *,
+        may_leave: bool = False,
+        deadline: Deadline | None = None,
+    ) -> Result:
+        """Run a function in a thread; return its result or raise its exception.
+
+        When the caller is cancelled, a function that has not begun is dropped. One that has begun is awaited
+        for at most one second, so that the caller's cleanup sees its effect, yet a database that hangs cannot
+        keep the process from stopping. With ``may_leave`` it is not awaited.
+
+        Raises TooLate at the deadline, or OutcomeUnknown if the function has begun.
+        """
+        work = Work(function, deadline)
+        self._waiting.append(cast("Work[object]", work))
+        self._pool.submit(self._serve)
+        done = asyncio.wrap_future(work.outcome)
+        # If the caller is gone, asyncio must not log that nobody retrieved an error.
+        done.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        try:
+            async with asyncio.timeout(None if deadline is None else max(deadline.left_seconds(), 0.0)):
+                return await asyncio.shield(done)
+        except TimeoutError:
+            if done.done():
+                return done.result()
+            if work.outcome.cancel():
+                raise TooLate("the database did not begin in time") from None
+            raise OutcomeUnknown("the database has not confirmed the transaction in time") from None
+        except asyncio.CancelledError:
+            if not work.outcome.cancel() and not may_leave:
+                await _wait_for_end(done)
             raise
-    return result
+
+    def _serve(self) -> None:
+        works: list[Work[object]] = []
+        with suppress(IndexError):
+            while len(works) < self._most:
+                work = self._waiting.popleft()
+                if work.outcome.set_running_or_notify_cancel():
+                    works.append(work)
+        if works:
+            self._execute(works)
+
+
+async def _wait_for_end(done: asyncio.Future[Result]) -> None:
+    """Wait until the future is done or the time is up, even if this task is cancelled again."""
+    until = monotonic() + _LAST_WAIT_SECONDS
+    while not done.done() and (left := until - monotonic()) > 0:
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait({done}, timeout=left)
+
+
+def commit(engine: Engine, works: Sequence[Work[object]]) -> None:
+    """Commit functions together, so that they share one wait for the disk; an error undoes only its own.
+
+    When the database fails, each function runs again in a transaction of its own.
+    """
+    if len(works) > 1:
+        try:
+            with engine.begin() as connection:
+                outcomes = [_run_in_savepoint(connection, work) for work in works]
+        except SQLAlchemyError:
+            pass
+        else:
+            for work, outcome in zip(works, outcomes, strict=True):
+                work.settle(outcome)
+            return
+    for work in works:
+        work.settle(lambda: _commit_one(engine, work))  # noqa: B023 - called at once
+
+
+def _run_in_savepoint(connection: Connection, work: Work[Result]) -> Callable[[], Result]:
+    """Run a function in a savepoint. Return a function that returns its result or raises its error."""
+    try:
+        with connection.begin_nested():
+            result = work.run(connection)
+    except DBAPIError as error:
+        if not isinstance(error, IntegrityError):
+            raise  # SQLite may have undone the whole transaction: https://www.sqlite.org/lang_transaction.html
+        return partial(_raise, error)
+    except Exception as error:
+        return partial(_raise, error)
+    return lambda: result
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
+
+
+def _commit_one(engine: Engine, work: Work[Result]) -> Result:
+    with engine.begin() as connection:
+        return work.run(connection)

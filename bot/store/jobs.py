@@ -37,7 +37,7 @@ from bot.model.lifecycle import JobStep
 from bot.model.prompts import JobRequest
 from bot.model.quota import MAY_NOT_WRITE
 from bot.store.columns import reader
-from bot.store.leases import FREE, HOLDER, LIMIT, NOW, Claimer, Rows, claiming, held
+from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, is_ahead
 from bot.store.members import write_job_end
 from bot.store.queues import POLLS
 from bot.store.schema import SEEN, back_offs, channels, jobs, prompts, pull_requests
@@ -47,8 +47,7 @@ _OPEN = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
 _OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c.root_ts.is_not(None))
 _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_why": None}
 
-# Rows of a multi-row INSERT may be returned in any order, so each carries the values that identify it.
-_ADD = jobs.insert().returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text, jobs.c.project)
+_ADD = jobs.insert().returning(jobs.c.number)
 
 _BY_MENTION = exists().where(channels.c.id == jobs.c.channel, channels.c.by_mention)
 _first = jobs.alias("first")
@@ -68,7 +67,9 @@ _MORE = (
 )
 _WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
 _WITH_NUMBER_LOCKED = _WITH_NUMBER.with_for_update()
-_BACKING_OFF = select(back_offs.c.project).where(back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE)
+_BACKING_OFF = select(back_offs.c.project).where(
+    is_ahead(back_offs.c.until), back_offs.c.reason != MAY_NOT_WRITE
+)
 _CLAIM_DUE = claiming(
     jobs,
     candidates=select(jobs.c.number)
@@ -78,11 +79,6 @@ _CLAIM_DUE = claiming(
     .limit(LIMIT),
     still=POLLS.waits,
     more=_MORE,
-)
-_RESCHEDULE = (
-    jobs.update()
-    .where(jobs.c.number == bindparam("job_number"), held(jobs))
-    .values(poll_at=bindparam("next_poll_at"), saw_active=True, misses=0, **FREE)
 )
 
 
@@ -124,25 +120,21 @@ class JobRepository(Rows[TrackedJob]):
         )
     )
 
-    def add_all(self, wanted: Sequence[JobRequest], asked_at: datetime) -> dict[JobRequest, JobNumber]:
-        """Add a job in state *waiting* for each (different) element of ``wanted``; return their numbers."""
-        rows = [
-            {
-                "project": each.project,
-                "channel": each.channel,
-                "requester": each.asked_by,
-                "text": each.raw,
-                "asked_at": asked_at,
-                "state": JobState.WAITING,
-                "thread_ts": each.thread,
-                "again_of": each.again_of,
-                "project_label": each.project_label,
-                "about": each.about,
-            }
-            for each in wanted
-        ]
-        added = self.connection.execute(_ADD, rows)
-        return {JobRequest(*request): JobNumber(number) for number, *request in added}
+    def add(self, wanted: JobRequest, asked_at: datetime) -> JobNumber:
+        """Add a job in state *waiting*; return its number."""
+        values = {
+            "project": wanted.project,
+            "channel": wanted.channel,
+            "requester": wanted.asked_by,
+            "text": wanted.raw,
+            "asked_at": asked_at,
+            "state": JobState.WAITING,
+            "thread_ts": wanted.thread,
+            "again_of": wanted.again_of,
+            "project_label": wanted.project_label,
+            "about": wanted.about,
+        }
+        return JobNumber(self.connection.execute(_ADD, values).scalar_one())
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""
@@ -256,7 +248,7 @@ class JobRepository(Rows[TrackedJob]):
         self._write(number, owner, {**fields, **FREE})
 
     def claim_due(
-        self, claimer: Claimer, limit: int, *, besides: Collection[ProjectId] = ()
+        self, claimer: Claimer, limit: int, *, besides: Collection[str] = ()
     ) -> Sequence[TrackedJob]:
         """Claim the most overdue polls.
 
@@ -264,13 +256,6 @@ class JobRepository(Rows[TrackedJob]):
         for more than writing).
         """
         return self._claim(_CLAIM_DUE, claimer, limit=limit, besides=list(besides))
-
-    def reschedule(self, next_polls: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:
-        """Free the leases of jobs whose poll found nothing new, and set the time of each one's next poll."""
-        if not next_polls:
-            return
-        polls = [{"job_number": number, HOLDER.key: owner, "next_poll_at": at} for number, at in next_polls]
-        self.connection.execute(_RESCHEDULE, polls)
 
     def asked_between(
         self, project: ProjectId, since: datetime, until: datetime, limit: int

@@ -3,10 +3,10 @@
 The contract, for every queue (prompts, polls, deliveries, snapshots, questions, conversations to be read):
 
 * A row is *claimable* when it meets its queue's condition (for example, it is due and nothing before it is
-  unsettled) and nobody holds its lease: ``claimed_until`` is empty or in the past.
+  unsettled) and nobody holds its lease: ``claimed_until`` is empty or has passed (``has_passed``).
 * ``claim`` takes rows with one statement. The claimer holds their leases until they run out. The leases of
   a dead process expire without any action.
-* A claimed row that this version cannot read is set aside (``readable_claims``), so that it stops no other.
+* A claimed row that this version cannot read is left to its lease, so that it stops no other.
 * Writing the outcome requires the owner (``held``) and frees the lease (``FREE``). When the lease ran out
   and another owner took the row, nothing is written and ``LeaseLost`` is raised.
 
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cache
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar, cast
 
 import structlog
 from pydantic import SecretStr
@@ -39,18 +39,16 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.engine import Connection, RowMapping
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.dml import ReturningUpdate
+from sqlalchemy.sql.functions import FunctionElement
 
-from bot.store.columns import AnyTable, Repository, UtcDateTime, update_one
+from bot.store.columns import AnyTable, Due, Repository, UtcDateTime, update_one
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""
 
-
-UNREADABLE = "unreadable"
-"""The owner of the leases of rows that could not be read. `docs-bot doctor` counts them."""
-_ASIDE = timedelta(hours=1)
-"""How long such a row is left alone. A newer version may be running by then."""
 Item = TypeVar("Item")
 log = structlog.get_logger(__name__)
 
@@ -85,9 +83,57 @@ _UNTIL: BindParameter[datetime] = bindparam("lease_until", type_=UtcDateTime)
 ClaimStatement = ReturningUpdate[tuple[object, ...]]
 
 
+AnyTime: TypeAlias = ColumnElement[datetime] | ColumnElement[datetime | None] | ColumnElement[object]
+"""A column of type ``Due``."""
+
+
+class _Later(FunctionElement[datetime]):
+    """The time that lies a number of seconds after another, or before it."""
+
+    inherit_cache = True
+    type = UtcDateTime()
+
+
+@compiles(_Later, "sqlite")
+def _later_on_sqlite(element: _Later, compiler: SQLCompiler, **options: object) -> str:
+    time, seconds = (compiler.process(each, **options) for each in element.clauses)
+    return f"strftime('%Y-%m-%d %H:%M:%f', {time}, '{seconds} seconds')"
+
+
+@compiles(_Later, "postgresql")
+def _later_on_postgresql(element: _Later, compiler: SQLCompiler, **options: object) -> str:
+    time, seconds = (compiler.process(each, **options) for each in element.clauses)
+    return f"{time} + interval '{seconds} seconds'"
+
+
+def later(now: datetime | BindParameter[datetime], by: timedelta) -> datetime | ColumnElement[datetime]:
+    """Return the time that lies ``by`` after another, also in a statement that is built once."""
+    if isinstance(now, datetime):
+        return now + by
+    return _Later(now, literal_column(f"{by.total_seconds():+.0f}"))
+
+
+def _latest(column: AnyTime, now: datetime | BindParameter[datetime]) -> datetime | ColumnElement[datetime]:
+    """Return the furthest time that can have been written into a column of type ``Due``."""
+    return later(now, cast("Due", column.type).longest)
+
+
+def has_passed(column: AnyTime, now: datetime | BindParameter[datetime] = NOW) -> ColumnElement[bool]:
+    """Return the condition that a time has come, or lies further ahead than its column allows.
+
+    Such a time was written by a clock that was ahead, and would hold its row for as long as that.
+    """
+    return or_(column <= now, column > _latest(column, now))
+
+
+def is_ahead(column: AnyTime, now: datetime | BindParameter[datetime] = NOW) -> ColumnElement[bool]:
+    """Return the condition that a time is still to come: the opposite of ``has_passed``."""
+    return and_(column > now, column <= _latest(column, now))
+
+
 def unclaimed(table: AnyTable) -> ColumnElement[bool]:
     """Return the condition that no lease on the row is held at the time ``NOW``."""
-    return or_(table.c.claimed_until.is_(None), table.c.claimed_until < NOW)
+    return or_(table.c.claimed_until.is_(None), has_passed(table.c.claimed_until))
 
 
 def held(table: AnyTable) -> ColumnElement[bool]:
@@ -155,36 +201,17 @@ def claim(
     return sorted(rows, key=lambda row: row[key])
 
 
-def readable(
-    table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMapping], Item]
-) -> tuple[list[Item], list[object]]:
-    """Return rows as ``read`` returns them, and the keys of those that it cannot read.
+def readable(table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMapping], Item]) -> list[Item]:
+    """Return rows as ``read`` returns them. Those that it cannot read are logged and left out.
 
-    A newer version may have written a value that this one does not know. It is logged once.
+    A newer version may have written a value that this one does not know.
     """
-    key, found, unreadable = next(iter(table.primary_key.columns)).key, list[Item](), list[object]()
+    key, found = next(iter(table.primary_key.columns)).key, list[Item]()
     for row in rows:
         try:
             found.append(read(row))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            unreadable.append(row[key])
             log.error("row_not_readable", table=table.name, row=row[key], reason=type(error).__name__)
-    return found, unreadable
-
-
-def readable_claims(
-    connection: Connection,
-    table: AnyTable,
-    rows: Iterable[RowMapping],
-    read: Callable[[RowMapping], Item],
-    now: datetime,
-) -> list[Item]:
-    """Return claimed rows as ``read`` returns them. Those that it cannot read are leased to nobody."""
-    found, unreadable = readable(table, rows, read)
-    if unreadable:
-        which = next(iter(table.primary_key.columns)).in_(unreadable)
-        aside = {"claimed_by": UNREADABLE, "claimed_until": now + _ASIDE}
-        connection.execute(table.update().where(which).values(aside))
     return found
 
 
@@ -240,12 +267,11 @@ class Rows(Repository, Generic[Item]):
         """Return the newest (or ``oldest``) rows that match, without those that cannot be read."""
         wanted = select(self.table, *self.more).where(condition)
         ordered = wanted.order_by(self._key if oldest else self._key.desc()).limit(limit).offset(skipped)
-        return readable(self.table, self.connection.execute(ordered).mappings(), self.read)[0]
+        return readable(self.table, self.connection.execute(ordered).mappings(), self.read)
 
     def _claim(self, statement: ClaimStatement, claimer: Claimer, **parameters: object) -> list[Item]:
         """Claim rows, and return those that can be read."""
-        rows = claim(self.connection, statement, claimer, **parameters)
-        return readable_claims(self.connection, self.table, rows, self.read, claimer.now)
+        return readable(self.table, claim(self.connection, statement, claimer, **parameters), self.read)
 
     def _write(self, key: int, owner: str | None, values: Mapping[str, object]) -> None:
         """Write columns of one row. Raises LeaseLost when ``owner`` is given and does not hold the lease."""

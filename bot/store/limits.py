@@ -20,10 +20,13 @@ from bot.model.quota import MAY_NOT_WRITE, BackOff
 from bot.model.visitors import Budget
 from bot.store.columns import Repository, insert_unless_there, reader
 from bot.store.database import UnusableDatabase
+from bot.store.leases import is_ahead
 from bot.store.schema import analytics_calls, back_offs, jobs, limits
 
 WINDOW = timedelta(hours=1)
 _MOST_WORDS = 300
+SKEW = timedelta(minutes=1)
+"""Uses further ahead were counted by a clock that was ahead."""
 
 
 class QuotaRepository(Repository):
@@ -45,7 +48,7 @@ class QuotaRepository(Repository):
 
     def exhausted_until(self, project: ProjectId, now: datetime) -> datetime | None:
         """Return the time until which the service accepts nothing; None when it has passed."""
-        statement = select(self.until).where(limits.c.project == project, self.until > now)
+        statement = select(self.until).where(limits.c.project == project, is_ahead(self.until, now))
         return self.connection.execute(statement).scalar_one_or_none()
 
 
@@ -57,7 +60,7 @@ class BudgetRepository(QuotaRepository):
     def read(self, project: ProjectId, limit: int, now: datetime) -> Budget:
         """Return the calls used in the last hour, and when the next call is possible if none is left."""
         calls = select(func.count(), func.min(analytics_calls.c.at)).where(
-            analytics_calls.c.project == project, analytics_calls.c.at > now - WINDOW
+            analytics_calls.c.project == project, analytics_calls.c.at.between(now - WINDOW, now + SKEW)
         )
         used, oldest_at = self.connection.execute(calls).one()
         free_at = self.exhausted_until(project, now)

@@ -3,53 +3,137 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from dataclasses import fields
-from datetime import datetime, timedelta
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
 from functools import partial
 
-from sqlalchemy import ColumnElement, Integer, String, and_, bindparam, exists, or_, select, true
+from sqlalchemy import ColumnElement, String, and_, bindparam, case, exists, or_, select, true
 from sqlalchemy.engine import RowMapping
 
 from bot.model.access import Origin, message_key
 from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs, can_be_id
+from bot.model.jobs import JobState
 from bot.model.lifecycle import DeliveryStep
-from bot.model.outbox import PACED, REPEATABLE, DeadLetter, Delivery, DeliveryKind, DeliveryState, NewDelivery
+from bot.model.outbox import (
+    PACED,
+    REPEATABLE,
+    DeadLetter,
+    Delivery,
+    DeliveryKind,
+    DeliveryState,
+    Method,
+    NewDelivery,
+)
+from bot.model.paces import calls_of
 from bot.model.prompts import PromptKind
 from bot.store.columns import Repository, insert_unless_there, reader, update_one
-from bot.store.leases import FREE, HOLDER, Claimer, LeaseLost, held, readable_claims
-from bot.store.outbox_claims import OPEN, THREAD_POSTS, PaceRepository, claim_pending, claim_unconfirmed
+from bot.store.leases import (
+    FREE,
+    HOLDER,
+    NOW,
+    Claimer,
+    LeaseLost,
+    claim,
+    claiming,
+    has_passed,
+    held,
+    one_of,
+    readable,
+    unclaimed,
+)
 from bot.store.schema import deliveries, jobs, prompts
 
+THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
+OPEN = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.UNCLEAR)
 _IN_THREAD = (*THREAD_POSTS, DeliveryKind.EDIT)
-_Place = tuple[MessageTs | None, MessageTs | None, str | None]
-"""The face of a job, the thread in which it is a reply, and the key of the request that began the job."""
 _END = ":end"
 """The last part of the keys of replies that tell the end of an iteration."""
+_MOST_READY = 500
 
 
+def waits_in_thread() -> ColumnElement[bool]:
+    """Return the condition that others in the same thread go first.
+
+    What people read keeps its order, behind the face, which begins the thread. An edit notifies nobody, so
+    it waits until all is said.
+    """
+    other = deliveries.alias("other")
+    is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, OPEN))
+    earlier, is_post = other.c.seq < deliveries.c.seq, one_of(other.c.kind, THREAD_POSTS)
+    is_reply, is_edit = deliveries.c.kind == DeliveryKind.REPLY, deliveries.c.kind == DeliveryKind.EDIT
+    before_reply = or_(other.c.kind == DeliveryKind.ROOT, and_(is_post, earlier))
+    same = and_(other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits))
+    # A job that waits to be sent gets its face before that.
+    comes = and_(jobs.c.root_ts.is_(None), jobs.c.state == JobState.WAITING)
+    is_faceless = exists().where(jobs.c.number == deliveries.c.job, comes)
+    return or_(
+        and_(is_reply, or_(is_open.where(before_reply), is_faceless)),
+        and_(is_edit, or_(is_open.where(is_post), is_open.where(same, earlier), is_faceless)),
+    )
+
+
+_EDITED = deliveries.alias("edited")
+_PLACES = (
+    select(deliveries.c.seq, jobs.c.root_ts, jobs.c.thread_ts, prompts.c.key, _EDITED.c.posted_ts)
+    .outerjoin(jobs, jobs.c.number == deliveries.c.job)
+    .outerjoin(prompts, and_(prompts.c.job == deliveries.c.job, prompts.c.kind == PromptKind.START))
+    .outerjoin(_EDITED, _EDITED.c.key == deliveries.c.edits)
+    .where(deliveries.c.seq.in_(bindparam("chosen", expanding=True)))
+)
+_READY = (
+    select(
+        *deliveries.c["seq", "kind", "channel", "state"],
+        deliveries.c.response_url.is_not(None).label("by_url"),
+    )
+    .where(one_of(deliveries.c.state, OPEN), has_passed(deliveries.c.due_at), unclaimed(deliveries))
+    .where(~waits_in_thread())
+    .where(
+        or_(~one_of(deliveries.c.kind, PACED), deliveries.c.channel.not_in(bindparam("busy", expanding=True)))
+    )
+    .order_by(deliveries.c.seq)
+    .limit(_MOST_READY)
+)
+_CLAIM = claiming(
+    deliveries,
+    candidates=select(deliveries.c.seq).where(deliveries.c.seq.in_(bindparam("chosen", expanding=True))),
+    still=one_of(deliveries.c.state, OPEN),
+    values={
+        # One that was being sent when its lease ran out may have been posted.
+        "state": case(
+            (deliveries.c.state == DeliveryState.PENDING, DeliveryState.SENDING), else_=DeliveryState.UNCLEAR
+        ),
+        "attempts": deliveries.c.attempts + 1,
+    },
+)
 _to_new = reader(NewDelivery, deliveries)
 
 
-def _to_delivery(
-    row: RowMapping, faces: dict[JobNumber, _Place], posted: dict[str, MessageTs | None], lapsed: set[int]
-) -> Delivery:
-    """Return a claimed row as a Delivery. ``posted``: the timestamps of posts to edit, by their keys."""
-    place = faces.get(row["job"], (None, None, None))
-    what = _to_new(row)
+def _to_delivery(row: RowMapping, places: Mapping[int, RowMapping]) -> Delivery:
+    what, place = _to_new(row), places[row["seq"]]
     return Delivery(
         id=DeliveryId(row["id"]),
         what=what,
         created_at=row["created_at"],
         attempts=row["attempts"],
-        root_ts=place[0],
-        thread_ts=place[1],
-        edited_ts=posted.get(what.edits) if what.edits else place[0],
-        unconfirmed=row["seq"] in lapsed,
+        root_ts=place["root_ts"],
+        thread_ts=place["thread_ts"],
+        edited_ts=place["posted_ts"] if what.edits else place["root_ts"],
+        unconfirmed=row["state"] == DeliveryState.UNCLEAR,
         plain=row["plain"],
         held_until=row["claimed_until"],
-        request=place[2],
+        request=place["key"],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A delivery that may go out as soon as Slack's paces allow it."""
+
+    seq: int
+    kind: DeliveryKind
+    channel: ChannelId
+    calls: tuple[Method, ...]
 
 
 class OutboxRepository(Repository):
@@ -91,46 +175,35 @@ class OutboxRepository(Repository):
         )
         return self.connection.execute(statement.order_by(deliveries.c.seq.desc()).limit(1)).scalar()
 
-    def claim(
-        self, claimer: Claimer, limit: int, pace_seconds: float, minute_seconds: float = 60.0
-    ) -> Sequence[Delivery]:
-        """Claim deliveries to carry out now and mark them *sending*.
+    def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[Ready]:
+        """Return what may go out, oldest first; no post into a busy channel.
 
-        A post waits for the earlier posts in its thread, and an edit of the face for all of them. A channel
-        gets one post at a time, and the next one ``pace_seconds`` later at the earliest. No method is called
-        faster than its pace allows (https://docs.slack.dev/apis/web-api/rate-limits).
-        A delivery that was *sending* when its lease ran out is returned with ``unconfirmed`` set.
+        A post waits for the earlier posts in its thread, and an edit of the face for all of them.
         """
-        paces = PaceRepository(self.connection)
-        methods = paces.lock_methods(claimer.now, minute_seconds)
-        unconfirmed = claim_unconfirmed(self.connection, claimer, methods, limit)
-        fresh = claim_pending(self.connection, claimer, methods, limit)
-        posted_in = (row["channel"] for row in fresh if row["kind"] in PACED)
-        paces.hold_channels(posted_in, claimer.now + timedelta(seconds=pace_seconds))
-        taken, lapsed = [*fresh, *unconfirmed], {row["seq"] for row in unconfirmed}
-        faces = self._faces({row["job"] for row in taken if row["job"] is not None})
-        posted = self._posted({row["edits"] for row in taken if row["edits"] is not None})
-        read = partial(_to_delivery, faces=faces, posted=posted, lapsed=lapsed)
-        return readable_claims(self.connection, deliveries, taken, read, claimer.now)
+        rows = self.connection.execute(_READY, {NOW.key: now, "busy": list(busy_channels)})
+        return [
+            Ready(
+                row.seq,
+                kind := DeliveryKind(row.kind),
+                row.channel,
+                calls_of(kind, by_url=row.by_url, is_unclear=row.state != DeliveryState.PENDING),
+            )
+            for row in rows
+        ]
 
-    def _faces(self, numbers: set[JobNumber]) -> dict[JobNumber, _Place]:
-        if not numbers:
-            return {}
-        found = self.connection.execute(_FACES, {"numbers": list(numbers)})
-        return {row.number: (row.root_ts, row.thread_ts, row.key) for row in found}
-
-    def _posted(self, keys: set[str]) -> dict[str, MessageTs | None]:
-        if not keys:
-            return {}
-        statement = select(deliveries.c.key, deliveries.c.posted_ts).where(deliveries.c.key.in_(keys))
-        return {row.key: row.posted_ts for row in self.connection.execute(statement)}
+    def claim(self, claimer: Claimer, chosen: Sequence[int]) -> Sequence[Delivery]:
+        """Claim these deliveries and mark them *sending*, or *unclear* if they may have been sent already."""
+        rows = claim(self.connection, _CLAIM, claimer, chosen=list(chosen))
+        found = self.connection.execute(_PLACES, {"chosen": list(chosen)}).mappings()
+        places = {place["seq"]: place for place in found}
+        return readable(deliveries, rows, partial(_to_delivery, places=places))
 
     def settle(self, delivery: Delivery, step: DeliveryStep, *, owner: str) -> None:
-        """Write a delivery's outcome and free its lease, or set the lease that the step asks for.
+        """Write a delivery's outcome and free its lease.
 
-        Raises LeaseLost unless ``owner`` still holds the lease of this claim.
+        Raises LeaseLost unless ``owner`` still holds its lease.
         """
-        values = {"state": step.state, **step.fields, **FREE, "claimed_until": step.lease_until}
+        values = {"state": step.state, **step.fields, **FREE}
         which, shrinks = _held(delivery, owner), "message" in step.fields
         if not update_one(self.connection, deliveries, _STILL_HELD, which, values, shrinks=shrinks):
             raise LeaseLost(f"delivery {delivery.id}")
@@ -175,7 +248,7 @@ class OutboxRepository(Repository):
         statement = select(deliveries.c.seq).where(
             deliveries.c.channel == channel,
             deliveries.c.kind == DeliveryKind.ROOT,
-            deliveries.c.state == DeliveryState.SENDING,
+            deliveries.c.state.in_((DeliveryState.SENDING, DeliveryState.UNCLEAR)),
         )
         return self.connection.execute(statement.limit(1)).first() is not None
 
@@ -235,25 +308,10 @@ def _fields(one: NewDelivery) -> dict[str, object]:
 
 def _held(delivery: Delivery, owner: str) -> dict[str, object]:
     """Return the parameters of ``_STILL_HELD`` for a delivery that ``owner`` has claimed."""
-    return {"this": delivery.id, HOLDER.key: owner, "this_attempt": delivery.attempts}
+    return {"this": delivery.id, HOLDER.key: owner}
 
 
-_FACES = (
-    select(jobs.c.number, jobs.c.root_ts, jobs.c.thread_ts, prompts.c.key)
-    .outerjoin(prompts, and_(prompts.c.job == jobs.c.number, prompts.c.kind == PromptKind.START))
-    .where(jobs.c.number.in_(bindparam("numbers", expanding=True)))
-)
-_STILL_HELD = and_(
-    deliveries.c.id == bindparam("this"),
-    held(deliveries),
-    deliveries.c.attempts == bindparam("this_attempt", type_=Integer),
-)
-"""The condition that somebody holds the lease with which they claimed a delivery.
-
-A process whose writes wait for longer than a lease may claim a delivery again before it has written the
-outcome of its earlier claim. That outcome must not free the new lease: another process would post again.
-Each claim is an attempt of its own.
-"""
+_STILL_HELD = and_(deliveries.c.id == bindparam("this"), held(deliveries))
 _DROP_EDITS = deliveries.delete().where(
     deliveries.c.job == bindparam("of_job"),
     deliveries.c.kind == DeliveryKind.EDIT,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Unpack
 
@@ -24,16 +24,20 @@ from bot.store.leases import (
     Claimer,
     LeaseLost,
     Rows,
-    claiming_oldest,
+    claiming,
+    has_passed,
     held,
     one_of,
     unclaimed,
 )
+from bot.store.limits import SKEW
 from bot.store.members import write_prompt_end
 from bot.store.queues import ABANDONED_PROMPTS, NEW_PROMPTS, UNSETTLED, WAITING_PROMPTS
 from bot.store.schema import audit, jobs, prompts
 
-_to_queued = reader(Queued, prompts, refused_at=lambda row: row["sent_at"])
+_to_queued = reader(
+    Queued, prompts, refused_at=lambda row: row["sent_at"], told_until=lambda row: row["told_until"]
+)
 _NOT_FAILED = (
     JobState.WAITING,
     JobState.WORKING,
@@ -60,40 +64,32 @@ def face_before() -> ColumnElement[bool]:
 
 
 # Built once: building a statement takes longer than running it.
-_ADD = prompts.insert()
-_EARLIER = (
-    select(*prompts.c["key", "job", "asked_by", "channel", "raw", "project"])
-    .where(
-        or_(
-            prompts.c.key.in_(bindparam("keys", expanding=True)),
-            and_(
-                prompts.c.kind == PromptKind.START,
-                prompts.c.asked_by.in_(bindparam("people", expanding=True)),
-                prompts.c.asked_at > bindparam("since"),
-                prompts.c.raw.in_(bindparam("words", expanding=True)),
-                exists().where(jobs.c.number == prompts.c.job, one_of(jobs.c.state, _NOT_FAILED)),
-            ),
-        )
-    )
-    .order_by(prompts.c.id)
-)
-_WAITING_BY = (
-    select(prompts.c.asked_by, func.count().label("waiting"))
-    .where(one_of(prompts.c.state, _UNSENT), prompts.c.asked_by.in_(bindparam("people", expanding=True)))
-    .group_by(prompts.c.asked_by)
-)
 _IN_TURN = or_(prompts.c.kind != PromptKind.START, ~face_before())
 _CLAIM_NEW = NEW_PROMPTS.claiming(_IN_TURN)
 _CLAIM_ABANDONED = ABANDONED_PROMPTS.claiming()
-_CLAIM_THESE = claiming_oldest(
-    prompts, prompts.c.state == PromptState.WAITING, prompts.c.id.in_(bindparam("ids", expanding=True))
+_BEGIN_SENDING = claiming(
+    prompts,
+    candidates=select(prompts.c.id).where(prompts.c.id.in_(bindparam("ids", expanding=True))),
+    still=prompts.c.state == PromptState.WAITING,
+    values={
+        "state": PromptState.SENDING,
+        "sent_at": NOW,
+        "attempts": prompts.c.attempts + 1,
+        "in_queue": False,
+    },
 )
 _WAITING_PROJECTS = select(prompts.c.project).where(WAITING_PROMPTS.waits, WAITING_PROMPTS.is_free).distinct()
 _QUOTA_QUEUE = (
-    select(*prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "in_queue", "sent_at"])
+    select(
+        *prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "in_queue", "sent_at"],
+        select(jobs.c.queue_until)
+        .where(jobs.c.number == prompts.c.job)
+        .scalar_subquery()
+        .label("told_until"),
+    )
     .where(
         prompts.c.project == bindparam("of_project"),
-        or_(prompts.c.due_at <= NOW, prompts.c.in_queue),
+        or_(has_passed(prompts.c.due_at), prompts.c.in_queue),
         WAITING_PROMPTS.is_free,
     )
     .order_by(prompts.c.id)
@@ -155,37 +151,30 @@ class PromptRepository(Rows[Prompt]):
         row = self.connection.execute(prompts.insert().values(_values(new)).returning(prompts.c.id))
         return PromptId(row.scalar_one())
 
-    def add_all(self, new: Sequence[NewPrompt]) -> None:
-        """Store several prompts, in this order."""
-        self.connection.execute(_ADD, [_values(each) for each in new])
-
     def job_of(self, key: RequestKey) -> JobNumber | None:
         """Return the job of the request with this key; None when the request is new."""
         job = select(prompts.c.job).where(prompts.c.key == key)
         return self.connection.execute(job).scalar_one_or_none()
 
-    def earlier(
-        self, keys: Sequence[RequestKey], wanted: Sequence[JobRequest], since: datetime
-    ) -> tuple[dict[RequestKey, JobNumber], dict[JobRequest, JobNumber]]:
-        """Find repeated requests with one statement; new ones are missing in both results.
+    def same_job(self, wanted: JobRequest, since: datetime) -> JobNumber | None:
+        """Return the job that this person asked for after ``since`` with the same words, unless it failed."""
+        same = select(prompts.c.job).where(
+            prompts.c.kind == PromptKind.START,
+            prompts.c.asked_by == wanted.asked_by,
+            prompts.c.asked_at > since,
+            prompts.c.channel == wanted.channel,
+            prompts.c.project == wanted.project,
+            prompts.c.raw == wanted.raw,
+            exists().where(jobs.c.number == prompts.c.job, one_of(jobs.c.state, _NOT_FAILED)),
+        )
+        return self.connection.execute(same.order_by(prompts.c.id.desc()).limit(1)).scalar_one_or_none()
 
-        The first result maps known keys to their jobs. The second maps elements of ``wanted`` to jobs that
-        have not failed and that the user asked for after ``since``, in the same channel, words and project.
-        """
-        asked = {
-            "keys": keys,
-            "people": list({each.asked_by for each in wanted}),
-            "words": list({each.raw for each in wanted}),
-            "since": since,
-        }
-        found = self.connection.execute(_EARLIER, asked).all()
-        by_key = {row.key: row.job for row in found if row.key in set(keys)}
-        return by_key, {JobRequest(*row[2:]): row.job for row in found}
-
-    def waiting_by(self, people: Collection[UserId]) -> dict[UserId, int]:
-        """Return how many prompts of each of these people are not sent yet; those without any are missing."""
-        found = self.connection.execute(_WAITING_BY, {"people": list(people)})
-        return {row.asked_by: row.waiting for row in found}
+    def waiting_by(self, user: UserId) -> int:
+        """Return how many prompts of a person are not sent yet."""
+        theirs = and_(one_of(prompts.c.state, _UNSENT), prompts.c.asked_by == user)
+        return int(
+            self.connection.execute(select(func.count()).select_from(prompts).where(theirs)).scalar_one()
+        )
 
     def get(self, prompt: PromptId) -> Prompt | None:
         """Return the prompt with this id; None when there is none."""
@@ -229,19 +218,24 @@ class PromptRepository(Rows[Prompt]):
         waits = and_(_together(job, user, begun_at), prompts.c.state == PromptState.WAITING)
         self.connection.execute(prompts.update().where(waits).values(due_at=until))
 
-    def join(self, prompt: Prompt) -> Sequence[Prompt]:
-        """Mark what its author has added to a follow-up as sent with it, and return it, oldest first."""
+    def join(self, prompt: Prompt) -> None:
+        """Mark what its author has added to a follow-up as sent with it."""
         if prompt.message_ts is None:
-            return ()
+            return
         added = and_(
             _together(prompt.job, prompt.asked_by, prompt.asked_at),
             *(prompts.c.id > prompt.id, prompts.c.state == PromptState.WAITING),
         )
-        rows = self.connection.execute(select(prompts).where(added).order_by(prompts.c.id))
-        joined = [self.read(row) for row in rows.mappings()]
-        for each in joined:
+        for each in self._all(added):
             self.apply(each.id, lifecycle.prompt_joined(each))
-        return joined
+
+    def joined(self, prompt: Prompt) -> Sequence[Prompt]:
+        """Return what has joined a follow-up, oldest first."""
+        return () if prompt.message_ts is None else self._all(_joined(prompt))
+
+    def _all(self, condition: ColumnElement[bool]) -> Sequence[Prompt]:
+        rows = self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
+        return [self.read(row) for row in rows.mappings()]
 
     def part(self, prompt: Prompt) -> None:
         """Let what has joined a follow-up wait again, since that was not sent after all."""
@@ -268,11 +262,6 @@ class PromptRepository(Rows[Prompt]):
         still = {"was": step.was, _AS_READ.key: step.raw, HOLDER.key: owner}
         self._write_if(prompt, still, {"state": step.state, **step.fields, **FREE})
         write_prompt_end(self.connection, prompt, step.state)
-
-    def begin_sending(self, prompt: PromptId, step: PromptStep, claimer: Claimer) -> None:
-        """Write that a prompt is about to be sent, and renew its lease, so that the call has a full lease."""
-        still = {"was": step.was, _AS_READ.key: step.raw, HOLDER.key: claimer.owner}
-        self._write_if(prompt, still, {"state": step.state, **step.fields, "claimed_until": claimer.until})
 
     def put_back(
         self, prompt: PromptId, owner: str, *, was: PromptState, **fields: Unpack[PromptFields]
@@ -306,20 +295,20 @@ class PromptRepository(Rows[Prompt]):
         rows = self.connection.execute(_QUOTA_QUEUE, {"of_project": project, NOW.key: now})
         return [_to_queued(row) for row in rows.mappings()]
 
-    def claim_these(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
-        """Claim those of these prompts that still wait and are not leased."""
-        if not ids:
-            return []
-        return self._claim(_CLAIM_THESE, claimer, limit=len(ids), ids=ids)
+    def begin_sending(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
+        """Claim those of these prompts that still wait, and mark them *sending*, as each is about to be."""
+        return self._claim(_BEGIN_SENDING, claimer, ids=ids) if ids else []
 
     def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
-        """Return the project's uses in the last hour, or from ``since`` on, and prompts about to be sent."""
-        waits = prompts.c.state == PromptState.WAITING
-        sent = and_(prompts.c.sent_at >= (since or now - QUOTA_PERIOD), ~waits)
-        about_to = and_(waits, prompts.c.claimed_until > now)
-        which = and_(prompts.c.project == project, or_(sent, about_to))
-        rows = self.connection.execute(select(*prompts.c["asked_by", "sent_at", "state"]).where(which))
-        return [Use(who, now if state == PromptState.WAITING else at) for who, at, state in rows]
+        """Return the project's uses in the last hour, or from ``since`` on."""
+        sent = and_(
+            prompts.c.sent_at.between(since or now - QUOTA_PERIOD, now + SKEW),
+            prompts.c.state != PromptState.WAITING,
+        )
+        rows = self.connection.execute(
+            select(prompts.c.asked_by, prompts.c.sent_at).where(prompts.c.project == project, sent)
+        )
+        return [Use(who, at) for who, at in rows]
 
     def took_any_since(self, project: ProjectId, since: datetime) -> bool:
         """Return whether the service has taken a prompt of the project sent at ``since`` or later."""
@@ -373,9 +362,7 @@ class PromptRepository(Rows[Prompt]):
 
     def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:
         """Return a job's prompts that are new, waiting or being sent, oldest first."""
-        condition = and_(prompts.c.job == job, prompts.c.state.in_(UNSETTLED))
-        rows = self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
-        return [self.read(row) for row in rows.mappings()]
+        return self._all(and_(prompts.c.job == job, prompts.c.state.in_(UNSETTLED)))
 
     def with_key(self, key: RequestKey) -> Prompt | None:
         """Return the prompt of the request with this key; None when there is none."""

@@ -23,7 +23,7 @@ from bot.model.questions import (
 )
 from bot.model.visitors import Snapshot
 from bot.store.columns import insert_unless_there, reader
-from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, readable
+from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, has_passed, readable
 from bot.store.queues import QUESTIONS
 from bot.store.schema import questions, subscriptions
 
@@ -204,7 +204,7 @@ class SubscriptionRepository(Rows[Subscription]):
     def due(self, until: datetime, limit: int) -> Sequence[Subscription]:
         """Return active subscriptions whose next run is at or before ``until``, locked on PostgreSQL."""
         condition = and_(
-            subscriptions.c.state == SubscriptionState.ACTIVE, subscriptions.c.next_run_at <= until
+            subscriptions.c.state == SubscriptionState.ACTIVE, has_passed(subscriptions.c.next_run_at, until)
         )
         statement = (
             select(subscriptions)
@@ -214,7 +214,7 @@ class SubscriptionRepository(Rows[Subscription]):
         )
         # Without a limit in SQL, because those that cannot be read stay due.
         rows = self.connection.execute(statement).mappings()
-        return readable(subscriptions, rows, self.read)[0][:limit]
+        return readable(subscriptions, rows, self.read)[:limit]
 
     def change(
         self,
@@ -237,4 +237,4 @@ class SubscriptionRepository(Rows[Subscription]):
     def _oldest(self, condition: ColumnElement[bool], limit: int) -> Sequence[Subscription]:
         statement = select(subscriptions).where(condition).order_by(subscriptions.c.id)
         rows = self.connection.execute(statement).mappings()
-        return readable(subscriptions, rows, self.read)[0][:limit]
+        return readable(subscriptions, rows, self.read)[:limit]

@@ -6,21 +6,29 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, ScalarSelect, and_, exists, func, or_, select, true
+from sqlalchemy import BindParameter, ColumnElement, ScalarSelect, and_, exists, func, or_, select, true
 from sqlalchemy.engine import Connection
 
+from bot.model.misses import NOT_HERE_FOR
 from bot.model.outbox import DeliveryState
 from bot.model.prompts import PromptKind, PromptState
 from bot.model.questions import QuestionState, SubscriptionState
-from bot.model.visitors import SnapshotState
+from bot.model.visitors import ReadingProblem, SnapshotState
 from bot.store.columns import AnyTable, UtcDateTime
-from bot.store.heartbeats import TOLERATED, TOO_LATE, is_ahead
-from bot.store.leases import NOW, ClaimStatement, claiming_oldest, one_of, unclaimed
+from bot.store.leases import (
+    NOW,
+    ClaimStatement,
+    claiming_oldest,
+    has_passed,
+    is_ahead,
+    later,
+    one_of,
+    unclaimed,
+)
 from bot.store.schema import (
     back_offs,
     conversations,
     deliveries,
-    heartbeats,
     jobs,
     previews,
     prompts,
@@ -39,7 +47,8 @@ class Queue(StrEnum):
     REQUESTS = "requests"
     """New prompts, as Slack sent them."""
     PROMPTS = "prompts"
-    """Prompts to be sent, and prompts that a process was sending when it died."""
+    ABANDONED = "abandoned"
+    """Prompts that a process was sending when it died."""
     POLLS = "polls"
     LOOKS = "looks"
     """Pull requests to be looked at."""
@@ -51,8 +60,6 @@ class Queue(StrEnum):
     """New subscriptions, and subscriptions whose weekly time has come."""
     UNREAD = "unread"
     """Conversations to be read again after an outage."""
-    AHEAD = "ahead"
-    """Heartbeats that lie ahead of the clock, because it was set back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,7 @@ class Line:
     @property
     def waits(self) -> ColumnElement[bool]:
         """Return the condition that a row is in the line and its time has come."""
-        return self.here if self.due is None else and_(self.here, self.due <= NOW)
+        return self.here if self.due is None else and_(self.here, has_passed(self.due))
 
     @property
     def is_free(self) -> ColumnElement[bool]:
@@ -114,25 +121,36 @@ def _sendable() -> ColumnElement[bool]:
     """
     has_face = and_(prompts.c.kind == PromptKind.START, jobs.c.root_ts.is_not(None))
     ready = exists().where(jobs.c.number == prompts.c.job, or_(has_face, jobs.c.service_id.is_not(None)))
-    backing_off = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > NOW)
+    backing_off = exists().where(back_offs.c.project == prompts.c.project, is_ahead(back_offs.c.until))
     return and_(~is_behind(), ready, ~backing_off)
 
 
 IS_WANTED = and_(snapshots.c.state == SnapshotState.REQUESTED, snapshots.c.wanted_until > NOW)
 """The condition that a person waits for a snapshot."""
+
+
+def is_not_here(now: datetime | BindParameter[datetime] = NOW) -> ColumnElement[bool]:
+    """Return the condition that the service does not give a snapshot, and is not asked again for a day."""
+    lately = snapshots.c.taken_at > later(now, -NOT_HERE_FOR)
+    return and_(snapshots.c.state == SnapshotState.FAILED, _NOT_GIVEN, lately)
+
+
+_NOT_GIVEN = snapshots.c.problem == ReadingProblem.NOT_HERE
 IS_PLANNED = and_(
     one_of(snapshots.c.state, (SnapshotState.REQUESTED, SnapshotState.FAILED)),
     snapshots.c.planned_until > NOW,
+    func.coalesce(~is_not_here(), true()),
 )
 """The condition that a digest waits for a snapshot. One that failed is fetched again after its pause."""
 NEW_PROMPTS = Line(Queue.REQUESTS, prompts, PromptState.NEW, prompts.c.due_at)
 WAITING_PROMPTS = Line(Queue.PROMPTS, prompts, PromptState.WAITING, prompts.c.due_at, _sendable())
-ABANDONED_PROMPTS = Line(Queue.PROMPTS, prompts, PromptState.SENDING, None)
+ABANDONED_PROMPTS = Line(Queue.ABANDONED, prompts, PromptState.SENDING, None)
 POLLS = Line(Queue.POLLS, jobs, None, jobs.c.poll_at)
 LOOKS = Line(Queue.LOOKS, pull_requests, None, pull_requests.c.look_at)
 PREVIEWS = Line(Queue.PREVIEWS, previews, None, previews.c.due_at)
 DELIVERIES = Line(Queue.DELIVERIES, deliveries, DeliveryState.PENDING, deliveries.c.due_at)
-UNCONFIRMED_DELIVERIES = Line(Queue.DELIVERIES, deliveries, DeliveryState.SENDING, None)
+ABANDONED_DELIVERIES = Line(Queue.DELIVERIES, deliveries, DeliveryState.SENDING, None)
+UNCLEAR_DELIVERIES = Line(Queue.DELIVERIES, deliveries, DeliveryState.UNCLEAR, deliveries.c.due_at)
 SNAPSHOTS = Line(Queue.SNAPSHOTS, snapshots, None, snapshots.c.due_at, or_(IS_WANTED, IS_PLANNED))
 QUESTIONS = Line(Queue.QUESTIONS, questions, QuestionState.WAITING, questions.c.due_at)
 NEW_SUBSCRIPTIONS = Line(Queue.DIGESTS, subscriptions, SubscriptionState.NEW, None)
@@ -142,7 +160,7 @@ LINES = tuple(each for each in list(globals().values()) if isinstance(each, Line
 
 
 def _first(due: ColumnElement[datetime], *which: ColumnElement[bool]) -> ScalarSelect[datetime]:
-    return select(func.min(due, type_=UtcDateTime)).where(due > NOW, *which).scalar_subquery()
+    return select(func.min(due, type_=UtcDateTime)).where(is_ahead(due), *which).scalar_subquery()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +171,12 @@ class Due:
     next_at: datetime | None
 
 
-_AHEAD = exists().select_from(heartbeats).where(is_ahead())
 # Not joined with OR, so that each of them uses an index.
-_CONDITIONS = (*((line.queue, line.is_due()) for line in LINES), (Queue.AHEAD, _AHEAD))
+_CONDITIONS = tuple((line.queue, line.is_due()) for line in LINES)
 _TIMES = (
     *(at for line in LINES if (at := line.next_at()) is not None),
     # Prompts that are due wait while their project has a back-off.
     _first(back_offs.c.until),
-    # An unconfirmed delivery keeps a short lease; Slack is searched for it once the lease has run out.
-    _first(deliveries.c.claimed_until, UNCONFIRMED_DELIVERIES.here),
 )
 _STATEMENT = select(*(each for _, each in _CONDITIONS), *_TIMES)
 """Built once, because building takes longer than the database takes for it."""
@@ -174,7 +189,7 @@ def find_due(connection: Connection, now: datetime) -> Due:
     the order in a thread and a channel's pace. ``next_at`` ignores most leases: a lease that runs out belongs
     to a dead process, and the workers' regular check finds such rows.
     """
-    found = connection.execute(_STATEMENT, {NOW.key: now, TOO_LATE.key: now + TOLERATED}).one()
+    found = connection.execute(_STATEMENT, {NOW.key: now}).one()
     flags, coming = found[: len(_CONDITIONS)], found[len(_CONDITIONS) :]
     queues = frozenset(queue for (queue, _), is_due in zip(_CONDITIONS, flags, strict=True) if is_due)
     return Due(queues, min((at for at in coming if isinstance(at, datetime)), default=None))

@@ -22,7 +22,7 @@ from bot.model.visitors import SnapshotState
 from bot.store.columns import AnyTable, Owner, People, Person, Repository, forgotten, nothing
 from bot.store.leases import FREE
 from bot.store.members import IS_OVER
-from bot.store.outbox_claims import OPEN
+from bot.store.outbox import OPEN
 from bot.store.schema import (
     audit,
     deliveries,

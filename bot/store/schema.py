@@ -13,6 +13,7 @@ from bot.model.previews import PreviewState
 from bot.model.prompts import Act, PromptKind, PromptState
 from bot.model.pull_requests import SeenPullRequest
 from bot.model.questions import QuestionKind, QuestionState, SubscriptionState, VisitorsQuery
+from bot.model.quota import LONGEST_BACK_OFF
 from bot.model.visitors import SnapshotState
 from bot.store.columns import (
     Channel,
@@ -82,7 +83,7 @@ jobs = Table(
     Column("uses_left", Integer),
     Column("also_asked", People),
     Column("earlier", Json(Earlier)),
-    Column("poll_at", Due),
+    Column("poll_at", Due(minutes=70)),
     Column("misses", Integer, nullable=False, server_default=text("0")),
     Column("missing_since", UtcDateTime),
     Column("unread_since", UtcDateTime),
@@ -126,7 +127,7 @@ prompts = Table(
     Column("take_thread", Choice(TakeThread)),
     Column("attachments", UserText),
     Column("files", UserJson(tuple[SharedFile, ...])),
-    Column("due_at", Due, nullable=False),
+    Column("due_at", Due(minutes=65), nullable=False),
     Column("sent_at", UtcDateTime),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     Column("in_queue", Boolean, nullable=False, server_default=text("false")),
@@ -151,7 +152,7 @@ pull_requests = Table(
     Column("seen", SEEN),
     Column("etag", Note),
     Column("looked_at", UtcDateTime),
-    Column("look_at", Due),
+    Column("look_at", Due(days=2)),
     Column("failures", Integer, nullable=False, server_default=text("0")),
     *lease(),
     _if_set("ix_pull_requests_look_at", "look_at"),
@@ -173,7 +174,7 @@ previews = Table(
     Column("url", UserText),
     Column("files", UserJson(tuple[str, ...])),
     Column("log", UserText),
-    Column("due_at", Due),
+    Column("due_at", Due(minutes=65)),
     *lease(),
     _if_set("ix_previews_due_at", "due_at"),
     _if_set("ix_previews_called_at", "called_at"),
@@ -197,7 +198,7 @@ deliveries = Table(
     Column("response_url", Secret),
     Column("plain", Boolean, nullable=False, server_default=text("false")),
     Column("created_at", UtcDateTime, nullable=False),
-    Column("due_at", Due, nullable=False),
+    Column("due_at", Due(minutes=11), nullable=False),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     *lease(),
     Column("posted_ts", Id(40)),
@@ -224,7 +225,7 @@ back_offs = Table(
     "back_offs",
     metadata,
     Column("project", Id(200), primary_key=True),
-    Column("until", Due, nullable=False),
+    Column("until", Due(seconds=LONGEST_BACK_OFF.total_seconds()), nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("reason", Id(200), nullable=False),
     Column("since", UtcDateTime, nullable=False),
@@ -256,7 +257,7 @@ snapshots = Table(
     Column("taken_at", UtcDateTime),
     # What readers wrote; empty for visitors, and once it is forgotten.
     Column("words", UserJson(Words)),
-    Column("due_at", Due, nullable=False),
+    Column("due_at", Due(minutes=65), nullable=False),
     # Until when a person waits for it, and until when a digest does.
     Column("wanted_until", UtcDateTime),
     Column("planned_until", UtcDateTime),
@@ -303,7 +304,7 @@ subscriptions = Table(
     Column("owner", Owner(40), nullable=False),
     Column("state", Choice(SubscriptionState), nullable=False),
     Column("revision", Integer, nullable=False, server_default=text("1")),
-    Column("next_run_at", Due),
+    Column("next_run_at", Due(days=15)),
     Column("last_run_at", UtcDateTime),
     Column("last_result", UserText),
     Column("response_url", Secret),
@@ -333,7 +334,7 @@ questions = Table(
     Column("calls_before", Integer, nullable=False, server_default=text("0")),
     Column("thread_ts", Id(40)),
     Column("asked_at", UtcDateTime, nullable=False),
-    Column("due_at", Due, nullable=False),
+    Column("due_at", Due(minutes=70), nullable=False),
     *lease(),
     Index("ix_questions_state", "state", "due_at"),
 )
@@ -342,9 +343,9 @@ limits = Table(
     "limits",
     metadata,
     Column("project", Id(200), primary_key=True),
-    Column("prompts_until", Due),
-    Column("calls_until", Due),
-    Column("no_previews_until", UtcDateTime),
+    Column("prompts_until", Due(minutes=65)),
+    Column("calls_until", Due(minutes=65)),
+    Column("no_previews_until", Due(hours=25)),
 )
 
 channels = Table(
@@ -384,7 +385,7 @@ conversations = Table(
     Column("thread", Id(40), nullable=False),
     Column("newest_ts", Id(40), nullable=False),
     Column("missed_since", Id(40)),
-    Column("due_at", Due),
+    Column("due_at", Due(minutes=11)),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     *lease(),
     Index("ix_conversations_place", "channel", "thread", unique=True),

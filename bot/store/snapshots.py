@@ -42,7 +42,7 @@ from bot.model.visitors import (
 )
 from bot.store.columns import Repository, insert_unless_there, reader
 from bot.store.leases import FREE, LIMIT, NOW, Claimer, ClaimStatement, LeaseLost, Rows, claiming, unclaimed
-from bot.store.queues import IS_PLANNED, IS_WANTED, SNAPSHOTS
+from bot.store.queues import IS_PLANNED, IS_WANTED, SNAPSHOTS, is_not_here
 from bot.store.schema import page_visitors, snapshots
 
 FRESH = timedelta(minutes=10)
@@ -59,6 +59,7 @@ class SnapshotFields(TypedDict, total=False):
     attempts: int
     problem: str | None
     due_at: datetime
+    taken_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +84,6 @@ def _to_counts(row: RowMapping) -> Counts | None:
 def path_hash(path: str) -> str:
     """Return the hash under which a path is stored."""
     return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def is_not_here(now: datetime | ColumnElement[datetime]) -> ColumnElement[bool]:
-    """Return the condition that the service does not give a snapshot, and is not asked again yet."""
-    return and_(snapshots.c.problem == ReadingProblem.NOT_HERE, snapshots.c.due_at > now)
 
 
 _PROJECT: BindParameter[str] = bindparam("of_project", type_=String)

@@ -24,7 +24,6 @@ from bot.store.leases import release
 from bot.store.limits import BackOffRepository, BudgetRepository, QuotaRepository
 from bot.store.members import AuditRepository, ChannelRepository, MemberRepository
 from bot.store.outbox import OutboxRepository
-from bot.store.outbox_claims import PaceRepository
 from bot.store.previews import PreviewLimits, PreviewRepository
 from bot.store.prompts import PromptRepository
 from bot.store.pull_requests import PullRequestRepository
@@ -57,7 +56,6 @@ class Transaction:
         self.previews = PreviewRepository(connection)
         self.preview_limits = PreviewLimits(connection)
         self.outbox = OutboxRepository(connection)
-        self.paces = PaceRepository(connection)
         self.conversations = ConversationRepository(connection)
         self.back_offs = BackOffRepository(connection)
         self.quota = QuotaRepository(connection)

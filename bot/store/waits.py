@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, ScalarSelect, and_, exists, func, select
@@ -17,10 +17,10 @@ from bot.model.quota import BackOff
 from bot.model.waits import Lease, Wait, WaitingDelivery, WaitingPoll, WaitingPrompt, WaitWhy
 from bot.store.columns import AnyTable, Repository, UtcDateTime, reader
 from bot.store.leases import one_of, readable
-from bot.store.outbox_claims import OPEN, waits_in_thread
+from bot.store.outbox import OPEN, waits_in_thread
 from bot.store.prompts import face_before
 from bot.store.queues import UNSETTLED, is_behind
-from bot.store.schema import back_offs, deliveries, jobs, paces, prompts, questions
+from bot.store.schema import back_offs, deliveries, jobs, prompts, questions
 
 _MOST = 20
 """Maximum deliveries of a job that are looked at."""
@@ -56,7 +56,7 @@ _POLLS = select(*jobs.c["number", "poll_at", "claimed_by", "claimed_until"], *_B
 )
 _DELIVERIES = (
     select(
-        *deliveries.c["seq", "channel", "created_at", "response_url", *_ROW],
+        *deliveries.c["seq", "channel", "created_at", *_ROW],
         _posted.c.root_ts,
         waits_in_thread().label("is_behind"),
     )
@@ -118,14 +118,11 @@ class WaitRepository(Repository):
 
     def _prompts(self, which: ColumnElement[bool], now: datetime) -> list[Wait]:
         rows = self.connection.execute(_PROMPTS.where(which)).mappings()
-        return [each.wait(now) for each in readable(prompts, rows, _prompt)[0]]
+        return [each.wait(now) for each in readable(prompts, rows, _prompt)]
 
     def _deliveries(self, which: ColumnElement[bool], limit: int, now: datetime) -> list[Wait]:
         rows = self.connection.execute(_DELIVERIES.where(which).limit(limit)).mappings().all()
-        found = self.connection.execute(select(paces.c.subject, paces.c.free_at)) if rows else ()
-        free_at = {row.subject: row.free_at for row in found}
-        known, _ = readable(deliveries, rows, lambda row: _delivery(row, free_at))
-        return [each.wait(now) for each in known]
+        return [each.wait(now) for each in readable(deliveries, rows, _delivery)]
 
 
 def _lease(row: RowMapping) -> Lease:
@@ -153,7 +150,7 @@ def _poll(row: RowMapping) -> WaitingPoll:
     return WaitingPoll(row["number"], row["poll_at"], _lease(row), _back_off(row))
 
 
-def _delivery(row: RowMapping, free_at: Mapping[str, datetime]) -> WaitingDelivery:
+def _delivery(row: RowMapping) -> WaitingDelivery:
     return WaitingDelivery(
         kind=DeliveryKind(row["kind"]),
         state=DeliveryState(row["state"]),
@@ -164,8 +161,6 @@ def _delivery(row: RowMapping, free_at: Mapping[str, datetime]) -> WaitingDelive
         lease=_lease(row),
         is_behind=bool(row["is_behind"]),
         has_face=row["root_ts"] is not None,
-        by_url=row["response_url"] is not None,
-        paces=free_at,
     )
 
 

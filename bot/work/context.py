@@ -12,13 +12,14 @@ from bot.github import GithubClient
 from bot.model.access import AccessPolicy, MemberCache
 from bot.model.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.model.jobs import ThreadRef
+from bot.model.paces import Paces
 from bot.model.previews import PreviewsWanted
 from bot.model.projects import Project, Projects
 from bot.model.quota import PollPace
 from bot.model.visitors import Analytics, Budget
 from bot.store import Claimer, Store, Transaction
 from bot.work.ports import Clock, Messenger
-from bot.work.writing import BatchWriter, request_writer, retry_on_db_error
+from bot.work.writing import retry_on_db_error
 
 Result = TypeVar("Result")
 
@@ -65,8 +66,6 @@ class Timeouts:
     """Pause between two checks of a question or a digest whose numbers are being fetched."""
     deaf_seconds: float = 60.0
     """How long Slack's socket may be away. Then a new ticket is asked for, and messages are read again."""
-    under_way_seconds: float = 3.0
-    """How long a transaction may be under way when the clock is set back. Then times are moved once more."""
     look_seconds: float = 600.0
     """Pause between two looks at an open pull request on its first day, and six times that for a month."""
     build_seconds: float = 10.0
@@ -110,7 +109,6 @@ class Context:
     remind_after: timedelta | None = timedelta(days=3)
     previews: PreviewsWanted = PreviewsWanted.PRESS
     timeouts: Timeouts = field(default_factory=Timeouts)
-    requests: BatchWriter[object, object] = field(default_factory=request_writer)
 
     def held_until(self, begun_at: datetime) -> datetime:
         """Return until when a follow-up is held that was begun then and is added to now."""
@@ -153,7 +151,7 @@ class WorkerContext(Context):
     ``keep``: for how long texts and people are kept after the end of a job; None means for ever.
     ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
     what happened, and with which outcome. ``answered`` has the times of the last polls that were answered.
-    ``github`` looks at pull requests; None for nobody.
+    ``github`` looks at pull requests; None for nobody. ``paces``: when Slack may be called.
     """
 
     docs: DocsClient
@@ -165,6 +163,7 @@ class WorkerContext(Context):
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
     github: GithubClient | None = None
+    paces: Paces = field(default_factory=Paces)
 
     def claimer(self) -> Claimer:
         """Return the claimer for a lease that this process takes now."""

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import NullPool, create_engine, text
 
 from bot.health.checks import (
     Checks,
@@ -168,15 +168,14 @@ async def test_requests_that_strangers_forge_leave_a_fresh_process_ready() -> No
 
 
 async def test_a_database_that_hangs_is_told_in_time_and_hangs_nothing_else(postgres: PostgresServer) -> None:
-    store = Store.open(postgres.new_database(), connections=1)
+    store = Store.open(url := postgres.new_database(), connections=1)
     await new_store(store.database)
     parts: Checks = {
         "database": partial(database_check, store, "one", utc_now),
         "workers": partial(workers_check, store, utc_now, required=True),
     }
-    with store.database.postgres_connection() as another:
-        another.execute("BEGIN")
-        another.execute("LOCK TABLE heartbeats IN ACCESS EXCLUSIVE MODE")
+    with create_engine(url, poolclass=NullPool).begin() as another:
+        another.execute(text("LOCK TABLE heartbeats IN ACCESS EXCLUSIVE MODE"))
         # More often than the process has connections.
         for _ in range(8):
             found = await run_checks(parts, limit_seconds=0.02)

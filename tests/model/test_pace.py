@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model.ids import ChannelId, MessageTs, UserId
-from bot.model.outbox import DeliveryKind, Method, Pace, Place, calls_of, pace_of, place_of
-from tests.builders import NOW
+from bot.model.ids import ChannelId
+from bot.model.outbox import CALLS, DeliveryKind, Method
+from bot.model.paces import Paces, calls_of
+from tests.builders import CHANNEL, NOW
 
-MINUTE = timedelta(minutes=1)
+MINUTE, SECOND = timedelta(minutes=1), timedelta(seconds=1)
 SLACK_TAKES = {
     Method.POST: 300,
     Method.EDIT: 50,
@@ -25,47 +26,74 @@ SLACK_TAKES = {
     Method.WHISPER: 100,
 }
 """Calls in any minute, by the tier of the method; of posting Slack says "several hundred"."""
+OTHER = ChannelId("C0OTHER")
+
+
+def take(paces: Paces, method: Method, seconds: float) -> bool:
+    """Call a method so many seconds after the beginning, outside of channels that have a pace."""
+    return paces.take(DeliveryKind.EDIT, CHANNEL, [method], NOW + seconds * SECOND)
 
 
 @given(st.sampled_from(sorted(Method)), st.lists(st.floats(0, 20, allow_nan=False), max_size=40))
 def test_no_minute_has_more_calls_than_slack_takes(method: Method, pauses: list[float]) -> None:
-    pace, now, free_at, made = pace_of(method), NOW, NOW, []
+    paces, at, made = Paces(), 0.0, list[float]()
     for pause in pauses:
-        now += timedelta(seconds=pause)
-        room = pace.room(free_at, now)
-        free_at = pace.after_calls(free_at, now, room)
-        made += [now] * room
+        at += pause
+        while take(paces, method, at):
+            made.append(at)
     for begun in made:
-        assert sum(1 for at in made if begun <= at < begun + MINUTE) <= SLACK_TAKES[method]
+        assert sum(1 for call in made if begun <= call < begun + 60) <= SLACK_TAKES[method]
 
 
 @pytest.mark.parametrize("method", sorted(Method))
 def test_who_calls_whenever_there_is_room_calls_at_the_whole_pace(method: Method) -> None:
-    pace, now, free_at, made = pace_of(method), NOW, NOW, 0
-    while now < NOW + 10 * MINUTE:
-        room = pace.room(free_at, now)
-        free_at = pace.after_calls(free_at, now, room)
-        made += room
-        now += pace.interval
-    assert made == pytest.approx(10 * MINUTE / pace.interval + pace.burst, abs=2)
+    paces, at, made = Paces(), 0.0, 0
+    while at < 600:
+        while take(paces, method, at):
+            made += 1
+        wait = paces.next_seconds(NOW + at * SECOND)
+        assert wait is not None
+        at += wait
+    assert made >= 9.5 * SLACK_TAKES[method] * 0.8
 
 
-def test_a_held_pace_allows_one_call_at_the_time_and_no_burst_after_it() -> None:
-    pace = Pace(5, timedelta(seconds=2))
-    until = NOW + timedelta(seconds=30)
-    held = pace.held(until)
-    assert pace.room(held, until - timedelta(microseconds=1)) == 0
-    assert pace.room(held, until) == 1
-    assert pace.room(held, until + timedelta(seconds=2)) == 2
+def test_a_held_method_takes_one_call_at_the_time_and_no_burst_after_it() -> None:
+    paces = Paces()
+    paces.hold(Method.POST, NOW + 30 * SECOND)
+    assert not take(paces, Method.POST, 29.9)
+    assert take(paces, Method.POST, 30)
+    assert not take(paces, Method.POST, 30)
+    assert take(paces, Method.EDIT, 0), "nothing else is held"
 
 
-def test_a_search_counts_beside_the_call_that_it_is_for() -> None:
-    file = (Method.SEARCH_CHANNEL, Method.BEGIN_UPLOAD, Method.END_UPLOAD)
-    assert calls_of(DeliveryKind.FILE, by_url=False, unconfirmed=True) == file
+def test_a_channel_takes_one_post_a_second_and_other_channels_go_on() -> None:
+    paces, post = Paces(), DeliveryKind.POST
+    assert paces.take(post, CHANNEL, CALLS[post], NOW)
+    assert not paces.take(post, CHANNEL, CALLS[post], NOW + 0.9 * SECOND)
+    assert paces.take(post, OTHER, CALLS[post], NOW + 0.9 * SECOND)
+    assert paces.busy_channels(NOW + 0.9 * SECOND) == [CHANNEL, OTHER]
+    assert paces.take(post, CHANNEL, CALLS[post], NOW + 1.1 * SECOND)
 
 
-def test_a_reading_counts_once_for_all_posts_that_it_looks_for() -> None:
-    thread, channel = MessageTs("1.1"), ChannelId("C1")
-    ends = {place_of(DeliveryKind.REPLY, channel, UserId(f"U{n}"), thread, None) for n in range(9)}
-    assert [place and place.calls for place in ends] == [(Method.SEARCH_THREAD,)]
-    assert Place.direct(UserId("U1")).calls == (Method.OPEN, Method.SEARCH_CHANNEL)
+def test_a_delivery_that_waits_for_one_method_counts_for_none() -> None:
+    paces, file = Paces(), DeliveryKind.FILE
+    paces.hold(Method.END_UPLOAD, NOW + 30 * SECOND)
+    assert not paces.take(file, CHANNEL, CALLS[file], NOW)
+    assert not paces.is_busy(CHANNEL, NOW)
+
+
+def test_a_pace_of_a_clock_that_was_ahead_holds_nothing() -> None:
+    paces, post = Paces(), DeliveryKind.POST
+    ahead = NOW + timedelta(hours=2)
+    assert paces.take(post, CHANNEL, CALLS[post], ahead)
+    paces.hold(Method.EDIT, ahead + 30 * SECOND)
+    assert paces.take(post, CHANNEL, CALLS[post], NOW)
+    assert take(paces, Method.EDIT, 0)
+
+
+@pytest.mark.parametrize("kind", DeliveryKind)
+def test_an_unclear_delivery_is_searched_for_and_a_response_url_has_no_limit(kind: DeliveryKind) -> None:
+    clear = calls_of(kind, by_url=False, is_unclear=False)
+    assert clear == CALLS[kind]
+    assert calls_of(kind, by_url=False, is_unclear=True)[1:] == clear
+    assert calls_of(kind, by_url=True, is_unclear=True) == ()

@@ -22,7 +22,19 @@ from bot.store import Store, Transaction
 from bot.store.database import Database
 from bot.store.migrate import migrate
 from bot.store.schema import deliveries, jobs
-from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, claimer, new_store, rows_of
+from tests.builders import (
+    ANA,
+    BEN,
+    CHANNEL,
+    NOW,
+    PROJECT,
+    add_job,
+    add_prompt,
+    claim_deliveries,
+    claimer,
+    new_store,
+    rows_of,
+)
 
 OTHER = ChannelId("C0OTHER")
 SECRET = "the launch of Project Heron"
@@ -43,7 +55,7 @@ async def bury(store: Store, kind: DeliveryKind, job: JobNumber, reason: str = "
         )
     )
 
-    [found] = await store.write(lambda tx: tx.outbox.claim(claimer(), 10, 1.0))
+    [found] = await store.write(lambda tx: claim_deliveries(tx, claimer()))
     step = lifecycle.delivery_dead(found.what, NOW, reason)
     await store.write(lambda tx: tx.outbox.settle(found, step, owner="one"))
     return max(int(row["seq"]) for row in await rows_of(store, select(deliveries.c.seq)))
@@ -102,7 +114,7 @@ async def test_a_job_says_for_what_its_prompt_its_poll_and_its_messages_wait(sto
     await add_prompt(store, number, kind=PromptKind.FOLLOW_UP, state="waiting", due_at=later, in_queue=True)
     said = NewDelivery("r", DeliveryKind.REPLY, CHANNEL, job=number, user=ANA, message=Message(SECRET, ()))
     await store.write(lambda tx: tx.outbox.add(said, NOW))
-    await store.write(lambda tx: tx.outbox.claim(claimer("web\x1b[2J.1"), 10, 1.0))
+    await store.write(lambda tx: claim_deliveries(tx, claimer("web\x1b[2J.1")))
     prompt, poll, message = (await shown(store, number, NOW)).splitlines()[1:4]
     since = "(since 2026-11-02 09:00:00 UTC)"
     assert prompt == f"  prompt waits for the hourly limit, until 2026-11-02 09:10:00 UTC {since}"
@@ -120,7 +132,7 @@ async def test_a_dead_letter_is_tried_again_once(store: Store) -> None:
     assert "Could not be said" not in await listed(store, 10)
     with pytest.raises(ValueError, match=f"no letter {letter}"):
         await retried(store, letter, NOW)
-    [again] = await store.write(lambda tx: tx.outbox.claim(claimer(), 10, 1.0))
+    [again] = await store.write(lambda tx: claim_deliveries(tx, claimer()))
     assert again.unconfirmed, "it is looked for before it is posted"
     assert again.what.message == Message(SECRET, ())
 

@@ -46,21 +46,3 @@ async def test_what_is_started_after_the_end_is_left_and_named() -> None:
         await asyncio.sleep(0)
     assert done == []
     assert [(line["event"], line["work"]) for line in lines] == [("background_left", "answer")]
-
-
-async def test_what_is_repeated_goes_on_after_a_failure_and_ends_at_once() -> None:
-    background, runs = Background(), list[int]()
-
-    async def run() -> None:
-        runs.append(len(runs))
-        if len(runs) == 1:
-            raise RuntimeError("the first one fails")
-
-    background.repeat("look", run, 0.001)
-    async with asyncio.timeout(HANG_SECONDS):
-        while len(runs) < 3:
-            await asyncio.sleep(0.001)
-        await background.drain(HANG_SECONDS)
-    ended = len(runs)
-    await asyncio.sleep(0.01)
-    assert len(runs) == ended

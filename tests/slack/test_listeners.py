@@ -20,14 +20,7 @@ from bot.model.ids import Message
 from bot.model.jobs import JobState
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.work.context import Context
-from tests.builders import (
-    ANA,
-    CHANNEL,
-    NOW,
-    add_job,
-    claimer,
-    execute,
-)
+from tests.builders import ANA, CHANNEL, NOW, add_job, claim_deliveries, claimer, execute
 from tests.limits import HANG_SECONDS
 from tests.slack.intake import MENTION, RESPONSE_URL, Intake, break_the_database, open_intake
 
@@ -222,7 +215,7 @@ async def test_a_stored_command_is_one_line_in_the_log(
 async def test_a_reply_that_comes_too_early_is_no_error(intake: Intake) -> None:
     root = NewDelivery("root", DeliveryKind.ROOT, CHANNEL, message=Message("#1"))
     await intake.store.write(lambda tx: tx.outbox.add(root, NOW))
-    await intake.store.write(lambda tx: tx.outbox.claim(claimer("one"), 1, 1))
+    await intake.store.write(lambda tx: claim_deliveries(tx, claimer("one")))
     event = MENTION | {"type": "message", "text": "more", "ts": "2.1", "thread_ts": "1.1"}
     with structlog.testing.capture_logs() as logs:
         answer = await intake.event(**event, parent_user_id="U0BOT")

@@ -207,7 +207,7 @@ async def test_proxies_named_in_the_environment_are_not_used(workspace: Workspac
 
 @pytest.mark.parametrize(
     ("header", "seconds"),
-    [("3", 3), ("0", 0.5), ("-5", 0.5), ("soon", 5), (None, 5), ("1e9", 3600), ("nan", 5)],
+    [("3", 3), ("0", 0.5), ("-5", 0.5), ("soon", 5), (None, 5), ("1e9", 600), ("nan", 5)],
 )
 def test_any_retry_after_is_a_sane_wait(header: str | None, seconds: float) -> None:
     assert wait_seconds(header) == seconds

@@ -17,10 +17,8 @@ from bot.model.prompts import Prompt, PromptState
 from bot.slack.client import refused
 from bot.store import Store, Transaction
 from bot.work.jobs.decisions import withdraw
-from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.submit import submit_prompts
-from bot.work.outbox.deliver import deliver_due
 from tests.builders import ANA, BEN, HeldClock
+from tests.work.drains import deliver_due, prepare_prompts, submit_prompts
 from tests.work.office import Office
 
 ADMIN = UserId("U0ADA")

@@ -19,21 +19,6 @@ from tests.store.test_database import hold, holds
 SOON = 0.2
 
 
-async def test_what_is_not_ready_to_commit_in_time_is_undone(database: Database) -> None:
-    pause, request = Pause(), Deadline.after(SOON)
-
-    def hold_slowly(connection: Connection) -> None:
-        hold(connection)
-        pause()
-
-    with within(request), pytest.raises(TooLate):
-        await database.write(hold_slowly)
-    pause.end()
-    await database.write(lambda connection: connection.execute(text("SELECT 1")).close())
-    assert await database.read(holds) == 0
-    assert not request.has_written
-
-
 async def test_what_has_not_begun_in_time_is_dropped(database: Database) -> None:
     pause = Pause()
     others = [asyncio.create_task(database.write(lambda _connection: pause())) for _ in range(CONNECTIONS)]

@@ -24,7 +24,7 @@ async def test_a_threads_job_is_found_without_reading_the_channels_other_jobs(
 
     def ask(tx: Transaction) -> None:
         wanted = [JobRequest(ANA, CHANNEL, f"Page {number}", PROJECT) for number in range(MANY)]
-        for number in tx.jobs.add_all(wanted, NOW).values():
+        for number in [tx.jobs.add(each, NOW) for each in wanted]:
             set_job(tx, number, root_ts=MessageTs(f"{number}.1"))
 
     def steps(tx: Transaction) -> int:

@@ -13,7 +13,6 @@ import pytest
 from sqlalchemy import Connection, Engine, Executable, Table, event, select
 
 from bot.model import lifecycle
-from bot.model.ids import JobNumber
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.lifecycle import JobStep, PromptStep
 from bot.model.outbox import DeliveryKind, DeliveryState
@@ -24,7 +23,7 @@ from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store import schema as s
 from bot.store.database import Database
 from bot.store.snapshots import ReadPage
-from tests.builders import PROJECT, claim_waiting, claimer, execute, rows_of
+from tests.builders import PROJECT, claim_deliveries, claimer, execute, rows_of
 from tests.store.stock import fill
 
 LEASE_SECONDS = 90.0
@@ -62,12 +61,6 @@ QUEUES = {
         _prompt_to(lambda prompt: lifecycle.prompt_prepared(prompt, "text")),
         {"state": PromptState.NEW},
     ),
-    "prompts": Queue(
-        s.prompts,
-        lambda tx, who: claim_waiting(tx, who, 1),
-        _prompt_to(lambda prompt: lifecycle.prompt_sending(prompt, LONG_AGO)),
-        {"state": PromptState.WAITING},
-    ),
     "abandoned prompts": Queue(
         s.prompts,
         lambda tx, who: tx.prompts.claim_abandoned(who, 1),
@@ -94,7 +87,7 @@ QUEUES = {
     ),
     "deliveries": Queue(
         s.deliveries,
-        lambda tx, who: tx.outbox.claim(who, 1, 0.0),
+        lambda tx, who: claim_deliveries(tx, who, 1),
         lambda tx, one, owner: tx.outbox.settle(one, lifecycle.delivered(LONG_AGO, None), owner=owner),
         {"state": DeliveryState.PENDING, "kind": DeliveryKind.PRIVATE},
     ),
@@ -261,25 +254,3 @@ async def test_a_claim_runs_only_statements_that_are_built_once(stock: Store) ->
         built = {id(statement) for statement in first}
         assert second
         assert [str(statement) for statement in second if id(statement) not in built] == []
-
-
-async def test_many_jobs_are_put_back_without_those_that_somebody_else_took(
-    store: Store, database: Database
-) -> None:
-    await fill(database, jobs=3, prompts=1, deliveries=6, snapshots=1, questions=1)
-    now = datetime.now(UTC)
-    later, next_look_at = now + timedelta(seconds=61), now + timedelta(hours=1)
-    claimed = await store.write(lambda tx: tx.jobs.claim_due(claimer("slow", now), 3))
-    mine = [job.number for job in claimed]
-
-    def overtake(tx: Transaction) -> JobNumber:
-        [taken] = tx.jobs.claim_due(claimer("quick", later), 1)
-        tx.jobs.reschedule([(number, next_look_at) for number in mine], "slow")
-        return taken.number
-
-    taken = await store.write(overtake)
-    held = select(s.jobs.c.number).where(s.jobs.c.claimed_by == "quick", s.jobs.c.poll_at < later)
-    assert [each["number"] for each in await rows_of(store, held)] == [taken]
-    put_back = select(s.jobs.c.number).where(s.jobs.c.claimed_by.is_(None))
-    left = [number for number in mine if number != taken]
-    assert sorted(each["number"] for each in await rows_of(store, put_back)) == left

@@ -1,22 +1,18 @@
-"""The outbox: order, pace, doubt, on both databases."""
+"""The outbox: order and doubt, on both databases."""
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime, timedelta
 
-import pytest
-from sqlalchemy import Connection, Engine, event, select
+from sqlalchemy import Connection, Engine, event
 
 from bot.model import lifecycle
 from bot.model.access import message_key
 from bot.model.ids import ChannelId, JobNumber, Message, MessageTs
 from bot.model.outbox import Delivery, DeliveryKind, NewDelivery
-from bot.store import LeaseLost, Store
-from bot.store.schema import deliveries
-from tests.builders import ANA, CHANNEL, NOW, add_job, claimer, rows_of
+from bot.store import Store
+from tests.builders import ANA, CHANNEL, NOW, add_job, claim_deliveries, claimer
 
-PACE_SECONDS = 1.0
 SOON = NOW + timedelta(seconds=1.5)
 LATER = NOW + timedelta(seconds=90)
 
@@ -34,7 +30,7 @@ async def write(
 
 
 async def take(store: Store, at: datetime = NOW, owner: str = "one") -> list[Delivery]:
-    return list(await store.write(lambda tx: tx.outbox.claim(claimer(owner, at), 10, PACE_SECONDS)))
+    return list(await store.write(lambda tx: claim_deliveries(tx, claimer(owner, at))))
 
 
 async def settle(store: Store, delivery: Delivery, step: lifecycle.DeliveryStep) -> None:
@@ -43,19 +39,6 @@ async def settle(store: Store, delivery: Delivery, step: lifecycle.DeliveryStep)
 
 async def sent(store: Store, delivery: Delivery) -> None:
     await settle(store, delivery, lifecycle.delivered(NOW, None))
-
-
-async def test_the_outcome_of_an_earlier_claim_does_not_free_the_lease_of_a_later_one(store: Store) -> None:
-    """Writes may wait for longer than a lease: the claim behind it comes first, the outcome after it."""
-    await write(store, "end", await add_job(store, root_ts="1.1"))
-    [first] = await take(store)
-    [second] = await take(store, LATER)
-    assert second.unconfirmed
-    for step in (lifecycle.delivery_postponed(NOW, plain=False), lifecycle.delivered(NOW, None)):
-        with pytest.raises(LeaseLost):
-            await settle(store, first, step)
-    assert await take(store, LATER, "two") == []
-    await sent(store, second)
 
 
 async def test_the_same_occasion_is_written_once(store: Store) -> None:
@@ -68,21 +51,6 @@ async def test_the_same_occasion_is_written_once(store: Store) -> None:
     assert await take(store, LATER) == []
 
 
-async def test_two_processes_at_the_same_moment_never_both_post_into_a_channel(
-    store: Store, another: Store
-) -> None:
-    """Two threads of one channel: who comes second learns in the database that the channel is taken."""
-    for number in range(2):
-        await write(store, f"end {number}", await add_job(store, root_ts=f"1.{number}"))
-    for at in (NOW, SOON):  # the channel's first post at all, and a later one
-        taken = await asyncio.gather(
-            take(store, at, "one"), take(another, at, "two"), take(store, at, "three")
-        )
-        assert sorted(len(each) for each in taken) == [0, 0, 1]
-    states = await rows_of(store, select(deliveries.c.state, deliveries.c.attempts))
-    assert [(row["state"], row["attempts"]) for row in states] == [("sending", 1), ("sending", 1)]
-
-
 async def test_a_thread_is_told_in_order(store: Store) -> None:
     job = await add_job(store, root_ts="1.1")
     await write(store, "first", job)
@@ -93,14 +61,6 @@ async def test_a_thread_is_told_in_order(store: Store) -> None:
     await sent(store, first)
     [second] = await take(store, SOON)
     assert second.what.key == "second"
-
-
-async def test_a_channel_gets_one_post_at_a_time(store: Store) -> None:
-    jobs = [await add_job(store, root_ts=f"1.{n}") for n in range(3)]
-    for job in jobs:
-        await write(store, f"end {job}", job)
-    counts = [len(await take(store, NOW + timedelta(seconds=seconds))) for seconds in (0, 0.5, 1.1, 2.2, 3.3)]
-    assert counts == [1, 0, 1, 1, 0]
 
 
 async def test_a_newer_edit_takes_the_place_of_a_pending_one(store: Store) -> None:

@@ -13,9 +13,9 @@ from bot.model.ids import ProjectId
 from bot.model.previews import PreviewState
 from bot.store import Store, Transaction
 from bot.store.schema import previews
-from bot.work.jobs.previews import make_previews
 from tests.builders import ANA, NOW, PROJECT, add_job, execute
 from tests.pause import Pause
+from tests.work.drains import make_previews
 from tests.work.office import Office
 from tests.work.sites import ACME, BETA, Sites, open_sites
 

@@ -7,11 +7,8 @@ import struct
 from bisect import bisect_right
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import monotonic
 
 STEP_SECONDS = 0.05
-PRECISION_SECONDS = 30.0
-"""How exact the times are that the bot moved back: its heartbeats are 20 seconds apart."""
 
 
 class Clocks:
@@ -22,7 +19,6 @@ class Clocks:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self.set_at = monotonic()
         self._passed = self._error = 0.0
         self._history: list[tuple[float, float]] = []
         file.write_bytes(bytes(8))
@@ -39,7 +35,7 @@ class Clocks:
 
     def set_bots(self, error_seconds: float) -> None:
         """Set the bots' clock ahead of the true time, behind it if negative, or right if 0."""
-        self._error, self.set_at = error_seconds, monotonic()
+        self._error = error_seconds
         self._tell()
 
     async def let_pass(self, seconds: float, within_seconds: float) -> None:

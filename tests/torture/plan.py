@@ -158,7 +158,12 @@ class Plan:
     @property
     def sets_clock(self) -> bool:
         """Whether the clock of the bots' machine is wrong for a while."""
-        return any(each.side == "clock" and each.kind == "wrong" for each in self.troubles)
+        return self.clock_is_wrong_by() > 0
+
+    def clock_is_wrong_by(self) -> float:
+        """Return by how many seconds times that the bot wrote may be wrong."""
+        wrong = (abs(each.seconds) for each in self.troubles if each.side == "clock" and each.kind == "wrong")
+        return max(wrong, default=0.0)
 
 
 def make_plan(seed: int) -> Plan:

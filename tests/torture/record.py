@@ -37,8 +37,7 @@ class Record:
     """A finished run.
 
     ``slack`` and ``docs``: request logs of both services. ``notices``: messages of Slackbot. ``moving``: rows
-    that were still open at the time limit. ``ahead``: times that stayed far ahead after the bots' clock was
-    set back.
+    that were still open at the time limit.
     """
 
     plan: Plan
@@ -54,7 +53,6 @@ class Record:
     secrets: tuple[str, ...] = ()
     complaints: list[str] = field(default_factory=list)
     moving: list[str] = field(default_factory=list)
-    ahead: list[str] = field(default_factory=list)
     kills: int = 0
     starts: int = 0
     failed_starts: int = 0

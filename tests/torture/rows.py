@@ -28,14 +28,11 @@ _LATER_TOO = (
 """Columns with the time at which something is due."""
 _LOOKS = ("pull_requests.look_at",)
 MOVED = (*_LATER, *_LATER_TOO, *_LOOKS)
-PLANNED = ("next_run_at", "remind_at")
-"""Columns with times days ahead."""
 TABLES = (
     "jobs",
     "prompts",
     "deliveries",
     "back_offs",
-    "paces",
     "limits",
     "snapshots",
     "questions",

@@ -18,7 +18,6 @@ from tests.torture.bots import Bot
 from tests.torture.plan import ASKS, Act, Plan, Trouble
 from tests.torture.record import Record
 from tests.torture.rows import (
-    PLANNED,
     NotReadable,
     Row,
     Rows,
@@ -38,10 +37,6 @@ _SOON_SECONDS = 1.5
 """Work that is due later than this is made due instead of waiting for it."""
 _QUIET_SECONDS = 0.6
 _LOOK_SECONDS = 0.25
-_FOLLOWED_SECONDS = 7.0
-"""Within so long the bot notices that its clock was set back, and moves back the times that lie ahead."""
-_LONGEST_WAIT = timedelta(minutes=100)
-"""Nothing is planned further ahead in a run. A clock is set ahead by two hours at least."""
 _OPEN = {
     "prompts": ("new", "waiting", "sending"),
     "deliveries": ("pending", "sending"),
@@ -233,8 +228,6 @@ class Run:
         """Return whether nothing is open any more. Makes work due that would be due much later."""
         try:
             rows = read_rows(self._place.database_url)
-            if self._plan.sets_clock and monotonic() < self._place.clocks.set_at + _FOLLOWED_SECONDS:
-                return False
             if not due(rows, self._now()):
                 if not self._has_looked:
                     # What was merged last is seen at the next look.
@@ -248,7 +241,6 @@ class Run:
                 self._week_is_over = True
                 return False
             if not due(rows, self._now(), until=self._now() + timedelta(seconds=_SOON_SECONDS)):
-                self._record.ahead += ahead(rows, self._now()) if self._plan.sets_clock else []
                 let_time_pass(self._place.database_url, self._now())
         except NotReadable:
             return False
@@ -276,17 +268,6 @@ class Run:
 async def _after(seconds: float, what: Coroutine[Any, Any, None]) -> None:
     await asyncio.sleep(seconds)
     await what
-
-
-def ahead(rows: Rows, now: datetime) -> list[str]:
-    """Return the times that lie further ahead than anything waits."""
-    return [
-        f"{table} {name} {at.isoformat()}"
-        for table, some in rows.items()
-        for row in some
-        for name, at in row.items()
-        if isinstance(at, datetime) and name not in PLANNED and at > now + _LONGEST_WAIT
-    ]
 
 
 def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:

@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from datetime import datetime
 from typing import Any
 
-from tests.torture.clocks import PRECISION_SECONDS
 from tests.torture.plan import ARCHIVED, ASKS, SECRET
 from tests.torture.record import Done, Record
 from tests.torture.rows import Row
@@ -95,8 +94,7 @@ class Seen:
 
     def is_since(self, message: Json, at: datetime) -> bool:
         """Return whether a message was posted after a time that the bot wrote, as far as it knows that."""
-        inexact = PRECISION_SECONDS if self.record.plan.sets_clock else 0.0
-        return float(message["ts"]) >= at.timestamp() - inexact
+        return float(message["ts"]) >= at.timestamp() - self.record.plan.clock_is_wrong_by()
 
     def ends(self, job: Row) -> list[tuple[set[str], str]]:
         """Return the ends reported in a job's thread, as the mentioned users and the emoji."""

@@ -10,8 +10,6 @@ from tests.scenarios.clocks import SharedClock
 from tests.torture.clocks import Clocks
 from tests.torture.made_up import AT, record
 from tests.torture.plan import Trouble
-from tests.torture.rows import Rows
-from tests.torture.run import ahead
 from tests.torture.seen import Seen
 
 HOUR = timedelta(hours=1)
@@ -29,16 +27,9 @@ async def test_the_bots_clock_may_be_wrong_while_time_passes_for_everybody(tmp_p
     assert bots() - clocks.now() < timedelta(seconds=1)
 
 
-def test_times_that_stay_far_ahead_are_found_and_those_of_the_next_week_are_not() -> None:
-    soon, late = AT + HOUR, AT + 2 * HOUR
-    job = {"poll_at": soon, "claimed_until": None, "remind_at": late}
-    rows: Rows = {"jobs": [job], "paces": [{"free_at": late}]}
-    assert ahead(rows, AT) == [f"paces free_at {late.isoformat()}"]
-
-
 def test_an_answer_is_compared_with_what_the_bot_wrote_as_far_as_its_clock_was_right() -> None:
     made, said = record(), {"ts": f"{AT.timestamp():.6f}"}
     assert not Seen(made).is_since(said, AT + timedelta(seconds=1))
     made.plan = replace(made.plan, troubles=(Trouble(0.1, "clock", "bots", "wrong", seconds=7_200),))
     assert Seen(made).is_since(said, AT + timedelta(seconds=1))
-    assert not Seen(made).is_since(said, AT + HOUR)
+    assert not Seen(made).is_since(said, AT + 3 * HOUR)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bot.store.columns import Due
 from bot.store.schema import metadata
-from tests.torture.rows import MOVED, PLANNED, TABLES
+from tests.torture.rows import MOVED, TABLES
 
+PLANNED = ("next_run_at", "no_previews_until", "claimed_until")
+"""Times days ahead, and those of leases, which a run sees through."""
 WAITING = {
     f"{table.name}.{column.name}"
     for table in metadata.sorted_tables

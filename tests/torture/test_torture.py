@@ -343,7 +343,6 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     ),
     "a bot ended by itself": lambda made: made.complaints.append("a bot ended by itself"),
     "still open when the time was up": lambda made: made.moving.append("prompts 1"),
-    "still far ahead after the clock was set back": lambda made: made.ahead.append("jobs poll_at"),
     "a secret in the log": lambda made: setattr(made, "log", "xoxb-sandbox"),
     "a prompt in the log": lambda made: setattr(made, "log", '{"text": "Add mk01"}'),
     "left behind": lambda made: setattr(made, "log", "Task exception was never retrieved"),

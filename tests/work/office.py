@@ -43,37 +43,38 @@ from bot.slack import payloads
 from bot.store import Store
 from bot.store.queues import Queue
 from bot.work.access import _MAKER, Claimed, Readable, Steerable, admit
-from bot.work.clock import beat, follow_clock
 from bot.work.context import Context, Timeouts, WorkerContext
 from bot.work.jobs.ask import Asked, ask
 from bot.work.jobs.corrections import take_change
-from bot.work.jobs.poll import poll_jobs
-from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.previews import make_previews
-from bot.work.jobs.pull_requests import look_at_pull_requests
 from bot.work.jobs.service_health import show_trouble
-from bot.work.jobs.submit import submit_prompts
-from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import Changed, Mention, ThreadReply
-from bot.work.visitors.fetch import fetch_snapshots
-from bot.work.visitors.question import answer_questions
 from bot.work.visitors.subscriptions import plan_digests
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, let_in, origin
 from tests.fakes import FakeDocs, FakeSlack
+from tests.work.drains import (
+    answer_questions,
+    deliver_due,
+    fetch_snapshots,
+    look_at_pull_requests,
+    make_previews,
+    poll_jobs,
+    prepare_prompts,
+    submit_prompts,
+)
 
 _COMMANDS_BY_NAME = {command.name: command for command in COMMANDS}
 _FORMS = {name: submit for command in COMMANDS for name, submit in command.forms.items()}
 _BUTTONS = {name: press for command in COMMANDS for name, press in command.buttons.items()}
 _WORKERS = {
-    Queue.AHEAD: follow_clock,
     Queue.REQUESTS: prepare_prompts,
     Queue.DELIVERIES: deliver_due,
     Queue.PROMPTS: submit_prompts,
+    Queue.ABANDONED: submit_prompts,
     Queue.POLLS: poll_jobs,
     Queue.LOOKS: look_at_pull_requests,
     Queue.PREVIEWS: make_previews,
 }
-"""What follows a clock that was set back, and the workers for jobs, in the order of a job's life."""
+"""The workers for jobs, in the order of a job's life."""
 _VISITORS_QUEUES = frozenset({Queue.SNAPSHOTS, Queue.QUESTIONS, Queue.DIGESTS, Queue.DELIVERIES})
 _REGULAR = timedelta(seconds=5)
 """How often the real workers look into their queues when nothing seems due."""
@@ -107,7 +108,7 @@ class Office:
             bot_user=BOT,
             projects=Projects.only(PROJECT),
             wake=self._wake,
-            timeouts=Timeouts(under_way_seconds=0.0, hold_most_seconds=0.0),
+            timeouts=Timeouts(hold_most_seconds=0.0),
             wake_after=lambda _seconds: self._wake(),
             pace=PollPace(min_seconds=2.0),
             signs_prompts=False,
@@ -402,10 +403,8 @@ class Office:
         return min(ceil(max((at - self.clock()).total_seconds() * 2, 1)), 4) if at else 4
 
     async def set_clock(self, ahead: timedelta) -> None:
-        """Set the clock ahead, or back if negative; a heartbeat is written before and afterwards."""
-        await beat(self.context)
+        """Set the clock ahead, or back if negative."""
         self.clock.pass_seconds(ahead.total_seconds())
-        await beat(self.context)
 
     async def pass_time(self, seconds: float) -> None:
         """Move the clock forward, then run the workers on everything that is due."""

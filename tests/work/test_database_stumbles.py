@@ -14,22 +14,24 @@ from sqlalchemy import Engine, select
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError
 
-from bot.commands import catalogue
 from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.model.jobs import JobState
 from bot.store.database import Database
 from bot.store.schema import metadata
 from bot.work.context import WorkerContext
-from bot.work.jobs.missed import Gap, catch_up
-from bot.work.jobs.poll import poll_jobs
-from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.submit import submit_prompts
-from bot.work.outbox.deliver import deliver_due
-from bot.work.visitors.fetch import fetch_snapshots
-from bot.work.visitors.question import answer_questions
+from bot.work.jobs.missed import Gap
 from bot.work.visitors.subscriptions import plan_digests
 from tests.builders import CHANNEL, new_store, rows_of
 from tests.fakes import FakeDocs, FakeSlack
+from tests.work.drains import (
+    answer_questions,
+    catch_up,
+    deliver_due,
+    fetch_snapshots,
+    poll_jobs,
+    prepare_prompts,
+    submit_prompts,
+)
 from tests.work.office import Office
 
 Result = TypeVar("Result")
@@ -271,7 +273,7 @@ async def missed_something(office: Office) -> None:
 
 
 async def catch_up_once(context: WorkerContext) -> int:
-    return await catch_up(context, catalogue.take_message)
+    return await catch_up(context)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import cast
 
 import structlog
 
@@ -13,27 +11,16 @@ from bot import slack_text
 from bot.masking import has_key
 from bot.messages.plain_text import visible
 from bot.model.access import Origin
-from bot.model.ids import JobNumber, PromptId, RequestKey
+from bot.model.ids import JobNumber, PromptId
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.prompts import JobRequest, NewPrompt, PromptKind, PromptRequest, Unsent
 from bot.store import AlreadyStored, Transaction
-from bot.store.deadline import Deadline, OutcomeUnknown, current, within
 from bot.work.access import Allowed, Readable, check_channel
 from bot.work.context import Context
-from bot.work.writing import BatchWriter
 
 log = structlog.get_logger(__name__)
 SAME_WITHIN = timedelta(minutes=1)
 """Period in which an equal request counts as a duplicate: the person is asked before it spends a use."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """A request on its way into a transaction that others share, to be stored before ``deadline``."""
-
-    origin: Origin
-    request: PromptRequest
-    deadline: Deadline | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +64,6 @@ def check_key(context: Context, origin: Origin, request: PromptRequest, job: Job
     raise HasKey(None if is_more else Unsent(origin.key, origin.thread, raw, job))
 
 
-Outcome = Asked | TooManyWaiting
-
-
 def storable(raw: str) -> str:
     """Return the text without outer blanks, and without NUL and lone surrogates, which databases refuse."""
     return raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8").strip()
@@ -94,120 +78,46 @@ def storable_request(request: PromptRequest) -> PromptRequest:
 async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Asked:
     """Store a request for a new job. A request with a known key stores nothing.
 
-    Requests that arrive during a write share the next transaction, and so its wait for the disk.
     Raises TooManyWaiting, HasKey, and NotAllowed for a channel that the bot is not set up for.
     """
     check_channel(context, allowed.origin.channel)
     check_key(context, allowed.origin, request)
-    asking = _Asking(allowed.origin, storable_request(request), current())
-    writer = cast("BatchWriter[_Asking, Asked | Exception]", context.requests)  # which holds nothing else
-    asked = await writer.put(asking, lambda some: _store(context, some))
-    if isinstance(asked, Exception):
-        raise asked
-    if asking.deadline is not None:
-        asking.deadline.has_written = True
+    request, origin = storable_request(request), allowed.origin
+    try:
+        asked = await context.store.write(lambda tx: _store_job(context, tx, origin, request))
+    except AlreadyStored:
+        known = await context.store.read(lambda tx: tx.prompts.job_of(origin.key))
+        if known is None:
+            raise
+        asked = Asked(known, repeated=True)
     log.info("prompt_stored", job=asked.job, repeated=asked.repeated or asked.same)
     context.wake()
     return asked
 
 
-async def _store(context: Context, requests: Sequence[_Asking]) -> list[Asked | Exception]:
-    """Store all requests in one transaction. If it fails, store each alone: only the bad ones fail then."""
-    if len(requests) > 1:
-        try:
-            known = [each.deadline for each in requests if each.deadline is not None]
-            with within(min(known, key=lambda each: each.at, default=None)):
-                stored = await context.store.write(lambda tx: _store_all(context, tx, requests))
-            return [*stored]
-        except OutcomeUnknown as error:
-            return [error] * len(requests)
-        except Exception as error:
-            log.warning("not_stored_together", requests=len(requests), reason=type(error).__name__)
-    stored_alone: list[Asked | Exception] = []
-    for request in requests:
-        with within(request.deadline):
-            stored_alone.append(await _store_alone(context, request))
-    return stored_alone
-
-
-async def _store_alone(context: Context, request: _Asking) -> Asked | Exception:
-    try:
-        return (await context.store.write(lambda tx: _store_all(context, tx, [request])))[0]
-    except AlreadyStored as taken:
-        known = await context.store.read(lambda tx: tx.prompts.job_of(request.origin.key))
-        return taken if known is None else Asked(known, repeated=True)
-    except Exception as error:  # raised by ``ask`` to the caller of this request
-        return error
-
-
-def _store_all(context: Context, tx: Transaction, requests: Sequence[_Asking]) -> list[Outcome]:
-    """Store requests in groups without duplicates, so that a duplicate finds the earlier request stored."""
-    asked: list[Outcome] = []
-    left = [(request, _wanted(context, tx, request)) for request in requests]
-    while left:
-        group: list[tuple[_Asking, JobRequest]] = []
-        seen: set[object] = set()
-        for request, wanted in left:
-            marks = {request.origin.key, wanted}
-            if marks & seen:
-                break
-            seen |= marks
-            group.append((request, wanted))
-        asked += _store_group(context, tx, group)
-        left = left[len(group) :]
-    return asked
-
-
-def _store_group(
-    context: Context, tx: Transaction, group: Sequence[tuple[_Asking, JobRequest]]
-) -> list[Outcome]:
-    """Store requests of which no two have the same key, or the same person, channel, text and project."""
+def _store_job(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> Asked:
+    """Store a new job with its first prompt, unless it was asked for before."""
     now = context.clock()
-    requests = [request for request, _ in group]
-    wanted = {request.origin.key: job for request, job in group}
-    checked = {each.origin.key: job for each, job in group if not each.request.allow_duplicate}
-    known, same = tx.prompts.earlier(list(wanted), list(checked.values()), now - SAME_WITHIN)
-    asked: dict[RequestKey, Outcome] = {
-        key: Asked(same[job], repeated=False, same=True) for key, job in checked.items() if job in same
-    }
-    asked |= {key: Asked(job, repeated=True) for key, job in known.items()}
-    new, refused = _within_limit(context, tx, [each for each in requests if each.origin.key not in asked])
-    asked |= refused
-    if new:
-        jobs = [wanted[each.origin.key] for each in new]
-        numbers = tx.jobs.add_all(jobs, now)
-        made = [
-            NewPrompt(each.origin, each.request, numbers[job], job.project, PromptKind.START, now)
-            for each, job in zip(new, jobs, strict=True)
-        ]
-        tx.prompts.add_all(made)
-        asked |= {each.origin.key: Asked(each.job, repeated=False) for each in made}
-        # Every process locks in the same order.
-        for request in sorted(new, key=lambda each: each.origin.channel):
-            if request.request.received:
-                tx.conversations.received(request.origin)
-    return [asked[request.origin.key] for request in requests]
+    if (known := tx.prompts.job_of(origin.key)) is not None:
+        return Asked(known, repeated=True)
+    wanted = _wanted(context, tx, origin, request)
+    if not request.allow_duplicate and (same := tx.prompts.same_job(wanted, now - SAME_WITHIN)) is not None:
+        return Asked(same, repeated=False, same=True)
+    _check_limit(context, tx, origin, request)
+    number = tx.jobs.add(wanted, now)
+    tx.prompts.add(NewPrompt(origin, request, number, wanted.project, PromptKind.START, now))
+    if request.received:
+        tx.conversations.received(origin)
+    return Asked(number, repeated=False)
 
 
-def _within_limit(
-    context: Context, tx: Transaction, new: Sequence[_Asking]
-) -> tuple[list[_Asking], dict[RequestKey, TooManyWaiting]]:
-    """Return the requests of people of whom fewer prompts wait than may, and the refusals of the others."""
-    waiting = tx.prompts.waiting_by({each.origin.user for each in new}) if new else {}
-    stored: list[_Asking] = []
-    refused: dict[RequestKey, TooManyWaiting] = {}
-    for each in new:
-        user = each.origin.user
-        if waiting.get(user, 0) >= context.waiting_per_person:
-            refused[each.origin.key] = TooManyWaiting(context.waiting_per_person, each.request.raw)
-            continue
-        waiting[user] = waiting.get(user, 0) + 1
-        stored.append(each)
-    return stored, refused
+def _check_limit(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> None:
+    """Raise TooManyWaiting when as many prompts of the person wait as may."""
+    if tx.prompts.waiting_by(origin.user) >= context.waiting_per_person:
+        raise TooManyWaiting(context.waiting_per_person, request.raw)
 
 
-def _wanted(context: Context, tx: Transaction, asking: _Asking) -> JobRequest:
-    origin, request = asking.origin, asking.request
+def _wanted(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> JobRequest:
     project = request.project or context.project_of(tx, origin.channel).id
     shown = context.projects.shown(project)
     return JobRequest(
@@ -277,8 +187,7 @@ def _store_follow_up(
         same = tx.prompts.same_follow_up(origin.user, number, request.raw, now - SAME_WITHIN)
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
-    if tx.prompts.waiting_by([origin.user]).get(origin.user, 0) >= context.waiting_per_person:
-        raise TooManyWaiting(context.waiting_per_person, request.raw)
+    _check_limit(context, tx, origin, request)
     # A follow-up belongs to the job's channel, wherever it was typed.
     here = replace(origin, channel=job.channel)
     begun_at = now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -27,7 +27,7 @@ from bot.work.ports import (
     SlackUnreachable,
     ThreadReply,
 )
-from bot.work.writing import request_writer, unless_taken_over
+from bot.work.writing import unless_taken_over
 
 Take = Callable[[Context, ThreadReply | Mention], Awaitable[None]]
 """Handles a message; see ``bot/commands/catalogue.py``."""
@@ -81,18 +81,22 @@ class Gap:
             context.wake()
 
 
-async def catch_up(context: WorkerContext, take: Take) -> int:
-    """Read one conversation again and ``take`` what was missed in it. Return how many were claimed."""
+async def claim_unread(context: WorkerContext, _limit: int, _full: Collection[str] = ()) -> Sequence[Unread]:
+    """Claim one conversation that is to be read again."""
     pace_seconds = context.timeouts.unread_pace_seconds
     unread = await context.store.write(
         lambda tx: tx.conversations.claim(context.claimer(), context.after(pace_seconds))
     )
     if unread is None:
-        return 0
+        return []
     context.wake_after(pace_seconds)
+    return [unread]
+
+
+async def catch_up(context: WorkerContext, unread: Unread, take: Take) -> None:
+    """Read one conversation again and ``take`` what was missed in it."""
     with unless_taken_over("conversation", unread.id):
         await _read(context, unread, take)
-    return 1
 
 
 async def _read(context: WorkerContext, unread: Unread, take: Take) -> None:
@@ -118,8 +122,7 @@ async def _take(context: WorkerContext, received: ThreadReply | Mention | Change
         return
     # Slack's clock may be ahead of this machine's, and what was said would wait until then.
     said_at = min(time_of(received.origin.message_ts), context.clock())
-    # With a writer of its own, because requests that come in now share the transaction of the others.
-    then = replace(context, clock=lambda: said_at, requests=request_writer())
+    then = replace(context, clock=lambda: said_at)
     await take(then, received)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from functools import partial
 
 import structlog
 
@@ -20,38 +19,22 @@ from bot.work.jobs.attachments import Attachments, attachments_of, plain_text
 from bot.work.jobs.service_health import FIRST_SECONDS
 from bot.work.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.work.jobs.thread import open_thread, redraw_face, say
-from bot.work.writing import run_as_claimed, unless_taken_over
+from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
-_MOST_RUNNING = 200
-"""Maximum prompts that wait for Slack at the same moment."""
 
 
-async def prepare_prompts(context: WorkerContext) -> int:
-    """Turn stored requests into prompts that wait to be sent, and add their faces to the outbox.
-
-    A prompt whose look-ups in Slack are slow delays no other prompt. Return how many were claimed.
-    """
-
-    async def claim(running: int) -> Sequence[Prompt]:
-        limit = min(_AT_ONCE, _MOST_RUNNING - running)
-        if limit <= 0:
-            return ()
-        return await context.store.write(lambda tx: tx.prompts.claim_new(context.claimer(), limit))
-
-    return await run_as_claimed(claim, partial(_prepare, context))
+async def claim_new(context: WorkerContext, limit: int, _full: Collection[str] = ()) -> Sequence[Prompt]:
+    """Claim new requests. Somebody's second job in a channel waits for the face of their first."""
+    return await context.store.write(lambda tx: tx.prompts.claim_new(context.claimer(), min(limit, _AT_ONCE)))
 
 
-async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
-    with about_request(prompt.key):
-        await context.retry(partial(_prepare_known, context, prompt))
-
-
-async def _prepare_known(context: WorkerContext, prompt: Prompt) -> None:
-    text = await plain_text(context, prompt.raw, prompt.channel)
-    attachments = await attachments_of(context, prompt)
-    with unless_taken_over("prompt", prompt.id):
+async def prepare(context: WorkerContext, prompt: Prompt) -> None:
+    """Turn a stored request into a prompt that waits to be sent, and have its job's face posted."""
+    with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
+        text = await plain_text(context, prompt.raw, prompt.channel)
+        attachments = await attachments_of(context, prompt)
         await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))
         context.wake()
 

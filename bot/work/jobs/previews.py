@@ -5,7 +5,7 @@ A call that may begin a build is counted before it is made, so that a crash asks
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from typing import Unpack
 
@@ -44,10 +44,9 @@ from bot.work.access import Readable, check_channel
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs.service_health import key_refused, wait_asked_for
 from bot.work.jobs.thread import can_preview, show_end_again
-from bot.work.writing import run_all, unless_taken_over
+from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
-_AT_ONCE = 5
 _RETRY_SECONDS = 30.0
 _UNNOTICED = timedelta(seconds=20)
 """A preview that waits no longer for its turn is not worth a word."""
@@ -77,6 +76,8 @@ async def ask_by_press(context: Context, readable: Readable) -> Message | None:
     check_channel(context, readable.job.channel)
 
     def ask(tx: Transaction) -> Message | None:
+        # Before the job, as everywhere: the wait is computed under this lock.
+        tx.preview_limits.lock(context.projects.budget_of(readable.job.project))
         job = tx.jobs.get_locked(readable.job.number)
         if job is None:
             return None
@@ -93,11 +94,11 @@ async def ask_by_press(context: Context, readable: Readable) -> Message | None:
     return answer
 
 
-async def make_previews(context: WorkerContext) -> int:
-    """Ask the service for previews that are wanted, and how far their builds are. Return how many."""
-    due = await context.store.write(lambda tx: tx.previews.claim_due(context.claimer(), _AT_ONCE))
-    await run_all(*(_call(context, each) for each in due))
-    return len(due)
+async def claim_previews(
+    context: WorkerContext, limit: int, _full: Collection[str] = ()
+) -> Sequence[Preview]:
+    """Claim the previews that wait for a call."""
+    return await context.store.write(lambda tx: tx.previews.claim_due(context.claimer(), limit))
 
 
 def _wait(context: Context, tx: Transaction, preview: Preview, minute: timedelta) -> timedelta:
@@ -128,7 +129,8 @@ def _prepare(context: WorkerContext, tx: Transaction, preview: Preview) -> tuple
     return True, False
 
 
-async def _call(context: WorkerContext, preview: Preview) -> None:
+async def make_preview(context: WorkerContext, preview: Preview) -> None:
+    """Ask the service for a preview that is wanted, or how far its build is."""
     with unless_taken_over("preview", preview.job):
         may_call, is_news = await context.settle(lambda tx: _prepare(context, tx, preview))
         if may_call:

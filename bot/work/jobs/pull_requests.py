@@ -6,7 +6,7 @@ face and of the end, and what is said in the thread are one transaction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,10 +21,9 @@ from bot.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread import redraw_face, say, show_end_again
-from bot.work.writing import run_all, unless_taken_over
+from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
-_AT_ONCE = 5
 _DATED_AT_ONCE = 50
 _RETRY, _LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=1)
 _HIDDEN_TWICE, _HIDDEN_PAUSE = 2, timedelta(days=1)
@@ -48,15 +47,34 @@ def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
         log.warning("pull_request_elsewhere", job=job.number)
 
 
-async def look_at_pull_requests(context: WorkerContext) -> int:
-    """Look at those that are due, the ones first that were looked at longest ago. Return how many."""
-    due = await context.store.write(lambda tx: tx.pull_requests.claim_due(context.claimer(), _AT_ONCE))
-    limited_until: list[datetime] = []
-    await run_all(*(_look(context, watched, limited_until) for watched in due))
-    if limited_until:
-        await context.settle(lambda tx: tx.pull_requests.put_off(max(limited_until)))
-        await _date_faces(context, max(limited_until) - _LATE)
-    return len(due)
+async def claim_pull_requests(
+    context: WorkerContext, limit: int, _full: Collection[str] = ()
+) -> Sequence[WatchedPullRequest]:
+    """Claim those that are due, the ones first that were looked at longest ago."""
+    return await context.store.write(lambda tx: tx.pull_requests.claim_due(context.claimer(), limit))
+
+
+async def look_at(context: WorkerContext, watched: WatchedPullRequest) -> None:
+    """Look at one. When the host takes no calls, all others are put off, too."""
+    until: datetime | None = None
+    try:
+        which = context.github.pull_request_of(watched.link) if context.github else None
+        if context.github is None or which is None:
+            raise NotVisible("The bot is set up for another host now")
+        answer = await context.github.pull_request(which, watched.etag)
+    except GithubError as error:
+        next_at = _retry_at(context, watched, error)
+        until = next_at if isinstance(error, Limited | RefusedToken) else None
+        change = partial(_settle_error, context, watched, error, next_at)
+    else:
+        change = partial(_settle_answer, context, watched, answer)
+    with unless_taken_over("pull_request", watched.job):
+        if await context.settle(change):
+            context.wake()
+    if until is not None:
+        limited_until = until
+        await context.settle(lambda tx: tx.pull_requests.put_off(limited_until))
+        await _date_faces(context, limited_until - _LATE)
 
 
 async def _date_faces(context: WorkerContext, before: datetime) -> None:
@@ -76,25 +94,6 @@ def _date_each(context: WorkerContext, late: Sequence[WatchedPullRequest], tx: T
         with unless_taken_over("pull_request", each.job):
             tx.pull_requests.date_face(each, context.owner)
             redraw_face(tx, each.job, context.clock())
-
-
-async def _look(context: WorkerContext, watched: WatchedPullRequest, limited_until: list[datetime]) -> None:
-    """Look at one. ``limited_until`` gets the time until which the host takes no calls about any."""
-    try:
-        which = context.github.pull_request_of(watched.link) if context.github else None
-        if context.github is None or which is None:
-            raise NotVisible("The bot is set up for another host now")
-        answer = await context.github.pull_request(which, watched.etag)
-    except GithubError as error:
-        look_at = _retry_at(context, watched, error)
-        if look_at and isinstance(error, Limited | RefusedToken):
-            limited_until.append(look_at)
-        change = partial(_settle_error, context, watched, error, look_at)
-    else:
-        change = partial(_settle_answer, context, watched, answer)
-    with unless_taken_over("pull_request", watched.job):
-        if await context.settle(change):
-            context.wake()
 
 
 def _settle_answer(

@@ -21,6 +21,10 @@ log = structlog.get_logger(__name__)
 _NOWHERE = ChannelId("-")
 """The channel of a private delivery that belongs to no channel."""
 _OVERLOADED = 503
+_SEVERAL_FAIL = "SeveralJobsFail"
+"""The reason of a back-off because several jobs fail, though none says that the service does."""
+_SAID = frozenset({RateLimited.__name__, Unavailable.__name__})
+"""The reasons of back-offs because the service itself says so, or cannot be reached."""
 FIRST_SECONDS = 30.0
 _CAP_SECONDS = 1_800.0
 """First and longest back-off after a refused key."""
@@ -65,14 +69,17 @@ def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, 
 
     Calls that fail while the project has a back-off already do not lengthen it, unless the service asks.
     """
-    now, reason = context.clock(), type(error).__name__
+    now = context.clock()
+    reason = type(error).__name__ if is_about_service(error) else _SEVERAL_FAIL
     known = tx.back_offs.of(project) or BackOff(reason, now, now, 0)
     attempts, wait_seconds = known.attempts, wait_asked_for(error)
-    if known.until <= now:
+    lasts, until = known.lasts(now), known.until
+    if not lasts:
         attempts += 1
         wait_seconds = wait_seconds or back_off_seconds(attempts, context.chance())
         log.warning("docs_service_unwell", project=project, reason=reason, attempts=attempts)
-    until = max(known.until, context.after(wait_seconds))
+    asked = context.after(wait_seconds)
+    until = max(known.until, asked) if lasts else asked
     kept = known.reason if known.is_refusal else reason
     tx.back_offs.put(project, BackOff(kept, known.since, until, attempts))
     return until
@@ -93,7 +100,7 @@ def key_refused(
     if known is None or is_first:
         known = BackOff(MAY_NOT_WRITE, now, now, 0)
     attempts, until = known.attempts, known.until
-    if wrote or until <= now:
+    if wrote or not known.lasts(now):
         # Otherwise reads that are refused at the same moment would each double the wait.
         attempts += 1
         # While prompts wait that have not been tried, each is: perhaps only this one is refused.
@@ -131,6 +138,8 @@ def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId,
     known = tx.back_offs.of(project)
     if known is None or (known.reason == MAY_NOT_WRITE and not wrote):
         return
+    if not wrote and known.reason in _SAID and known.lasts(context.clock()):
+        return  # no job is polled during it, so that this call was begun before
     if known.is_refusal:
         tx.quota.lock(project)
     if not tx.back_offs.clear(project) or not known.is_refusal:

@@ -49,17 +49,18 @@ One or two may be bad by themselves, and jobs that have failed for longer say no
 Where only two jobs are polled, both of them are enough.
 """
 _RECENT_SECONDS = 300.0
+_JUST_SECONDS = 1.0
 
 
-def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> None:
-    """Write what an answer says about a job's current iteration."""
+def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> bool:
+    """Write what an answer says about a job's current iteration. Return whether anything is to be told."""
     now, details = context.clock(), details_of(job, answer)
     # A later end may come without the pull request of an earlier one, which is still there.
     link = linkable(answer.pr_link, context.link_hosts) or job.pr_link
     end = _end(answer, link)
     if end is None:
-        _settle_running(context, tx, job, details)
-    elif job.unconfirmed_until is not None and now >= job.unconfirmed_until:
+        return _settle_running(context, tx, job, details)
+    if job.unconfirmed_until is not None and now >= job.unconfirmed_until:
         # The follow-up did not begin an iteration; there is nothing to tell.
         _put_back(context, tx, job, **details, poll_at=None, unconfirmed_until=None)
     elif job.unconfirmed_until is not None or (
@@ -71,6 +72,7 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
         remind_at = now + context.remind_after if context.remind_after and web_address(link) else None
         step = lifecycle.iteration_ended(job, end, now, pr_link=link, remind_at=remind_at)
         _end_iteration(context, tx, job, step, details)
+    return True
 
 
 def _end(answer: Job, pr_link: str | None) -> JobState | None:
@@ -90,52 +92,45 @@ def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:
     return (context.clock() - (job.iteration_started_at or job.asked_at)).total_seconds()
 
 
-def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, details: JobDetails) -> None:
+def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, details: JobDetails) -> bool:
     now = context.clock()
     if job.unconfirmed_until is not None:
         follow_up = tx.prompts.perhaps_carried_out(job.number)
         if follow_up is None:
             # Not lost, which was the question. Nobody here asked for what it does, or the answer is old.
             _put_back(context, tx, job, **details, poll_at=None, unconfirmed_until=None)
-            return
+            return True
         poll_at = context.after(context.pace.min_seconds)
         step = lifecycle.iteration_started(job, follow_up.asked_by, now, poll_at=poll_at, saw_active=True)
         tx.jobs.apply(job.number, step, owner=context.owner)
         overtake(tx, job, now)
     elif not runs_long(context, job):
-        _show_running(context, tx, job, **details)
+        return _show_running(context, tx, job, **details)
     elif job.told_running_at is None:
         _show_running(context, tx, job, told_running_at=now)
         say(tx, job, f"iteration:{job.iteration}:running", messages.still_running(job, now), now)
     else:
         _stop_polling(context, tx, job, messages.unwatched(job, now))
+    return True
 
 
 def _show_running(
     context: WorkerContext, tx: Transaction, job: TrackedJob, **fields: Unpack[JobFields]
-) -> None:
+) -> bool:
     """Put a running job back, and show in its face how long it runs, if that has changed."""
     minutes = minutes_to_show(timedelta(seconds=_age_seconds(context, job)))
     shown: JobFields = {**fields, "saw_active": True, "shown_minutes": minutes}
     _put_back(context, tx, job, **shown)
-    if minutes != job.shown_minutes:
-        redraw_face(tx, job.number, context.clock())
+    if minutes == job.shown_minutes:
+        return False
+    redraw_face(tx, job.number, context.clock())
+    return True
 
 
 def runs_long(context: WorkerContext, job: TrackedJob) -> bool:
     """Return whether the thread is to be told that a job still runs, or that it is polled no more."""
     limit = context.timeouts.unwatched_seconds if job.told_running_at else context.timeouts.running_seconds
     return _age_seconds(context, job) >= limit
-
-
-def is_unchanged(context: WorkerContext, job: TrackedJob, answer: Job) -> bool:
-    """Return whether the job still runs and there is nothing to tell or to write, as with most polls."""
-    if job.unconfirmed_until or job.misses or job.unread_since or not answer.is_running:
-        return False
-    details = details_of(job, answer)
-    minutes = minutes_to_show(timedelta(seconds=_age_seconds(context, job)))
-    is_noted = all(getattr(job, name) == value for name, value in details.items())
-    return is_noted and minutes == job.shown_minutes and not runs_long(context, job)
 
 
 def next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:
@@ -182,14 +177,11 @@ def _end_iteration(
     log.info("job_ended", job=job.number, state=state, iteration=job.iteration)
 
 
-def settle_error(
-    context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception, *, is_well: bool
-) -> None:
-    """Write a failed poll: back off, and stop polling a job that could not be read for days.
-
-    ``is_well``: the service has answered for another job of the project just now.
-    """
-    now = context.clock()
+def settle_error(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> None:
+    """Write a failed poll: back off, and stop polling a job that could not be read for days."""
+    now, answered_at = context.clock(), context.answered.get(job.project)
+    # The service answers for other jobs of the project, so this one is bad by itself.
+    is_well = answered_at is not None and answered_at > (job.unread_since or context.after(-_JUST_SECONDS))
     if isinstance(error, NotConfigured):
         _stop_polling(context, tx, job, messages.not_served(job))
         return

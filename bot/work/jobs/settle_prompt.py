@@ -20,16 +20,25 @@ from bot.work.jobs.thread import edit, overtake, redraw_face, say
 
 
 def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Job) -> None:
-    """Write that the docs service accepted a prompt, and begin an iteration."""
+    """Write that the docs service accepted a prompt, and begin an iteration.
+
+    Another process may have taken the prompt for abandoned meanwhile, and asked a person about it.
+    """
     now, project = context.clock(), tx.jobs.known(prompt.job).project
     # Locks the project's quota, which every transaction locks before any prompt.
     service_is_well(context, tx, project, wrote=True)
-    tx.prompts.apply(prompt.id, lifecycle.prompt_sent(prompt), owner=context.owner)
+    tx.prompts.lock_of(prompt.job)
+    stored, is_start = tx.prompts.get(prompt.id) or prompt, prompt.kind is PromptKind.START
+    is_asked = stored.state is PromptState.UNCONFIRMED and stored.attempts == prompt.attempts
+    step = lifecycle.prompt_sent(stored if is_asked else prompt)
+    tx.prompts.apply(prompt.id, step, owner=None if is_asked else context.owner)
     tx.prompts.clear_joined(prompt)
-    job, is_start = tx.jobs.known(prompt.job), prompt.kind is PromptKind.START
+    job = tx.jobs.known(prompt.job)
+    if is_asked:
+        edit(tx, job, _question(prompt), messages.answered_after_all(job, prompt.asked_by, not is_start), now)
     limit = context.uses_an_hour
     left = max(0, limit - len(tx.prompts.uses(project, now)))
-    step = lifecycle.iteration_started(
+    begun = lifecycle.iteration_started(
         job,
         prompt.asked_by,
         now,
@@ -40,7 +49,7 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         # Shown when a fifth of the hour's uses is left, or less.
         uses_left=left if left * 5 <= limit else None,
     )
-    tx.jobs.apply(job.number, step, **details_of(job, answer))
+    tx.jobs.apply(job.number, begun, **details_of(job, answer))
     overtake(tx, job, now)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -23,11 +22,11 @@ from bot.docs_api import (
 from bot.logs import about_request
 from bot.messages import problems
 from bot.messages.face import IN_A_REPLY
-from bot.model import lifecycle
 from bot.model.ids import ProjectId
 from bot.model.jobs import QueueWhy, TrackedJob
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.model.quota import (
+    QUOTA_PERIOD,
     UNKNOWN_WAIT,
     Turn,
     back_off_seconds,
@@ -38,7 +37,7 @@ from bot.model.quota import (
     remembered_since,
     still_counted,
 )
-from bot.store import Claimer, DatabaseTrouble, Transaction
+from bot.store import LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.service_health import (
     is_about_service,
@@ -49,7 +48,7 @@ from bot.work.jobs.service_health import (
 )
 from bot.work.jobs.settle_prompt import accepted, back_to_waiting, refused, unconfirmed
 from bot.work.jobs.thread import redraw_face
-from bot.work.writing import run_all, unless_taken_over
+from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 10
@@ -63,48 +62,19 @@ _KEY_RETRY = timedelta(hours=24)
 """How long a prompt waits while the key is refused. Then it is refused and the thread is told why."""
 
 
-async def submit_prompts(context: WorkerContext) -> int:
-    """Send the prompts that the quota allows, and mark abandoned ones as unconfirmed. Return their number.
-
-    All projects are served at once, so that no prompt waits for the service of another project.
-    """
-    handled = [await _settle_abandoned(context)]
-
-    async def submit(project: ProjectId) -> None:
-        handled.append(await _submit_project(context, project))
-
-    projects = await context.store.read(lambda tx: tx.prompts.waiting_projects(context.clock()))
-    await run_all(*map(submit, projects))
-    return sum(handled)
+async def claim_prompts(context: WorkerContext, _limit: int, full: Collection[str] = ()) -> Sequence[Prompt]:
+    """Claim the prompts that the quota of each project allows, and mark them *sending*."""
+    claimed: list[Prompt] = []
+    for project in await context.store.read(lambda tx: tx.prompts.waiting_projects(context.clock())):
+        if project not in full:
+            prompts, has_moved = await context.store.write(partial(_claim_free, context, project))
+            claimed += prompts
+            if has_moved:
+                context.wake()
+    return claimed
 
 
-async def _settle_abandoned(context: WorkerContext) -> int:
-    left = await context.store.write(lambda tx: tx.prompts.claim_abandoned(context.claimer(), _AT_ONCE))
-    for prompt in left:
-        try:
-            with unless_taken_over("prompt", prompt.id):
-                await context.store.write(partial(unconfirmed, context, prompt=prompt))
-                context.count("prompts", PromptState.UNCONFIRMED)
-        except DatabaseTrouble:
-            raise
-        except Exception:
-            # It must not stop the other prompts. It is tried again when its lease has run out.
-            log.exception("abandoned_prompt_not_settled", prompt=prompt.id)
-    if left:
-        context.wake()
-    return len(left)
-
-
-async def _submit_project(context: WorkerContext, project: ProjectId) -> int:
-    """Send prompts of a project within the quota, in a fair order. Return how many were claimed."""
-    prompts, has_moved = await context.store.write(lambda tx: _claim_free(context, tx, project))
-    if has_moved:
-        context.wake()
-    await run_all(*(_submit(context, prompt) for prompt in prompts))
-    return len(prompts)
-
-
-def _claim_free(context: WorkerContext, tx: Transaction, project: ProjectId) -> tuple[Sequence[Prompt], bool]:
+def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> tuple[Sequence[Prompt], bool]:
     """Claim as many prompts as there are free uses. Return them, and whether the queue of others moved."""
     now = context.clock()
     tx.quota.lock(project)
@@ -117,7 +87,9 @@ def _claim_free(context: WorkerContext, tx: Transaction, project: ProjectId) -> 
         # One prompt tries the refused key, not all of them.
         at_once, queue = 1, least_tried_first(queue)
     going, turns = in_turn(queue, uses, context.uses_an_hour, now, held_until)
-    prompts = tx.prompts.claim_these(context.claimer(), [each.id for each in going[:at_once]])
+    prompts = tx.prompts.begin_sending(context.claimer(), [each.id for each in going[:at_once]])
+    for prompt in prompts:
+        tx.prompts.join(prompt)
     return prompts, _set_times(context, tx, turns)
 
 
@@ -126,12 +98,15 @@ def _set_times(context: WorkerContext, tx: Transaction, turns: Sequence[Turn]) -
     now, soonest, has_moved = context.clock(), context.after(1.0), False
     for turn in sorted(turns, key=lambda each: each.waiting.job):
         waiting, until = turn.waiting, max(turn.at, soonest)
-        is_shown = not waiting.in_queue or abs((until - waiting.due_at).total_seconds()) >= _MOVED_SECONDS
+        told = waiting.told_until or now
+        is_shown = not waiting.in_queue or abs((until - told).total_seconds()) >= _MOVED_SECONDS
         if not is_shown and waiting.due_at > now:
             continue
         has_moved = True
         why = QueueWhy.SHARE if turn.is_over_share else QueueWhy.LIMIT
-        tx.prompts.update(waiting.id, was=PromptState.WAITING, due_at=until, in_queue=True)
+        tx.prompts.update(
+            waiting.id, was=PromptState.WAITING, due_at=min(until, now + QUOTA_PERIOD), in_queue=True
+        )
         tx.jobs.update(waiting.job, queue_until=until, queue_why=why)
         if is_shown:
             redraw_face(tx, waiting.job, now)
@@ -140,27 +115,37 @@ def _set_times(context: WorkerContext, tx: Transaction, turns: Sequence[Turn]) -
     return has_moved
 
 
-async def _submit(context: WorkerContext, prompt: Prompt) -> None:
-    with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
-        job, claimer, added = await context.store.write(partial(_mark_sending, context, prompt))
-        # As the row is now, so that the number of attempts is the same if the row is found abandoned.
-        sending = replace(prompt, state=PromptState.SENDING, attempts=prompt.attempts + 1)
-        if context.clock() + _CALL_SHARE * (claimer.until - claimer.now) > claimer.until:
-            # The process was suspended, and another one may have taken the prompt for abandoned.
-            log.warning("prompt_not_sent_in_time", prompt=prompt.id)
-            await context.store.write(lambda tx: back_to_waiting(context, tx, sending, context.clock()))
-        else:
-            await _call(context, sending, added, job.project, job.service_id)
+async def claim_abandoned(
+    context: WorkerContext, limit: int, _full: Collection[str] = ()
+) -> Sequence[Prompt]:
+    """Claim the prompts that a process was sending when it died."""
+    return await context.store.write(lambda tx: tx.prompts.claim_abandoned(context.claimer(), limit))
+
+
+async def settle_abandoned(context: WorkerContext, prompt: Prompt) -> None:
+    """Nobody knows whether the service has the prompt: its thread asks a person."""
+    with unless_taken_over("prompt", prompt.id):
+        await context.settle(partial(unconfirmed, context, prompt=prompt))
+        context.count("prompts", PromptState.UNCONFIRMED)
         context.wake()
 
 
-def _mark_sending(
-    context: WorkerContext, prompt: Prompt, tx: Transaction
-) -> tuple[TrackedJob, Claimer, Sequence[Prompt]]:
-    """Write that a prompt is about to be sent. Return its job, the lease for the call, and what joins it."""
-    claimer = context.claimer()
-    tx.prompts.begin_sending(prompt.id, lifecycle.prompt_sending(prompt, claimer.now), claimer)
-    return tx.jobs.known(prompt.job), claimer, tx.prompts.join(prompt)
+async def submit(context: WorkerContext, prompt: Prompt) -> None:
+    """Send a prompt that is marked *sending*, and write what came of it."""
+    with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
+        if is_too_late(context, prompt):
+            # The process was suspended, and another one may have taken the prompt for abandoned.
+            log.warning("prompt_not_sent_in_time", prompt=prompt.id)
+            await context.settle(lambda tx: back_to_waiting(context, tx, prompt, context.clock()))
+        else:
+            await _send(context, prompt)
+        context.wake()
+
+
+def is_too_late(context: WorkerContext, prompt: Prompt) -> bool:
+    """Return whether too little of the lease is left for a call."""
+    needed_seconds = context.timeouts.lease_seconds * _CALL_SHARE
+    return prompt.claimed_until is not None and context.after(needed_seconds) > prompt.claimed_until
 
 
 def _words(prompt: Prompt, added: Sequence[Prompt]) -> str:
@@ -172,28 +157,30 @@ def _words(prompt: Prompt, added: Sequence[Prompt]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-async def _call(
-    context: WorkerContext,
-    prompt: Prompt,
-    added: Sequence[Prompt],
-    project: ProjectId,
-    service_id: str | None,
-) -> None:
+async def _send(context: WorkerContext, prompt: Prompt) -> None:
+    def read(tx: Transaction) -> tuple[TrackedJob, Sequence[Prompt]]:
+        return tx.jobs.known(prompt.job), tx.prompts.joined(prompt)
+
+    job, added = await context.store.read(read)
     text = _words(prompt, added)
     try:
         if prompt.kind is PromptKind.START:
-            answer = await context.docs.create_job(project, text)
-        elif service_id is None:
+            answer = await context.docs.create_job(job.project, text)
+        elif job.service_id is None:
             raise LookupError(f"a follow-up for job {prompt.job}, which has not started")
         else:
-            answer = await context.docs.send_follow_up(project, service_id, text)
+            answer = await context.docs.send_follow_up(job.project, job.service_id, text)
     except DocsApiError as error:
         log.warning("prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=type(error).__name__)
-        knows = isinstance(error, NotFound) and await _knows_job(context, project, service_id)
-        write = partial(_write_error, context, prompt, project, error, knows_job=knows)
+        knows = isinstance(error, NotFound) and await _knows_job(context, job.project, job.service_id)
+        write = partial(_write_error, context, prompt, job.project, error, knows_job=knows)
         context.count("prompts", await context.settle(write))
         return
-    await context.settle(lambda tx: accepted(context, tx, prompt, answer))
+    try:
+        await context.settle(lambda tx: accepted(context, tx, prompt, answer))
+    except LeaseLost:
+        log.warning("answer_came_too_late", prompt=prompt.id, job=prompt.job, service_job=answer.id)
+        raise
     context.count("prompts", "sent")
     log.info("prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind, service_job=answer.id)
 

@@ -1,167 +1,169 @@
-"""The worker that delivers the outbox: in order, at Slack's pace, searching before it posts again."""
+"""The worker of the outbox: what is claimed goes out in order, at Slack's pace, and is never said twice."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import timedelta
-from functools import partial
-from itertools import count
-from typing import assert_never
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import TypeVar, assert_never
 
 import structlog
 
 from bot.logs import about_request
 from bot.model import lifecycle
-from bot.model.ids import ChannelId, Message, MessageTs, Refusal
-from bot.model.outbox import PACED, Delivery, DeliveryKind, Place, pace_of
-from bot.store import Claimer, DatabaseTrouble, LeaseLost, Transaction
+from bot.model.ids import Message, MessageTs, Refusal
+from bot.model.outbox import Delivery, DeliveryKind
+from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread import link_from_earlier
-from bot.work.outbox.failures import MOST_TRIES, bury_broken, settle_error
-from bot.work.outbox.safe_calls import Absent, Searches, as_member, check_lease, share_file
+from bot.work.outbox.failures import MOST_TRIES, give_up, settle_error
+from bot.work.outbox.files import share_file
+from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier
 from bot.work.ports import SlackError, SlackRefused
 from bot.work.visitors.question import is_stale
 from bot.work.visitors.subscriptions import posted
-from bot.work.writing import BatchWriter, run_as_claimed, unless_taken_over
+from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
 
-Sent = tuple[Delivery, MessageTs | None, bool]
-"""A delivery that Slack accepted, the timestamp of its message, and whether it went out late.
 
-The timestamp is None if nothing was posted into a channel.
-"""
-_AT_ONCE = 50
-_MOST_CLAIMS = 20
-"""Maximum claims per run, so that a run ends under constant load."""
-_SLOW_SECONDS = 0.5
-"""Pause before the next claim while deliveries are under way, after a claim without rows."""
-_LATE_SECONDS = 0.02
-"""How long after its claim a post may go out. The channel's pace has this reserve over Slack's second."""
+async def claim_deliveries(
+    context: WorkerContext, limit: int, full: Collection[str] = ()
+) -> Sequence[Delivery]:
+    """Claim what may go out now: in order within a thread, and as Slack's paces allow.
 
-
-async def deliver_due(context: WorkerContext) -> int:
-    """Carry out the deliveries that are due, also those that become due meanwhile. Return their number.
-
-    A slow call to Slack does not delay other deliveries. A call that is cancelled may have reached Slack: its
-    row stays *sending* and is searched for later.
+    ``full``: the channels in which enough deliveries are under way.
     """
-    sent, searches, claims = BatchWriter[Sent, None](), Searches(context), count()
-
-    async def claim(running: int) -> Sequence[Delivery]:
-        limit = min(_AT_ONCE, 2 * _AT_ONCE - running)
-        return await _claim(context, limit) if next(claims) < _MOST_CLAIMS and limit > 0 else ()
-
-    return await run_as_claimed(claim, partial(_deliver, context, sent, searches), slow_seconds=_SLOW_SECONDS)
-
-
-async def _claim(context: WorkerContext, limit: int) -> Sequence[Delivery]:
-    pace_seconds, minute_seconds = context.timeouts.channel_pace_seconds, context.timeouts.minute_seconds
-
-    def claim(tx: Transaction) -> tuple[Claimer, Sequence[Delivery]]:
-        claimer = context.claimer()
-        return claimer, tx.outbox.claim(claimer, limit, pace_seconds, minute_seconds)
-
-    claimer, due = await context.store.write(claim)
-    # The channels and methods take the next call at these times. The regular poll may come seconds later.
-    intervals = {pace_of(method, minute_seconds).interval for each in due for method in each.calls}
-    if any(delivery.what.kind in PACED for delivery in due):
-        intervals.add(timedelta(seconds=pace_seconds))
-    for interval in intervals:
-        context.wake_after(max((claimer.now + interval - context.clock()).total_seconds(), 0.0))
-    return due
+    now, paces = context.clock(), context.paces
+    ready = await context.store.read(lambda tx: tx.outbox.ready(now, paces.busy_channels(now)))
+    chosen: list[int] = []
+    for delivery in ready:
+        may_go = len(chosen) < limit and delivery.channel not in full
+        if may_go and paces.take(delivery.kind, delivery.channel, delivery.calls, now):
+            chosen.append(delivery.seq)
+    if len(chosen) < len(ready) and (seconds := paces.next_seconds(now)) is not None:
+        context.wake_after(seconds)
+    if not chosen:
+        return []
+    return await context.store.write(lambda tx: tx.outbox.claim(context.claimer(), chosen))
 
 
-async def _deliver(
-    context: WorkerContext, sent: BatchWriter[Sent, None], searches: Searches, delivery: Delivery
-) -> None:
-    """Deliver. What fails again and again, and as no port says, becomes a dead letter."""
+async def deliver(context: WorkerContext, delivery: Delivery) -> None:
+    """Carry out a delivery and write what came of it.
+
+    A call that is cut off may have reached Slack: its row stays *sending*, and is looked for later.
+    """
     with about_request(delivery.request), unless_taken_over("delivery", delivery.id):
-        try:
-            await _deliver_known(context, sent, searches, delivery)
-        except (LeaseLost, DatabaseTrouble):
-            raise
-        except Exception:
-            if delivery.attempts < MOST_TRIES:
-                raise  # the run fails, which is logged and told; the delivery is tried again
-            log.error("delivery_broken", delivery=delivery.id, job=delivery.what.job, exc_info=True)
-            await bury_broken(context, delivery)
-
-
-async def _deliver_known(
-    context: WorkerContext, sent: BatchWriter[Sent, None], searches: Searches, delivery: Delivery
-) -> None:
-    if is_stale(delivery, context.clock()):
-        await context.settle(lambda tx: tx.outbox.remove(delivery, owner=context.owner))
-        return
-    is_late = _is_late(context, delivery)
-    try:
-        ts = await _carry_out(context, searches, delivery)
-        what = delivery.what
-        log.info("delivery_sent", delivery=delivery.id, kind=what.kind, job=what.job, ts=ts)
-    except Absent:
-        # It takes its turn in its thread and its channel.
-        step = lifecycle.delivery_postponed(context.clock(), plain=delivery.plain)
-        await context.settle(lambda tx: tx.outbox.settle(delivery, step, owner=context.owner))
-    except SlackError as error:
-        log.info("delivery_not_sent", delivery=delivery.id, job=delivery.what.job, reason=str(error))
-        await context.retry(partial(settle_error, context, delivery, error))
-    else:
-        # The post of a subscription writes more rows, which must not fail other deliveries.
-        writer = BatchWriter[Sent, None]() if delivery.what.subscription is not None else sent
-        await context.retry(
-            lambda: writer.put((delivery, ts, is_late), lambda some: _settle_sent(context, some))
-        )
-    if delivery.what.kind in PACED:
+        await context.settle(await _outcome(context, delivery))
         context.wake()
 
 
-def _is_late(context: WorkerContext, delivery: Delivery) -> bool:
-    """Return whether a post goes out so late after its claim that its channel's pace must count from now."""
-    if delivery.what.kind not in PACED or delivery.held_until is None or delivery.searched_in:
-        return False
-    claimed_at = delivery.held_until - timedelta(seconds=context.timeouts.lease_seconds)
-    if (context.clock() - claimed_at).total_seconds() <= _LATE_SECONDS:
-        return False
-    context.wake_after(context.timeouts.channel_pace_seconds)
-    return True
+async def _outcome(context: WorkerContext, delivery: Delivery) -> Callable[[Transaction], None]:
+    """Carry out a delivery. Return what is to be written."""
+    what = delivery.what
+    if is_stale(delivery, context.clock()):
+        return lambda tx: tx.outbox.remove(delivery, owner=context.owner)
+    try:
+        ts = await _carry_out(context, delivery)
+    except SlackError as error:
+        log.info("delivery_not_sent", delivery=delivery.id, job=what.job, reason=str(error))
+        refused = error
+        return lambda tx: settle_error(context, tx, delivery, refused)
+    except (LeaseLost, DatabaseTrouble):
+        raise
+    except Exception:
+        if delivery.attempts < MOST_TRIES:
+            raise
+        log.error("delivery_broken", delivery=delivery.id, job=what.job, exc_info=True)
+        return lambda tx: give_up(context, tx, delivery, Refusal.PERMANENT, "unexpected_error")
+    log.info("delivery_sent", delivery=delivery.id, kind=what.kind, job=what.job, ts=ts)
+    context.count("deliveries", "sent")
+    return lambda tx: _settle_sent(context, tx, delivery, ts)
 
 
-async def _carry_out(context: WorkerContext, searches: Searches, delivery: Delivery) -> MessageTs | None:
-    """Carry out a delivery unless an earlier attempt has. Return the timestamp of its post, if it is one.
+def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts: MessageTs | None) -> None:
+    """Write that a delivery was sent, and what follows from it."""
+    what = delivery.what
+    face_of = what.job if what.kind is DeliveryKind.ROOT else None
+    if face_of is not None:
+        tx.jobs.lock([face_of])  # before the delivery, as everybody does who changes a job and says so
+    if what.kind is DeliveryKind.EDIT:
+        tx.outbox.remove(delivery, owner=context.owner)
+        return
+    tx.outbox.settle(delivery, lifecycle.delivered(context.clock(), ts), owner=context.owner)
+    if face_of is not None:
+        tx.jobs.update(face_of, root_ts=ts)
+        if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:
+            # Slack has given up on replies of which the bot could not tell that they are for it.
+            tx.conversations.read_thread(what.channel, ts, context.clock())
+        link_from_earlier(context, tx, face_of)
+    if what.subscription is not None:
+        posted(context, tx, delivery)
 
-    Raises Absent for a post that was searched for and is not there.
-    """
-    if (place := delivery.searched_in) is not None:
-        found = await searches.find(delivery, place)
-        if found is None:
-            raise Absent
+
+async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
+    """Make the call to Slack, unless an earlier attempt has. Return the timestamp of a post."""
+    what, messenger = delivery.what, context.messenger
+    if delivery.unconfirmed and (ts := await _find(context, delivery)) is not None:
         log.info("delivery_found", delivery=delivery.id)
-        return None if delivery.what.kind is DeliveryKind.PRIVATE else found
-    match delivery.what.kind:
+        return ts if what.kind is not DeliveryKind.PRIVATE else None
+    # A process that was suspended must not say or overwrite what another one has said meanwhile.
+    check_lease(context, delivery)
+    match what.kind:
         case DeliveryKind.ROOT | DeliveryKind.REPLY | DeliveryKind.POST:
             return await _post(context, delivery)
         case DeliveryKind.FILE:
             await share_file(context, delivery)
         case DeliveryKind.EDIT:
-            await _edit(context, delivery)
+            if delivery.edited_ts is not None:
+                await messenger.edit(what.channel, delivery.edited_ts, message_of(delivery))
+            elif what.edits is None:
+                raise SlackRefused.not_found("message")
         case DeliveryKind.PRIVATE:
-            await _tell(context, searches, delivery)
+            await _tell(context, delivery)
         case DeliveryKind.WHISPER:
-            await _whisper(context, searches, delivery)
+            await _whisper(context, delivery)
         case DeliveryKind.REACTION:
-            await context.messenger.react(
-                delivery.what.channel,
-                delivery.what.message_ts or MessageTs(""),
-                delivery.what.reaction or "eyes",
-            )
+            await messenger.react(what.channel, what.message_ts or MessageTs(""), what.reaction or "eyes")
         case _:
-            assert_never(delivery.what.kind)
+            assert_never(what.kind)
     return None
 
 
+async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
+    """Look in Slack for the message of an earlier attempt; None if it is not there, or nobody can tell."""
+    what, messenger, thread = delivery.what, context.messenger, None
+    match what.kind:
+        case DeliveryKind.ROOT:
+            thread = delivery.thread_ts
+        case DeliveryKind.REPLY:
+            thread = delivery.thread_ts or delivery.root_ts
+        case DeliveryKind.PRIVATE if what.user is None or what.response_url is not None:
+            return None
+        case DeliveryKind.POST | DeliveryKind.PRIVATE:
+            pass
+        case _:
+            return None
+    person = what.user if what.kind is DeliveryKind.PRIVATE else None
+    channel = await messenger.conversation_with(person) if person else what.channel
+
+    async def find() -> MessageTs | None:
+        since = delivery.created_at
+        found = await messenger.find_posted(channel, deliveries=[delivery.id], thread=thread, since=since)
+        return found.get(delivery.id)
+
+    return await find_earlier(_as_joining_member(context, delivery, find))
+
+
+T = TypeVar("T")
+
+
+async def _as_joining_member(
+    context: WorkerContext, delivery: Delivery, call: Callable[[], Awaitable[T]]
+) -> T:
+    return await (as_member(context, delivery.what.channel, call) if delivery.joins else call())
+
+
 async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
-    message, thread = message_of(delivery), delivery.thread_ts
+    thread = delivery.thread_ts
     if delivery.what.kind is DeliveryKind.REPLY:
         if delivery.root_ts is None:
             raise SlackRefused.not_found("thread", Refusal.THREAD_GONE)
@@ -169,11 +171,10 @@ async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
 
     async def post() -> MessageTs:
         check_lease(context, delivery)
-        return await context.messenger.post(
-            delivery.what.channel, message, delivery=delivery.id, thread=thread
-        )
+        channel, message = delivery.what.channel, message_of(delivery)
+        return await context.messenger.post(channel, message, delivery=delivery.id, thread=thread)
 
-    return await (as_member(context, delivery.what.channel, post) if delivery.joins else post())
+    return await _as_joining_member(context, delivery, post)
 
 
 def message_of(delivery: Delivery) -> Message:
@@ -184,36 +185,25 @@ def message_of(delivery: Delivery) -> Message:
     return Message(message.text, message.plain_blocks) if delivery.plain else message
 
 
-async def _edit(context: WorkerContext, delivery: Delivery) -> None:
-    if delivery.edited_ts is None:
-        if delivery.what.edits is not None:
-            return  # the reply has become a dead letter, so it has no buttons to lose
-        raise SlackRefused.not_found("message")
-    # Otherwise a process that was suspended could overwrite a newer state with an old one.
-    check_lease(context, delivery)
-    await context.messenger.edit(delivery.what.channel, delivery.edited_ts, message_of(delivery))
-
-
-async def _tell(context: WorkerContext, searches: Searches, delivery: Delivery) -> None:
+async def _tell(context: WorkerContext, delivery: Delivery) -> None:
     """Send a private message through the response URL, or as a direct message if Slack refuses the URL."""
-    if delivery.what.response_url is not None:
+    what = delivery.what
+    if what.response_url is not None:
         try:
-            await context.messenger.answer(delivery.what.response_url, message_of(delivery))
+            await context.messenger.answer(what.response_url, message_of(delivery))
         except SlackRefused as refusal:
             if refusal.meaning is Refusal.BLOCKS and not delivery.plain:
                 raise
             log.info("response_url_refused", delivery=delivery.id, reason=refusal.code)
         else:
             return
-    if delivery.what.user is None:
+    if what.user is None:
         raise SlackRefused.not_found("user")
-    if delivery.unconfirmed and await searches.find(delivery, Place.direct(delivery.what.user)):
-        return
     check_lease(context, delivery)
-    await context.messenger.tell(delivery.what.user, message_of(delivery), delivery=delivery.id)
+    await context.messenger.tell(what.user, message_of(delivery), delivery=delivery.id)
 
 
-async def _whisper(context: WorkerContext, searches: Searches, delivery: Delivery) -> None:
+async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
     """Show a message to one person where they wrote or pressed; if Slack refuses that, as ``_tell`` does.
 
     Nobody can look for such a message, so after an unclear outcome it is shown again.
@@ -221,48 +211,10 @@ async def _whisper(context: WorkerContext, searches: Searches, delivery: Deliver
     what = delivery.what
     if what.user is None:
         raise SlackRefused.not_found("user")
-    check_lease(context, delivery)
     try:
         await context.messenger.whisper(what.channel, what.user, message_of(delivery), thread=what.message_ts)
     except SlackRefused as refusal:
         if refusal.meaning in (Refusal.BLOCKS, Refusal.PASSING, Refusal.TOKEN):
             raise
         log.info("whisper_refused", delivery=delivery.id, reason=refusal.code)
-        await _tell(context, searches, delivery)
-
-
-async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[None]:
-    def settle(tx: Transaction) -> None:
-        late: set[ChannelId] = set()
-        # Before the deliveries, as everybody does who changes a job and says something of it.
-        whats = [each.what for each, _, _ in sent]
-        tx.jobs.lock([what.job for what in whats if what.job and what.kind is DeliveryKind.ROOT])
-        for delivery, ts, is_late in sent:
-            with unless_taken_over("delivery", delivery.id):
-                _settle_one(context, tx, delivery, ts)
-                if is_late:
-                    late.add(delivery.what.channel)
-        # By the clock as it is now: it may have been set back since the post.
-        tx.paces.hold_channels(late, context.after(context.timeouts.channel_pace_seconds))
-
-    await context.store.write(settle)
-    for _ in sent:
-        context.count("deliveries", "sent")
-    return [None] * len(sent)
-
-
-def _settle_one(context: WorkerContext, tx: Transaction, delivery: Delivery, ts: MessageTs | None) -> None:
-    """Write that a delivery was sent, and what follows. Nothing is written when the lease is lost."""
-    what = delivery.what
-    if what.kind is DeliveryKind.EDIT:
-        tx.outbox.remove(delivery, owner=context.owner)
-        return
-    tx.outbox.settle(delivery, lifecycle.delivered(context.clock(), ts), owner=context.owner)
-    if what.kind is DeliveryKind.ROOT and what.job is not None:
-        tx.jobs.update(what.job, root_ts=ts)
-        if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:
-            # Slack has given up on replies of which the bot could not tell that they are for it.
-            tx.conversations.read_thread(what.channel, ts, context.clock())
-        link_from_earlier(context, tx, what.job)
-    if what.subscription is not None:
-        posted(context, tx, delivery)
+        await _tell(context, delivery)

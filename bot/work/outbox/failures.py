@@ -13,7 +13,7 @@ from bot.model.ids import Refusal, is_direct_message
 from bot.model.jobs import JobProblem, JobState, TrackedJob
 from bot.model.outbox import PACED, Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.model.quota import back_off_seconds
-from bot.store import DatabaseTrouble, LeaseLost, Transaction
+from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.settle_prompt import drop_follow_ups
 from bot.work.jobs.thread import redraw_face
@@ -23,7 +23,7 @@ from bot.work.visitors.subscriptions import refused
 log = structlog.get_logger(__name__)
 
 
-async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, code: str) -> None:
+def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str) -> None:
     """Make a delivery a dead letter, and tell the requester where they can still be reached.
 
     ``code`` is Slack's error code, or the bot's own if Slack gave none.
@@ -31,43 +31,25 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
     _log_dead_letter(delivery, code)
     if meaning is Refusal.NOT_VISIBLE and is_direct_message(delivery.what.channel):
         meaning = Refusal.BETWEEN_PEOPLE
-    now = context.clock()
-    why = NotPosted(meaning, delivery.what.channel, now, delivery.what.job)
-
-    def bury(tx: Transaction) -> None:
-        job = tx.jobs.get(delivery.what.job) if delivery.what.job is not None else None
-        is_face = delivery.what.kind is DeliveryKind.ROOT
-        if job is not None and is_face:
-            # Before any other row, as when somebody withdraws the job, which may happen at this moment.
-            tx.quota.lock(job.project)
-            tx.prompts.lock_of(job.number)
-            job = tx.jobs.get_locked(job.number)
-        tx.outbox.settle(delivery, lifecycle.delivery_dead(delivery.what, now, code), owner=context.owner)
-        if job is not None and is_face:
-            _refuse_job(context, tx, job, why, code)
-        elif job is not None and delivery.what.kind is DeliveryKind.REPLY:
-            _tell_recipients(context, tx, job, delivery, why)
-        elif delivery.what.subscription is not None:
-            refused(context, tx, delivery, why)
-        elif delivery.what.user is not None and delivery.what.kind in (DeliveryKind.POST, DeliveryKind.FILE):
-            _tell_asker(context, tx, delivery, why)
-
-    await context.store.write(bury)
+    now, what = context.clock(), delivery.what
+    why = NotPosted(meaning, what.channel, now, what.job)
+    job = tx.jobs.get(what.job) if what.job is not None else None
+    is_face = what.kind is DeliveryKind.ROOT
+    if job is not None and is_face:
+        # Before any other row, as when somebody withdraws the job, which may happen at this moment.
+        tx.quota.lock(job.project)
+        tx.prompts.lock_of(job.number)
+        job = tx.jobs.get_locked(job.number)
+    tx.outbox.settle(delivery, lifecycle.delivery_dead(what, now, code), owner=context.owner)
+    if job is not None and is_face:
+        _refuse_job(context, tx, job, why, code)
+    elif job is not None and what.kind is DeliveryKind.REPLY:
+        _tell_recipients(context, tx, job, delivery, why)
+    elif what.subscription is not None:
+        refused(context, tx, delivery, why)
+    elif what.user is not None and what.kind in (DeliveryKind.POST, DeliveryKind.FILE):
+        _tell_asker(context, tx, delivery, why)
     context.count("deliveries", "dead")
-    context.wake()
-
-
-async def bury_broken(context: WorkerContext, delivery: Delivery) -> None:
-    """Make a delivery a dead letter that the bot cannot handle, also if telling somebody fails as well."""
-    code = "unexpected_error"
-    try:
-        await give_up(context, delivery, Refusal.PERMANENT, code)
-    except (LeaseLost, DatabaseTrouble):
-        raise
-    except Exception:
-        log.error("dead_letter_not_told", delivery=delivery.id, exc_info=True)
-        step = lifecycle.delivery_dead(delivery.what, context.clock(), code)
-        await context.store.write(lambda tx: tx.outbox.settle(delivery, step, owner=context.owner))
 
 
 def _log_dead_letter(delivery: Delivery, code: str) -> None:
@@ -128,107 +110,75 @@ _CHANNEL_LIMIT_SECONDS = 1.0
 """The longest wait that Slack's limit for a channel can ask for; more is asked for the whole workspace."""
 
 
-async def settle_error(context: WorkerContext, delivery: Delivery, error: SlackError) -> None:
-    """Write what follows from an error: retry, search first, retry without blocks, or give up."""
+def settle_error(context: WorkerContext, tx: Transaction, delivery: Delivery, error: SlackError) -> None:
+    """Write what follows from an error: a later try, a look first, a try without blocks, or a dead letter."""
     context.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
-    waits = _waits_for_token(context, delivery, error)
-    throttled = error if isinstance(error, SlackThrottled) else None
-    passes = _is_temporary(delivery, error)
-    if delivery.unconfirmed and (waits or passes):
-        # The search itself may have failed, so an earlier attempt may still have been delivered.
-        await _search_later(context, delivery, throttled)
+    asked_seconds = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
+    waits = _is_temporary(context, delivery, error)
+    if isinstance(error, SlackThrottled):
+        _hold(context, delivery, error)
+    if isinstance(error, SlackUnclear) or (delivery.unconfirmed and waits):
+        # The look itself may have failed, so an earlier attempt may still have been delivered.
+        _look_later(context, tx, delivery, asked_seconds)
         return
     match error:
         case SlackThrottled():
-            await _retry(context, delivery, error.retry_after_seconds, throttled=error)
-        case SlackUnreachable():
-            pause_seconds = back_off_seconds(delivery.attempts, context.chance(), cap=_MOST_PAUSE_SECONDS)
-            await _retry(context, delivery, pause_seconds)
-        case SlackUnclear():
-            await _search_later(context, delivery)
+            _retry(context, tx, delivery, asked_seconds)
+        case _ if waits and delivery.what.kind is DeliveryKind.REACTION:
+            give_up(context, tx, delivery, Refusal.PERMANENT, "unreachable")
         case SlackRefused(meaning=Refusal.BLOCKS) if not delivery.plain:
             log.error("blocks_refused", delivery=delivery.id, reason=error.code, details=error.details)
-            await _retry(context, delivery, 0.0, plain=True)
-        case SlackRefused() if waits or passes:
-            await _retry(context, delivery, back_off_seconds(delivery.attempts, context.chance()))
+            _retry(context, tx, delivery, 0.0, plain=True)
+        case _ if waits:
+            cap = _MOST_PAUSE_SECONDS if isinstance(error, SlackUnreachable) else 300.0
+            _retry(context, tx, delivery, back_off_seconds(delivery.attempts, context.chance(), cap=cap))
         case SlackRefused():
-            await give_up(context, delivery, error.meaning, error.code)
+            give_up(context, tx, delivery, error.meaning, error.code)
         case _:
-            await give_up(context, delivery, Refusal.PERMANENT, "unknown")
+            give_up(context, tx, delivery, Refusal.PERMANENT, "unknown")
 
 
-def _waits_for_token(context: WorkerContext, delivery: Delivery, error: SlackError) -> bool:
-    if not isinstance(error, SlackRefused) or error.meaning is not Refusal.TOKEN:
-        return False
-    if delivery.what.kind not in _TOKEN_RETRIED:
-        return False
-    log.error("token_refused", reason=error.code)
-    return context.clock() - delivery.created_at < _PATIENCE
+def _is_temporary(context: WorkerContext, delivery: Delivery, error: SlackError) -> bool:
+    """Return whether the same call may succeed later."""
+    match error:
+        case SlackRefused(meaning=Refusal.TOKEN) if delivery.what.kind in _TOKEN_RETRIED:
+            log.error("token_refused", reason=error.code)
+            return context.clock() - delivery.created_at < _PATIENCE
+        case SlackRefused(meaning=Refusal.PASSING):
+            return delivery.attempts < MOST_TRIES
+        case _:
+            return isinstance(error, SlackThrottled | SlackUnreachable)
 
 
-def _is_temporary(delivery: Delivery, error: SlackError) -> bool:
-    """Return whether the same call may succeed a little later."""
-    if isinstance(error, SlackRefused):
-        return error.meaning is Refusal.PASSING and delivery.attempts < MOST_TRIES
-    return isinstance(error, SlackThrottled | SlackUnreachable)
-
-
-async def _retry(
-    context: WorkerContext,
-    delivery: Delivery,
-    seconds: float,
-    *,
-    throttled: SlackThrottled | None = None,
-    plain: bool = False,
-) -> None:
-    """Retry a delivery that certainly had no effect. A reaction is retried only after a rate limit."""
-    if delivery.what.kind is DeliveryKind.REACTION and throttled is None:
-        await give_up(context, delivery, Refusal.PERMANENT, "unreachable")
-        return
-
-    def put_back(tx: Transaction) -> None:
-        # Held first: a delivery that comes due before its pace is free waits for the workers' regular check.
-        _hold(context, tx, delivery, throttled)
-        step = lifecycle.delivery_postponed(context.after(seconds), plain=delivery.plain or plain)
-        tx.outbox.settle(delivery, step, owner=context.owner)
-        if plain and delivery.what.kind is DeliveryKind.ROOT and delivery.what.job is not None:
-            # An edit that waits for the face was drawn with rich text, which the plain face does not have.
-            redraw_face(tx, delivery.what.job, context.clock())
-
-    await context.store.write(put_back)
-
-
-def _hold(
-    context: WorkerContext, tx: Transaction, delivery: Delivery, throttled: SlackThrottled | None
-) -> None:
+def _hold(context: WorkerContext, delivery: Delivery, error: SlackThrottled) -> None:
     """Hold the method that Slack limited; only the channel if the wait is as short as its limit asks for."""
-    if throttled is None:
-        return
-    until = context.after(throttled.retry_after_seconds)
-    if delivery.what.kind in PACED and throttled.retry_after_seconds <= _CHANNEL_LIMIT_SECONDS:
-        tx.paces.hold_channels([delivery.what.channel], until)
-    elif throttled.method is not None:
-        tx.paces.hold_method(throttled.method, until, context.timeouts.minute_seconds)
+    until = context.after(error.retry_after_seconds)
+    if delivery.what.kind in PACED and error.retry_after_seconds <= _CHANNEL_LIMIT_SECONDS:
+        context.paces.hold(delivery.what.channel, until)
+    elif error.method is not None:
+        context.paces.hold(error.method, until)
 
 
-async def _search_later(
-    context: WorkerContext, delivery: Delivery, throttled: SlackThrottled | None = None
+def _retry(
+    context: WorkerContext, tx: Transaction, delivery: Delivery, seconds: float, *, plain: bool = False
 ) -> None:
-    """Keep a delivery *sending* with a short lease; it is searched for in Slack when the lease runs out."""
+    """Try a delivery again later that certainly had no effect."""
+    step = lifecycle.delivery_postponed(context.after(seconds), plain=delivery.plain or plain)
+    tx.outbox.settle(delivery, step, owner=context.owner)
+    if plain and delivery.what.kind is DeliveryKind.ROOT and delivery.what.job is not None:
+        # An edit that waits for the face was drawn with rich text, which the plain face does not have.
+        redraw_face(tx, delivery.what.job, context.clock())
+
+
+def _look_later(context: WorkerContext, tx: Transaction, delivery: Delivery, asked_seconds: float) -> None:
+    """Have a delivery looked for in Slack before it is tried again; give it up after a day."""
     age = context.clock() - delivery.created_at
     if age >= _PATIENCE and delivery.attempts >= _LEAST_SEARCHES:
-        await give_up(context, delivery, Refusal.PERMANENT, "no_clear_answer")
+        give_up(context, tx, delivery, Refusal.PERMANENT, "no_clear_answer")
         return
-    doubt_seconds = context.timeouts.doubt_seconds
-    asked_seconds = throttled.retry_after_seconds if throttled else 0.0
-    wait_seconds = min(doubt_seconds * 2.0 ** min(delivery.attempts - 1, 10), _MOST_PAUSE_SECONDS)
-
-    def keep(tx: Transaction) -> None:
-        _hold(context, tx, delivery, throttled)
-        check_at = context.after(max(wait_seconds, asked_seconds))
-        with_others_at = context.after(max(doubt_seconds, asked_seconds))
-        step = lifecycle.delivery_unconfirmed(check_at, with_others_at)
-        tx.outbox.settle(delivery, step, owner=context.owner)
-
-    await context.store.write(keep)
+    pause_seconds = min(
+        context.timeouts.doubt_seconds * 2.0 ** min(delivery.attempts - 1, 10), _MOST_PAUSE_SECONDS
+    )
+    step = lifecycle.delivery_unclear(context.after(max(pause_seconds, asked_seconds)))
+    tx.outbox.settle(delivery, step, owner=context.owner)
     log.warning("delivery_unconfirmed", delivery=delivery.id, attempts=delivery.attempts)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from functools import partial
 
 import structlog
 
@@ -18,7 +19,7 @@ from bot.docs_api import (
     VisitorsPage,
 )
 from bot.model.ids import ProjectId
-from bot.model.misses import NOT_HERE_FOR, Source, Words
+from bot.model.misses import Source, Words
 from bot.model.quota import back_off_seconds
 from bot.model.visitors import Counts, ReadingProblem, Snapshot, SnapshotState
 from bot.store import AlreadyStored, DatabaseTrouble, LeaseLost, Transaction
@@ -26,16 +27,14 @@ from bot.store.snapshots import ReadPage
 from bot.work.context import WorkerContext
 from bot.work.jobs.service_health import is_refused, key_refused, service_is_well
 from bot.work.visitors.words import read_words
-from bot.work.writing import run_all, run_as_claimed
 
 log = structlog.get_logger(__name__)
-_AT_ONCE = 4
+AT_ONCE = 4
+"""How many calls of a project are made at once."""
 _REFUSED_AT_ONCE = 50
 _MOST_TRIES = 4
 _UNKNOWN_WAIT_SECONDS = 300.0
 """Pause after a 429 that names none."""
-_UNSERVED_WAIT_SECONDS = 5.0
-"""Pause, while others are served, of a project for which the budget allowed no call."""
 _SWEEP_OPEN = timedelta(days=2)
 """How long the pages of a period that was not over are kept."""
 _SWEEP_FINAL = timedelta(days=200)
@@ -50,32 +49,18 @@ _PROBLEMS: dict[type[Exception], ReadingProblem] = {
 }
 
 
-async def fetch_snapshots(context: WorkerContext) -> int:
-    """Make the most urgent calls that the budget allows, each for one page of rows. Return their number.
-
-    All projects are served at once. While the service of one is slow, the others are served again.
-    """
-    calls, next_at = list[int](), dict[ProjectId, datetime]()
-
-    async def claim(running: int) -> Sequence[ProjectId]:
-        if calls and not running:
-            return ()
-        now = context.clock()
-        waiting = await context.store.read(lambda tx: tx.snapshots.waiting_projects(now))
-        # One that was served during the read gets its turn in the next run, as when it is alone.
-        return [each for each in waiting if each not in next_at or next_at[each] < now]
-
-    async def serve(project: ProjectId) -> None:
-        next_at[project] = context.after(context.timeouts.lease_seconds)  # longer than the slowest call
-        claimed, failed = await context.store.write(lambda tx: _claim(context, tx, project))
-        await run_all(*(_fetch(context, snapshot) for snapshot in claimed))
-        if claimed or failed:
-            context.wake()
-        calls.append(len(claimed) + failed)
-        next_at[project] = context.after(0.0 if calls[-1] else _UNSERVED_WAIT_SECONDS)
-
-    await run_as_claimed(claim, serve)
-    return sum(calls)
+async def claim_snapshots(
+    context: WorkerContext, _limit: int, full: Collection[str] = ()
+) -> Sequence[Snapshot]:
+    """Claim the most urgent snapshots of each project for which the hourly budget allows a call."""
+    claimed, now = list[Snapshot](), context.clock()
+    for project in await context.store.read(lambda tx: tx.snapshots.waiting_projects(now)):
+        if project not in full:
+            snapshots, has_failed = await context.store.write(partial(_claim, context, project))
+            claimed += snapshots
+            if has_failed:
+                context.wake()
+    return claimed
 
 
 async def sweep_snapshots(context: WorkerContext) -> int:
@@ -85,31 +70,32 @@ async def sweep_snapshots(context: WorkerContext) -> int:
     return await context.store.write(lambda tx: tx.snapshots.sweep(opened_before, final_before))
 
 
-def _claim(context: WorkerContext, tx: Transaction, project: ProjectId) -> tuple[Sequence[Snapshot], int]:
+def _claim(context: WorkerContext, project: ProjectId, tx: Transaction) -> tuple[Sequence[Snapshot], bool]:
     """Claim snapshots and count their calls. The lock on the budget keeps other processes out meanwhile.
 
-    Return them, and how many were failed without a call, because the key was refused a moment ago.
+    Return them, and whether others were failed without a call, because the key was refused a moment ago.
     """
     now, counted, claimer = context.clock(), context.projects.budget_of(project), context.claimer()
     back_off = tx.back_offs.of(project)
-    if back_off is not None and back_off.refuses_reading and back_off.until > now:
+    if back_off is not None and back_off.refuses_reading and back_off.lasts(now):
         refused = tx.snapshots.claim(claimer, project, _REFUSED_AT_ONCE)
         for each in refused:
             _fail(context, tx, each, ReadingProblem.KEY, each.attempts, timedelta())
-        return (), len(refused)
+        return (), bool(refused)
     tx.budget.lock(counted)
     budget = context.budget(tx, project)
     if not budget.free:
-        return (), 0
-    claimed = tx.snapshots.claim(claimer, project, min(budget.free, _AT_ONCE), digests_too=False)
-    room = min(context.analytics.background_room(budget), _AT_ONCE)
+        return (), False
+    claimed = tx.snapshots.claim(claimer, project, min(budget.free, AT_ONCE), digests_too=False)
+    room = min(context.analytics.background_room(budget), AT_ONCE)
     if not claimed and room > 0:
         claimed = tx.snapshots.claim(claimer, project, room)
     tx.budget.take(counted, len(claimed), now)
-    return claimed, 0
+    return claimed, False
 
 
-async def _fetch(context: WorkerContext, snapshot: Snapshot) -> None:
+async def fetch_snapshot(context: WorkerContext, snapshot: Snapshot) -> None:
+    """Make a call for one page of rows, and store it."""
     try:
         try:
             await _read(context, snapshot)
@@ -123,6 +109,7 @@ async def _fetch(context: WorkerContext, snapshot: Snapshot) -> None:
     except (LeaseLost, AlreadyStored):
         # Whoever holds the lease now may store the same page at this moment.
         log.warning("snapshot_taken_over", snapshot=snapshot.id)
+    context.wake()
 
 
 async def _read(context: WorkerContext, snapshot: Snapshot) -> None:
@@ -211,7 +198,6 @@ def _fail(
     After the first quick calls this makes six calls in the first hour, and two in each later one.
     """
     pause = min(max(attempts - _MOST_TRIES + 1, 1), 3) * timedelta(minutes=10)
-    pause = NOT_HERE_FOR if problem is ReadingProblem.NOT_HERE else pause
     tx.snapshots.settle(
         snapshot.id,
         owner=context.owner,
@@ -219,5 +205,6 @@ def _fail(
         attempts=attempts,
         problem=problem,
         due_at=context.clock() + max(wait, pause),
+        taken_at=context.clock() if problem is ReadingProblem.NOT_HERE else snapshot.taken_at,
     )
     tx.questions.check_now(snapshot.project, context.clock())

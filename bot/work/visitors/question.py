@@ -6,10 +6,9 @@ long they wait for which numbers, and in who is told.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 
 import structlog
 
@@ -33,10 +32,9 @@ from bot.store import Transaction
 from bot.work.access import Allowed
 from bot.work.context import Context, WorkerContext
 from bot.work.visitors.report import CURVE_WEEKS, build_report, misses_report, tell_digest
-from bot.work.writing import run_all, unless_taken_over
+from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
-_AT_ONCE = 20
 _CHART_RESERVE = 10
 """The number of calls that a chart must leave in the hourly budget for the next question."""
 _SOON_SECONDS = 20.0
@@ -163,14 +161,15 @@ def _unread(parts: Sequence[Snapshot]) -> int:
     return sum(part.totals is None for part in parts)
 
 
-async def answer_questions(context: WorkerContext) -> int:
-    """Check the questions that are due: send the answer, or say that their numbers are being read."""
-    claimed = await context.store.write(lambda tx: tx.questions.claim(context.claimer(), _AT_ONCE))
-    await run_all(*(context.retry(partial(_advance, context, question)) for question in claimed))
-    return 0  # a question that waits becomes due again by itself
+async def claim_questions(
+    context: WorkerContext, limit: int, _full: Collection[str] = ()
+) -> Sequence[Question]:
+    """Claim the questions that are due, people's before digests."""
+    return await context.store.write(lambda tx: tx.questions.claim(context.claimer(), limit))
 
 
-async def _advance(context: WorkerContext, question: Question) -> None:
+async def answer_question(context: WorkerContext, question: Question) -> None:
+    """Send the answer to a question, or say that its numbers are being read."""
     with unless_taken_over("question", question.id):
         await context.settle(lambda tx: _settle(context, tx, question))
         context.wake()
@@ -308,7 +307,7 @@ def _is_being_told(tx: Transaction, question: Question) -> bool:
     If it waits, also for another try, the answer takes its place.
     """
     tx.outbox.drop_waiting(_reading_key(question))
-    return tx.outbox.state_of(_reading_key(question)) is DeliveryState.SENDING
+    return tx.outbox.state_of(_reading_key(question)) in (DeliveryState.SENDING, DeliveryState.UNCLEAR)
 
 
 def _answer(

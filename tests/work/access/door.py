@@ -28,16 +28,15 @@ from bot.store import Transaction
 from bot.store import schema as s
 from bot.store.queues import Queue
 from bot.work.jobs.missed import Gap
-from bot.work.jobs.prepare import prepare_prompts
-from bot.work.outbox.deliver import deliver_due
-from bot.work.visitors.question import answer_questions
 from bot.work.visitors.subscriptions import plan_digests
 from tests.builders import NOW, PROJECT, new_store
+from tests.work.drains import answer_questions, deliver_due, prepare_prompts
 from tests.work.office import BOT, Office
 
 PUBLIC, PRIVATE, GROUP = ChannelId("C0PUBLIC"), ChannelId("G0PRIVATE"), ChannelId("G0GROUP")
 ELSEWHERE = ChannelId("C0ELSE")
-LATER = NOW + timedelta(days=2)
+LATER = NOW + timedelta(hours=1)
+"""Later than any test lasts, and not so far ahead that it counts as passed."""
 """When what is under way would go on: after the test."""
 SAID_AT = {number: f"1700000000.00000{number}" for number in range(1, 6)}
 """The message that asked for each job; its thread has the job's face."""
@@ -213,4 +212,4 @@ def _fill_visitors(tx: Transaction, room: ChannelId, owner: UserId) -> None:
         run(s.questions.insert().values(due_at=LATER, chart=[], asked_at=NOW, **asked))
     order: dict[str, Any] = {"place": f"{PROJECT} {room}", "project": PROJECT, "channel": room}
     order |= {"weekday": 0, "at": "09:00", "zone": "UTC", "owner": owner, "state": SubscriptionState.ACTIVE}
-    run(s.subscriptions.insert().values(next_run_at=LATER, created_at=NOW, **order))
+    run(s.subscriptions.insert().values(next_run_at=NOW + timedelta(days=2), created_at=NOW, **order))

@@ -22,10 +22,9 @@ from bot.slack.client import refused
 from bot.store.deadline import Deadline, within
 from bot.work import access
 from bot.work.access import NotAllowed, Untold, admit
-from bot.work.jobs.missed import catch_up
-from bot.work.jobs.prepare import prepare_prompts
 from bot.work.ports import Mention, SlackError, SlackUnreachable, ThreadReply
 from tests.builders import ANA, BEN, CHANNEL, let_in, origin
+from tests.work.drains import catch_up, prepare_prompts
 from tests.work.office import Office
 
 GUS, DIRECT = UserId("U0GUS"), ChannelId("D0BEN")
@@ -139,7 +138,7 @@ async def test_a_message_is_left_to_slack_until_it_says_who_wrote_it_and_then_re
     assert (words(office), office.slack.reactions) == ([], [])
     office.clock.pass_seconds(600)
     for _ in range(2):
-        await catch_up(office.context, take_message)
+        await catch_up(office.context)
         office.clock.pass_seconds(60)
     await office.settle()
     assert len(office.docs.prompts) == 2

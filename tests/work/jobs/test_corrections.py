@@ -14,11 +14,10 @@ from bot.model.access import ts_at
 from bot.model.ids import ChannelId, MessageTs, PromptId
 from bot.model.jobs import JobState
 from bot.store import LeaseLost, Store, Transaction
-from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_events import TooEarly
-from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackUnclear
 from tests.builders import BEN, CHANNEL
+from tests.work.drains import deliver_due, prepare_prompts
 from tests.work.office import BOT, Office
 
 Result = TypeVar("Result")
@@ -54,32 +53,19 @@ async def test_an_edit_while_a_worker_prepares_the_prompt_is_not_lost(office: Of
     assert office.sent() == ["Add two pages"]
 
 
-@pytest.mark.parametrize("begins", [False, True])
 async def test_a_worker_that_claims_an_edited_prompt_anew_does_not_write_what_it_read_before(
-    office: Office, begins: bool
+    office: Office,
 ) -> None:
     """The same process holds the lease both times."""
-    ts = await (waiting(office) if begins else office.hears(f"{AT_BOT} Add a page"))
-    claimer = office.context.claimer()
-    number = PromptId(2 if begins else 1)
+    ts = await office.hears(f"{AT_BOT} Add a page")
+    claimer, number = office.context.claimer(), PromptId(1)
     read = await office.store.read(lambda tx: tx.prompts.get(number))
     assert read is not None
+    step = lifecycle.prompt_prepared(read, "Add a page")
     await office.corrects(ts, f"{AT_BOT} Add two pages")
-    if begins:
-        await prepare_prompts(office.context)
-        await office.store.write(lambda tx: tx.prompts.claim_these(claimer, [number]))
-    else:
-        await office.store.write(lambda tx: tx.prompts.claim_new(claimer, 5))
-
-    def write(tx: Transaction) -> None:
-        if begins:
-            tx.prompts.begin_sending(number, lifecycle.prompt_sending(read, office.clock()), claimer)
-        else:
-            step = lifecycle.prompt_prepared(read, "Add a page")
-            tx.prompts.apply(number, step, owner=claimer.owner)
-
+    await office.store.write(lambda tx: tx.prompts.claim_new(claimer, 5))
     with pytest.raises(LeaseLost):
-        await office.store.write(write)
+        await office.store.write(lambda tx: tx.prompts.apply(number, step, owner=claimer.owner))
     office.limit(100)
     await office.pass_time(3_700)
     assert office.sent()[-1] == "Add two pages"

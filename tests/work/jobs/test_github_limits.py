@@ -16,8 +16,8 @@ from bot.model.ids import JobNumber
 from bot.model.jobs import JobState
 from bot.model.outbox import DeliveryKind
 from bot.store import Transaction, schema
-from bot.work.jobs.pull_requests import look_at_pull_requests
 from tests.builders import NOW, add_job, rows_of
+from tests.work.drains import look_at_pull_requests
 from tests.work.office import Office
 
 _HOUR = timedelta(hours=1)

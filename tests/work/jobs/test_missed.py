@@ -11,10 +11,8 @@ from bot.commands import catalogue
 from bot.model.access import ts_at
 from bot.store import DatabaseTrouble
 from bot.store import schema as s
-from bot.work.jobs.missed import Gap, catch_up, forget_conversations
-from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.missed import Gap, forget_conversations
 from bot.work.jobs.thread_events import TooEarly
-from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import (
     Changed,
     Mention,
@@ -23,6 +21,7 @@ from bot.work.ports import (
     ThreadReply,
 )
 from tests.builders import ANA, BEN, execute, rows_of
+from tests.work.drains import catch_up, deliver_due, prepare_prompts
 from tests.work.office import BOT, Office
 
 
@@ -34,7 +33,7 @@ async def catch_up_all(office: Office, runs: int = 10) -> None:
 
 async def read_on(office: Office, runs: int = 10) -> None:
     for _ in range(runs):
-        await office.works(lambda context: catch_up(context, catalogue.take_message))
+        await office.works(catch_up)
         office.clock.pass_seconds(office.context.timeouts.unread_pace_seconds)
 
 
@@ -147,7 +146,7 @@ async def test_a_gap_stays_while_the_database_is_away(office: Office) -> None:
     await read_on(office)
     assert await prompts(office) == ["Add a quickstart", "Mention retries"]
     await gap.end()
-    assert await office.works(lambda context: catch_up(context, catalogue.take_message)) == 0
+    assert await office.works(catch_up) == 0
 
 
 async def test_threads_in_which_nothing_is_said_are_forgotten_after_a_day(office: Office) -> None:

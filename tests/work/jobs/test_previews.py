@@ -9,10 +9,9 @@ from sqlalchemy import select
 from bot.model.ids import Block
 from bot.model.previews import PreviewState
 from bot.store.schema import previews
-from bot.work.jobs.previews import make_previews
-from bot.work.outbox.deliver import deliver_due
 from tests.builders import ANA, BEN, rows_of
 from tests.fakes import PREVIEW
+from tests.work.drains import deliver_due, make_previews
 from tests.work.office import Office
 
 BUILT = {

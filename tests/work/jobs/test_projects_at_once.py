@@ -8,10 +8,8 @@ import httpx
 import pytest
 
 from bot.model.ids import ChannelId, UserId
-from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.submit import submit_prompts
-from bot.work.outbox.deliver import deliver_due
 from tests.limits import HANG_SECONDS
+from tests.work.drains import deliver_due, prepare_prompts, submit_prompts
 from tests.work.office import BOT, Office
 from tests.work.sites import Sites, open_sites
 

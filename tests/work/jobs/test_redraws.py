@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.model.ids import JobNumber
 from bot.store import Transaction
 from bot.work.jobs.thread import redraw_face
-from bot.work.outbox.deliver import deliver_due
+from tests.work.drains import deliver_due
 from tests.work.office import Office
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -16,10 +14,9 @@ from bot.model.ids import ProjectId
 from bot.model.jobs import JobState
 from bot.store.schema import jobs
 from bot.work.context import Timeouts
-from bot.work.jobs.poll import poll_jobs
 from tests.builders import NOW, PROJECT, add_job, execute
 from tests.fakes import FakeDocs
-from tests.limits import HANG_SECONDS
+from tests.work.drains import poll_jobs, working
 from tests.work.office import Office
 from tests.work.sites import ACME, BETA, open_sites
 
@@ -68,31 +65,12 @@ async def running(office: Office, docs: FakeDocs, count: int, project: ProjectId
         )
 
 
-@asynccontextmanager
-async def polling(office: Office, docs: SlowDocs) -> AsyncIterator[None]:
-    """Poll until the slow answers have come."""
-    task = asyncio.create_task(poll_jobs(office.context))
-    try:
-        async with asyncio.timeout(HANG_SECONDS):
-            yield
-        assert not task.done()
-        docs.may_answer.set()
-        await task
-    finally:
-        task.cancel()
-
-
-async def has_ended(office: Office, number: int) -> None:
-    while (await office.job(number)).state is not JobState.PULL_REQUEST:
-        await asyncio.sleep(0.01)
-
-
 async def test_a_job_is_polled_again_while_the_answer_about_another_one_is_slow(
     office: Office, docs: SlowDocs
 ) -> None:
     await running(office, docs, 2)
     docs.slow = {"job-1"}
-    async with polling(office, docs):
+    async with working(office.context, "poll"):
         while docs.asked.count("job-2") < 2:
             office.clock.pass_seconds(0.5)
             await asyncio.sleep(0.05)
@@ -107,7 +85,7 @@ async def test_slow_answers_about_many_jobs_delay_no_end_in_another_project(offi
     docs.slow = set(docs.jobs)
     await running(office, sites.beta, 1, BETA.id)
     sites.beta.finish()
-    async with polling(office, docs):
+    async with working(office.context, "poll"):
         while (await office.job(121)).state is JobState.WORKING:
             await asyncio.sleep(0.01)
 
@@ -116,20 +94,17 @@ async def test_slow_answers_about_many_jobs_delay_no_end_in_another_project(offi
 async def test_the_end_of_a_job_behind_many_that_hang_is_told_within_a_minute(
     office: Office, docs: SlowDocs, failing_since: datetime | None
 ) -> None:
-    """Fifty are polled at once. The clock moves by ten seconds for each run: so long a poll may take."""
+    """Fifty are polled at once."""
     office.context = replace(office.context, timeouts=Timeouts(poll_seconds=0.1))
     await running(office, docs, 151)
     hanging = update(jobs).where(jobs.c.number <= 150).values(unread_since=failing_since)
     await execute(office.store, hanging)
     docs.slow = {f"job-{number}" for number in range(1, 151)}
     docs.finish()
-    ended = asyncio.create_task(has_ended(office, 151))
-    while (await office.job(151)).state is JobState.WORKING:
-        office.clock.pass_seconds(10)
-        polling = asyncio.create_task(poll_jobs(office.context))
-        await asyncio.wait([polling, ended], return_when=asyncio.FIRST_COMPLETED)
-    polling.cancel()
-    await ended
+    async with working(office.context, "poll"):
+        while (await office.job(151)).state is JobState.WORKING:
+            office.clock.pass_seconds(1)
+            await asyncio.sleep(0.02)
     assert office.clock() - NOW <= timedelta(minutes=1)
 
 

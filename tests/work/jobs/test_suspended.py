@@ -10,7 +10,7 @@ from bot.model.ids import JobNumber
 from bot.model.jobs import JobState
 from bot.model.prompts import PromptState
 from bot.store import Store, Transaction
-from bot.work.jobs.submit import submit_prompts
+from tests.work.drains import submit_prompts
 from tests.work.office import Office
 
 Result = TypeVar("Result")

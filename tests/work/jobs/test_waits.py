@@ -10,18 +10,15 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from bot.model.ids import JobNumber, MessageTs
+from bot.model.ids import JobNumber
 from bot.model.outbox import Method
 from bot.model.waits import Wait, WaitWhy
 from bot.operator.rows import wait_words
 from bot.store import Claimer
 from bot.store.schema import prompts
-from bot.work.jobs.poll import poll_jobs
-from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.submit import submit_prompts
-from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled, SlackUnclear
-from tests.builders import BEN, CHANNEL, NOW, execute
+from tests.builders import BEN, NOW, claim_deliveries, execute
+from tests.work.drains import deliver_due, poll_jobs, prepare_prompts, submit_prompts
 from tests.work.office import Office
 
 POST = Method.POST
@@ -223,32 +220,7 @@ async def test_a_message_of_unclear_outcome_is_looked_for(office: Office) -> Non
 async def test_a_message_that_a_process_sends_is_in_its_hands(office: Office) -> None:
     await office.ask("Add a page")
     await prepare_prompts(office.context)
-    await office.store.write(lambda tx: len(tx.outbox.claim(other(office), 9, 1.0)))
+    await office.store.write(lambda tx: len(claim_deliveries(tx, other(office))))
     assert await of_messages(office) == [(WaitWhy.PROCESS, 60.0)]
     office.clock.pass_seconds(61)
     assert await of_messages(office) == [(WaitWhy.SEARCH, None)], "it was killed, and may have sent it"
-
-
-async def test_messages_wait_for_the_pace_of_their_channel_and_of_their_method(office: Office) -> None:
-    await office.ask("Add a page")
-    await prepare_prompts(office.context)
-    until = office.clock() + timedelta(seconds=5)
-    await office.store.write(lambda tx: tx.paces.hold_channels([CHANNEL], until))
-    assert await of_messages(office) == [(WaitWhy.PACE, 5.0)]
-    await office.store.write(lambda tx: tx.paces.hold_method(POST, until + timedelta(seconds=5)))
-    assert await of_messages(office) == [(WaitWhy.PACE, 10.0)]
-    office.clock.pass_seconds(10)
-    assert await of_messages(office) == [(WaitWhy.WORKER, None)]
-    await deliver_due(office.context)
-    assert office.slack.posts, "so it was"
-
-
-async def test_replies_wait_for_what_goes_before_them(office: Office) -> None:
-    office.slack.trouble("post", SlackThrottled(60.0, None))
-    await office.ask("A long prompt. " * 300)
-    await prepare_prompts(office.context)
-    await deliver_due(office.context)
-    assert {why for why, _ in (await of_messages(office))[1:]} == {WaitWhy.FACE}
-    office.slack.trouble("post", SlackUnclear("HTTP 500"))
-    await office.store.write(lambda tx: tx.jobs.update(JobNumber(1), root_ts=MessageTs("1.1")))
-    assert {why for why, _ in (await of_messages(office))[1:]} == {WaitWhy.BEFORE}

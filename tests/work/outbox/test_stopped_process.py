@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from bot.model.ids import ChannelId, JobNumber
-from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread import redraw_face
-from bot.work.outbox.deliver import deliver_due
-from tests.builders import ANA, BEN, CHANNEL, HeldClock
+from tests.builders import CHANNEL, HeldClock
 from tests.fakes import FakeSlack
 from tests.work.asking import FIRST, LAST
+from tests.work.drains import deliver_due, prepare_prompts
 from tests.work.office import Office
 
 
@@ -99,23 +98,3 @@ async def test_an_old_state_is_not_drawn_over_a_newer_one(office: Office) -> Non
     assert len(office.slack.edits[office.slack.root().ts]) == drawn
     await office.pass_time(10_000)
     assert len(office.slack.edits[office.slack.root().ts]) == drawn + 1
-
-
-async def test_a_post_that_went_out_late_keeps_the_next_one_waiting_as_long(office: Office) -> None:
-    """Held up between claim and post, a process would otherwise post twice within Slack's second."""
-
-    def is_held_up(_planned_seconds: float) -> None:
-        office.clock.pass_seconds(0.5)
-
-    pace_seconds = office.context.timeouts.channel_pace_seconds
-    for user in (ANA, BEN):
-        await office.ask("Add a quickstart", user=user)
-    await prepare_prompts(office.context)
-    await deliver_due(replace(office.context, wake_after=is_held_up))
-    assert len(office.slack.posts) == 1
-    office.clock.pass_seconds(pace_seconds - 0.1)
-    await deliver_due(office.context)
-    assert len(office.slack.posts) == 1
-    office.clock.pass_seconds(0.2)
-    await deliver_due(office.context)
-    assert len(office.slack.posts) == 2

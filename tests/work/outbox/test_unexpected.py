@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
-from bot.messages import blocks as b
-from bot.model.ids import ChannelId, MessageTs, QuestionId, SubscriptionId
-from bot.model.outbox import NewDelivery
-from bot.work.outbox.deliver import deliver_due
-from tests.builders import ANA, CHANNEL, new_store
+from bot.model.ids import ChannelId, MessageTs
+from tests.builders import ANA, new_store
 from tests.fakes import FakeSlack
+from tests.work.drains import deliver_due
 from tests.work.office import Office
 
 A_DAY_OF_LEASES = 960
@@ -61,16 +59,5 @@ async def test_an_end_that_cannot_be_said_is_given_up_and_told_directly(
     await a_day(office)
     assert slack.tries <= 12
     assert [user for user, _, _ in slack.direct] == [ANA]
-    [letter] = await office.store.read(lambda tx: tx.outbox.dead_letters(10))
-    assert letter.reason == "unexpected_error"
-
-
-async def test_what_can_neither_be_settled_nor_told_is_given_up_as_well(office: Office) -> None:
-    """Its subscription is gone."""
-    post = NewDelivery.post("digest:9", CHANNEL, ANA, b.words("The docs in the week"))
-    lost = replace(post, subscription=SubscriptionId(9), question=QuestionId(9))
-    await office.store.write(lambda tx: tx.outbox.add(lost, office.clock()))
-    await a_day(office)
-    assert len(office.slack.posts) == 1
     [letter] = await office.store.read(lambda tx: tx.outbox.dead_letters(10))
     assert letter.reason == "unexpected_error"

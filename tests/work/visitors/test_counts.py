@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from bot.model.visitors import Counts, PageCounts, Period, Snapshot
 from bot.store import Transaction
-from bot.work.visitors.fetch import fetch_snapshots
-from bot.work.visitors.question import answer_questions
 from tests.builders import NOW, new_store
 from tests.site import Rows, Site, Visit
 from tests.work.asking import DAY, START
+from tests.work.drains import answer_questions, fetch_snapshots
 from tests.work.office import Office
 
 

@@ -6,11 +6,9 @@ import httpx
 from sqlalchemy import select
 
 from bot.store.schema import questions
-from bot.work.outbox.deliver import deliver_due
-from bot.work.visitors.fetch import fetch_snapshots
-from bot.work.visitors.question import answer_questions
-from tests.builders import NOW, rows_of
+from tests.builders import NOW, claim_deliveries, rows_of
 from tests.work.asking import FIRST, LAST, START, slow_down
+from tests.work.drains import answer_questions, deliver_due, fetch_snapshots
 from tests.work.office import Office
 
 
@@ -76,7 +74,7 @@ async def test_the_answer_waits_while_a_word_about_the_reading_is_under_way(offi
     office.clock.pass_seconds(3.5)
     await answer_questions(office.context)
     claimer = office.context.claimer()
-    held = await office.store.write(lambda tx: tx.outbox.claim(claimer, 5, 1.0))
+    held = await office.store.write(lambda tx: claim_deliveries(tx, claimer))
     assert len(held) == 1
     office.clock.pass_seconds(3.5)
     await office.reading(10)

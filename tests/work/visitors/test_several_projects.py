@@ -11,12 +11,10 @@ import pytest
 
 from bot.model.ids import PageKey, QuestionId
 from bot.store.snapshots import path_hash
-from bot.work.outbox.deliver import deliver_due
-from bot.work.visitors.fetch import fetch_snapshots
-from bot.work.visitors.question import answer_questions
 from tests.builders import ANA, CHANNEL
 from tests.limits import HANG_SECONDS
 from tests.work.asking import FIRST, LAST
+from tests.work.drains import answer_questions, deliver_due, fetch_snapshots
 from tests.work.office import Office
 from tests.work.sites import ACME, BETA, Sites, open_sites
 from tests.work.weekly import until

@@ -1,0 +1,95 @@
+"""How fast Slack may be called: https://docs.slack.dev/apis/web-api/rate-limits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.model.ids import ChannelId
+from bot.model.outbox import CALLS, PACED, DeliveryKind, Method
+
+_TIER_3, _TIER_4 = (2, 48), (5, 95)
+_RATES: Mapping[Method, tuple[int, int]] = {
+    Method.POST: (12, 240),
+    Method.EDIT: _TIER_3,
+    Method.WHISPER: _TIER_4,
+    Method.REACT: _TIER_3,
+    Method.OPEN: _TIER_3,
+    Method.SEARCH_CHANNEL: _TIER_3,
+    Method.SEARCH_THREAD: _TIER_3,
+    Method.BEGIN_UPLOAD: _TIER_4,
+    Method.END_UPLOAD: _TIER_4,
+}
+"""How many calls of a method may come at once, and how many a minute after them: together the most.
+
+A method of tier 3 takes 50, of tier 4 100: https://docs.slack.dev/reference/methods names the tier of each.
+"""
+_LONGEST = timedelta(minutes=10)
+"""A time further ahead was read from a clock that has been set back."""
+
+
+@dataclass(eq=False, slots=True)
+class Paces:
+    """When this process may call each of Slack's methods again, and post in each channel.
+
+    Other processes have their own. Where they are too fast together, Slack asks to wait, which loses nothing.
+    """
+
+    channel_seconds: float = 1.02
+    """Slack asks for one second between two posts in a channel; the rest allows for inexact clocks."""
+    minute_seconds: float = 60.0
+    free_at: dict[str, datetime] = field(default_factory=dict)
+
+    def take(self, kind: DeliveryKind, channel: ChannelId, calls: Collection[Method], now: datetime) -> bool:
+        """Count the calls of a delivery that goes out now; return False, and count none, if it must wait."""
+        if any(self._wait(method, now) for method in calls):
+            return False
+        if kind in PACED:
+            if self.is_busy(channel, now):
+                return False
+            self.free_at[channel] = now + timedelta(seconds=self.channel_seconds)
+        for method in calls:
+            self.free_at[method] = max(self.free_at.get(method, now), now) + self._interval(method)
+        return True
+
+    def hold(self, subject: Method | ChannelId, until: datetime) -> None:
+        """Call this method, or post in this channel, not before ``until``, because Slack asked for it."""
+        ahead = self._burst(subject) if isinstance(subject, Method) else timedelta(0)
+        self.free_at[subject] = max(until + ahead, self.free_at.get(subject, until))
+
+    def is_busy(self, channel: ChannelId, now: datetime) -> bool:
+        """Return whether a channel has just had a post."""
+        return now < self.free_at.get(channel, now) < now + _LONGEST
+
+    def busy_channels(self, now: datetime) -> list[str]:
+        """Return the channels that have just had a post, and forget the others."""
+        self.free_at = {subject: at for subject, at in self.free_at.items() if now < at < now + _LONGEST}
+        return [subject for subject in self.free_at if subject not in _RATES]
+
+    def next_seconds(self, now: datetime) -> float | None:
+        """Return in how many seconds the next channel or method is free again; None if all are."""
+        waits = [at - now for subject, at in self.free_at.items() if subject not in _RATES and at > now]
+        waits += [wait for method in Method if (wait := self._wait(method, now))]
+        return min(waits).total_seconds() if waits else None
+
+    def _wait(self, method: Method, now: datetime) -> timedelta | None:
+        """Return how long a method has to wait; None if it may be called now."""
+        wait = self.free_at.get(method, now) - self._burst(method) - now
+        return wait if timedelta(0) < wait < _LONGEST else None
+
+    def _interval(self, method: Method) -> timedelta:
+        return timedelta(seconds=self.minute_seconds / _RATES[method][1])
+
+    def _burst(self, method: Method) -> timedelta:
+        """Return how far ahead of the clock calls may be counted: all of a burst but one."""
+        return (_RATES[method][0] - 1) * self._interval(method)
+
+
+def calls_of(kind: DeliveryKind, *, by_url: bool, is_unclear: bool) -> tuple[Method, ...]:
+    """Return the methods that a delivery calls; none through a response URL, which has no limit."""
+    if by_url:
+        return ()
+    search = {DeliveryKind.REPLY: Method.SEARCH_THREAD, DeliveryKind.ROOT: Method.SEARCH_THREAD}
+    first = (search.get(kind, Method.SEARCH_CHANNEL),) if is_unclear else ()
+    return (*first, *CALLS[kind])

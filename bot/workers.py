@@ -1,0 +1,102 @@
+"""The list of workers: what each claims, what it does with a row, and how many rows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+from bot.commands.catalogue import take_message
+from bot.store.database import ServerClock
+from bot.store.heartbeats import BEAT_SECONDS
+from bot.store.queues import Queue
+from bot.work.context import WorkerContext
+from bot.work.jobs.decisions import remind
+from bot.work.jobs.missed import catch_up, claim_unread, forget_conversations
+from bot.work.jobs.poll import claim_polls, poll
+from bot.work.jobs.prepare import claim_new, prepare
+from bot.work.jobs.previews import claim_previews, make_preview
+from bot.work.jobs.pull_requests import claim_pull_requests, look_at
+from bot.work.jobs.service_health import show_trouble
+from bot.work.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
+from bot.work.outbox.deliver import claim_deliveries, deliver
+from bot.work.retention import forget_old
+from bot.work.visitors.fetch import AT_ONCE, claim_snapshots, fetch_snapshot, sweep_snapshots
+from bot.work.visitors.question import answer_question, claim_questions
+from bot.work.visitors.subscriptions import plan_digests
+from bot.worker import Worker, alone
+
+_PLAN_SECONDS = 60.0
+_SWEEP_SECONDS = 3_600.0
+Claim = Callable[[WorkerContext, int, Collection[str]], Awaitable[Sequence[Any]]]
+Work = Callable[[WorkerContext, Any], Awaitable[object]]
+
+
+def queue_workers(context: WorkerContext) -> list[Worker]:
+    """Return the worker of each queue."""
+    project = attrgetter("project")
+
+    def worker(queue: Queue, name: str, claim: Claim, work: Work, **options: Any) -> Worker:
+        return Worker(name, partial(claim, context), partial(work, context), queue, **options)
+
+    return [
+        worker(Queue.REQUESTS, "prepare", claim_new, prepare, key=attrgetter("id"), places=200),
+        worker(
+            *(Queue.PROMPTS, "submit", claim_prompts, submit),
+            key=attrgetter("id"),
+            group=project,
+            places_of_group=10,
+        ),
+        worker(Queue.ABANDONED, "abandoned", claim_abandoned, settle_abandoned, key=attrgetter("id")),
+        worker(
+            *(Queue.POLLS, "poll", claim_polls, poll),
+            key=attrgetter("number"),
+            places=500,
+            group=project,
+            places_of_group=200,
+        ),
+        worker(Queue.LOOKS, "pull requests", claim_pull_requests, look_at, key=attrgetter("job"), places=5),
+        worker(Queue.PREVIEWS, "preview", claim_previews, make_preview, key=attrgetter("job"), places=5),
+        worker(
+            *(Queue.DELIVERIES, "deliver", claim_deliveries, deliver),
+            key=attrgetter("id"),
+            group=attrgetter("what.channel"),
+            places_of_group=10,
+        ),
+        worker(
+            *(Queue.SNAPSHOTS, "read", claim_snapshots, fetch_snapshot),
+            key=attrgetter("id"),
+            group=project,
+            places_of_group=AT_ONCE,
+        ),
+        worker(Queue.QUESTIONS, "answer", claim_questions, answer_question, key=attrgetter("id"), places=20),
+        worker(
+            *(Queue.UNREAD, "catch up", claim_unread, partial(catch_up, take=take_message)),
+            key=attrgetter("id"),
+            places=1,
+        ),
+        alone("digest", partial(plan_digests, context), queue=Queue.DIGESTS, every_seconds=_PLAN_SECONDS),
+    ]
+
+
+def interval_workers(context: WorkerContext) -> list[Worker]:
+    """Return the workers that run at intervals."""
+    each = {
+        "sweep": (sweep_snapshots, _SWEEP_SECONDS),
+        "remind": (remind, _PLAN_SECONDS),
+        "trouble": (show_trouble, 15.0),
+        "forget": (forget_old, _SWEEP_SECONDS),
+        "conversations": (forget_conversations, _SWEEP_SECONDS),
+        "heartbeat": (beat, BEAT_SECONDS),
+    }
+    return [
+        alone(name, partial(run, context), every_seconds=seconds) for name, (run, seconds) in each.items()
+    ]
+
+
+async def beat(context: WorkerContext) -> None:
+    """Write that this process runs workers now, and read the server's clock again."""
+    await context.store.write(lambda tx: tx.heartbeats.beat(context.owner, context.clock()))
+    if isinstance(context.clock, ServerClock):
+        await context.clock.read()

@@ -1,0 +1,32 @@
+"""APScheduler runs every worker, and every queue has one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from bot.store.queues import Due, Queue
+from bot.worker import LOOK, Workers
+from bot.workers import interval_workers, queue_workers
+from tests.limits import HANG_SECONDS
+from tests.work.office import Office
+
+
+async def find_nothing() -> Due:
+    return Due(frozenset(), None)
+
+
+async def test_every_worker_is_a_job_of_the_scheduler_with_its_id(office: Office) -> None:
+    workers = Workers(look_seconds=3600)
+    workers.start([*queue_workers(office.context), *interval_workers(office.context)], find_nothing)
+    jobs = {job.id: job for job in workers.scheduler.get_jobs()}
+    await workers.stop(HANG_SECONDS)
+    names = {"poll", "submit", "deliver", "prepare", "abandoned", "preview", "answer", "digest", LOOK}
+    assert names <= set(jobs)
+    assert {job.max_instances for job in jobs.values()} == {1}
+    assert all(job.coalesce for job in jobs.values())
+    assert jobs[LOOK].trigger.interval == timedelta(hours=1)
+    assert jobs["heartbeat"].trigger.interval == timedelta(seconds=20)
+
+
+def test_every_queue_has_a_worker(office: Office) -> None:
+    assert {worker.queue for worker in queue_workers(office.context)} == set(Queue)
