@@ -1,4 +1,4 @@
-"""What the example tests start from, and how they read a message as a person does."""
+"""What samples and tests of messages start from, and the buttons of a message."""
 
 from __future__ import annotations
 
@@ -47,14 +47,3 @@ def buttons(message: Message) -> list[tuple[str, str, str]]:
 def actions(message: Message) -> list[str]:
     """What the buttons do."""
     return [action for _, action, _ in buttons(message)]
-
-
-def quoted(message: Message) -> str:
-    """The words that stand in quotes."""
-    return "".join(
-        piece["text"]
-        for block in message.blocks
-        if block["type"] == "rich_text"
-        for element in block["elements"]
-        for piece in element["elements"]
-    )
