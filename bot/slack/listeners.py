@@ -42,6 +42,7 @@ from bot.slack.intake import Background, say_privately
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
 from bot.store.deadline import OutcomeUnknown, current
+from bot.store.limits import explain
 from bot.work.access import Untold
 from bot.work.context import Context
 from bot.work.jobs.corrections import take_change
@@ -207,7 +208,7 @@ class _Listeners:
         if isinstance(error, TooEarly | Untold):
             log.info("event_left_to_slack", event_id=body.get("event_id"), reason=type(error).__name__)
         else:
-            log.error("event_not_stored", event_id=body.get("event_id"), exc_info=error)
+            log.error("event_not_stored", event_id=body.get("event_id"), **_cause(error))
         return None
 
     def _unknown(self, body: Body) -> Body | str:
@@ -246,13 +247,18 @@ def _private(message: Message) -> Body:
     return given | {"blocks": list(message.blocks)} if message.blocks else given
 
 
+def _cause(error: Exception) -> dict[str, object]:
+    """Return what the log says of an error: trouble of the database in one line, others with a traceback."""
+    return {"reason": explain(error).cause} if isinstance(error, DatabaseTrouble) else {"exc_info": error}
+
+
 def _broke(error: Exception, **about: object) -> Message:
     """Log the exception under the request's reference, and return a message that quotes it.
 
     The message says so if something of the request may have been stored.
     """
     reference = structlog.contextvars.get_contextvars().get("request") or secrets.token_hex(4)
-    log.error("request_failed", reference=reference, exc_info=error, **about)
+    log.error("request_failed", reference=reference, **_cause(error), **about)
     request = current()
     is_stored = isinstance(error, OutcomeUnknown) or (request is not None and request.has_written)
     return problems.something_broke(reference, may_be_stored=is_stored)

@@ -162,12 +162,16 @@ class SlackMessenger(SlackRooms):
         return await said_before(self._client, channel, thread, before)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
-        """Replace the text and blocks of a message.
+        """Replace the text and blocks of a message; one that somebody has deleted is no error.
 
         https://docs.slack.dev/reference/methods/chat.update
         """
         blocks = list(message.blocks) or None
-        await answered(self._client.chat_update(channel=channel, ts=ts, text=message.text, blocks=blocks))
+        try:
+            await answered(self._client.chat_update(channel=channel, ts=ts, text=message.text, blocks=blocks))
+        except SlackRefused as refusal:
+            if refusal.code != "message_not_found":
+                raise
 
     async def answer(self, response_url: SecretStr, message: Message, *, replaces: bool = False) -> None:
         """Post a message through a response URL, visible to one person only.

@@ -105,7 +105,7 @@ class Messenger(Protocol):
         """Post a message that one person sees, who must be in the channel; in a thread if one is given."""
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
-        """Replace the text and blocks of one of the bot's own messages."""
+        """Replace the text and blocks of one of the bot's own messages. Succeeds if it was deleted."""
 
     async def answer(self, response_url: SecretStr, message: Message, *, replaces: bool = False) -> None:
         """Send a message to one person through a response URL, which works five times within 30 minutes.

@@ -36,6 +36,20 @@ async def test_a_command_that_could_not_be_stored_says_so_with_a_reference(intak
     assert "Traceback" not in answer.body
 
 
+async def test_database_trouble_is_one_line_for_each_request(
+    intake: Intake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure("INFO", "json")
+    await break_the_database(intake)
+    await intake.command("Add a page")
+    await intake.event(**MENTION)
+    logged = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    events = {each["event"] for each in logged}
+    assert {"request_failed", "event_not_stored"} <= events
+    assert not [each for each in logged if "exception" in each or len(str(each)) > 600]
+    assert "no such table: prompts" in {each.get("reason") for each in logged}
+
+
 @pytest.mark.parametrize("where", ["im", "mpim"])
 @pytest.mark.parametrize(
     "kinds", [("message",), ("message", "app_mention", "message"), ("app_mention", "message")]

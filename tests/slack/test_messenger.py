@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
-from bot.slack.client import identify, open_session, wait_seconds, web_client
+from bot.slack.client import identify, open_session, refused, wait_seconds, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.work.ports import Changed, Mention, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from sandbox.workspace import Workspace
@@ -142,6 +142,16 @@ async def test_a_reaction_that_is_there_already_is_as_good_as_done(
     for _ in range(2):
         await messenger.react(DOCS, said["ts"], "eyes")
     assert said["reactions"] == [{"name": "eyes", "users": ["U0DOCSBOT"]}]
+
+
+async def test_edit_of_deleted_message_is_done(messenger: SlackMessenger) -> None:
+    await messenger.edit(DOCS, MessageTs("1.000001"), Message("Done"))
+    with pytest.raises(SlackRefused, match="channel_not_found"):
+        await messenger.edit(ChannelId("C0NONE"), MessageTs("1.000001"), Message("Done"))
+
+
+def test_migration_of_workspace_passes() -> None:
+    assert refused("org_login_required").meaning is Refusal.PASSING
 
 
 async def test_a_direct_message_reaches_the_person_and_is_found_again(
