@@ -97,7 +97,7 @@ class Steered(Tale):
         """Sent once at most, and told: its end, or a doubt, which may turn into an end."""
         asked, ends, doubts = await requests(story.world), self._ends(story), said(story, _DOUBT)
         told = f"{dict(asked)} {said(story)}"
-        assert asked["create"] == 1, told
+        assert asked["create"] == 0, told
         assert asked["follow_up"] <= 1, told
         assert len(story.roots()) == 1, told
         assert len(ends) == 2 or (len(ends) == 1 and len(doubts) == 1), told
