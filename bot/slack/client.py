@@ -48,7 +48,7 @@ _CODES: dict[Refusal, tuple[str, ...]] = {
         "restricted_action_read_only_channel",
         "restricted_action_thread_only_channel",
     ),
-    Refusal.PASSING: ("team_added_to_org", "org_login_required"),
+    Refusal.PASSING: ("team_added_to_org", "org_login_required", "upload_broken_off"),
 }
 BLOCK_CODES = _CODES[Refusal.BLOCKS]
 MEANINGS = {code: meaning for meaning, codes in _CODES.items() for code in codes}

@@ -61,6 +61,11 @@ def _decoded(content: bytes) -> str:
     return text
 
 
+def upload_seconds(size_bytes: int) -> float:
+    """Return how long the upload of a file may take: longer for a large one, and less than a lease."""
+    return min(30.0 + size_bytes / 50_000, 75.0)
+
+
 EVENT_TYPE = "docs_agent_delivery"
 _MARGIN = timedelta(seconds=120)
 """Tolerated difference between the clocks of this machine and Slack when searching for a post."""
@@ -237,22 +242,27 @@ class SlackMessenger(SlackRooms):
         """
         size = (await asyncio.to_thread(path.stat)).st_size
         place = await answered(self._client.files_getUploadURLExternal(filename=name, length=size))
-        await self._send(str(place.get("upload_url") or ""), path)
+        await self._send(str(place.get("upload_url") or ""), path, size)
         confirm()
         files: list[dict[str, str | None]] = [{"id": str(place.get("file_id") or ""), "title": name}]
         await answered(
             self._client.files_completeUploadExternal(files=files, channel_id=channel, initial_comment=words)
         )
 
-    async def _send(self, url: str, path: Path) -> None:
-        """Send the file's bytes. This is safe to retry, since the file is invisible until completed."""
+    async def _send(self, url: str, path: Path, size: int) -> None:
+        """Send the file's bytes. This is safe to retry, since the file is invisible until completed.
+
+        A large file gets more time, within the lease of its delivery. One that breaks off each time is given
+        up, as after any other refusal that may pass.
+        """
         if not self._is_slacks(url):
             raise refused("upload_url_elsewhere")
         file = await asyncio.to_thread(path.open, "rb")
         try:
-            status, retry_after, _ = await self._post(url, data=file)
-        except SlackUnclear as error:
-            raise SlackUnreachable(str(error)) from None
+            timeout = aiohttp.ClientTimeout(total=upload_seconds(size), sock_connect=5)
+            status, retry_after, _ = await self._post(url, data=file, timeout=timeout)
+        except SlackUnclear:
+            raise refused("upload_broken_off") from None
         finally:
             file.close()
         if status == 429:

@@ -12,7 +12,8 @@ from pydantic import SecretStr
 
 from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
 from bot.slack.client import identify, open_session, refused, wait_seconds, web_client
-from bot.slack.messenger import SlackMessenger
+from bot.slack.messenger import SlackMessenger, upload_seconds
+from bot.work.context import Timeouts
 from bot.work.ports import Changed, Mention, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from sandbox.workspace import Workspace
 from sandbox.workspace.options import utcnow
@@ -142,6 +143,22 @@ async def test_a_reaction_that_is_there_already_is_as_good_as_done(
     for _ in range(2):
         await messenger.react(DOCS, said["ts"], "eyes")
     assert said["reactions"] == [{"name": "eyes", "users": ["U0DOCSBOT"]}]
+
+
+async def test_upload_that_breaks_off_is_refused_for_now(
+    messenger: SlackMessenger, workspace: Workspace, tmp_path: Path
+) -> None:
+    path = tmp_path / "pages.csv"
+    path.write_text("page,human")
+    workspace.faults.order([{"method": "upload", "fault": "lost_answer"}])
+    with pytest.raises(SlackRefused, match="upload_broken_off") as error:
+        await messenger.upload(DOCS, path, name=path.name, words="All pages", confirm=lambda: None)
+    assert error.value.meaning is Refusal.PASSING
+
+
+def test_large_upload_gets_more_time_and_less_than_its_lease() -> None:
+    assert (upload_seconds(0), upload_seconds(1_000_000)) == (30, 50)
+    assert upload_seconds(10**9) < Timeouts().lease_seconds
 
 
 async def test_edit_of_deleted_message_is_done(messenger: SlackMessenger) -> None:

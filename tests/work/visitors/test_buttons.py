@@ -98,6 +98,15 @@ async def test_a_conversation_is_never_joined_for_a_file(office: Office) -> None
     assert (office.slack.joined, office.slack.files) == (set(), [])
 
 
+async def test_file_that_slack_never_takes_is_given_up_and_its_asker_told(office: Office) -> None:
+    number = await answered(office)
+    office.slack.trouble("upload", *[refused("upload_broken_off")] * 12)
+    await office.press("csv_file", number)
+    await office.reading(900)
+    assert "I couldn't send you the file: Slack refused it." in office.slack.direct[-1][1].text
+    assert office.slack.files == []
+
+
 async def test_a_file_that_slack_refused_can_be_asked_for_again_with_the_same_button(office: Office) -> None:
     number = await answered(office)
     office.slack.trouble("upload", refused("storage_limit_reached"))
