@@ -30,7 +30,6 @@ from bot.messages.general import NOT_SERVED
 from bot.messages.help import ASK, about_replies
 from bot.messages.intents import DETAILS, KEEP_QUIET, SEND_ANYWAY, SEND_WITH_KEY
 from bot.model.access import Origin
-from bot.model.examples import PROMPT
 from bot.model.ids import ChannelId, JobNumber, PromptId
 from bot.model.jobs import Review, TakeThread, ThreadRef
 from bot.model.projects import Project, UnknownProject
@@ -295,7 +294,7 @@ COMMAND = Command(
         shape=".+",
         tells="Starts a job.",
         run=_ask,
-        example=PROMPT,
+        example=say.EXAMPLE,
         hint="what to write or change",
         after_mention=None,
         in_help=True,

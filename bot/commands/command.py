@@ -16,10 +16,10 @@ from bot.commands.visitors_options import find_job
 from bot.messages import job_answers
 from bot.messages.blocks import bare
 from bot.messages.general import unknown_project
+from bot.messages.help import Here
 from bot.messages.intents import key_found
 from bot.messages.job_answers import forgotten
 from bot.model.access import Origin
-from bot.model.examples import Examples, Needs
 from bot.model.ids import ChannelId, JobNumber, Message, MessageTs
 from bot.model.intents import Intent, exact
 from bot.model.jobs import About, TrackedJob
@@ -192,7 +192,7 @@ class Word:
     ``hint``: how the usage hint names it; empty leaves it out.
     ``after_mention``: the shape that means it after a mention of the bot, if another; None if nothing does.
     ``if_several``: it means something only where the bot serves several projects.
-    ``in_help``: it stands in the short help of its command, if there is what it ``needs``.
+    ``in_help``: it stands in the short help of its command.
     ``head``: its first word, if ``usage`` does not begin with it. ``takes``: whether its own parser takes
     what follows that word. After a mention, others of its texts are prompts.
     """
@@ -206,7 +206,6 @@ class Word:
     after_mention: str | None = ""
     if_several: bool = False
     in_help: bool = False
-    needs: Needs | None = None
     head: str = ""
     takes: Callable[[str], bool] | None = None
 
@@ -236,7 +235,7 @@ class Command:
     alone: Word
     words: tuple[Word, ...]
     run: Run
-    also: Callable[[Examples], str]
+    also: Callable[[Here], str]
     buttons: Mapping[str, PressRun] = field(default_factory=dict)
     forms: Mapping[str, SubmitRun] = field(default_factory=dict)
     shortcuts: Mapping[str, ShortcutRun] = field(default_factory=dict)

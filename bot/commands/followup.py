@@ -23,16 +23,15 @@ from bot.messages import general
 from bot.messages import job_answers as say
 from bot.messages.blocks import bare
 from bot.messages.help import about_follow_ups
-from bot.model.examples import Needs
-from bot.model.ids import JobNumber, Message
+from bot.model.ids import JobNumber, Message, is_direct_message
 from bot.model.jobs import TrackedJob
 from bot.model.prompts import PromptRequest
 from bot.work.access import Readable, readable
 from bot.work.context import Context
 from bot.work.jobs.ask import follow_up, takes_follow_ups
-from bot.work.jobs.examples import jobs_here
 
 NAME = "/docs-followup"
+_OFFERED = 20
 _AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOTALL)
 """What follows the name of a job in a wire text."""
 
@@ -99,11 +98,17 @@ def _form_for(job: TrackedJob, invocation: Invocation) -> Answer:
 
 
 async def _form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
-    jobs = await context.store.read(lambda tx: jobs_here(tx, invocation.origin))
+    """Open a form with the channel's newest jobs; in direct messages the person's own of all channels."""
+    origin = invocation.origin
+    is_direct = is_direct_message(origin.channel)
+    channel = None if is_direct else origin.channel
+    jobs = await context.store.read(
+        lambda tx: tx.jobs.in_channel(channel, _OFFERED, origin.user, mine=is_direct)
+    )
     offered = [job for job in jobs if takes_follow_ups(job)]
     if not offered:
         return Answer(message=say.no_job_yet(NAME))
-    private = FormState.at(invocation.origin).dumps()
+    private = FormState.at(origin).dumps()
     return Answer(modal=general.follow_up_form(offered, private=private))
 
 
@@ -158,7 +163,6 @@ COMMAND = Command(
         hint="[42] what to change further",
         after_mention=None,
         in_help=True,
-        needs=Needs.OWN_JOB,
     ),
     alone=Word(
         "",
@@ -167,7 +171,6 @@ COMMAND = Command(
         _form,
         after_mention=None,
         in_help=True,
-        needs=Needs.JOB,
     ),
     words=(
         Word(
@@ -179,7 +182,6 @@ COMMAND = Command(
             example="42 Mention Python 3.11 too",
             after_mention=rf"#{NUMBER}[\s,:]+\S.*",
             in_help=True,
-            needs=Needs.JOB,
         ),
     ),
     run=_run,

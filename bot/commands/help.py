@@ -1,4 +1,4 @@
-"""``help``: of a command its main words, as a few lines with examples that work; ``help all``: everything."""
+"""``help``: of a command its main words, as a few lines with examples; ``help all``: everything."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.commands.command import Answer, Command, Invocation, Press, Word
-from bot.messages.help import MORE, CommandHelp, full_help, short_help
+from bot.messages.help import MORE, CommandHelp, Here, full_help, short_help
 from bot.model.access import Origin
-from bot.model.examples import Examples
+from bot.model.ids import is_direct_message
 from bot.model.intents import Intent, exact
+from bot.store import Transaction
 from bot.work.context import Context
-from bot.work.jobs.examples import examples_for
 
 _SHAPE = r"help(?:\s+(all))?"
 
@@ -54,34 +54,41 @@ def _with_help(command: Command, before: str | None, every: Sequence[Command]) -
     return replace(command, words=(*command.words, word), run=run)
 
 
+def _here(context: Context, tx: Transaction, origin: Origin) -> Here:
+    return Here(
+        context.bot_name,
+        context.projects,
+        context.project_of(tx, origin.channel).name,
+        in_thread=origin.thread is not None,
+        is_direct=is_direct_message(origin.channel),
+        by_mention=tx.channels.is_by_mention(origin.channel),
+    )
+
+
 async def _short(context: Context, origin: Origin, command: Command) -> Answer:
-    here = await context.store.read(lambda tx: examples_for(context, tx, origin))
-    words = [
-        (_typed(command, word, here), here.filled(word.tells))
-        for word in command.all_words
-        if word.in_help and here.has(word.needs) and (word.after_mention == "" or not here.in_thread)
-    ]
+    here = await context.store.read(lambda tx: _here(context, tx, origin))
+    words = []
+    for word in command.all_words:
+        if word.in_help and (word.after_mention == "" or not here.in_thread):
+            text = word.example or word.usage
+            typed = here.mentioned(text) if here.in_thread else f"{command.name} {text}".strip()
+            words.append((typed, word.tells))
     about = CommandHelp(command.name, command.summary, words)
     return Answer(message=short_help(about, command.also(here), here))
 
 
-def _typed(command: Command, word: Word, here: Examples) -> str:
-    text = here.filled(word.example or word.usage)
-    return here.mentioned(text) if here.in_thread else f"{command.name} {text}".strip()
-
-
 async def _full(context: Context, origin: Origin, commands: Sequence[Command]) -> Answer:
-    here = await context.store.read(lambda tx: examples_for(context, tx, origin))
+    by_mention = await context.store.read(lambda tx: tx.channels.is_by_mention(origin.channel))
     pages = [
         CommandHelp(
             each.name,
             each.summary,
             [
-                (f"{each.name} {here.filled(word.example or word.usage)}".strip(), here.filled(word.tells))
+                (f"{each.name} {word.example or word.usage}".strip(), word.tells)
                 for word in each.all_words
                 if context.projects.are_several or not word.if_several
             ],
         )
         for each in commands
     ]
-    return Answer(message=full_help(pages, context.projects, by_mention=here.by_mention))
+    return Answer(message=full_help(pages, context.projects, by_mention=by_mention))

@@ -12,7 +12,6 @@ from bot.commands.command import Answer, Invocation, Press, Word, of_job
 from bot.messages import general
 from bot.messages import job_answers as say
 from bot.model.access import Origin
-from bot.model.examples import Needs
 from bot.model.ids import ChannelId, Message, UserId, is_direct_message
 from bot.model.jobs import Listed, TrackedJob
 from bot.model.projects import Project, UnknownProject
@@ -78,7 +77,6 @@ STATUS = Word(
     run=of_job(_status),
     hint="status 42",
     in_help=True,
-    needs=Needs.JOB,
     takes=lambda text: re.fullmatch(r"(?:job\s+)?(?=[^\s0-9]*[0-9])\S+", text, re.IGNORECASE) is not None,
 )
 

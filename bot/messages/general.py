@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from bot.messages import blocks as b
 from bot.messages.face import name
-from bot.messages.job_answers import with_prompt
+from bot.messages.job_answers import EXAMPLE, with_prompt
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.model.access import Access
-from bot.model.examples import PROMPT
 from bot.model.ids import Block, ChannelId, JobNumber, Message, Reviewer, UserId
 from bot.model.jobs import LeftOut, TrackedJob
 from bot.model.projects import Project, Projects
@@ -250,7 +249,7 @@ def ask_form(
     """
     prompt = _prompt_input(
         "What should be written or changed?",
-        PROMPT,
+        EXAMPLE,
         text,
         "Name the page, who reads it, and what must stay. "
         f"For more than {b.PLAIN_INPUT_LENGTH:,} characters, type the prompt after /docs-agent.",

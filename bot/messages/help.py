@@ -1,4 +1,4 @@
-"""The help: of one command in a few lines, of all that there is, and the hello to a bare mention."""
+"""The help of one command in a few lines, the whole help, and the hello to a bare mention."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.messages import blocks as b
 from bot.messages.general import naming
-from bot.model.examples import PROMPT, Examples
+from bot.messages.job_answers import EXAMPLE
 from bot.model.ids import Message
 from bot.model.misses import Topic
 from bot.model.projects import Projects
@@ -55,14 +55,34 @@ class CommandHelp:
     words: Sequence[tuple[str, str]]
 
 
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The conversation in which somebody asks for help."""
+
+    bot_name: str
+    projects: Projects
+    project: str
+    """The name of the channel's project."""
+    in_thread: bool = False
+    """Slack allows no slash commands in threads."""
+    is_direct: bool = False
+    """It is a direct message with the bot."""
+    by_mention: bool = False
+    """See ``TrackedJob``."""
+
+    def mentioned(self, text: str) -> str:
+        """Return a text for the bot, after a mention unless it is a direct message."""
+        return text if self.is_direct else f"@{self.bot_name} {text}"
+
+
 def _typed(text: str) -> str:
     return b.code(text, 200)
 
 
-def about_replies(here: Examples) -> str:
+def about_replies(here: Here) -> str:
     """Return the lines of a command's help about threads and about the other commands, in mrkdwn."""
     how = "only replies that mention me are follow-ups" if here.by_mention else "just reply"
-    prompt = _typed(here.mentioned(PROMPT))
+    prompt = _typed(here.mentioned(EXAMPLE))
     return (
         f"*In a job's thread* {how}.\n"
         f"*{'Here' if here.is_direct else 'Anywhere'}* {prompt} starts a job, too.\n"
@@ -70,28 +90,28 @@ def about_replies(here: Examples) -> str:
     )
 
 
-def about_follow_ups(here: Examples) -> str:
+def about_follow_ups(here: Here) -> str:
     """Return the lines of a command's help about following up without it, in mrkdwn."""
-    start = f"There is no job here to follow up on. Start one: {b.code(f'/docs-agent {PROMPT}')}\n"
     how = "mention me" if here.by_mention else "just reply"
-    return f"{'' if here.job else start}*In the job's thread* {how}: Slack allows no slash commands there."
+    return f"*In the job's thread* {how}: Slack allows no slash commands there."
 
 
-def about_periods(here: Examples) -> str:
+def about_periods(_here: Here) -> str:
     """Return the lines of a command's help about its periods and options, in mrkdwn."""
-    section = _typed(here.filled("path /api"))
     return (
         "*Periods*: `7d`, `last month`, `October`, `Q3`, `1 Oct to 15 Oct`, `since monday`.\n"
-        f"*Options*: `compare September`, `sort ai`, `top 20`, {section}, `csv`.\n"
+        f"*Options*: `compare September`, `sort ai`, `top 20`, `path /api`, `csv`.\n"
         f"*What readers miss*: {', '.join(b.code(str(topic)) for topic in Topic if topic.is_missed)}."
     )
 
 
-def short_help(command: CommandHelp, also: str, here: Examples) -> Message:
+def short_help(command: CommandHelp, also: str, here: Here) -> Message:
     """Return the help of one command: its main words, and a button for the rest. ``also`` is mrkdwn."""
     if here.projects.are_several:
-        mine, other = here.projects.named(here.project), b.code(f"project:{here.filled('acme')}")
-        also += f"\n*Which docs*: *{b.label(mine.label)}* here; begin with {other} for others."
+        mine = here.projects.named(here.project)
+        other = next(each.name for each in here.projects.known if each.name != here.project)
+        also += f"\n*Which docs*: *{b.label(mine.label)}* here; begin with "
+        also += f"{b.code(f'project:{other}')} for others."
     more = b.actions([b.button("More", MORE, command.name)])
     return b.message(b.section(_paragraph(command)), b.section(also), *more)
 
@@ -116,13 +136,13 @@ ASK, IDEAS = "hello_ask", "hello_ideas"
 """The action ids of buttons under a greeting. *My jobs* is a page of the list of jobs."""
 
 
-def hello(here: Examples) -> Message:
+def hello(bot_name: str, *, is_direct: bool) -> Message:
     """Return the answer to a greeting, and to a mention of the bot without text: three things to do."""
-    example = "Mention Python 3.11 too" if here.job and here.in_thread else PROMPT
+    example = EXAMPLE if is_direct else f"@{bot_name} {EXAMPLE}"
     steps = [
         b.button("Ask for a change", ASK, "1"),
         b.button("What needs work?", IDEAS, "1"),
         b.button("My jobs", "jobs_older", "0 mine "),
     ]
-    said = f"Hi! Tell me what to write or fix in the docs. For example: {_typed(here.mentioned(example))}"
+    said = f"Hi! Tell me what to write or fix in the docs. For example: {_typed(example)}"
     return b.with_buttons(said, steps)

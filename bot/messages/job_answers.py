@@ -13,7 +13,6 @@ from bot.messages.numbers import counted, number
 from bot.messages.plain_text import visible
 from bot.messages.problems import key_setting, refusal, title
 from bot.messages.to_review import in_list
-from bot.model.examples import PROMPT
 from bot.model.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal
 from bot.model.jobs import JobState, Listed, TrackedJob
 from bot.model.outbox import NotPosted
@@ -21,6 +20,8 @@ from bot.model.projects import Project
 from bot.model.visitors import Budget
 from bot.model.waits import Wait
 
+EXAMPLE = "Add a quickstart for the Python SDK"
+"""A prompt as somebody may write it."""
 EMPTY_FORM = "Tell me what to change. An empty prompt isn't sent."
 NO_CHANNEL_CHOSEN = "Choose the channel where I should report."
 CHANNEL_NOT_YOURS = (
@@ -94,7 +95,7 @@ def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing 
     """Return a page of a list of jobs. Each is given with the permalink of its thread, if known."""
     listing = listing or JobListing()
     if not jobs and not listing.only and not listing.page:
-        return b.words(f"{_heading(listing, 0)} Start one: {b.code(f'/docs-agent {PROMPT}')}")
+        return b.words(f"{_heading(listing, 0)} Start one: {b.code(f'/docs-agent {EXAMPLE}')}")
     now = listing.now if listing.only is Listed.REVIEW else None
     lines = [in_list(job, link, now) if now else _line(job, link) for job, link in jobs]
     heading = _heading(listing, len(jobs))

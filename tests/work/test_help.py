@@ -1,9 +1,8 @@
-"""The help of one command is about that command, in a few lines, with examples that work there."""
+"""The help of one command is about that command, in a few lines, with examples to type."""
 
 from __future__ import annotations
 
 import re
-from datetime import date
 
 import pytest
 
@@ -42,18 +41,6 @@ async def test_help_is_about_one_command_in_ten_lines(office: Office, name: str)
     assert actions(said) == ["help_more"]
 
 
-@each_command
-async def test_what_the_help_shows_works_and_names_a_job_of_the_channel(office: Office, name: str) -> None:
-    await office.started(user=BEN, channel=ELSEWHERE)
-    await office.started()
-    commands = shown(await help_of(office, name), name)
-    assert any(" 2" in each for each in commands) == (name != "/docs-visitors")
-    for each in commands:
-        office.clock.pass_seconds(61)
-        message = (await office.types(name, each.removeprefix(name).strip())).message
-        assert message is None or not message.text.startswith((":no_entry:", "I don't", "I took")), each
-
-
 async def test_the_help_about_visitors_names_what_readers_miss_and_so_does_the_answer_to_a_slip(
     office: Office,
 ) -> None:
@@ -62,33 +49,16 @@ async def test_the_help_about_visitors_names_what_readers_miss_and_so_does_the_a
     assert "`/docs-visitors searches last week`" in await office.told("/docs-visitors", "search")
 
 
-@each_command
-async def test_where_there_is_no_job_the_help_names_none(office: Office, name: str) -> None:
-    await office.started(channel=ELSEWHERE)
-    said = (await help_of(office, name)).text
-    assert not re.search(r"`[^`]* (1|42)\b|[Jj]ob (1|42)\b", said)
-    assert ("There is no job here to follow up on" in said) == (name == "/docs-followup")
-
-
-async def test_in_direct_messages_the_help_and_the_lists_are_of_the_person_s_own_jobs(office: Office) -> None:
+async def test_help_and_lists_in_direct_messages_are_about_the_person_s_own_jobs(office: Office) -> None:
     await office.started(user=BEN)
     await office.started("Write a page")
     said = (await help_of(office, "/docs-agent", channel=DIRECT)).text
-    assert "/docs-agent status 2" in said
     assert "*Here* `Add a quickstart for the Python SDK` starts a job" in said
     listed = await office.told("/docs-agent", "jobs", channel=DIRECT)
     assert listed.startswith("*The only job of yours:*")
     assert (await office.types("/docs-followup", channel=DIRECT)).modal is not None
     nobody = await office.told("/docs-agent", "jobs", user=BEN, channel=ChannelId("D0BEN"))
     assert "Job 1" in nobody
-
-
-async def test_a_section_that_the_bot_has_read_stands_in_the_help(office: Office) -> None:
-    assert "path /api" in (await help_of(office, "/docs-visitors")).text
-    office.docs.site.read("/guides/start", date(2026, 10, 26), date(2026, 11, 1), people=9)
-    await office.visitors("7d")
-    await office.reading(20)
-    assert "`/docs-visitors last month path /guides csv`" in (await help_of(office, "/docs-visitors")).text
 
 
 async def test_of_several_projects_the_help_names_that_of_the_channel_and_another(office: Office) -> None:
@@ -112,8 +82,7 @@ async def test_the_rest_has_every_word_of_every_command(office: Office, text: st
         for word in command.all_words
         if not word.if_several
     ]
-    known = [re.sub(r"\b42\b", "1", each).strip() for each in words]
-    assert [each for each in known if f"`{each}`" not in said.text] == []
+    assert [each for each in words if f"`{each.strip()}`" not in said.text] == []
     for part in ("`aside`", "`!`", ":eyes:", "no slash commands in threads", "hourly limit"):
         assert part in said.text
 
@@ -126,7 +95,7 @@ async def test_in_a_thread_where_slack_allows_no_commands_the_help_shows_mention
     [(channel, thread, user, said)] = office.slack.whispers
     assert (channel, thread, user) == (CHANNEL, office.slack.root().ts, ANA)
     assert shown(said, "/docs-agent") == []
-    assert "`@docs-agent status 1`" in said.text
+    assert "`@docs-agent status 42`" in said.text
     await office.says("visitors help", user=BEN)
     assert "*/docs-visitors*" in office.slack.whispers[-1][-1].text
 
@@ -139,13 +108,13 @@ async def test_bare_mention_gets_a_private_hello_with_an_example_and_buttons(off
     assert len(buttons(said)) == 3
 
 
-async def test_in_a_job_s_thread_the_hello_is_as_private_and_shows_a_follow_up(office: Office) -> None:
+async def test_in_a_job_s_thread_the_hello_is_as_private(office: Office) -> None:
     await office.started()
     posts = len(office.slack.posts)
     await office.says(f"<@{BOT}>", thread=office.slack.root().ts, parent=BOT, user=BEN)
     [(_, thread, user, said)] = office.slack.whispers
     assert (thread, user, len(office.slack.posts)) == (office.slack.root().ts, BEN, posts)
-    assert "`@docs-agent Mention Python 3.11 too`" in said.text
+    assert said.text.startswith("Hi!")
 
 
 async def test_no_open_jobs_says_how_many_wait_for_review_and_what_lists_them(office: Office) -> None:

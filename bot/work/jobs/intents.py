@@ -5,14 +5,13 @@ from __future__ import annotations
 from bot.messages import intents as say
 from bot.messages import job_answers
 from bot.messages.help import hello
-from bot.model.ids import JobNumber, Message
+from bot.model.ids import JobNumber, Message, is_direct_message
 from bot.model.intents import Intent, asks_yes_or_no, job_number
 from bot.model.jobs import Review
 from bot.model.prompts import Unsent
 from bot.work.access import Allowed, Readable, may_steer, readable
 from bot.work.context import Context
 from bot.work.jobs.decisions import review, run_again, to_withdraw
-from bot.work.jobs.examples import examples_for
 
 
 async def respond(
@@ -33,7 +32,7 @@ async def respond(
         case Intent.THANKS:
             return say.you_are_welcome()
         case Intent.GREETING | Intent.HELP:
-            return hello(await context.store.read(lambda tx: examples_for(context, tx, allowed.origin)))
+            return hello(context.bot_name, is_direct=is_direct_message(allowed.origin.channel))
     number = job_number(text)
     if number is not None or known is None:
         known = await _find(context, allowed, number)

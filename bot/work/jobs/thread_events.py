@@ -28,7 +28,6 @@ from bot.work.context import Context
 from bot.work.jobs.ask import HasKey, TooManyWaiting, ask, follow_up
 from bot.work.jobs.attachments import asked_to_take
 from bot.work.jobs.decisions import keep_review
-from bot.work.jobs.examples import examples_for
 from bot.work.jobs.intents import respond
 from bot.work.jobs.thread import say as say_in_thread
 from bot.work.ports import Mention, ThreadReply
@@ -251,8 +250,10 @@ async def _steer(context: Context, readable: Readable, text: str, heard: Heard) 
 
 async def _tell_wordless(context: Context, origin: Origin, files: tuple[SharedFile, ...]) -> None:
     """Say hello to the author of a message without words, or that its files alone are not sent."""
-    here = await context.store.read(lambda tx: examples_for(context, tx, origin))
-    answer = say.nothing_to_send([each.name for each in files]) if files else hello(here)
+    if files:
+        answer = say.nothing_to_send([each.name for each in files])
+    else:
+        answer = hello(context.bot_name, is_direct=is_direct_message(origin.channel))
     await answer_in_private(context, origin, "greeting", answer)
 
 
