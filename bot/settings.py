@@ -387,8 +387,8 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
     github_token: Key | None = None
     previews: Annotated[Literal["press", "always", "off"], BeforeValidator(str.lower)] = "press"
     keep_days: Annotated[int, AfterValidator(_days)] = 180
-    poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
-    poll_max_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    poll_min_seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] = 10.0
+    poll_max_seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] = 60.0
     context: Annotated[Literal["thread", "none"], BeforeValidator(str.lower)] = "thread"
     prompt_signature: bool = True
     allowed_channels: Annotated[frozenset[str], _ids("CGD")] = frozenset()
