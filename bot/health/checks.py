@@ -24,8 +24,8 @@ from bot.logs import mask
 from bot.slack.client import REFUSED_TOKENS
 from bot.slack.socket import SocketIntake
 from bot.store import DatabaseTrouble, Store
+from bot.store.database import explain
 from bot.store.heartbeats import GONE_AFTER
-from bot.store.limits import explain
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 from bot.worker import Workers
 

@@ -20,8 +20,7 @@ from bot.model.questions import SubscriptionState, is_zone
 from bot.model.waits import Wait
 from bot.operator.rows import wait_words
 from bot.store import Transaction
-from bot.store.database import Database, is_on_network, sqlite_file
-from bot.store.limits import explain
+from bot.store.database import Database, explain, is_on_network, sqlite_file
 from bot.store.migrate import HEAD, revision_of
 from bot.store.schema import metadata, subscriptions
 

@@ -102,8 +102,7 @@ async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -
 
 def about_database(error: SQLAlchemyError) -> str:
     """Return why the database cannot be used, and what to do."""
-    from bot.store.database import UnusableDatabase
-    from bot.store.limits import explain
+    from bot.store.database import UnusableDatabase, explain
 
     if isinstance(error, UnusableDatabase):
         return str(error)

@@ -41,8 +41,8 @@ from bot.slack.client import answered
 from bot.slack.intake import Background, say_privately
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
+from bot.store.database import explain
 from bot.store.deadline import OutcomeUnknown, current
-from bot.store.limits import explain
 from bot.work.access import Untold
 from bot.work.context import Context
 from bot.work.jobs.corrections import take_change

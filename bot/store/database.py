@@ -17,12 +17,13 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
-from typing import TYPE_CHECKING, Self, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar, cast
 
 from sqlalchemy import Engine, QueuePool, StaticPool, create_engine, event, func, select
 from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
 
+from bot.logs import mask
 from bot.store.deadline import OutcomeUnknown, TooLate, Work, WorkQueue, commit, current
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ _SESSION_OVER = ("25006", "57P01", "57P02", "57P03")
 
 https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
+_MOST_WORDS = 300
 _MOUNTS = Path("/proc/self/mounts")
 _NETWORK_FILE_SYSTEM = re.compile(
     r"nfs4?|cifs|smb3|smbfs|afs|ceph|lustre|glusterfs|beegfs|fuse\.(sshfs|glusterfs|ceph|s3fs|gcsfuse|rclone)"
@@ -74,6 +76,25 @@ _NETWORK_FILE_SYSTEM = re.compile(
 
 class UnusableDatabase(SQLAlchemyError):
     """The database cannot be used as it is. The text says why and, after a colon, what to do."""
+
+
+class Trouble(NamedTuple):
+    """The cause of an error, and what to do."""
+
+    cause: str
+    advice: str
+
+
+def explain(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
+    """Return a database error in the driver's own words: its first line, without passwords in addresses."""
+    if isinstance(error, UnusableDatabase):
+        cause, _, advice = str(error).partition(": ")
+        return Trouble(cause, advice)
+    driver = error.orig if isinstance(error, DBAPIError) else error
+    words = str(driver).strip().partition("\n")[0] or type(driver).__name__
+    return Trouble(
+        mask(words)[:_MOST_WORDS], "Look at DATABASE_URL, at the database's log and disk, and the network."
+    )
 
 
 class Database:

@@ -6,25 +6,19 @@ Projects with one key have one budget of calls, under the id that ``Projects.bud
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from sqlalchemy import Column, and_, delete, func, select, update
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from bot.logs import mask
 from bot.model.ids import JobNumber, ProjectId
 from bot.model.quota import MAY_NOT_WRITE, BackOff
 from bot.model.visitors import Budget
 from bot.store.columns import Repository, insert_unless_there, reader
-from bot.store.database import UnusableDatabase
 from bot.store.leases import is_ahead
 from bot.store.schema import analytics_calls, back_offs, jobs, limits
 
 WINDOW = timedelta(hours=1)
-_MOST_WORDS = 300
 SKEW = timedelta(minutes=1)
 """Uses further ahead were counted by a clock that was ahead."""
 
@@ -113,22 +107,3 @@ class BackOffRepository(Repository):
         """Remove the project's back-off, because the service works again. Return whether there was one."""
         gone = self.connection.execute(delete(back_offs).where(back_offs.c.project == project))
         return gone.rowcount > 0
-
-
-class Trouble(NamedTuple):
-    """The cause of an error, and what to do."""
-
-    cause: str
-    advice: str
-
-
-def explain(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
-    """Return a database error in the driver's own words: its first line, without passwords in addresses."""
-    if isinstance(error, UnusableDatabase):
-        cause, _, advice = str(error).partition(": ")
-        return Trouble(cause, advice)
-    driver = error.orig if isinstance(error, DBAPIError) else error
-    words = str(driver).strip().partition("\n")[0] or type(driver).__name__
-    return Trouble(
-        mask(words)[:_MOST_WORDS], "Look at DATABASE_URL, at the database's log and disk, and the network."
-    )

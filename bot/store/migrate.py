@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import structlog
 from sqlalchemy import Column, MetaData, String, Table, inspect, select, text
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 
-from bot.store.database import Database, UnusableDatabase, make_private
+from bot.store.database import Database, UnusableDatabase, explain, make_private
 from bot.store.schema import metadata
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ async def migrate(database: Database) -> None:
     """Apply the missing migrations. When several processes call it at once, one migrates and the others wait.
 
     A database with a newer revision is left as it is, with a warning. Migrations only add to the schema, so
-    this version can work with it and a deployment can be rolled back. Raises what ``revision_of`` does.
+    this version can work with it and a deployment can be rolled back. Raises what ``revision_of`` does, and
+    UnusableDatabase for a migration that fails.
     """
     try:
         found = await current(database)
@@ -71,7 +73,13 @@ async def migrate(database: Database) -> None:
     except PermissionError:
         log.warning("database_not_private", advice="docs-bot doctor says what to do")
     if _lacks(found):
-        await database.write(_migrate)
+        try:
+            await database.write(_migrate)
+        except (ProgrammingError, IntegrityError, DataError) as error:
+            raise UnusableDatabase(
+                f"The database cannot be brought to revision {HEAD} ({explain(error).cause}): let its user "
+                "create and change tables; otherwise go back to the version before, and report this."
+            ) from None
 
 
 def _migrate(connection: Connection) -> None:

@@ -19,7 +19,7 @@ from bot.store.database import Database, UnusableDatabase
 from bot.store.migrate import FIRST, HEAD, alembic_config, current, migrate
 from bot.store.schema import metadata
 from tests.builders import mark_revision
-from tests.databases import PostgresServer
+from tests.databases import PostgresServer, connected
 
 SCRIPTS = ScriptDirectory.from_config(alembic_config())
 _OLD = Path(__file__).parent.parent / "data" / "0.2.0"
@@ -146,6 +146,20 @@ async def test_a_postgresql_of_another_encoding_is_refused(postgres: PostgresSer
     database = Database.open(postgres.new_database("template0", encoding))
     try:
         with pytest.raises(UnusableDatabase, match=f"has the encoding {encoding}, .*ENCODING 'UTF8'"):
+            await migrate(database)
+    finally:
+        await database.close()
+
+
+async def test_a_migration_that_fails_tells_its_cause(postgres: PostgresServer) -> None:
+    url = postgres.new_database()
+    with connected(url) as connection:
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM public")
+        connection.execute("CREATE ROLE reader LOGIN")
+    database = Database.open(url.replace("postgres:@", "reader:@"))
+    try:
+        cause = r"permission denied for schema public\): let its user create"
+        with pytest.raises(UnusableDatabase, match=cause):
             await migrate(database)
     finally:
         await database.close()
