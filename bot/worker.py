@@ -24,6 +24,7 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from bot.model.quota import back_off_seconds
+from bot.store import DatabaseTrouble
 from bot.store.queues import Due, Queue
 from bot.work.writing import cancel, wait_for_ends
 
@@ -173,12 +174,15 @@ class Workers:
     def wake(self, name: str = LOOK) -> None:
         """Run a worker soon; without a name, look which of them have work."""
         worker = self._workers.get(name)
-        if worker is None or self._is_stopping or monotonic() < worker.rests_until:
+        if worker is None or self._rests(worker):
             return  # the next look finds its rows
         worker.is_woken = True
         if not worker.is_claiming:  # APScheduler drops a run that is due while one is under way
             # In a context of its own: the deadline of a request does not apply to workers.
             Context().run(self.scheduler.modify_job, name, next_run_time=datetime.now(UTC))
+
+    def _rests(self, worker: Worker) -> bool:
+        return self._is_stopping or monotonic() < worker.rests_until
 
     def wake_after(self, seconds: float) -> None:
         """Look which workers have work after that many seconds, or before."""
@@ -196,15 +200,13 @@ class Workers:
         self._tasks.add(run)
         worker.is_claiming = worker.is_woken = True
         try:
-            while worker.is_woken and worker.free > 0 and monotonic() >= worker.rests_until:
+            while worker.is_woken and worker.free > 0 and not self._rests(worker):
                 worker.is_woken = False
                 rows = await worker.claim(worker.free, worker.full_groups)
                 for row in rows:
                     self._begin(worker, row)
                 if not worker.failures and (not rows or worker.places > 1):
                     worker.well_at = monotonic()
-                if self._is_stopping:
-                    break
         except Exception as error:
             self._failed(worker, error, rests=True)
             self._observe(worker.name, 0.0, True)
@@ -252,11 +254,15 @@ class Workers:
         if rests:
             rest_seconds = back_off_seconds(worker.failures, 1.0, cap=_MOST_BACK_OFF_SECONDS)
             worker.rests_until = monotonic() + rest_seconds
-        log.error("run_failed", worker=worker.name, failures=worker.failures, exc_info=error)
+        about = (
+            {"reason": type(error).__name__} if isinstance(error, DatabaseTrouble) else {"exc_info": error}
+        )
+        log.error("run_failed", worker=worker.name, failures=worker.failures, **about)
 
     async def _look(self, _limit: int, _full: Collection[str]) -> Sequence[None]:
         """Wake the workers whose queues have rows due, and look again when the next row comes due."""
-        self.wake_after(self._look_seconds)  # first, so that it goes on after a failure
+        # APScheduler's intervals follow the wall clock, which may be set; this timer does not.
+        self.wake_after(1.2 * self._look_seconds)
         self._follow_clock()
         due = await self._find_due()
         for worker in self._workers.values():

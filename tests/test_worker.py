@@ -310,6 +310,14 @@ async def test_a_worker_for_which_nothing_is_due_is_not_late_and_one_that_hangs_
         hangs.set()
 
 
+async def test_an_idle_engine_looks_at_intervals_and_claims_nothing() -> None:
+    rows, looks = Rows([]), Looks()
+    async with started(Workers(look_seconds=0.1), *[rows.worker()], due=looks):
+        await asyncio.sleep(1.05)
+    assert len(rows.claimed_at) == 1, "at the start"
+    assert looks.qsize() <= 22, "no more often than the interval and its guard"
+
+
 async def test_workers_that_were_told_to_stop_before_they_started_never_run() -> None:
     run, workers = Run(), Workers()
     assert await workers.stop(1) == []

@@ -10,12 +10,11 @@ from typing import TypeVar
 
 import structlog
 
+from bot.model.quota import back_off_seconds
 from bot.store import DatabaseTrouble, LeaseLost
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
-_FIRST_SECONDS, _MOST_SECONDS = 0.1, 2.0
-"""First and longest pause between two tries; each pause is twice the one before."""
 
 
 async def retry_on_db_error(write: Callable[[], Awaitable[Result]], seconds: float) -> Result:
@@ -25,16 +24,17 @@ async def retry_on_db_error(write: Callable[[], Awaitable[Result]], seconds: flo
     One transaction that frees a lease under its owner's name is: the next try raises LeaseLost and writes
     nothing. Raises DatabaseTrouble when the database stays away.
     """
-    until, pause_seconds = monotonic() + seconds, _FIRST_SECONDS
+    until, failures = monotonic() + seconds, 0
     while True:
         try:
             return await write()
         except DatabaseTrouble as error:
+            failures += 1
+            pause_seconds = back_off_seconds(failures, 1.0, first=0.1, cap=2.0)
             if monotonic() + pause_seconds > until:
                 raise
             log.warning("written_later", reason=type(error).__name__)
         await asyncio.sleep(pause_seconds)
-        pause_seconds = min(2 * pause_seconds, _MOST_SECONDS)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from bot.messages import jobs as messages
 from bot.messages.blocks import web_address
 from bot.model.jobs import JobState, Review, TrackedJob
 from bot.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
+from bot.model.quota import back_off_seconds
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread import redraw_face, say, show_end_again
@@ -25,7 +26,7 @@ from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
 _DATED_AT_ONCE = 50
-_RETRY, _LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=1)
+_RETRY = timedelta(minutes=1)
 _HIDDEN_TWICE, _HIDDEN_PAUSE = 2, timedelta(days=1)
 """A new pull request may not be visible at once; one that stays invisible is looked for once a day."""
 _TOKEN_PAUSE = timedelta(minutes=10)
@@ -196,7 +197,7 @@ def _retry_at(context: WorkerContext, watched: WatchedPullRequest, error: Github
     """Return when to look again after an error; None for never."""
     now = context.clock()
     next_look = watched.next_look(now, context.timeouts.look_seconds)
-    growing = now + min(_RETRY * 2 ** min(watched.failures, 10), _LONGEST_RETRY)
+    growing = context.after(back_off_seconds(watched.failures + 1, 1.0, first=60.0, cap=3_600.0))
     if next_look is None:
         return None
     if isinstance(error, NotVisible):

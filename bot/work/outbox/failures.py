@@ -176,8 +176,8 @@ def _look_later(context: WorkerContext, tx: Transaction, delivery: Delivery, ask
     if age >= _PATIENCE and delivery.attempts >= _LEAST_SEARCHES:
         give_up(context, tx, delivery, Refusal.PERMANENT, "no_clear_answer")
         return
-    pause_seconds = min(
-        context.timeouts.doubt_seconds * 2.0 ** min(delivery.attempts - 1, 10), _MOST_PAUSE_SECONDS
+    pause_seconds = back_off_seconds(
+        delivery.attempts, 1.0, first=context.timeouts.doubt_seconds, cap=_MOST_PAUSE_SECONDS
     )
     step = lifecycle.delivery_unclear(context.after(max(pause_seconds, asked_seconds)))
     tx.outbox.settle(delivery, step, owner=context.owner)
