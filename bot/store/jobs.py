@@ -167,10 +167,6 @@ class JobRepository(Rows[TrackedJob]):
         ready = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.number != besides.number)
         return self._newest(and_(_is_in(besides.thread), ready)) is not None
 
-    def with_face(self, thread: ThreadRef) -> TrackedJob | None:
-        """Return the job whose face begins this thread; None when there is none."""
-        return self._newest(and_(jobs.c.channel == thread.channel, jobs.c.root_ts == thread.ts))
-
     def with_service_id(self, service_id: str) -> TrackedJob | None:
         """Return the job with this id at the docs service; None when there is none."""
         return self._newest(jobs.c.service_id == service_id)

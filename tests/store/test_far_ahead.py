@@ -1,0 +1,80 @@
+"""A time further ahead than its column allows was written by a clock that was ahead, and counts as passed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+import pytest
+from sqlalchemy import update
+
+from bot.model.quota import BackOff
+from bot.store import Store
+from bot.store.columns import Due
+from bot.store.database import Database, ServerClock
+from bot.store.queues import LINES, Line, Queue, find_due
+from tests.builders import PROJECT, claimer, execute
+from tests.store.conftest import MigratedDatabases
+from tests.store.stock import LEASED, fill
+
+MINUTE = timedelta(minutes=1)
+STOCKED = [
+    line
+    for line in LINES
+    if line.due is not None and line.queue not in (Queue.REQUESTS, Queue.DIGESTS, Queue.ABANDONED)
+]
+
+
+async def due(store: Store, now: datetime) -> frozenset[Queue]:
+    return (await store.read(lambda tx: find_due(tx.connection, now))).queues
+
+
+async def stock(database: Database) -> None:
+    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1, looks=1)
+
+
+@pytest.mark.parametrize("line", STOCKED, ids=lambda line: f"{line.queue} {line.state or ''}")
+async def test_a_row_is_due_when_its_time_lies_too_far_ahead_and_not_before(
+    store: Store, database: Database, line: Line
+) -> None:
+    await stock(database)
+    now, column = datetime.now(UTC), line.due
+    assert column is not None
+    longest = cast("Due", column.type).longest
+    values = {} if line.state is None else {"state": line.state}
+    await execute(store, update(line.table).values({column.key: now + longest - MINUTE, **values}))
+    assert line.queue not in await due(store, now)
+    await execute(store, update(line.table).values({column.key: now + longest + MINUTE}))
+    assert line.queue in await due(store, now)
+
+
+async def test_a_lease_that_ends_too_far_ahead_is_over(store: Store, database: Database) -> None:
+    await stock(database)
+    now = datetime.now(UTC)
+    free = await due(store, now)
+    for until, expected in ((now + 4 * MINUTE, frozenset()), (now + 6 * MINUTE, free)):
+        for table in LEASED:
+            await execute(store, update(table).values(claimed_by="another", claimed_until=until))
+        assert await due(store, now) == expected
+    assert await store.write(lambda tx: tx.jobs.claim_due(claimer(at=now), 1))
+
+
+async def test_a_back_off_that_ends_too_far_ahead_holds_no_poll(store: Store, database: Database) -> None:
+    await stock(database)
+    now = datetime.now(UTC)
+    for hours, polls in ((1, 0), (2, 1)):
+        back_off = BackOff("Unavailable", now, now + timedelta(hours=hours))
+        assert back_off.lasts(now) is (polls == 0)
+        await store.write(lambda tx, put=back_off: tx.back_offs.put(PROJECT, put))  # type: ignore[misc]
+        assert len(await store.write(lambda tx: tx.jobs.claim_due(claimer(at=now), 1))) == polls
+
+
+async def test_the_servers_clock_is_read_and_goes_on(migrated_databases: MigratedDatabases) -> None:
+    with migrated_databases.one() as url:
+        database = Database.open(url)
+        clock = ServerClock(database)
+        await clock.read()
+        first = clock()
+        assert abs(first - datetime.now(UTC)) < timedelta(seconds=30)
+        assert clock() > first
+        await database.close()
