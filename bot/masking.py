@@ -108,6 +108,8 @@ def has_key(text: str) -> bool:
         is_secret = len(token) >= 6 and _has_digit(token) and not token.isdigit() and "/" not in token
         return "" if name and is_secret and not _MADE_UP.search(token) else token
 
+    if not _TELLTALE.search(text) and not any(map(text.lower().count, _NAMES)):
+        return False
     runs = (run for run in _DOTTED_RUN.findall(text) if len(run) >= _MIXED and _has_digit(run))
     is_known = any(_without_key(run) != run and not _MADE_UP.search(run) for run in runs)
     return is_known or "PRIVATE KEY-----" in text or _each_token(text, mask) != text
