@@ -211,16 +211,3 @@ async def test_a_follow_up_takes_one_use_as_a_job_does(talk: Talk) -> None:
     assert talk.agent_got() == ["Add one page", "make it shorter", "Add two pages"]
     assert "starts at about" in talk.status(3)
     talk.everything()
-
-
-async def test_a_follow_up_takes_one_use(talk: Talk) -> None:
-    await talk.process.starts(uses_an_hour=3)
-    await talk.started("Add one")
-    await talk.ana.types("/docs-followup 1 Add two")
-    await talk.time.passes(10)
-    assert (await talk.ana.answer_to("/docs-agent limits")).startswith("*1 of 3 left this hour*")
-    await talk.started("Add three", by=talk.ben)
-    await talk.started("Add four", by=talk.chika)
-    assert talk.agent_got() == ["Add one", "Add two", "Add three"]
-    assert "It starts at about <!date^" in talk.job(3)
-    talk.everything()
