@@ -1,0 +1,92 @@
+"""The same conversation on the sandbox: its whole workspace and docs service, real time, and a real socket.
+
+The agent of the sandbox works by itself, so `ends` waits for it. There are no faults, and one process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, TypeVar, cast
+
+from sandbox.workspace.server import Workspace
+from sandbox.world import World
+from tests.limits import HANG_SECONDS
+from tests.talk import Talk, Time
+from tests.talk_slack import TalkSlack
+
+Result = TypeVar("Result")
+_QUIET_SECONDS = 0.5
+
+
+class RealTime(Time):
+    """The time of the machine: it passes until nothing happens in the workspace any more."""
+
+    @property
+    def at(self) -> datetime:
+        """Return the present."""
+        return datetime.now(UTC)
+
+    @at.setter
+    def at(self, _at: datetime) -> None:
+        """Nothing sets the time of the machine."""
+
+    async def passes(self, seconds: float = 10.0, **longer: float) -> None:
+        """Wait until the workspace is quiet, however long that would be in a held time."""
+        await cast("SandboxTalk", self.talk).until_quiet()
+
+
+class SandboxTalk(Talk):
+    """A conversation in the workspace of a running sandbox."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self.slack.close()
+        self.time = RealTime(self)
+        self._workspace: Workspace = world.workspace
+        self.slack = cast("TalkSlack", self._workspace)
+        self.slack.state.watchers.add(self._on_event)
+
+    async def hears(self) -> bool:
+        """Wait until the bot has acknowledged what people said."""
+        await self._until(lambda: not self._workspace.bot_connection.has_pending_events())
+        return False
+
+    async def until_it_hangs(self, work: Coroutine[Any, Any, Result]) -> Result | None:
+        """Wait for the end of some work."""
+        return await work
+
+    async def until_quiet(self) -> None:
+        """Wait until nothing has been shown for a while."""
+        seq, since = self.slack.state.seq, monotonic()
+
+        def is_quiet() -> bool:
+            nonlocal seq, since
+            if seq != self.slack.state.seq:
+                seq, since = self.slack.state.seq, monotonic()
+            return monotonic() - since > _QUIET_SECONDS
+
+        await self.hears()
+        await self._until(is_quiet)
+
+    async def ends(self, status: str = "completed", **_options: Any) -> None:
+        """Wait until the agent has ended what it works on; ``status`` is what it will be here."""
+        assert status == "completed", "the sandbox's agent decides"
+        under_way = (":hourglass", ":gear:")
+        await self._until(lambda: not any(post["text"].startswith(under_way) for post in self._posts()))
+        await self.until_quiet()
+
+    def _posts(self) -> list[dict[str, Any]]:
+        return [each for room in self.slack.state.messages.values() for each in room.values()]
+
+    async def _until(self, is_so: Callable[[], bool]) -> None:
+        deadline = monotonic() + HANG_SECONDS
+        while not is_so():
+            assert monotonic() < deadline, f"it did not come about\n{self.transcript()}"
+            await asyncio.sleep(0.02)
+
+    async def close(self) -> None:
+        """Leave the sandbox to its owner."""
+        self.slack.state.watchers.discard(self._on_event)
