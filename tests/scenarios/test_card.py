@@ -146,7 +146,6 @@ async def test_a_weekly_digest_comes_at_its_time_and_counts_each_visitor_once(ta
     talk.ana.reads()
 
 
-@pytest.mark.xfail(reason="APScheduler only wakes tasks", raises=AssertionError, strict=True)
 async def test_jobs_are_polled_by_a_job_of_apscheduler(story: Story) -> None:
     executed: set[str] = set()
     note: Callable[[JobExecutionEvent], None] = lambda event: executed.add(event.job_id)  # noqa: E731
