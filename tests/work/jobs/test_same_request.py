@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-import httpx
-
 from bot.commands.catalogue import take_message
 from bot.model.ids import ChannelId, MessageTs
 from bot.model.prompts import PromptRequest
@@ -22,52 +20,6 @@ async def mention(office: Office, text: str, ts: str) -> None:
     """Ana mentions the bot in the channel."""
     said = replace(origin(f"message:{CHANNEL}:{ts}"), message_ts=MessageTs(ts))
     await take_message(office.context, Mention(said, text))
-
-
-async def test_the_same_command_again_asks_and_starts_nothing(office: Office) -> None:
-    await office.types("/docs-agent", "Add a page")
-    office.clock.pass_seconds(59)
-    again = await office.told("/docs-agent", "  Add a page\n")
-    assert "it's Job 1. I started nothing new." in again
-    await office.settle()
-    assert len(office.docs.prompts) == 1
-
-
-async def test_the_button_starts_it_once_more_however_often_it_is_pressed(office: Office) -> None:
-    await office.types("/docs-agent", "Add a page")
-    await office.types("/docs-agent", "Add a page")
-    assert (await office.press("ask_anyway", "1", ts=QUESTION)).message is None
-    second = await office.press("ask_anyway", "1", ts=QUESTION)
-    assert second.message is not None
-    assert "Job 2" in second.message.text
-    await office.settle()
-    assert len(office.docs.prompts) == 2
-
-
-async def test_another_person_channel_text_or_minute_is_another_request(office: Office) -> None:
-    await office.ask("Add a page")
-    await office.ask("Add a page", user=BEN)
-    await office.ask("Add a page", channel=ChannelId("C0OTHER"))
-    await office.ask("Add a page.")
-    office.clock.pass_seconds(61)
-    await office.ask("Add a page")
-    await office.settle(10)
-    assert len(office.docs.prompts) == 5
-
-
-async def test_what_was_not_started_may_be_asked_again_at_once(office: Office) -> None:
-    office.docs.answer_instead("create", httpx.Response(400, json={"error": "no"}))
-    await office.started("Add a page")
-    asked = await office.ask("Add a page")
-    assert not asked.same
-
-
-async def test_the_same_mention_again_is_answered_privately(office: Office) -> None:
-    await mention(office, "<@U0BOT> Add a page", "1700000100.000001")
-    await mention(office, "<@U0BOT> Add a page", "1700000101.000001")
-    await office.settle()
-    assert len(office.docs.prompts) == 1
-    assert any("for exactly this" in message.text for *_, message in office.slack.whispers)
 
 
 async def test_the_same_reply_again_is_held_back_and_sent_once_more_by_its_button(office: Office) -> None:
@@ -132,11 +84,3 @@ async def test_one_that_cannot_be_stored_keeps_no_other_from_it(office: Office) 
     told = await asyncio.gather(*asked, return_exceptions=True)
     assert [isinstance(each, Exception) for each in told] == [False, False, False, True]
     assert len(await office.store.read(lambda tx: tx.jobs.newest(100))) == 3
-
-
-async def test_run_again_is_no_slip(office: Office) -> None:
-    await office.started("Add a page")
-    await office.ends("failed", None)
-    await office.run_again()
-    await office.settle()
-    assert len(office.docs.prompts) == 2

@@ -1,0 +1,73 @@
+"""The very same request within a minute: asked about before it spends a second use."""
+
+from __future__ import annotations
+
+from tests.talk import Talk
+
+BOT = "@docs-agent"
+
+
+async def test_the_same_command_again_asks_and_starts_nothing(talk: Talk) -> None:
+    await talk.ana.asks("Add a page")
+    await talk.time.passes(59)
+    question = await talk.ana.answer_to("/docs-agent   Add a page ")
+    assert "it's Job 1. I started nothing new." in question
+    await talk.time.passes()
+    assert talk.agent_got() == ["Add a page"]
+    talk.status()
+
+
+async def test_the_button_starts_it_once_more_however_often_it_is_pressed(talk: Talk) -> None:
+    await talk.ana.asks("Add a page")
+    question = await talk.ana.answer_to("/docs-agent Add a page")
+    [label] = question.buttons
+    await talk.ana.presses(label, on=question)
+    assert talk.ana.reads() == []
+    await talk.ana.presses(label, on=question)
+    assert "Job 2" in talk.ana.reads()[0]
+    await talk.time.passes()
+    assert talk.agent_got() == ["Add a page"] * 2
+    talk.everything()
+
+
+async def test_another_person_channel_text_or_minute_is_another_request(talk: Talk) -> None:
+    await talk.ana.asks("Add a page")
+    await talk.ben.asks("Add a page")
+    await talk.ana.asks("Add a page", channel="partners")
+    await talk.ana.asks("Add a page.")
+    await talk.time.passes(61)
+    await talk.ana.asks("Add a page")
+    await talk.time.passes()
+    assert len(talk.agent_got()) == 5
+    assert talk.ana.reads() == talk.ben.reads() == []
+    talk.everything()
+
+
+async def test_what_was_not_started_may_be_asked_again_at_once(talk: Talk) -> None:
+    talk.service.says("create", 400)
+    await talk.started("Add a page")
+    await talk.ana.asks("Add a page")
+    await talk.time.passes()
+    assert talk.agent_got() == ["Add a page"]
+    talk.everything()
+
+
+async def test_the_same_mention_again_is_answered_privately(talk: Talk) -> None:
+    first = await talk.ana.says(f"{BOT} Add a page")
+    second = await talk.ana.says(f"{BOT} Add a page")
+    await talk.time.passes()
+    assert talk.agent_got() == ["Add a page"]
+    [note] = talk.ana.reads()
+    assert "for exactly this" in note
+    assert len(talk.thread(first)) == 1
+    assert talk.thread(second) == []
+
+
+async def test_run_again_is_no_slip(talk: Talk) -> None:
+    await talk.started("Add a page")
+    await talk.ends("failed", pr_link=None)
+    await talk.ana.presses("Run again")
+    assert await talk.ana.fills_in() == {}
+    await talk.time.passes()
+    assert talk.agent_got() == ["Add a page"] * 2
+    talk.everything()
