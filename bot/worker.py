@@ -25,6 +25,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from bot.model.quota import back_off_seconds
 from bot.store import DatabaseTrouble
+from bot.store.database import explain
 from bot.store.queues import Due, Queue
 from bot.work.writing import cancel, wait_for_ends
 
@@ -255,7 +256,7 @@ class Workers:
             rest_seconds = back_off_seconds(worker.failures, 1.0, cap=_MOST_BACK_OFF_SECONDS)
             worker.rests_until = monotonic() + rest_seconds
         about = (
-            {"reason": type(error).__name__} if isinstance(error, DatabaseTrouble) else {"exc_info": error}
+            {"reason": explain(error).cause} if isinstance(error, DatabaseTrouble) else {"exc_info": error}
         )
         log.error("run_failed", worker=worker.name, failures=worker.failures, **about)
 

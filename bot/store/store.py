@@ -14,7 +14,11 @@ from typing import TypeVar
 
 import structlog
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import (
+    DBAPIError,
+    IntegrityError,
+    SQLAlchemyError,
+)
 
 from bot.store.conversations import ConversationRepository
 from bot.store.database import CONNECTIONS, Database
@@ -39,6 +43,25 @@ Result = TypeVar("Result")
 _RELEASE_SECONDS = 1.0
 DatabaseTrouble = SQLAlchemyError
 """The error that any transaction may raise: database unreachable, locked or full, or a deadlock resolved."""
+
+
+_OURS, _OF_THE_SERVER = ("22", "42"), ("42501", "42P01")
+"""Classes of errors that a wrong statement or value causes, but for missing rights and tables.
+
+https://www.postgresql.org/docs/current/errcodes-appendix.html
+"""
+
+
+class WrongStatement(Exception):
+    """The server refused a statement or a value: a mistake of the bot, which no retry mends."""
+
+
+def _check_statement(error: DBAPIError) -> None:
+    """Raise WrongStatement if an error is a mistake of the bot."""
+    state = getattr(error.orig, "sqlstate", None) or ""
+    if state.startswith(_OURS) and state not in _OF_THE_SERVER:
+        # The driver's message may quote a value, which must not reach a log.
+        raise WrongStatement(f"{type(error.orig).__name__}: {error.statement}") from None
 
 
 class AlreadyStored(Exception):
@@ -95,10 +118,17 @@ class Store:
         except IntegrityError as error:
             # The driver's message quotes the row, which must not reach a log.
             raise AlreadyStored(type(error.orig).__name__) from None
+        except DBAPIError as error:
+            _check_statement(error)
+            raise
 
     async def read(self, query: Callable[[Transaction], Result]) -> Result:
         """Run ``query``, which only reads; it does not block writers. Raises DatabaseTrouble."""
-        return await self.database.read(lambda connection: query(Transaction(connection)))
+        try:
+            return await self.database.read(lambda connection: query(Transaction(connection)))
+        except DBAPIError as error:
+            _check_statement(error)
+            raise
 
     async def find_due(self, clock: Callable[[], datetime]) -> Due:
         """Return the queues that have rows due, and the time at which the next row comes due."""
