@@ -213,6 +213,7 @@ deliveries = Table(
     _if_set("ix_deliveries_settled_at", "settled_at"),
 )
 
+# No longer used, since each process keeps Slack's paces in memory. A migration may drop it one release later.
 paces = Table(
     "paces",
     metadata,
