@@ -27,7 +27,6 @@ SIGNS = (
     "<!date^",
     ":tada:",
     "&lt;",
-    "with thread ",
 )
 """Characters and words of messages, of which runs are made."""
 

@@ -97,11 +97,8 @@ def files_not_sent(other: Sequence[str], unread: Sequence[str]) -> Message:
 
 def taken_words(earlier: Earlier) -> str:
     """Return how many earlier messages went along, for the job's face; "" if there were none."""
-    match earlier.not_taken:
-        case NotTaken.UNREAD:
-            return "without the thread's earlier messages: Slack didn't let me read them"
-        case NotTaken.OFF:
-            return "without the thread's earlier messages: they are turned off for this bot"
+    if earlier.not_taken is NotTaken.UNREAD:
+        return "without the thread's earlier messages: Slack didn't let me read them"
     if not earlier.taken and not earlier.left_out:
         return ""
     without = f" ({earlier.left_out:,} left out)" if earlier.left_out else ""

@@ -18,7 +18,7 @@ class TakeThread(StrEnum):
     IF_PUBLIC = "if_public"
     """In public channels."""
     ASKED = "asked"
-    """Everywhere, since the person asked for it."""
+    """Everywhere, since the person asked for it. Only rows of 0.2.0 have it."""
     GIVEN = "given"
     """As the person left them in a form."""
 
@@ -29,7 +29,7 @@ class NotTaken(StrEnum):
     UNREAD = "unread"
     """Slack did not return the thread."""
     OFF = "off"
-    """The bot is set up so, and the person asked for them."""
+    """The bot is set up so, and the person asked for them. Only rows of 0.2.0 have it."""
 
 
 class LeftOut(StrEnum):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.model.ids import MessageTs, ServiceJobId, UserId
-from bot.model.jobs import JobProblem, JobState, JobStepFields, TakeThread, TrackedJob
+from bot.model.jobs import JobProblem, JobState, JobStepFields, TrackedJob
 from bot.model.outbox import REPEATABLE, DeliveryState, DeliveryStepFields, NewDelivery
 from bot.model.prompts import Prompt, PromptState, PromptStepFields
 
@@ -249,11 +249,9 @@ def prompt_joined(prompt: Prompt) -> PromptStep:
     return _prompt_step(prompt, P.SENT, {})
 
 
-def prompt_edited(prompt: Prompt, raw: str, take_thread: TakeThread | None, at: datetime) -> PromptStep:
+def prompt_edited(prompt: Prompt, raw: str, at: datetime) -> PromptStep:
     """Return the step for a prompt whose message was edited before it was sent. It is prepared again."""
-    return _prompt_step(
-        prompt, P.NEW, {"raw": raw, "take_thread": take_thread, "due_at": at, "sent_at": None}
-    )
+    return _prompt_step(prompt, P.NEW, {"raw": raw, "due_at": at, "sent_at": None})
 
 
 def prompt_sent(prompt: Prompt) -> PromptStep:

@@ -59,7 +59,6 @@ class PromptStepFields(PromptFields, total=False):
     raw: str
     text: str
     attachments: str | None
-    take_thread: TakeThread | None
     files: None
     sent_at: datetime | None
     attempts: int

@@ -64,7 +64,7 @@ async def test_a_prompt_that_was_edited_before_it_was_sent_is_one_request(office
         prompt = tx.prompts.get(PromptId(1))
         assert prompt is not None
         assert prompt.state is PromptState.WAITING
-        tx.prompts.apply(prompt.id, lifecycle.prompt_edited(prompt, "Other words", None, office.clock()))
+        tx.prompts.apply(prompt.id, lifecycle.prompt_edited(prompt, "Other words", office.clock()))
 
     await office.store.write(edit)
     await office.settle()

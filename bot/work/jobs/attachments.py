@@ -15,7 +15,6 @@ from bot import slack_text
 from bot.masking import masked
 from bot.messages import face as say
 from bot.messages.plain_text import visible
-from bot.model.access import Origin
 from bot.model.ids import ChannelId, Message, MessageTs, UserId
 from bot.model.intents import Door, Intent, classify
 from bot.model.jobs import Earlier, LeftOut, NotTaken, SharedFile, TakeThread, ThreadRef
@@ -80,44 +79,11 @@ async def _look_up(each: Id, look_up: Callable[[Id], Awaitable[str]], known: dic
         log.warning("name_not_told", reason=str(error))
 
 
-_ALONE, _WITH_THREAD = "alone", "with thread"
-_BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))
-"""All blanks of Unicode."""
 _FORM_SECONDS = 1.5
 _MOST_FILES = 5
 _MOST_FILE_BYTES = 20_000
 _MOST_AUTHORS = 20
 """Maximum people that Slack is asked about for a thread. What others said is left out."""
-
-
-def asked_to_take(text: str, origin: Origin) -> tuple[str, TakeThread | None]:
-    """Return a mention's text without the words about its thread, and when the thread goes along."""
-    if origin.thread is None:
-        return text, None
-    if (rest := _after(_ALONE, text)) is not None:
-        return rest, None
-    for rest in (_after(_WITH_THREAD, text), _before(_WITH_THREAD, text)):
-        if rest is not None:
-            return rest, TakeThread.ASKED
-    return text, TakeThread.IF_PUBLIC
-
-
-def _after(words: str, text: str) -> str | None:
-    """Return what follows words at the start of a text; None if it does not start with them."""
-    first, rest = (text := text.lstrip())[: len(words)], text[len(words) :]
-    return rest.lstrip(_BLANKS + ",:") if first.lower() == words and not _goes_on(rest[:1]) else None
-
-
-def _before(words: str, text: str) -> str | None:
-    """Return what stands before words at the end of a text; None if it does not end with them."""
-    text = text.rstrip(_BLANKS + ".!")
-    rest, last = text[: -len(words)], text[-len(words) :]
-    return rest.rstrip(_BLANKS + ",") if last.lower() == words and not _goes_on(rest[-1:]) else None
-
-
-def _goes_on(sign: str) -> bool:
-    """Return whether a sign beside a word is a part of it."""
-    return sign.isalnum() or sign == "_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +149,7 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
         given = prompt.attachments or ""
         return given, Earlier(sum(not line.isspace() for line in given.splitlines() if line))
     if not context.takes_threads:
-        was_asked = prompt.take_thread is TakeThread.ASKED
-        return "", Earlier(not_taken=NotTaken.OFF) if was_asked else None
+        return "", None
     thread, since = await context.store.read(lambda tx: _thread_of(tx, prompt))
     if thread is None:
         return "", None

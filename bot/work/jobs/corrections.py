@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bot import slack_text
 from bot.masking import has_key
 from bot.messages import job_answers as say
@@ -21,7 +19,6 @@ from bot.store.conversations import RETRIED_FOR
 from bot.work.access import Allowed, NotAllowed, admit
 from bot.work.context import Context
 from bot.work.jobs.ask import HasKey, storable
-from bot.work.jobs.attachments import asked_to_take
 from bot.work.jobs.decisions import take_back_waiting
 from bot.work.jobs.settle_prompt import drop_follow_ups
 from bot.work.jobs.thread_events import (
@@ -29,7 +26,6 @@ from bot.work.jobs.thread_events import (
     is_meant_for_us,
     look,
     telling_refusals,
-    words_for_job,
 )
 from bot.work.ports import Changed, ThreadReply
 
@@ -111,7 +107,7 @@ def _carry_out(
         raise access
     if access is None:  # the message was stored a moment ago, by another delivery of it
         raise TooEarly(origin.key)
-    raw, prompt, project = _prompt_with(context, tx, origin, prompt, changed.text)
+    raw, project = _text_and_project(context, tx, origin, prompt, changed.text)
     moves = project is not None and project.id != tx.jobs.known(prompt.job).project
     if raw == prompt.raw and not (moves and prompt.state in _UNSENT):
         return False
@@ -164,25 +160,23 @@ def _is_for_us(context: Context, tx: Transaction, origin: Origin, text: str) -> 
     return is_meant_for_us(context, ThreadReply(origin, text), thread)
 
 
-def _prompt_with(
+def _text_and_project(
     context: Context, tx: Transaction, origin: Origin, prompt: Prompt, text: str
-) -> tuple[str, Prompt, Project | None]:
-    """Return the text for the agent in a message, the prompt with the thread that it takes along now, and
-    the project that the message names. Raises UnknownProject.
+) -> tuple[str, Project | None]:
+    """Return the text for the agent in a message, and the project that the message names.
+
+    Raises UnknownProject.
     """
     is_mention = slack_text.mentions(text, context.bot_user)
     text = slack_text.without_leading_mention(text, context.bot_user)
-    project, take = None, prompt.take_thread
     if prompt.kind is PromptKind.START:
-        text, asked, project = words_for_job(context.projects, text, origin)
-        take = asked if origin.thread is not None else take
-    if prompt.kind is PromptKind.START or origin.thread is None:
-        return storable(text), replace(prompt, take_thread=take), project
-    thread = look(tx, origin, text)
-    if thread.job is not None and thread.job.number == prompt.job:
-        named = context.projects.take(thread.text)[0] if is_mention else thread.text
-        text, take = asked_to_take(named, origin) if thread.job.among_people else (named, take)
-    return storable(text), replace(prompt, take_thread=take), None
+        text, project = context.projects.take(text)
+        return storable(text), project
+    if origin.thread is not None:
+        thread = look(tx, origin, text)
+        if thread.job is not None and thread.job.number == prompt.job:
+            text = context.projects.take(thread.text)[0] if is_mention else thread.text
+    return storable(text), None
 
 
 def _door(context: Context, prompt: Prompt, text: str) -> Door:
@@ -210,7 +204,7 @@ def _replace(context: Context, tx: Transaction, prompt: Prompt, raw: str, projec
         tx.quota.lock(each)
     if project is not None:
         tx.prompts.move(prompt, project)
-    tx.prompts.apply(prompt.id, lifecycle.prompt_edited(prompt, raw, prompt.take_thread, context.clock()))
+    tx.prompts.apply(prompt.id, lifecycle.prompt_edited(prompt, raw, context.clock()))
     return True
 
 

@@ -19,14 +19,13 @@ from bot.model.ids import JobNumber, Message, is_direct_message
 from bot.model.intents import Deed, Door, Intent, classify, deed_for
 from bot.model.jobs import JobState, Review, SharedFile, TakeThread, TrackedJob
 from bot.model.outbox import DeliveryKind, NewDelivery
-from bot.model.projects import Project, Projects, UnknownProject
+from bot.model.projects import UnknownProject
 from bot.model.prompts import PromptRequest, Unsent
 from bot.store import Transaction
 from bot.store.conversations import RETRIED_FOR
 from bot.work.access import Allowed, NotAllowed, Readable, Untold, admit, readable, tell_not_allowed
 from bot.work.context import Context
 from bot.work.jobs.ask import HasKey, TooManyWaiting, ask, follow_up
-from bot.work.jobs.attachments import asked_to_take
 from bot.work.jobs.decisions import keep_review
 from bot.work.jobs.intents import respond
 from bot.work.jobs.thread import say as say_in_thread
@@ -232,10 +231,10 @@ async def send(context: Context, allowed: Allowed, heard: Heard, known: Readable
 async def _steer(context: Context, readable: Readable, text: str, heard: Heard) -> None:
     """Store a follow-up. Among people, the thread may go along."""
     job, origin = readable.job, readable.allowed.origin
-    text, take = asked_to_take(text, origin) if job.among_people else (text, None)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         await _tell_wordless(context, origin, heard.files)
         return
+    take = TakeThread.IF_PUBLIC if job.among_people and origin.thread is not None else None
     request = PromptRequest(
         text, received=True, take_thread=take, files=heard.files, allow_key=heard.allow_key
     )
@@ -260,14 +259,14 @@ async def _tell_wordless(context: Context, origin: Origin, files: tuple[SharedFi
 async def _ask(context: Context, allowed: Allowed, heard: Heard) -> None:
     """Ask for a job, whose status message will be in the thread of the message."""
     origin = allowed.origin
-    text, take, project = words_for_job(context.projects, heard.text, origin)
+    text, project = context.projects.take(heard.text)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         await _tell_wordless(context, origin, heard.files)
         return
     request = PromptRequest(
         text,
         received=_is_noted(origin),
-        take_thread=take,
+        take_thread=TakeThread.IF_PUBLIC if origin.thread is not None else None,
         files=heard.files,
         project=project.id if project else None,
         allow_key=heard.allow_key,
@@ -275,20 +274,6 @@ async def _ask(context: Context, allowed: Allowed, heard: Heard) -> None:
     asked = await ask(context, allowed, request)
     if asked.same:
         await answer_in_private(context, origin, "same", say.same_job(asked.job))
-
-
-def words_for_job(
-    projects: Projects, text: str, origin: Origin
-) -> tuple[str, TakeThread | None, Project | None]:
-    """Return a text that asks for a job without the words about its thread and its project, and these.
-
-    The words may stand in either order. Raises UnknownProject.
-    """
-    text, project = projects.take(text)
-    text, take = asked_to_take(text, origin)
-    if project is None:
-        text, project = projects.take(text)
-    return text, take, project
 
 
 async def _react(context: Context, origin: Origin, reviewed: Readable | None) -> None:

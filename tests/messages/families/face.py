@@ -20,7 +20,6 @@ WITH_EARLIER = {
     "earlier messages: some left out": Earlier(20, 1_234),
     "earlier messages: none": Earlier(),
     "earlier messages: not readable": Earlier(not_taken=NotTaken.UNREAD),
-    "earlier messages: turned off": Earlier(not_taken=NotTaken.OFF),
 }
 
 

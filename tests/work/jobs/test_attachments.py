@@ -135,8 +135,9 @@ async def test_a_form_says_that_a_thread_could_not_be_read_where_there_is_one(
 
 async def test_whoever_may_see_the_job_is_shown_what_went_along(office: Office) -> None:
     office.slack.private_rooms[PRIVATE] = frozenset({ANA, BEN})
-    talk(office, line(0, "Between <us>"), channel=PRIVATE)
-    await asked(office, "Fix the page with thread", PRIVATE)
+    request = PromptRequest("Fix the page", take_thread=TakeThread.GIVEN, given="Ben: Between <us>")
+    await ask(office.context, let_in(origin("view:1", channel=PRIVATE)), request)
+    await office.settle()
     shown = (await office.press("show_attachments", "1", user=BEN, channel=PRIVATE)).message
     assert shown is not None
     assert "&gt; Ben: Between &lt;us&gt;" in shown.text

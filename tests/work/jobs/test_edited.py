@@ -157,13 +157,15 @@ async def test_a_follow_up_that_waits_is_replaced_and_withdrawn(talk: Talk) -> N
     talk.everything()
 
 
-async def test_words_about_the_thread_are_understood_in_an_edit(talk: Talk) -> None:
+async def test_the_thread_goes_along_with_an_edited_mention(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
     await talk.started("Add something first", by=talk.ben)
     root = await talk.ben.says("The page is wrong")
     said = await talk.ana.replies(f"{BOT} Add a page", to=root)
     await talk.time.passes(20)
-    await changes(talk, said, f"{BOT} alone Add two pages")
+    await changes(talk, said, f"{BOT} Add two pages")
     await talk.time.passes(HOUR)
-    assert talk.agent_got()[1:] == ["Add two pages"]
+    [_, prompt] = talk.agent_got()
+    assert prompt.startswith("Add two pages\n\n")
+    assert prompt.endswith("> Ben Okafor: The page is wrong")
     talk.everything()

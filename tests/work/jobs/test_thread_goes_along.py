@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-import pytest
-
 from sandbox.workspace.state import Json
 from tests.talk import Talk
 from tests.talk_people import Person
@@ -100,38 +98,17 @@ async def test_the_newest_characters_go_along(talk: Talk) -> None:
     talk.everything()
 
 
-@pytest.mark.parametrize("text", ["alone Fix the page", "Alone: Fix the page"])
-async def test_alone_leaves_the_thread_out(talk: Talk, text: str) -> None:
-    root = await begins(talk, "Before")
-    assert await asked(talk, root, text) == "Fix the page"
-    talk.everything()
-
-
 async def test_the_setting_leaves_every_thread_out(talk: Talk) -> None:
     await talk.process.starts(context="none")
     root = await begins(talk, "Before")
     assert await asked(talk, root, "Fix the page") == "Fix the page"
-    root = await begins(talk, "Before")
-    assert await asked(talk, root, "Fix another page with thread") == "Fix another page"
     talk.everything()
 
 
-@pytest.mark.parametrize(
-    ("text", "goes_along"),
-    [
-        ("Fix the page", False),
-        ("with thread: Fix the page", True),
-        ("Fix the page, with thread.", True),
-    ],
-)
-async def test_a_private_thread_goes_along_only_when_the_person_asks(
-    talk: Talk, text: str, goes_along: bool
-) -> None:
+async def test_a_private_thread_stays_out(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
     root = await begins(talk, "Before", channel="secret")
-    prompt = await asked(talk, root, text)
-    assert prompt.startswith("Fix the page")
-    assert prompt.endswith("> Ben Okafor: Before") is goes_along
+    assert await asked(talk, root, "Fix the page") == "Fix the page"
     talk.everything()
 
 
