@@ -117,5 +117,7 @@ def samples() -> Mapping[str, object]:
         "an unconfirmed follow-up": jobs.unconfirmed(job(), 7, BEN, follow_up=True),
         "decided": jobs.decided(job(), ANA, False, jobs.DISMISS, BEN),
         "a decided follow-up": jobs.decided(job(), ANA, True, jobs.SEND_AGAIN, BEN),
+        "answered after all": jobs.answered_after_all(job(), ANA, False),
+        "a follow-up answered after all": jobs.answered_after_all(job(), ANA, True),
         "behind an unconfirmed prompt": jobs.behind_unconfirmed(job(), BEN),
     }
