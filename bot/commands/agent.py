@@ -26,9 +26,9 @@ from bot.commands.intents import is_form_unsent, send_anyway, unsent
 from bot.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
 from bot.messages import face, general, trial
 from bot.messages import job_answers as say
+from bot.messages.blocks import Action
 from bot.messages.general import NOT_SERVED
-from bot.messages.help import ASK, about_replies
-from bot.messages.intents import DETAILS, KEEP_QUIET, SEND_ANYWAY, SEND_WITH_KEY
+from bot.messages.help import about_replies
 from bot.model.access import Origin
 from bot.model.ids import ChannelId, JobNumber, PromptId
 from bot.model.jobs import Review, TakeThread, ThreadRef
@@ -195,7 +195,7 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
 
 @_on_job
 async def _review(context: Context, press: Press, known: Readable) -> Answer:
-    said = None if press.action_id == face.Action.UNDO_REVIEW else Review(press.action_id)
+    said = None if press.action_id == Action.UNDO_REVIEW else Review(press.action_id)
     is_kept = await review(context, known, said)
     return Answer(message=None if is_kept else say.not_reviewable(known.job))
 
@@ -306,26 +306,26 @@ COMMAND = Command(
     run=_run,
     also=about_replies,
     buttons={
-        "reviewed": _review,
-        "not_needed": _review,
-        "undo_review": _review,
-        "jobs_older": turn_page,
-        "jobs_newer": turn_page,
-        "run_again": _run_again,
-        "send_again": _send_again,
-        "dismiss": _dismiss,
-        "withdraw": _withdraw,
-        "show_attachments": _show_attachments,
-        "preview": _preview,
-        "fix_preview": _fix_preview,
-        "ask_anyway": _ask_anyway,
-        "follow_up_anyway": _follow_up_anyway,
-        SEND_ANYWAY: send_anyway,
-        SEND_WITH_KEY: send_anyway,
-        KEEP_QUIET: _keep_quiet,
-        DETAILS: _details,
-        ASK: _ask_by_press,
-        face.Action.TRY: _tried,
+        Action.REVIEWED: _review,
+        Action.NOT_NEEDED: _review,
+        Action.UNDO_REVIEW: _review,
+        Action.JOBS_OLDER: turn_page,
+        Action.JOBS_NEWER: turn_page,
+        Action.RUN_AGAIN: _run_again,
+        Action.SEND_AGAIN: _send_again,
+        Action.DISMISS: _dismiss,
+        Action.WITHDRAW: _withdraw,
+        Action.SHOW_ATTACHMENTS: _show_attachments,
+        Action.PREVIEW: _preview,
+        Action.FIX_PREVIEW: _fix_preview,
+        Action.ASK_ANYWAY: _ask_anyway,
+        Action.FOLLOW_UP_ANYWAY: _follow_up_anyway,
+        Action.SEND_ANYWAY: send_anyway,
+        Action.SEND_WITH_KEY: send_anyway,
+        Action.KEEP_QUIET: _keep_quiet,
+        Action.DETAILS: _details,
+        Action.HELLO_ASK: _ask_by_press,
+        Action.TRY: _tried,
     },
     forms={"ask": _submit, "run_again": _submit_again},
     shortcuts={"ask_about": _ask_about},

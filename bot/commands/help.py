@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.commands.command import Answer, Command, Invocation, Press, Word
-from bot.messages.help import MORE, CommandHelp, Here, full_help, short_help
+from bot.messages.blocks import Action
+from bot.messages.help import CommandHelp, Here, full_help, short_help
 from bot.model.access import Origin
 from bot.model.ids import is_direct_message
 from bot.model.intents import Intent, exact
@@ -29,7 +30,7 @@ def with_help(*commands: tuple[Command, str | None]) -> tuple[Command, ...]:
         return await _full(context, press.origin, every)
 
     every.extend(_with_help(command, before, every) for command, before in commands)
-    every[0] = replace(every[0], buttons={**every[0].buttons, MORE: more})
+    every[0] = replace(every[0], buttons={**every[0].buttons, Action.HELP_MORE: more})
     return tuple(every)
 
 

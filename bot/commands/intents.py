@@ -6,6 +6,7 @@ from bot import slack_text
 from bot.commands.command import Answer, Press, for_reader
 from bot.messages import intents as say
 from bot.messages import job_answers
+from bot.messages.blocks import Action
 from bot.model.access import message_key
 from bot.model.ids import MessageTs
 from bot.model.intents import LONGEST, Deed, Door, classify, deed_for
@@ -64,7 +65,7 @@ async def send_anyway(context: Context, press: Press) -> Answer:
     kept, unknown = Unsent.loads(press.value), Answer(message=job_answers.no_such_job(press.value))
     if kept is None:
         return unknown
-    allowed, allow_key = _allowed(kept, press.allowed), press.action_id == say.SEND_WITH_KEY
+    allowed, allow_key = _allowed(kept, press.allowed), press.action_id == Action.SEND_WITH_KEY
     if kept.job is not None:
         number = kept.job
         job = await context.store.read(lambda tx: tx.jobs.get(number))

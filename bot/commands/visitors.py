@@ -20,10 +20,10 @@ from bot.commands.visitors_options import (
     parse_weekly,
 )
 from bot.messages import general, visitors_answers
-from bot.messages.digests import UNSUBSCRIBE
+from bot.messages.blocks import Action
 from bot.messages.general import unknown_in_options
-from bot.messages.help import IDEAS, about_periods
-from bot.messages.misses import IMPROVE, asked_about
+from bot.messages.help import about_periods
+from bot.messages.misses import asked_about
 from bot.model.ids import PageKey, ProjectId, QuestionId, SubscriptionId
 from bot.model.jobs import About
 from bot.model.misses import Topic, page_key
@@ -257,13 +257,13 @@ COMMAND = Command(
     run=_run,
     also=about_periods,
     buttons={
-        "share": _share,
-        "csv_file": _csv_file,
-        "more": _more,
-        UNSUBSCRIBE: _unsubscribe_one,
-        IDEAS: _ideas,
-        "improve": _improve,
-        "improve_page": _improve,
-        IMPROVE: _improve_miss,
+        Action.SHARE: _share,
+        Action.CSV_FILE: _csv_file,
+        Action.MORE: _more,
+        Action.UNSUBSCRIBE: _unsubscribe_one,
+        Action.HELLO_IDEAS: _ideas,
+        Action.IMPROVE: _improve,
+        Action.IMPROVE_PAGE: _improve,
+        Action.IMPROVE_MISS: _improve_miss,
     },
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from enum import StrEnum
 from ipaddress import ip_address
 from itertools import chain
 from typing import Any
@@ -32,6 +33,46 @@ _UNCOUNTED_KEYS = frozenset({"type", "action_id", "value", "style", "url"})
 """Keys of a block whose values are not shown."""
 EDITED_BYTES = 3_900
 """``chat.update`` refuses more than 4,000 bytes of text. https://docs.slack.dev/reference/methods/chat.update"""
+
+
+class Action(StrEnum):
+    """Action ids of the buttons and menus in the bot's messages, which ``bot.commands`` handles."""
+
+    VIEW_PULL_REQUEST = "view_pull_request"
+    RUN_AGAIN = "run_again"
+    SEND_AGAIN = "send_again"
+    DISMISS = "dismiss"
+    REVIEWED = "reviewed"
+    NOT_NEEDED = "not_needed"
+    UNDO_REVIEW = "undo_review"
+    WITHDRAW = "withdraw"
+    SHOW_ATTACHMENTS = "show_attachments"
+    PREVIEW = "preview"
+    OPEN_PREVIEW = "open_preview"
+    FIX_PREVIEW = "fix_preview"
+    ASK_ANYWAY = "ask_anyway"
+    FOLLOW_UP_ANYWAY = "follow_up_anyway"
+    SEND_ANYWAY = "send_anyway"
+    SEND_WITH_KEY = "send_with_key"
+    KEEP_QUIET = "keep_quiet"
+    DETAILS = "details"
+    JOBS_OLDER = "jobs_older"
+    JOBS_NEWER = "jobs_newer"
+    HELP_MORE = "help_more"
+    HELLO_ASK = "hello_ask"
+    HELLO_IDEAS = "hello_ideas"
+    SHARE = "share"
+    MORE = "more"
+    CSV_FILE = "csv_file"
+    IMPROVE = "improve"
+    IMPROVE_PAGE = "improve_page"
+    IMPROVE_MISS = "improve_miss"
+    UNSUBSCRIBE = "unsubscribe"
+    TRY = "try"
+
+
+LINKS = (Action.VIEW_PULL_REQUEST, Action.OPEN_PREVIEW)
+"""The buttons that only lead to an address, which Slack opens."""
 
 
 def escape(text: str) -> str:
@@ -218,7 +259,7 @@ def quote(text: str) -> Block:
 
 
 def button(
-    text: str, action_id: str, value: str, *, style: str | None = None, url: str | None = None
+    text: str, action_id: Action, value: str, *, style: str | None = None, url: str | None = None
 ) -> Block:
     """Return a button. ``style`` is ``primary``, ``danger`` or None."""
     label = {"type": "plain_text", "text": clip(text, BUTTON_LENGTH), "emoji": True}
@@ -235,7 +276,7 @@ def actions(buttons: Sequence[Block]) -> tuple[Block, ...]:
     return ({"type": "actions", "elements": list(buttons)},) if buttons else ()
 
 
-def menu(placeholder: str, action_id: str, options: Sequence[tuple[str, str]]) -> Block:
+def menu(placeholder: str, action_id: Action, options: Sequence[tuple[str, str]]) -> Block:
     """Return a menu of ``(label, value)`` options. Only the first ``MOST_OPTIONS`` are used."""
     return {
         "type": "static_select",

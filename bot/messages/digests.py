@@ -268,11 +268,8 @@ def which_to_end(subscriptions: Sequence[Subscription], projects: Projects) -> M
     ]
     return b.with_buttons(
         f"This channel gets {number(len(subscriptions))} digests. Which one ends?",
-        [b.menu("End a digest…", UNSUBSCRIBE, options)],
+        [b.menu("End a digest…", b.Action.UNSUBSCRIBE, options)],
     )
-
-
-UNSUBSCRIBE = "unsubscribe"
 
 
 def _about(subscription: Subscription, shown: Project | None) -> str:

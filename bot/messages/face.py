@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from enum import StrEnum
 from urllib.parse import urlsplit
 
 from bot.messages import blocks as b
@@ -156,28 +155,6 @@ _WITHDRAWN = {
 _DISMISSED = ":grey_question: *Outcome unknown*"
 
 
-class Action(StrEnum):
-    """Action ids of the buttons in the bot's messages, which ``bot.commands`` handles."""
-
-    VIEW_PULL_REQUEST = "view_pull_request"
-    RUN_AGAIN = "run_again"
-    SEND_AGAIN = "send_again"
-    DISMISS = "dismiss"
-    REVIEWED = "reviewed"
-    NOT_NEEDED = "not_needed"
-    UNDO_REVIEW = "undo_review"
-    WITHDRAW = "withdraw"
-    SHOW_ATTACHMENTS = "show_attachments"
-    PREVIEW = "preview"
-    OPEN_PREVIEW = "open_preview"
-    FIX_PREVIEW = "fix_preview"
-    TRY = "try"
-
-
-LINKS = (Action.VIEW_PULL_REQUEST, Action.OPEN_PREVIEW)
-"""The buttons that only lead to an address, which Slack opens."""
-
-
 def name(number: JobNumber) -> str:
     """Return how a job is called."""
     return f"Job {number}"
@@ -302,7 +279,7 @@ def _buttons(job: TrackedJob) -> list[Block]:
     buttons = _review(job) or view(job, called="PR")  # so short that a phone shows one row
     if job.queue_until and _may_queue(job):
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
-        buttons.append(b.button(label, Action.WITHDRAW, str(job.number)))
+        buttons.append(b.button(label, b.Action.WITHDRAW, str(job.number)))
     # Nothing in the thread tells this end, so its button stands here.
     return [*buttons, run_again(job)] if job.state is JobState.WITHDRAWN else buttons
 
@@ -316,9 +293,9 @@ def _review(job: TrackedJob) -> list[Block]:
         return []
     number = str(job.number)
     return [
-        b.button(words, Action.UNDO_REVIEW, number, style="primary")
+        b.button(words, b.Action.UNDO_REVIEW, number, style="primary")
         if job.review is each
-        else b.button(words, Action(each.value), number)
+        else b.button(words, b.Action(each.value), number)
         for each, words in _REVIEW.items()
     ]
 
@@ -344,12 +321,12 @@ def view(job: TrackedJob, *, style: str | None = None, called: str = "Pull reque
     if url is None:
         return []
     words, number = open_words(url, called), str(job.number)
-    return [b.button(words, Action.VIEW_PULL_REQUEST, number, style=style, url=url)]
+    return [b.button(words, b.Action.VIEW_PULL_REQUEST, number, style=style, url=url)]
 
 
 def run_again(job: TrackedJob) -> Block:
     """Return the button that opens the prompt to run it again as a new job."""
-    return b.button("Run again", Action.RUN_AGAIN, str(job.number))
+    return b.button("Run again", b.Action.RUN_AGAIN, str(job.number))
 
 
 def in_private(job: TrackedJob) -> list[Block]:
@@ -357,7 +334,7 @@ def in_private(job: TrackedJob) -> list[Block]:
     is_over = job.state not in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
     buttons = [run_again(job)] if is_over else []
     if job.earlier and job.earlier.taken:
-        buttons.append(b.button("Show earlier messages", Action.SHOW_ATTACHMENTS, str(job.number)))
+        buttons.append(b.button("Show earlier messages", b.Action.SHOW_ATTACHMENTS, str(job.number)))
     return buttons
 
 

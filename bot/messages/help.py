@@ -12,8 +12,6 @@ from bot.model.ids import Message
 from bot.model.misses import Topic
 from bot.model.projects import Projects
 
-MORE = "help_more"
-"""The action id of the button that shows the whole help."""
 _EVERY_REPLY = (
     "*In a job's thread* just reply: what I send to the agent gets :eyes:, and talk among yourselves I leave "
     "alone. In a thread that people had begun before, mention me. "
@@ -112,7 +110,7 @@ def short_help(command: CommandHelp, also: str, here: Here) -> Message:
         other = next(each.name for each in here.projects.known if each.name != here.project)
         also += f"\n*Which docs*: *{b.label(mine.label)}* here; begin with "
         also += f"{b.code(f'project:{other}')} for others."
-    more = b.actions([b.button("More", MORE, command.name)])
+    more = b.actions([b.button("More", b.Action.HELP_MORE, command.name)])
     return b.message(b.section(_paragraph(command)), b.section(also), *more)
 
 
@@ -132,17 +130,13 @@ def full_help(commands: Sequence[CommandHelp], projects: Projects, *, by_mention
     return b.message(*map(b.section, paragraphs))
 
 
-ASK, IDEAS = "hello_ask", "hello_ideas"
-"""The action ids of buttons under a greeting. *My jobs* is a page of the list of jobs."""
-
-
 def hello(bot_name: str, *, is_direct: bool) -> Message:
     """Return the answer to a greeting, and to a mention of the bot without text: three things to do."""
     example = EXAMPLE if is_direct else f"@{bot_name} {EXAMPLE}"
     steps = [
-        b.button("Ask for a change", ASK, "1"),
-        b.button("What needs work?", IDEAS, "1"),
-        b.button("My jobs", "jobs_older", "0 mine "),
+        b.button("Ask for a change", b.Action.HELLO_ASK, "1"),
+        b.button("What needs work?", b.Action.HELLO_IDEAS, "1"),
+        b.button("My jobs", b.Action.JOBS_OLDER, "0 mine "),
     ]
     said = f"Hi! Tell me what to write or fix in the docs. For example: {_typed(example)}"
     return b.with_buttons(said, steps)

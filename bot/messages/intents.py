@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.messages import blocks as b
-from bot.messages.face import Action, name, open_words, run_again, state_words, view, wait_lines
+from bot.messages.face import name, open_words, run_again, state_words, view, wait_lines
 from bot.model.ids import Message
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.prompts import Unsent
 from bot.model.waits import Wait
-
-SEND_ANYWAY, SEND_WITH_KEY = "send_anyway", "send_with_key"
-"""The action ids of the buttons that send a question, or a prompt with a key in it, to the agent."""
-KEEP_QUIET = "keep_quiet"
-"""The action id of the button that ends the bot's messages about a job."""
-DETAILS = "details"
-"""The action id of the button that shows all that is known of a job."""
 
 
 def what_should_change() -> Message:
@@ -27,12 +20,14 @@ def what_should_change() -> Message:
 def cannot_answer(unsent: Unsent) -> Message:
     """Return the answer to a question, with a button that sends it to the agent."""
     said = "I change docs; I can't answer questions yet."
-    return b.with_buttons(said, [b.button("Send it to the agent anyway", SEND_ANYWAY, unsent.dumps())])
+    return b.with_buttons(
+        said, [b.button("Send it to the agent anyway", b.Action.SEND_ANYWAY, unsent.dumps())]
+    )
 
 
 def key_found(unsent: Unsent | None, typed: str = "") -> Message:
     """Return the answer to a prompt with a key in it. ``typed``: what Slack no longer shows, to copy."""
-    steps = [b.button("Send it anyway", SEND_WITH_KEY, unsent.dumps())] if unsent else []
+    steps = [b.button("Send it anyway", b.Action.SEND_WITH_KEY, unsent.dumps())] if unsent else []
     made_up = "" if unsent else " If it is made up, write “example” into it."
     said = f"There is a key or a password in it, so I didn't send it. Take it out and try again.{made_up}"
     return b.message(b.section(said), *([b.quote(typed)] if typed else []), *b.actions(steps))
@@ -72,9 +67,9 @@ def cannot_stop(job: TrackedJob, *, withdraws: bool, may_steer: bool) -> Message
     shown, number = name(job.number), str(job.number)
     if withdraws or job.state is JobState.WAITING:
         what = f"{shown} hasn't started yet." if job.state is JobState.WAITING else "A follow-up still waits."
-        return b.with_buttons(what, [b.button("Withdraw", Action.WITHDRAW, number)] if withdraws else [])
+        return b.with_buttons(what, [b.button("Withdraw", b.Action.WITHDRAW, number)] if withdraws else [])
     if job.state is JobState.WORKING:
-        steps = [b.button("Keep quiet about it", KEEP_QUIET, number)] if may_steer else []
+        steps = [b.button("Keep quiet about it", b.Action.KEEP_QUIET, number)] if may_steer else []
         return b.with_buttons(f"I can't stop {shown} once it runs.", steps)
     return b.with_buttons(f"{shown} isn't running, so there is nothing to stop.", view(job))
 
@@ -106,4 +101,4 @@ def status_line(job: TrackedJob, waiting: Sequence[Wait], *, asks: bool) -> Mess
     else:
         said = f"{state_words(job)}{ended}"
     buttons = [*view(job), *([run_again(job)] if job.can_run_again else [])]
-    return b.with_buttons(said, [*buttons, b.button("Details", DETAILS, str(job.number))])
+    return b.with_buttons(said, [*buttons, b.button("Details", b.Action.DETAILS, str(job.number))])

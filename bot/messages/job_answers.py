@@ -99,8 +99,8 @@ def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing 
     now = listing.now if listing.only is Listed.REVIEW else None
     lines = [in_list(job, link, now) if now else _line(job, link) for job, link in jobs]
     heading = _heading(listing, len(jobs))
-    back = [b.button("Previous", "jobs_newer", listing.turned(-1))] if listing.page else []
-    onward = [b.button("Next", "jobs_older", listing.turned(1))] if listing.has_more else []
+    back = [b.button("Previous", b.Action.JOBS_NEWER, listing.turned(-1))] if listing.page else []
+    onward = [b.button("Next", b.Action.JOBS_OLDER, listing.turned(1))] if listing.has_more else []
     row = b.actions([*back, *onward])
     more = [_to_review(listing)] if listing.to_review else [] if listing.is_all else [_MORE_CHANNELS]
     return b.message(b.section(f"*{heading}*"), *map(b.section, [*lines, *more]), *row)
@@ -272,13 +272,13 @@ def same_job(job: JobNumber) -> Message:
         f"You asked for exactly this less than a minute ago: it's {name(job)}. "
         "I started nothing new. Do you want it twice?"
     )
-    return b.with_buttons(said, [b.button("Start it once more", "ask_anyway", str(job))])
+    return b.with_buttons(said, [b.button("Start it once more", b.Action.ASK_ANYWAY, str(job))])
 
 
 def same_follow_up(job: JobNumber, prompt: int) -> Message:
     """Return the answer to a follow-up repeated within a minute, with a button to send it anyway."""
     said = f"That's exactly what you sent to {name(job)} less than a minute ago, so I haven't sent it again."
-    return b.with_buttons(said, [b.button("Send it once more", "follow_up_anyway", str(prompt))])
+    return b.with_buttons(said, [b.button("Send it once more", b.Action.FOLLOW_UP_ANYWAY, str(prompt))])
 
 
 def edited_too_late(job: TrackedJob) -> Message:

@@ -8,7 +8,6 @@ from datetime import datetime
 from bot.messages import blocks as b
 from bot.messages import previews
 from bot.messages.face import (
-    Action,
     first_line,
     lasted,
     name,
@@ -283,8 +282,8 @@ def unconfirmed(
         f"{look} None there? *{SEND_AGAIN}*."
     )
     buttons = [
-        b.button(SEND_AGAIN, Action.SEND_AGAIN, str(prompt_id)),
-        b.button(DISMISS, Action.DISMISS, str(prompt_id)),
+        b.button(SEND_AGAIN, b.Action.SEND_AGAIN, str(prompt_id)),
+        b.button(DISMISS, b.Action.DISMISS, str(prompt_id)),
     ]
     return b.with_buttons(said, buttons)
 

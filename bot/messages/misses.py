@@ -33,8 +33,6 @@ from bot.model.misses import (
 from bot.model.questions import MissesReport, VisitorsQuery
 from bot.model.visitors import Snapshot, SnapshotState
 
-IMPROVE = "improve_miss"
-"""The action id of the button at a row."""
 _TITLE_LENGTH = 80
 _QUOTE_LENGTH = 150
 _SUBJECT_LENGTH = 60
@@ -239,7 +237,7 @@ def report(
 
 def more(answer: MissesReport, question: QuestionId) -> Message:
     """Return more rows of an answer, for the person who pressed its button."""
-    file = b.button("All rows as CSV", "csv_file", str(question))
+    file = b.button("All rows as CSV", b.Action.CSV_FILE, str(question))
     return _message(answer, question, rows_of(answer), max(_MORE_ROWS, answer.query.top), [file], None)
 
 
@@ -270,7 +268,7 @@ def _message(
 
 
 def _block(rank: int, row: Row, question: QuestionId) -> Block:
-    button = b.button("Improve docs", IMPROVE, f"{question}:{row.key}")
+    button = b.button("Improve docs", b.Action.IMPROVE_MISS, f"{question}:{row.key}")
     return {**b.section(f"{rank}. {row.said}"), "accessory": button}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.messages import blocks as b
-from bot.messages.face import Action, name
+from bot.messages.face import name
 from bot.messages.plain_text import one_line
 from bot.model.ids import Block, Message
 from bot.model.jobs import TrackedJob
@@ -49,11 +49,11 @@ def buttons(job: TrackedJob, preview: Preview | None, *, is_offered: bool) -> li
     """Return the button for what can be done about the preview now; nothing while it is building."""
     number = str(job.number)
     if preview is None or preview.state is PreviewState.MISSING:
-        return [b.button("Preview", Action.PREVIEW, number)] if is_offered else []
+        return [b.button("Preview", b.Action.PREVIEW, number)] if is_offered else []
     if preview.state is PreviewState.READY:
         url = b.web_address(preview.url)
-        return [b.button("Open preview", Action.OPEN_PREVIEW, number, url=url)] if url else []
-    return [b.button("Fix it", Action.FIX_PREVIEW, number)] if preview.state is PreviewState.BROKEN else []
+        return [b.button("Open preview", b.Action.OPEN_PREVIEW, number, url=url)] if url else []
+    return [b.button("Fix it", b.Action.FIX_PREVIEW, number)] if preview.state is PreviewState.BROKEN else []
 
 
 def to_fix(preview: Preview) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 
 from bot.messages import blocks as b
-from bot.messages import face, numbers
+from bot.messages import numbers
 from bot.model.ids import Message, PageKey
 from bot.model.visitors import Counts, PageCounts, Period
 
@@ -43,7 +43,7 @@ def native_blocks() -> Mapping[str, Message]:
 
 def press_me() -> Message:
     """Return the request to press a button."""
-    return b.with_buttons("Press this, please.", [b.button("Press me", face.Action.TRY, "try")])
+    return b.with_buttons("Press this, please.", [b.button("Press me", b.Action.TRY, "try")])
 
 
 def pressed() -> Message:

@@ -243,17 +243,17 @@ def improve_menu(pages: Sequence[PageCounts]) -> list[Block]:
         (f"{shown_path(page.path, _OPTION_PATH_LENGTH)} · {number(page.now.total)}", f"page:{page.key}")
         for page in rows
     ]
-    return [b.menu("Improve a page…", "improve", options)] if options else []
+    return [b.menu("Improve a page…", b.Action.IMPROVE, options)] if options else []
 
 
 def share_button(question: QuestionId) -> Block:
     """Return the button that posts an answer into its channel."""
-    return b.button("Share in channel", "share", str(question))
+    return b.button("Share in channel", b.Action.SHARE, str(question))
 
 
 def more_button(question: QuestionId) -> Block:
     """Return the button that shows the rest."""
-    return b.button("More", "more", str(question))
+    return b.button("More", b.Action.MORE, str(question))
 
 
 MOST_PAGES = 20
@@ -277,7 +277,7 @@ def _more(answer: Report, question: QuestionId) -> Message:
     moves = [*movements(answer.movements), *_leaning(answer.movements, answer.site)]
     used = f"{number(answer.budget.used)} of {number(answer.budget.limit)}"
     counting = f"Days in {b.escape(answer.zone)} · {used} analytics calls used in the last hour"
-    row = [b.button("All pages as CSV", "csv_file", str(question)), *improve_menu(named_pages(answer))]
+    row = [b.button("All pages as CSV", b.Action.CSV_FILE, str(question)), *improve_menu(named_pages(answer))]
     return b.message(
         b.section(heading),
         _pages_table(answer),

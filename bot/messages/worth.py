@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.messages import blocks as b
 from bot.messages.face import name, state_words
-from bot.messages.misses import IMPROVE, unread
+from bot.messages.misses import unread
 from bot.messages.numbers import counted, number, page_gain, shown_path, visitors
 from bot.messages.visitors import only_ai
 from bot.model.ids import Block, QuestionId
@@ -62,7 +62,7 @@ def _times(count: int) -> str:
 
 def _button(worth: Worth, question: QuestionId) -> Block:
     words = "Improve it" if worth.topic is Topic.FEEDBACK else "Write it"
-    return b.button(words, IMPROVE, f"{question}:{worth.key}")
+    return b.button(words, b.Action.IMPROVE_MISS, f"{question}:{worth.key}")
 
 
 def suggested(suggestion: Suggestion) -> str:
@@ -78,7 +78,7 @@ def suggested(suggestion: Suggestion) -> str:
 
 def improve_page(suggestion: Suggestion) -> Block:
     """Return the button that opens the form for the suggested page."""
-    return b.button("Improve it", "improve_page", f"page:{suggestion.page.key}")
+    return b.button("Improve it", b.Action.IMPROVE_PAGE, f"page:{suggestion.page.key}")
 
 
 def came_of(job: TrackedJob) -> str:

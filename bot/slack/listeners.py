@@ -32,8 +32,7 @@ from bot.commands.command import (
 )
 from bot.logs import about_request
 from bot.messages import problems
-from bot.messages.blocks import bare
-from bot.messages.face import LINKS
+from bot.messages.blocks import LINKS, bare
 from bot.messages.job_answers import with_prompt
 from bot.model.ids import Message
 from bot.slack import payloads

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from bot.commands import COMMANDS
 from bot.commands.command import Command, Word
+from bot.messages.blocks import LINKS, Action
 from bot.model.ids import ProjectId
 from bot.model.projects import Project, Projects
 from tests.papers import DOCS, README, rows, section
@@ -92,3 +94,8 @@ def test_questions_about_visitors_work_after_a_mention(text: str) -> None:
 )
 def test_a_prompt_after_a_mention_means_no_word(text: str) -> None:
     assert not any(command.meaning(text, SEVERAL, after_mention=True) for command in COMMANDS)
+
+
+def test_every_button_of_a_message_has_one_handler_unless_it_is_a_link() -> None:
+    handled = Counter(action for command in COMMANDS for action in command.buttons)
+    assert handled == Counter(action for action in Action if action not in LINKS)

@@ -174,7 +174,10 @@ def test_an_address_on_another_host_than_the_allowed_ones_is_no_address_any_more
 def test_the_text_and_the_plain_form_say_what_the_blocks_say() -> None:
     """Where Slack refuses blocks, and in notifications, nothing is missing but what cannot be shown."""
     url = "https://code.example/pull/7"
-    buttons = [b.button("Pull request #7", "view", "1", url=url), b.button("Follow up", "follow_up", "1")]
+    buttons = [
+        b.button("Pull request #7", b.Action.VIEW_PULL_REQUEST, "1", url=url),
+        b.button("Run again", b.Action.RUN_AGAIN, "1"),
+    ]
     points = [(Period(date(2026, 10, 26), date(2026, 10, 27)), Counts(10, 20, 25))]
     said = b.message(
         b.section("*Done*"),

@@ -14,8 +14,8 @@ from bot.model.ids import Message
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import page
 
-MENU = b.menu("Improve a page…", "improve", [("/a", "page:1")])
-LINK = b.button("Open", "open", "1", url="https://good.example/1")
+MENU = b.menu("Improve a page…", b.Action.IMPROVE, [("/a", "page:1")])
+LINK = b.button("Open", b.Action.OPEN_PREVIEW, "1", url="https://good.example/1")
 
 
 def sound() -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from bot.commands import COMMANDS
 from bot.commands.command import Answer, Invocation
 from bot.commands.visitors import COMMAND as VISITORS
 from bot.logs import configure, reference
-from bot.messages.face import LINKS, Action
+from bot.messages.blocks import LINKS, Action
 from bot.messages.job_answers import FORM_WITHOUT_JOB
 from bot.model.ids import Message
 from bot.model.jobs import JobState

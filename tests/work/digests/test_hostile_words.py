@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from bot.commands.command import FormState
-from bot.messages.misses import IMPROVE
+from bot.messages.blocks import Action
 from bot.model.ids import Message
 from tests.builders import ANA
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of
@@ -61,7 +61,7 @@ async def test_hostile_words_are_harmless_in_a_digest_and_in_what_came_of_it(
     values = [each for each in buttons_of(digest) if not each.startswith("page:")]
     assert values
     for at, value in enumerate(values):
-        modal = (await office.press(IMPROVE, value)).modal
+        modal = (await office.press(Action.IMPROVE_MISS, value)).modal
         assert modal is not None
         assert modal_problems(modal) == []
         assert len(modal["private_metadata"]) < 2_000

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from bot.messages.misses import IMPROVE
+from bot.messages.blocks import Action
 from bot.model.ids import ChannelId, UserId
 from tests.builders import BEN, CHANNEL
 from tests.work.office import Office
@@ -211,7 +211,7 @@ async def test_a_button_of_a_digest_whose_words_were_forgotten_says_so(readers: 
     value = buttons_of(readers.slack.posts[-1].message)[0]
     readers.clock.pass_seconds(31 * 86_400)
     await readers.store.write(lambda tx: tx.retention.forget_before(readers.clock(), 100))
-    pressed = await readers.press(IMPROVE, value)
+    pressed = await readers.press(Action.IMPROVE_MISS, value)
     assert pressed.modal is None
     assert pressed.message is not None
     assert "no longer have those numbers" in pressed.message.text

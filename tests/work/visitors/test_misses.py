@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import select
 
 from bot.commands.command import FormState
-from bot.messages.misses import IMPROVE
+from bot.messages.blocks import Action
 from bot.model.ids import ChannelId, Message
 from bot.store.schema import snapshots
 from tests.builders import ANA, BEN, rows_of
@@ -54,7 +54,7 @@ def buttons_of(message: Message) -> list[str]:
 
 async def form_of(office: Office, value: str) -> tuple[str, FormState]:
     """The prompt in the form that a row's button opens, and the state of the form."""
-    answer = await office.press(IMPROVE, value)
+    answer = await office.press(Action.IMPROVE_MISS, value)
     assert answer.modal is not None, answer
     view = answer.modal
     return view["blocks"][0]["element"]["initial_value"], FormState.loads(view["private_metadata"])
@@ -158,12 +158,12 @@ async def test_a_button_of_another_channels_answer_finds_nothing(office: Office)
     await asked(office, "searches")
     [value] = buttons(office)
     elsewhere = ChannelId("C0OTHER")
-    hidden = await office.press(IMPROVE, value, user=BEN, channel=elsewhere)
+    hidden = await office.press(Action.IMPROVE_MISS, value, user=BEN, channel=elsewhere)
     assert hidden.modal is None
-    assert hidden == await office.press(IMPROVE, "99:0", user=BEN, channel=elsewhere)
-    assert (await office.press(IMPROVE, value, user=BEN)).modal is not None
+    assert hidden == await office.press(Action.IMPROVE_MISS, "99:0", user=BEN, channel=elsewhere)
+    assert (await office.press(Action.IMPROVE_MISS, value, user=BEN)).modal is not None
     for odd in ("", "1", "1:", "1:0", "x:y"):
-        assert (await office.press(IMPROVE, odd)).modal is None
+        assert (await office.press(Action.IMPROVE_MISS, odd)).modal is None
 
 
 @pytest.mark.parametrize("status", [403, 404])
@@ -414,7 +414,7 @@ async def test_hostile_words_are_harmless_data_everywhere(office: Office, texts:
         assert "<" not in words
         for value in buttons(office):
             prompt, _ = await form_of(office, value)
-            modal = (await office.press(IMPROVE, value)).modal
+            modal = (await office.press(Action.IMPROVE_MISS, value)).modal
             assert modal is not None
             assert modal_problems(modal) == []
             quoted = prompt.partition("\n\n")[2].rpartition("\n\n")[0]

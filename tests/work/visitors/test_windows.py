@@ -20,7 +20,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.docs_api import DocsClient
-from bot.messages.misses import IMPROVE
+from bot.messages.blocks import Action
 from sandbox.docs_service import DocsService, DocsServiceOptions
 from sandbox.docs_service.wants import ONE_IN, PARTS, Act, Site
 from tests.builders import NOW, new_store
@@ -267,7 +267,7 @@ async def quotes_of(office: Office) -> list[str]:
     [value, *_] = [
         each["accessory"]["value"] for each in office.slack.private[-1][1].blocks if "accessory" in each
     ]
-    modal = (await office.press(IMPROVE, value)).modal
+    modal = (await office.press(Action.IMPROVE_MISS, value)).modal
     assert modal is not None
     prompt: str = modal["blocks"][0]["element"]["initial_value"]
     return re.findall("^> (.*)$", prompt, re.MULTILINE)
