@@ -116,7 +116,7 @@ async def test_a_public_channel_is_joined(world: World) -> None:
         ("chat.update", "error:cant_update_message", "edit", "keeps showing its first state"),
         ("chat.update", "slow", "edit", "no answer within 1 s"),
         ("chat.postEphemeral", "error:user_not_in_channel", "private message", "come as direct messages"),
-        ("conversations.replies", "502_html", "read the thread", "unwell (HTTP 502)"),
+        ("conversations.replies", "502_html", "read the thread", "Slack: HTTP 502"),
         ("conversations.replies", "error:missing_scope", "read the thread", "says which are missing"),
         ("chat.delete", "error:cant_delete_message", "clean up", "Delete by hand what is left"),
     ],

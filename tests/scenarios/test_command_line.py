@@ -129,7 +129,7 @@ async def test_the_doctor_finds_a_sound_installation_sound(
     assert code == 0, said
     assert [line.split(":")[0] for line in said.splitlines()] == [
         "ok   settings", "ok   files", "ok   database", "ok   waiting", "ok   slack", "ok   clock",
-        "ok   intake", "ok   who may", "ok   docs service", "ok   ports",
+        "ok   intake", "ok   who may", "ok   docs service", "ok   github", "ok   ports",
     ]  # fmt: skip
 
 
