@@ -8,6 +8,7 @@ import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -35,14 +36,44 @@ class Size:
         return Size(self.lines + other.lines, self.files + other.files, self.functions + other.functions)
 
 
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function by its place, such as ``bot/app.py:running_bot``, and its lines of code."""
+
+    name: str
+    lines: int
+
+
 def size(path: Path) -> Size:
     """The size of one module."""
-    tree = ast.parse(path.read_bytes())
+    found = functions(path)
+    return Size(len(_lines_of_code(path)), 1, len(found))
+
+
+def functions(path: Path) -> list[Function]:
+    """The functions of one module, those within others included."""
+    lines = _lines_of_code(path)
+    return [
+        Function(
+            f"{path.relative_to(ROOT)}:{node.name}",
+            len(lines & {*range(node.lineno, (node.end_lineno or node.lineno) + 1)}),
+        )
+        for node in ast.walk(_tree(path))
+        if isinstance(node, _FUNCTIONS)
+    ]
+
+
+@cache
+def _tree(path: Path) -> ast.AST:
+    return ast.parse(path.read_bytes())
+
+
+@cache
+def _lines_of_code(path: Path) -> frozenset[int]:
     with tokenize.open(path) as file:
         tokens = [token for token in tokenize.generate_tokens(file.readline) if token.type not in _NO_CODE]
     lines = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}
-    functions = sum(isinstance(node, _FUNCTIONS) for node in ast.walk(tree))
-    return Size(len(lines - set(_docstring_lines(tree))), 1, functions)
+    return frozenset(lines - set(_docstring_lines(_tree(path))))
 
 
 def _docstring_lines(tree: ast.AST) -> Iterator[int]:
