@@ -160,26 +160,12 @@ class Preview(_Answer):
     preview_url: _LenientText = None
 
 
-class FilesChanged(_Answer):
-    """The paths of the files that a commit adds and modifies, in the repository."""
-
-    added: _LenientTexts = ()
-    modified: _LenientTexts = ()
-
-
-class Commit(_Answer):
-    """The commit of which a preview is built."""
-
-    files_changed: Annotated[FilesChanged, BeforeValidator(_object_or_empty)] = FilesChanged()
-
-
 class Build(_Answer):
     """The build of a preview, as the service described it at one moment. ``logs``: its last lines."""
 
     status: _Text = ""
     summary: _LenientText = None
     logs: _LenientTexts = ()
-    commit: Annotated[Commit, BeforeValidator(_object_or_empty)] = Commit()
 
     @property
     def known_status(self) -> BuildStatus | None:

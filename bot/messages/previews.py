@@ -6,13 +6,10 @@ from datetime import datetime
 
 from bot.messages import blocks as b
 from bot.messages.face import name
-from bot.messages.plain_text import one_line
 from bot.model.ids import Block, Message
 from bot.model.jobs import TrackedJob
-from bot.model.previews import MOST_A_MINUTE, Preview, PreviewState, page_of
+from bot.model.previews import MOST_A_MINUTE, Preview, PreviewState
 
-_MOST_PAGES = 5
-_PATH_LENGTH = 80
 _LINE_LENGTH = 200
 
 
@@ -27,22 +24,11 @@ def line(job: TrackedJob, preview: Preview | None) -> str:
     if preview.state is PreviewState.READY and b.web_address(preview.url) is None:
         return f"The preview is ready, but I can't link to its address: {b.code(preview.url or '', 300)}."
     if preview.state is PreviewState.READY:
-        return f"Preview: {_pages(job, preview)}. It may ask you to log in."
+        where = b.link(preview.url, b.host_of(preview.url or ""))
+        is_renewed = preview.iteration != job.iteration
+        what = "the docs service renews it, which takes about two minutes" if is_renewed else where
+        return f"Preview: {what}. It may ask you to log in."
     return "The preview is building. That takes about two minutes."
-
-
-def _pages(job: TrackedJob, preview: Preview) -> str:
-    """Return the pages that differ, each linked into the preview; once the job has gone on, none is named."""
-    home = (preview.url or "").rstrip("/")
-    if preview.iteration != job.iteration:
-        return "the docs service renews it, which takes about two minutes"
-    found = [page for page in map(page_of, preview.files) if page is not None]
-    links = [
-        b.link(f"{home}/{page}", one_line(f"/{page}" if page else "start page", _PATH_LENGTH))
-        for page in found
-    ]
-    more = f" and {len(links) - _MOST_PAGES} more" if len(links) > _MOST_PAGES else ""
-    return f"{', '.join(links[:_MOST_PAGES])}{more} on {b.host_of(home)}" if links else "no page differs"
 
 
 def buttons(job: TrackedJob, preview: Preview | None, *, is_offered: bool) -> list[Block]:

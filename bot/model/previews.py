@@ -58,8 +58,8 @@ class PreviewsWanted(StrEnum):
 class Preview:
     """A preview of the branch of a job, for the end of one of its iterations.
 
-    ``asks``: calls that may have begun a build. ``status_id``: what the service calls the build. ``files``:
-    those that differ, as paths in the repository. ``log``: the end of a failed build's log.
+    ``asks``: calls that may have begun a build. ``status_id``: what the service calls the build. ``log``: the
+    end of a failed build's log.
     """
 
     job: JobNumber
@@ -72,7 +72,6 @@ class Preview:
     asks: int = 0
     status_id: str | None = None
     url: str | None = None
-    files: tuple[str, ...] = ()
     log: str | None = None
 
     @property
@@ -122,7 +121,6 @@ class PreviewFields(TypedDict, total=False):
     asks: int
     status_id: str | None
     url: str | None
-    files: tuple[str, ...]
     log: str | None
 
 
@@ -133,17 +131,6 @@ def branch_to_show(branch: str | None) -> str | None:
     """
     name = (branch or "").strip().removeprefix("refs/heads/")
     return name if name and name.lower() not in _NO_BRANCHES_OF_JOBS else None
-
-
-def page_of(path: str) -> str | None:
-    """Return the page that a file of the repository makes, without slashes around; None for no page.
-
-    ``""`` is the start page.
-    """
-    stem, dot, ending = path.rpartition(".")
-    if not dot or ending.lower() not in ("md", "mdx"):
-        return None
-    return "" if stem == "index" else stem.removesuffix("/index")
 
 
 def end_of(logs: Sequence[str]) -> str | None:

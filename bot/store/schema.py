@@ -172,7 +172,7 @@ previews = Table(
     Column("called_at", UtcDateTime),
     Column("status_id", Id(400)),
     Column("url", UserText),
-    Column("files", UserJson(tuple[str, ...])),
+    Column("files", UserJson(tuple[str, ...])),  # 0.2.0 fills it; nothing reads it
     Column("log", UserText),
     Column("due_at", Due(minutes=65)),
     *lease(),

@@ -102,23 +102,18 @@ def test_a_count_that_is_none_is_an_error_and_never_a_zero(odd: object) -> None:
         VisitorsPage.model_validate({**visitors_json(), "totals": {"human": 1, "ai": 1, "total": odd}})
 
 
-def test_a_build_is_read_with_the_files_that_changed_and_the_end_of_its_log() -> None:
+def test_a_build_is_read_with_the_end_of_its_log() -> None:
     lines = [f"line {number}" for number in range(MAX_LINES + 5)]
-    files = {"added": ["a.mdx"], "modified": ["b.mdx", ""], "removed": []}
-    build = Build.model_validate(
-        {"_id": "b", "status": "failure", "logs": [*lines, 7, "x" * 9_999], "commit": {"filesChanged": files}}
-    )
-    assert (build.known_status, build.commit.files_changed.added) == (BuildStatus.FAILURE, ("a.mdx",))
-    assert build.commit.files_changed.modified == ("b.mdx",)
+    build = Build.model_validate({"_id": "b", "status": "failure", "logs": [*lines, 7, "x" * 9_999]})
+    assert build.known_status is BuildStatus.FAILURE
     assert build.logs[0] == "line 7"
     assert build.logs[-1] == "x" * MAX_TEXT_LENGTH
 
 
-@pytest.mark.parametrize("odd", [7, True, [], {}, "text", [7, None], {"filesChanged": 7}, None])
+@pytest.mark.parametrize("odd", [7, True, [], {}, "text", [7, None], None])
 def test_oddities_never_lose_a_build(odd: object) -> None:
-    build = Build.model_validate(dict.fromkeys(["status", "summary", "logs", "commit"], odd))
+    build = Build.model_validate(dict.fromkeys(["status", "summary", "logs"], odd))
     assert build.known_status is None
-    assert build.commit.files_changed.added == ()
 
 
 @pytest.mark.parametrize("odd", [None, 7, "", "..", "a\0b", "x" * 401])

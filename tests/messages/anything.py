@@ -37,7 +37,6 @@ from bot.model.ids import (
 from bot.model.jobs import JobProblem, JobState, QueueWhy, TrackedJob
 from bot.model.misses import Topic, page_of
 from bot.model.previews import Preview
-from bot.model.previews import page_of as file_page
 from bot.model.projects import Project, Projects
 from bot.model.prompts import Unsent
 from bot.model.questions import MOST_TOP, Comparison, Movements, Report, VisitorsQuery, Weekday, WeeklyTime
@@ -198,8 +197,8 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "Taken.command": st.sampled_from(["", "/docs-agent limits"]),
     "Preview.url": st.sampled_from([None, "https://preview.example", "http://preview.example"]),
     "NotPosted.channel": ANY_TEXT,
-    "Examples.project": st.sampled_from(["acme", "beta"]),
-    "Examples.bot_name": ANY_TEXT.map(lambda text: text[:80]),
+    "Here.project": st.sampled_from(["acme", "beta"]),
+    "Here.bot_name": ANY_TEXT.map(lambda text: text[:80]),
     "Unsent.raw": ANY_TEXT.map(lambda text: text[: Unsent.LONGEST]),
     "About.title": ANY_TEXT.map(lambda text: text[:80]),
     "Problem.text": QUOTED,
@@ -271,6 +270,5 @@ def addresses(values: Iterable[object]) -> set[str | None]:
         if isinstance(value, TrackedJob):
             found.add(value.pr_link)
         elif isinstance(value, Preview):
-            pages = (f"{value.url}/{file_page(file)}" for file in value.files)
-            found |= {value.url, *pages}
+            found.add(value.url)
     return found

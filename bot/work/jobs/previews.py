@@ -166,8 +166,7 @@ async def _look(context: WorkerContext, preview: Preview) -> _Change:
 def _of(build: Build) -> PreviewFields:
     """Return what is known by a build that is over; nothing for one that goes on."""
     if build.known_status is BuildStatus.SUCCESS:
-        changed = build.commit.files_changed
-        return {"state": PreviewState.READY, "files": (*changed.added, *changed.modified)}
+        return {"state": PreviewState.READY}
     if build.known_status is BuildStatus.FAILURE:
         return {
             "state": PreviewState.BROKEN,

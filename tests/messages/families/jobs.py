@@ -19,7 +19,6 @@ from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, PERMALINK, SEEN, job
 
 ENTRY = Project(PROJECT, "acme", "Acme docs")
-FILES = ("index.mdx", "guides/one.md", *(f"page{at}.md" for at in range(5)), "logo.png")
 BAD_ENDS = (JobState.NO_PULL_REQUEST, JobState.FAILED, JobState.ARCHIVED, JobState.GONE)
 GIVEN_UP = (JobProblem.WITHDRAWN, JobProblem.DELETED, JobProblem.EDITED)
 DAYS = NOW + timedelta(days=4)
@@ -28,7 +27,7 @@ DAYS = NOW + timedelta(days=4)
 def preview(state: PreviewState = PreviewState.READY, **values: Any) -> Preview:
     """The preview of the job's first iteration."""
     made = Preview(JobNumber(42), PROJECT, 1, ANA, "agent/quickstart", state, NOW)
-    return replace(made, **({"url": "https://preview.example/", "files": FILES} | values))
+    return replace(made, **({"url": "https://preview.example/"} | values))
 
 
 def ends(of: TrackedJob, **more: Any) -> object:
@@ -81,7 +80,6 @@ def samples() -> Mapping[str, object]:
         },
         "preview: offered": ends(job()),
         "preview: broken, no log": ends(job(), preview=preview(PreviewState.BROKEN)),
-        "preview: no page differs": ends(job(), preview=preview(files=("logo.png",))),
         "preview: being renewed": ends(job(iteration=2), preview=preview()),
         "preview: an address that is no link": ends(job(), preview=preview(url="http://preview.example")),
         "preview: the prompt that mends it": previews.to_fix(preview(log="one\ntwo")),

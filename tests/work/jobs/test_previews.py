@@ -14,10 +14,7 @@ from tests.fakes import PREVIEW
 from tests.work.drains import deliver_due, make_previews
 from tests.work.office import Office
 
-BUILT = {
-    "status": "success",
-    "commit": {"filesChanged": {"added": ["guides/new.mdx"], "modified": ["index.md", "docs.json"]}},
-}
+BUILT = {"status": "success"}
 BROKEN = {"status": "failure", "logs": ["Building", "Error: <!channel> is never closed\n"]}
 
 
