@@ -15,8 +15,8 @@ import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Coroutine
-from contextlib import AsyncExitStack, closing, redirect_stderr
+from collections.abc import Coroutine, Iterator
+from contextlib import AsyncExitStack, closing, contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -193,6 +193,24 @@ class Talk:
         """Deliver events to the bot, starting it first if it has not been; return whether there were any."""
         await self._begin()
         return bool(await self.until_it_hangs(self.slack.line.deliver_events()))
+
+    async def receives(self, payload: Json) -> tuple[int, str]:
+        """Hand the bot a request that nobody here sends; return the status and the body of the response."""
+        await self._begin()
+        assert self._bot is not None
+        return await self._bot.take(payload)
+
+    @contextmanager
+    def database_fails(self, table: str = "prompts") -> Iterator[None]:
+        """Let what reads or writes a table fail until the block ends."""
+        self.note(f"the database fails at {table}")
+        renamed = f"{table}_away"
+        for before, after in ((table, renamed), (renamed, table)):
+            with closing(sqlite3.connect(_DATABASE, isolation_level=None)) as database:
+                database.execute("PRAGMA legacy_alter_table=ON")
+                database.execute(f"ALTER TABLE {before} RENAME TO {after}")
+            if after == renamed:
+                yield
 
     async def _begin(self) -> None:
         if not self.process.has_started:

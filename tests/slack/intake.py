@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -13,10 +12,9 @@ from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
-from sqlalchemy import text
 
 from bot.commands.command import Command
-from bot.model.access import Access, AccessPolicy, Profile
+from bot.model.access import Access, AccessPolicy
 from bot.model.ids import UserId
 from bot.model.projects import Projects
 from bot.slack.client import open_session, web_client
@@ -34,7 +32,6 @@ from tests.builders import (
     NOW,
     PROJECT,
     HeldClock,
-    execute,
     new_store,
 )
 from tests.fakes import FakeSlack
@@ -45,26 +42,11 @@ NOWHERE = "http://127.0.0.1:9/api/"
 """Nobody listens there: a listener that asked Slack something before it acknowledges would fail."""
 
 
-@dataclass
-class Everybody(FakeSlack):
-    """As when Slack says of each that they are a member; ``broken`` comes instead, once."""
-
-    broken: list[Exception] = field(default_factory=list)
-
-    async def profile(self, user: UserId) -> Profile:
-        if self.broken:
-            raise self.broken.pop()
-        return await super().profile(user)
-
-
 class Intake:
     """Bolt's app on a real registry."""
 
-    def __init__(
-        self, app: AsyncApp, store: Store, background: Background, everybody: Everybody, gap: Gap
-    ) -> None:
+    def __init__(self, app: AsyncApp, store: Store, background: Background, everybody: FakeSlack) -> None:
         self.app, self.store, self.background, self.everybody = app, store, background, everybody
-        self.gap = gap
 
     async def send(self, body: str, content_type: str = "application/x-www-form-urlencoded") -> BoltResponse:
         """As Slack sends it."""
@@ -91,7 +73,7 @@ class Intake:
 
 @asynccontextmanager
 async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
-    store, background, everybody = await new_store(), Background(), Everybody()
+    store, background, everybody = await new_store(), Background(), FakeSlack()
     await store.write(lambda tx: tx.members.remember(ANA, Access.MEMBER, AccessPolicy().rule, NOW))
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
@@ -103,18 +85,14 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
             client=client,
             messenger=cast("SlackMessenger", everybody),
             background=background,
-            gap=(gap := Gap(context)),
+            gap=Gap(context),
             count=lambda _what, _how: None,
             commands=commands,
             signing_secret=SecretStr(SECRET),
         )
-        yield Intake(app, store, background, everybody, gap)
+        yield Intake(app, store, background, everybody)
         await background.drain(2)
     await store.close()
-
-
-async def break_the_database(intake: Intake) -> None:
-    await execute(intake.store, text("DROP TABLE prompts"))
 
 
 MENTION = {"type": "app_mention", "channel": CHANNEL, "ts": "1.1", "user": ANA, "text": "<@U0BOT> Add a page"}

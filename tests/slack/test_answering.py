@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
-import structlog
 from pydantic import SecretStr
 
 from bot.model.access import Origin
-from bot.model.ids import ChannelId, Message, MessageTs, RequestKey, UserId
+from bot.model.ids import ChannelId, Message, RequestKey, UserId
 from bot.slack.intake import say_privately
 from bot.slack.messenger import SlackMessenger
 from sandbox.workspace import Workspace
+from tests.talk import Talk
 
-ODD = {"type": "section"}
-HELLO = Message("Hello")
 ANA, DOCS = UserId("U01ANA"), ChannelId("C01DOCS")
 
 
-def asker(workspace: Workspace, thread: str | None = None) -> Origin:
-    """Ana, who pressed a button of a message in #docs, which stands in this thread."""
+async def says(workspace: Workspace, messenger: SlackMessenger, fault: str, times: int = 1) -> list[str]:
+    """Say hello through a response URL that meets these faults; return what Ana received."""
+    workspace.faults.order([{"method": "response_url", "fault": fault, "times": times, "seconds": 1}])
     url = SecretStr(workspace.people.tickets.response_url(ANA, DOCS))
-    return Origin(RequestKey("1"), ANA, DOCS, MessageTs(thread) if thread else None, response_url=url)
-
-
-def received(workspace: Workspace) -> list[str]:
+    asker = Origin(RequestKey("1"), ANA, DOCS, response_url=url)
+    await say_privately(messenger, asker, Message("Hello"), pause_seconds=0.01)
     return [note["text"] for note in workspace.state.ephemerals.values()]
 
 
@@ -31,84 +30,75 @@ def received(workspace: Workspace) -> list[str]:
 async def test_a_private_word_is_said_again_when_slack_stumbles(
     workspace: Workspace, messenger: SlackMessenger, fault: str
 ) -> None:
-    workspace.faults.order([{"method": "response_url", "fault": fault, "times": 3}])
-    await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
-    assert received(workspace) == ["Hello"]
+    assert await says(workspace, messenger, fault, times=3) == ["Hello"]
 
 
 async def test_slacks_pause_is_kept(workspace: Workspace, messenger: SlackMessenger) -> None:
-    workspace.faults.order([{"method": "response_url", "fault": "429", "seconds": 1}])
-    await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
+    assert await says(workspace, messenger, "429") == ["Hello"]
     tries = [entry["at"] for entry in workspace.log if entry["method"] == "response_url"]
     assert tries[1] - tries[0] >= 0.9
-    assert received(workspace) == ["Hello"]
 
 
 async def test_it_is_given_up_in_the_end(workspace: Workspace, messenger: SlackMessenger) -> None:
-    workspace.faults.order([{"method": "response_url", "fault": "500", "times": 40}])
-    await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
-    assert received(workspace) == []
+    assert await says(workspace, messenger, "500", times=40) == []
     assert len(workspace.log) == 4
 
 
-async def test_words_about_a_button_in_a_thread_appear_in_that_thread(
-    workspace: Workspace, messenger: SlackMessenger
-) -> None:
-    root = workspace.people.say(ANA, DOCS, "A job")["ts"]
-    await say_privately(messenger, asker(workspace, root), HELLO, pause_seconds=0.01)
-    [note] = workspace.state.ephemerals.values()
-    assert (note["text"], note["user"], note["thread_ts"]) == ("Hello", ANA, root)
+async def press_in_thread(talk: Talk) -> None:
+    """Ben presses a button of Ana's job, whose status stands in a thread."""
+    await talk.process.starts(uses_an_hour=1, log_level="INFO")
+    root = await talk.ana.says("The docs lack a page")
+    await talk.started()
+    await talk.ana.replies("@docs-agent Add a page", to=root)
+    await talk.time.passes()
+    talk.everything()
+    await talk.ben.presses("Withdraw")
 
 
-async def test_where_slack_refuses_them_in_the_thread_they_come_as_before(
-    workspace: Workspace, messenger: SlackMessenger
-) -> None:
-    root = workspace.people.say(ANA, DOCS, "A job")["ts"]
-    workspace.state.channels[DOCS].members.remove(ANA)
-    await say_privately(messenger, asker(workspace, root), HELLO, pause_seconds=0.01)
-    [note] = workspace.state.ephemerals.values()
-    assert (note["text"], note["thread_ts"]) == ("Hello", None)
+async def place_of_note(talk: Talk) -> tuple[str, bool]:
+    """Let Ben press; return the channel of the note that only he sees, and whether it stands in a thread."""
+    await press_in_thread(talk)
+    [note] = talk.ben.reads()
+    assert "Only <@U01ANA>" in note
+    return note.message["channel"], note.message["thread_ts"] is not None
 
 
-@pytest.mark.parametrize("is_in_thread", [True, False])
-async def test_what_slack_refuses_to_draw_is_said_plainly_in_the_same_place(
-    workspace: Workspace, messenger: SlackMessenger, is_in_thread: bool
-) -> None:
-    root = workspace.people.say(ANA, DOCS, "A job")["ts"] if is_in_thread else None
-    await say_privately(messenger, asker(workspace, root), Message("Hello", (ODD,)), pause_seconds=0.01)
-    [note] = workspace.state.ephemerals.values()
-    assert (note["text"], note["thread_ts"]) == ("Hello", root)
+async def test_words_about_a_button_in_a_thread_appear_in_that_thread(talk: Talk) -> None:
+    assert await place_of_note(talk) == (DOCS, True)
 
 
-async def test_words_that_replace_a_message_replace_it(
-    workspace: Workspace, messenger: SlackMessenger
-) -> None:
-    root = workspace.people.say(ANA, DOCS, "A job")["ts"]
-    await say_privately(messenger, asker(workspace, root), HELLO, replaces=True, pause_seconds=0.01)
-    assert [entry["method"] for entry in workspace.log if entry["to"] == "slack"] == ["response_url"]
+async def test_where_slack_refuses_them_in_the_thread_they_come_as_before(talk: Talk) -> None:
+    talk.faults.refuses("chat.postEphemeral", "user_not_in_channel")
+    assert await place_of_note(talk) == (DOCS, False)
 
 
-@pytest.mark.parametrize("failures", [0, 3])
-async def test_what_a_response_url_does_not_take_is_said_in_the_channel(
-    workspace: Workspace, messenger: SlackMessenger, failures: int
-) -> None:
-    url = {"method": "response_url"}
-    failing = [url | {"fault": "500", "times": failures}] if failures else []
-    workspace.faults.order([*failing, url | {"fault": "error:expired_url"}])
-    await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
-    [note] = workspace.state.ephemerals.values()
-    assert (note["text"], note["user"], note["channel"]) == ("Hello", ANA, DOCS)
-    calls = [entry["method"] for entry in workspace.log]
-    assert calls == ["response_url"] * (failures + 1) + ["chat.postEphemeral"]
+async def test_what_slack_refuses_to_draw_is_said_plainly_in_the_same_place(talk: Talk) -> None:
+    talk.faults.refuses("chat.postEphemeral", "invalid_blocks")
+    assert await place_of_note(talk) == (DOCS, True)
+    assert talk.errors() == {"blocks_refused"}
 
 
-async def test_what_slack_takes_nowhere_is_logged_once(
-    workspace: Workspace, messenger: SlackMessenger
-) -> None:
-    workspace.faults.order([{"method": "*", "fault": "error:user_not_in_channel", "times": 9}])
-    root = workspace.people.say(ANA, DOCS, "A job")["ts"]
-    with structlog.testing.capture_logs() as logs:
-        await say_privately(messenger, asker(workspace, root), HELLO, pause_seconds=0.01)
-    assert received(workspace) == []
-    told = [(line["log_level"], line["way"]) for line in logs]
+async def test_what_a_response_url_does_not_take_is_said_in_the_channel(talk: Talk) -> None:
+    talk.faults.refuses("chat.postEphemeral", "user_not_in_channel")
+    talk.faults.refuses("response_url", "expired_url")
+    assert await place_of_note(talk) == (DOCS, False)
+    assert talk.slack.calls[-3:] == ["chat.postEphemeral", "response_url", "chat.postEphemeral"]
+
+
+async def test_what_slack_takes_nowhere_is_logged_once(talk: Talk) -> None:
+    talk.faults.refuses("chat.postEphemeral", "user_not_in_channel", times=2)
+    talk.faults.refuses("response_url", "expired_url")
+    await press_in_thread(talk)
+    assert talk.ben.reads() == []
+    lines = [json.loads(line) for line in talk.log()]
+    told = [(line["level"], line["way"]) for line in lines if "way" in line]
     assert told == [("info", "thread"), ("info", "response_url"), ("warning", "channel")]
+
+
+async def test_words_that_replace_a_message_replace_it(talk: Talk) -> None:
+    await talk.ana.asks("Say that the token is sk_live_51HqLyjWDarjtT1zdp7dc")
+    [answer] = talk.ana.reads()
+    await talk.ana.presses("Send it anyway", on=answer)
+    assert len(talk.slack.state.ephemerals) == 1
+    [sent] = talk.ana.reads()
+    assert sent.message["id"] == answer.message["id"]

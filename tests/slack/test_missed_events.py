@@ -2,67 +2,41 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
-from sqlalchemy import select, update
 
-from bot.model.access import ts_at
-from bot.store import schema
-from tests.builders import (
-    ANA,
-    CHANNEL,
-    NOW,
-    add_job,
-    execute,
-    rows_of,
-)
-from tests.slack.intake import MENTION, Intake, break_the_database
+from tests.talk import Talk
 
-CHANGED = {"type": "message", "subtype": "message_changed", "channel": CHANNEL, "ts": "1.2"}
+GIVEN_UP_MINUTES = 10
+"""Longer than Slack delivers an event again."""
 
 
-async def listening(intake: Intake) -> None:
-    """A job has a thread, and nothing is to be read again."""
-    await add_job(intake.store, root_ts=ts_at(NOW))
-    await intake.gap.end()
-    await execute(intake.store, update(schema.conversations).values(due_at=None, missed_since=None))
+@pytest.mark.parametrize("is_edit", [False, True])
+async def test_what_the_database_could_not_take_is_read_again(talk: Talk, is_edit: bool) -> None:
+    await talk.process.starts(uses_an_hour=1)
+    await talk.started()
+    reply = await talk.ben.replies("Mention retries") if is_edit else None
+    await talk.time.passes(60)
+    with talk.database_fails():
+        if reply:
+            await talk.ben.edits(reply, "Mention limits")
+        else:
+            await talk.ben.replies("Mention limits")
+        while talk.slack.line.next_event_at():
+            talk.time.is_set(minutes=GIVEN_UP_MINUTES)
+            await talk.hears()
+    assert "event_not_stored" in talk.errors()
+    await talk.time.passes(hours=1)
+    assert talk.agent_got() == ["Add a quickstart", "Mention limits"]
+    talk.everything()
 
 
-async def is_read_again(intake: Intake) -> bool:
-    await intake.gap.end()
-    [row] = await rows_of(intake.store, select(schema.conversations))
-    return row["due_at"] is not None
-
-
-@pytest.mark.parametrize(
-    "event",
-    [
-        MENTION,
-        CHANGED
-        | {
-            "message": {"ts": "1.1", "user": ANA, "text": "Add two pages", "edited": {"user": ANA}},
-            "previous_message": {"ts": "1.1", "user": ANA, "text": "Add a page"},
-        },
-        CHANGED
-        | {
-            "subtype": "message_deleted",
-            "deleted_ts": "1.1",
-            "previous_message": {"ts": "1.1", "user": ANA, "text": "Add a page"},
-        },
-    ],
-    ids=["said", "edited", "deleted"],
-)
-async def test_what_the_database_could_not_take_is_read_again(intake: Intake, event: dict[str, Any]) -> None:
-    await listening(intake)
-    await break_the_database(intake)
-    assert (await intake.event(**event)).status == 500
-    assert await is_read_again(intake)
-
-
-async def test_that_slack_drops_events_is_acknowledged_and_what_was_missed_is_read(intake: Intake) -> None:
-    await listening(intake)
+async def test_that_slack_drops_events_is_acknowledged_and_what_was_missed_is_read(talk: Talk) -> None:
+    await talk.started()
+    talk.slack.line.drops_events = True
+    await talk.ben.replies("Mention retries")
+    talk.slack.line.drops_events = False
     limited = {"type": "app_rate_limited", "team_id": "T1", "minute_rate_limited": 1518467820}
-    assert (await intake.send(json.dumps(limited), "application/json")).status == 200
-    assert await is_read_again(intake)
+    assert (await talk.receives(limited))[0] == 200
+    await talk.time.passes(minutes=5)
+    assert talk.agent_got() == ["Add a quickstart", "Mention retries"]
+    talk.everything()
