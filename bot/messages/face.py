@@ -263,7 +263,7 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     notes = []
     if job.queue_until and _may_queue(job):
         what = "It" if job.state is JobState.WAITING else "A follow-up"
-        notes.append(wait_words(WaitWhy(job.queue_why or WaitWhy.RETRY), job.queue_until, what=what))
+        notes.append(wait_words(WaitWhy(job.queue_why or WaitWhy.BOT), job.queue_until, what=what))
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
@@ -339,28 +339,27 @@ def in_private(job: TrackedJob) -> list[Block]:
 
 
 def wait_lines(waiting: Sequence[Wait]) -> list[str]:
-    """Return what a job waits for, in one line, and a line about the oldest message that Slack lacks."""
-    asked = [each for each in waiting if each.what in (Waiting.PROMPT, Waiting.POLL)]
-    said = [each for each in waiting if each.what is Waiting.MESSAGE and each.why is not WaitWhy.PROCESS]
+    """Return what a job waits for, in one line, and a line about the oldest message that Slack puts off."""
+    asked = [each for each in waiting if each.what is not Waiting.MESSAGE]
+    put_off = [each for each in waiting if each.what is Waiting.MESSAGE and each.until]
     return [
-        *(wait_words(each.why, each.until, what="It") for each in asked[:1]),
-        *(wait_words(each.why, each.until, what="A message about it") for each in said[:1]),
+        *(wait_words(each.why, each.until, what=_BEGINNINGS[each.what]) for each in asked[:1]),
+        *(wait_words(each.why, each.until, what=_BEGINNINGS[each.what]) for each in put_off[:1]),
     ]
 
 
+_BEGINNINGS = {
+    Waiting.PROMPT: "It",
+    Waiting.POLL: "My next look at it",
+    Waiting.MESSAGE: "A message about it",
+}
 _WORDS = {
-    WaitWhy.WORKER: "{what} is due: I'm about to take it up",
-    WaitWhy.PROCESS: "{what} is in hand: I'm at it right now",
-    WaitWhy.BEFORE: "{what} waits for what goes before it in the thread",
-    WaitWhy.FACE: "{what} waits for the first message of its thread, which Slack doesn't have yet",
+    WaitWhy.BOT: "{what} comes {soon}",
     WaitWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
     WaitWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
     WaitWhy.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
     WaitWhy.LIMIT: "{what} starts {about}, when the hourly limit frees",
     WaitWhy.SHARE: "{what} waits: whoever asked has had their share of the hourly limit. It goes out {about}",
-    WaitWhy.RETRY: "{what} goes out {soon}",
-    WaitWhy.TIME: "I'll ask the docs service about it {soon}",
-    WaitWhy.SEARCH: "{what} may be there or not: Slack didn't say. I'll look for it {soon}",
 }
 
 

@@ -121,18 +121,12 @@ def _at(when: datetime) -> str:
 
 
 _REASONS: Mapping[WaitWhy, str] = {
-    WaitWhy.WORKER: "the next free worker",
-    WaitWhy.PROCESS: "the process {cause}, which has its lease",
-    WaitWhy.BEFORE: "what goes first in its job or thread",
-    WaitWhy.FACE: "the first message of its thread",
+    WaitWhy.BOT: "the bot",
     WaitWhy.PERSON: "a person's decision: Send again or Dismiss",
     WaitWhy.SERVICE: "the docs service: a back-off after {cause}",
     WaitWhy.KEY: "a key that the docs service accepts: a back-off after {cause}",
     WaitWhy.LIMIT: "the hourly limit",
     WaitWhy.SHARE: "the hourly limit: whoever asked has had their share",
-    WaitWhy.RETRY: "its next try",
-    WaitWhy.TIME: "its time",
-    WaitWhy.SEARCH: "a search in Slack, which did not say whether it took it",
 }
 
 

@@ -78,7 +78,6 @@ def samples() -> Mapping[str, object]:
             f"what waits: {what}, {why}": face.wait_lines([Wait(what, why, NOW, NOW, HALF_PAST)])
             for what in (Waiting.PROMPT, Waiting.MESSAGE)
             for why in WaitWhy
-            if (what, why) != (Waiting.MESSAGE, WaitWhy.PROCESS)
         },
         "what waits until some time": face.wait_lines([Wait(Waiting.POLL, WaitWhy.SERVICE, NOW, NOW)]),
         "files that the agent did not get": face.files_not_sent(["logo.png", "<b>.zip"], ["notes.txt"]),

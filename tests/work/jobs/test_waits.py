@@ -16,8 +16,8 @@ from bot.model.waits import Wait, WaitWhy
 from bot.operator.rows import wait_words
 from bot.store import Claimer
 from bot.store.schema import prompts
-from bot.work.ports import SlackThrottled, SlackUnclear
-from tests.builders import BEN, NOW, claim_deliveries, execute
+from bot.work.ports import SlackThrottled
+from tests.builders import BEN, NOW, execute
 from tests.work.drains import deliver_due, poll_jobs, prepare_prompts, submit_prompts
 from tests.work.office import Office
 
@@ -120,9 +120,9 @@ class Case(NamedTuple):
 
 
 CASES = [
-    Case(asked, 1, WaitWhy.WORKER, None, "It is due", "prompt waits for the next free worker"),
-    Case(prepared_elsewhere, 1, WaitWhy.PROCESS, 60, "It is in hand", f"{OTHER}, which has its lease"),
-    Case(face_put_off, 1, WaitWhy.FACE, None, "the first message of its thread", "the first message of its"),
+    Case(asked, 1, WaitWhy.BOT, None, "It comes soon", "prompt waits for the bot (since"),
+    Case(prepared_elsewhere, 1, WaitWhy.BOT, None, "It comes soon", "prompt waits for the bot"),
+    Case(face_put_off, 1, WaitWhy.BOT, None, "It comes soon", "prompt waits for the bot"),
     Case(answer_lost, 1, WaitWhy.PERSON, None, "*Send again* or *Dismiss*", "a person's decision"),
     Case(
         service_away, 1, WaitWhy.SERVICE, None, "can't reach the docs service", "back-off after Unavailable"
@@ -130,10 +130,10 @@ CASES = [
     Case(key_refused, 1, WaitWhy.KEY, None, "refuses the bot's key", "a back-off after ForbiddenToWrite"),
     Case(limit_used_up, 2, WaitWhy.LIMIT, None, ", when the hourly limit frees", "the hourly limit, until"),
     Case(share_used_up, 5, WaitWhy.SHARE, None, "share of the hourly limit", "has had their share"),
-    Case(follow_up_not_found, 1, WaitWhy.RETRY, None, "It goes out at", "waits for its next try, until"),
-    Case(working, 1, WaitWhy.TIME, None, "I'll ask the docs service about it at", "poll waits for its time"),
-    Case(polled_elsewhere, 1, WaitWhy.PROCESS, 60, "It is in hand", f"poll waits for the process {OTHER}"),
-    Case(poll_is_late, 1, WaitWhy.WORKER, None, "It is due", "poll waits for the next free worker"),
+    Case(follow_up_not_found, 1, WaitWhy.BOT, None, "It comes at", "waits for the bot, until"),
+    Case(working, 1, WaitWhy.BOT, None, "My next look at it comes at", "poll waits for the bot, until"),
+    Case(polled_elsewhere, 1, WaitWhy.BOT, None, "My next look at it comes soon", "poll waits for the bot"),
+    Case(poll_is_late, 1, WaitWhy.BOT, None, "look at it comes soon", "poll waits for the bot (since"),
     Case(polls_paused, 1, WaitWhy.SERVICE, 300, "can't reach the docs service", "back-off after Unavailable"),
 ]
 
@@ -157,7 +157,7 @@ async def test_a_prompt_behind_an_unconfirmed_one_waits_for_the_same_person(offi
     await deliver_due(office.context)
     await office.reply("Add a second page")
     await prepare_prompts(office.context)
-    assert [each.why for each in await waiting(office)][:2] == [WaitWhy.WORKER, WaitWhy.BEFORE]
+    assert [each.why for each in await waiting(office)][:2] == [WaitWhy.BOT] * 2
     office.docs.answer_instead("create", httpx.Response(500))
     await submit_prompts(office.context)
     assert [each.why for each in await waiting(office)][:2] == [WaitWhy.PERSON] * 2
@@ -167,14 +167,14 @@ async def test_the_next_job_of_a_person_waits_for_the_face_of_the_one_before(off
     await face_put_off(office)
     await office.ask("Another page")
     [found] = await waiting(office, 2)
-    assert found.why is WaitWhy.FACE
+    assert (found.why, found.stuck_since) == (WaitWhy.BOT, None)
 
 
 async def test_a_claimed_prompt_whose_process_was_killed_is_due(office: Office) -> None:
     await prepared_elsewhere(office)
     office.clock.pass_seconds(61)
     [found] = await waiting(office)
-    assert (found.why, found.stuck_since) == (WaitWhy.WORKER, NOW)
+    assert (found.why, found.stuck_since) == (WaitWhy.BOT, NOW)
 
 
 async def test_a_prompt_that_only_a_newer_version_can_read_hides_no_other(office: Office) -> None:
@@ -200,27 +200,6 @@ async def of_messages(office: Office, number: int = 1) -> list[tuple[WaitWhy, fl
 
 async def test_a_message_that_slack_puts_off_says_until_when(office: Office) -> None:
     await face_put_off(office)
-    assert await of_messages(office) == [(WaitWhy.RETRY, 60.0)]
+    assert await of_messages(office) == [(WaitWhy.BOT, 60.0)]
     told = await office.told("/docs-agent", "status 1")
-    assert "A message about it goes out at <!date^" in told
-
-
-async def test_a_message_of_unclear_outcome_is_looked_for(office: Office) -> None:
-    office.slack.trouble("post", SlackUnclear("HTTP 500"))
-    await office.ask("Add a page")
-    await prepare_prompts(office.context)
-    await deliver_due(office.context)
-    [(why, seconds)] = await of_messages(office)
-    assert (why, seconds is not None and 0 < seconds < 60) == (WaitWhy.SEARCH, True)
-    assert "Slack didn't say" in str(await office.types("/docs-agent", "status 1"))
-    office.clock.pass_seconds(60)
-    assert await of_messages(office) == [(WaitWhy.SEARCH, None)]
-
-
-async def test_a_message_that_a_process_sends_is_in_its_hands(office: Office) -> None:
-    await office.ask("Add a page")
-    await prepare_prompts(office.context)
-    await office.store.write(lambda tx: len(claim_deliveries(tx, other(office))))
-    assert await of_messages(office) == [(WaitWhy.PROCESS, 60.0)]
-    office.clock.pass_seconds(61)
-    assert await of_messages(office) == [(WaitWhy.SEARCH, None)], "it was killed, and may have sent it"
+    assert "A message about it comes at <!date^" in told
