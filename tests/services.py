@@ -56,6 +56,8 @@ class DocsService:
     polls: int = 0
     calls: list[str] = field(default_factory=list)
     site: Site = field(default_factory=Site)
+    sites: dict[str, Site] = field(default_factory=dict)
+    """Those of projects that have one of their own, by the project's id."""
     branch: str = "main"
     build: dict[str, Any] = field(default_factory=lambda: {"status": "queued"})
     readers: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -163,9 +165,8 @@ class DocsService:
     def _visitors(self, request: httpx.Request) -> httpx.Response:
         query = request.url.params
         first, end = (date.fromisoformat(query[name]) for name in ("dateFrom", "dateTo"))
-        return httpx.Response(
-            200, json=self.site.answer(first, end, int(query["limit"]), int(query["offset"]))
-        )
+        site = self.sites.get(request.url.path.split("/")[3], self.site)
+        return httpx.Response(200, json=site.answer(first, end, int(query["limit"]), int(query["offset"])))
 
     def _get(self, request: httpx.Request) -> httpx.Response:
         self.polls += 1

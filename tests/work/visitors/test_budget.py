@@ -3,118 +3,107 @@
 from __future__ import annotations
 
 import httpx
+import pytest
 
-from tests.builders import PROJECT
-from tests.work.asking import DAY, FIRST, LAST, START, slow_down
-from tests.work.office import Office
-
-
-async def spend(office: Office, calls: int) -> None:
-    """Other questions have taken so many calls of the hour."""
-    await office.store.write(lambda tx: tx.budget.take(PROJECT, calls, office.clock()))
+from tests.talk import Talk
+from tests.work.readers import DAY, FIRST, LAST, START, asked, pressed
 
 
-async def test_the_budget_is_kept_and_what_was_left_out_is_told(office: Office) -> None:
-    office.docs.site.fill(1_000, FIRST, LAST)
-    office.budget(30, page_size=100)
-    await spend(office, 27)
-    await office.visitors("compare none")
-    await office.reading(10)
-    [answer] = office.answers()
-    assert len(office.docs.site.calls) == 3
-    assert "Only the first 300 pages that the service names were read, then no calls were left." in answer
+@pytest.mark.parametrize(
+    ("pages", "left_out"),
+    [
+        (1_500, "compared with"),
+        (2_000, "I don't know which pages are new or gone"),
+        (3_250, "wasn't read, because no calls"),
+    ],
+)
+async def test_beyond_a_third_of_the_hour_the_comparison_goes_first(
+    talk: Talk, pages: int, left_out: str
+) -> None:
+    await talk.process.starts(analytics_calls_an_hour=60)
+    talk.service.site.fill(pages, START, LAST)
+    answer = await asked(talk)
+    assert f" · {pages:,} pages" in answer
+    assert left_out in answer
+    assert len(talk.service.site.calls) <= 20
+
+
+async def test_then_the_ranking_goes_and_the_chart_stays_and_asking_again_goes_on(talk: Talk) -> None:
+    await talk.process.starts(analytics_calls_an_hour=60)
+    talk.service.site.fill(7_500, START, LAST)
+    await talk.ben.types("/docs-visitors")
+    answer = await asked(talk)
+    assert (
+        "Only the first 3,250 pages that the service names were read, then no calls were left for more or "
+        "for the period before. The ranking covers those alone. Ask again, and I'll go on where I stopped."
+    ) in answer
+    assert "Unique visitors by day: " in answer
+    [other] = talk.ben.reads()
+    assert "Only the first 3,250 pages" in other
+    assert len(talk.service.site.calls) == 20, "what is read for one is read for both"
+    assert " · 7,500 pages" in await asked(talk)
+    whole = [call[3] for call in talk.service.site.calls if call[:2] == (FIRST, LAST + DAY)]
+    assert whole == [*range(0, 7_500, 250)]
+    assert len(talk.service.site.calls) == 40
+
+
+async def test_with_no_call_left_the_answer_says_when_the_next_is_possible(talk: Talk) -> None:
+    await talk.process.starts(analytics_calls_an_hour=1)
+    talk.service.site.fill(300, START, LAST)
+    answer = await asked(talk, "compare none")
+    assert "Only the first 250 pages that the service names were read, then no calls were left." in answer
     assert "Ask again after <!date^" in answer
+    answer = await asked(talk, "last month compare none")
+    assert "all 1 analytics call of this hour are used" in answer.replace("is used", "are used")
+    assert len(talk.service.site.calls) == 1
 
 
-async def test_a_scarce_budget_goes_to_the_window_that_was_asked_for_first(office: Office) -> None:
-    office.docs.site.fill(500, FIRST - 7 * DAY, LAST)
-    office.budget(60, page_size=100)
-    await spend(office, 54)
-    await office.visitors()
-    await office.reading(10)
-    assert [call[0] for call in office.docs.site.calls] == [FIRST] * 5 + [FIRST - 13 * DAY]
-    assert " · 500 pages" in office.answers()[0]
+async def test_a_429_is_waited_for(talk: Talk) -> None:
+    talk.service.site.fill(3, FIRST, LAST)
+    talk.service.says("visitors", 429, seconds=10)
+    await talk.ana.types("/docs-visitors compare none")
+    await talk.time.passes(9)
+    assert talk.service.site.calls == []
+    await talk.time.passes(10)
+    assert "AI's share" in talk.ana.reads()[-1]
 
 
-async def test_with_no_call_left_the_answer_says_when_the_next_is_possible(office: Office) -> None:
-    office.budget(1)
-    office.docs.site.fill(3, START, LAST)
-    await office.visitors("compare none")
-    await office.reading(5)
-    await office.visitors("last month compare none")
-    await office.reading(5)
-    assert "all 1 analytics call of this hour are used" in office.answers()[-1].replace("is used", "are used")
-    assert len(office.docs.site.calls) == 1
-
-
-async def test_a_429_is_believed_and_waited_for(office: Office) -> None:
-    office.docs.site.fill(3, FIRST, LAST)
-    office.docs.answer_instead("visitors", slow_down(10))
-    await office.visitors("compare none")
-    await office.reading(3)
-    assert office.answers() == []
-    assert office.docs.site.calls == []
-    office.clock.pass_seconds(10)
-    await office.reading(10)
-    assert "AI's share" in office.answers()[-1]
-
-
-async def test_a_key_that_is_refused_is_explained_and_not_tried_again(office: Office) -> None:
-    office.docs.answer_instead("visitors", *(httpx.Response(401, json={"error": "no"}) for _ in range(2)))
-    await office.visitors("compare none")
-    await office.reading(10)
-    [answer] = office.answers()
+async def test_a_key_that_is_refused_is_explained_and_not_tried_again(talk: Talk) -> None:
+    talk.service.says("visitors", 401, times=2)
+    answer = await asked(talk, "compare none")
     assert "doesn't accept the bot's key" in answer
     assert "Try again later." in answer
-    assert len(office.docs.instead["visitors"]) == 1
+    assert len(talk.service.instead["visitors"]) == 1
+    assert talk.errors() == {"key_refused"}
 
 
-async def test_a_service_that_is_unwell_for_a_moment_is_asked_again(office: Office) -> None:
-    office.docs.site.fill(3, FIRST, LAST)
-    office.docs.answer_instead(
+async def test_a_service_that_is_unwell_for_a_moment_is_asked_again(talk: Talk) -> None:
+    talk.service.site.fill(3, FIRST, LAST)
+    talk.service.answer_instead(
         "visitors", httpx.Response(502, text="<html>"), httpx.ReadTimeout("late"), httpx.Response(500)
     )
-    await office.visitors("compare none")
-    await office.reading(40)
-    assert "AI's share" in office.answers()[-1]
+    assert "AI's share" in await asked(talk, "compare none", seconds=60)
 
 
-async def test_a_service_that_stays_unwell_is_told_in_the_end(office: Office) -> None:
-    office.docs.answer_instead("visitors", *(httpx.Response(503) for _ in range(9)))
-    await office.visitors("compare none")
-    await office.reading(60)
-    assert "didn't give a usable answer" in office.answers()[-1]
+async def test_a_service_that_stays_unwell_is_told_and_whoever_asks_again_need_not_wait(talk: Talk) -> None:
+    talk.service.site.fill(3, FIRST, LAST)
+    talk.service.says("visitors", 503, times=4)
+    assert "didn't give a usable answer" in await asked(talk, "compare none", seconds=60)
+    assert "AI's share" in await asked(talk, "compare none", seconds=10)
 
 
-async def test_a_service_that_never_ends_is_not_followed_for_ever(office: Office) -> None:
-    office.docs.site.fill(10, FIRST, LAST)
-    office.budget(1_000, page_size=5)
-    same = office.docs.site.answer(FIRST, LAST + DAY, 1, 0)
-    office.docs.site.calls.clear()
-    office.docs.answer_instead("visitors", *(httpx.Response(200, json=same) for _ in range(50)))
-    await office.visitors("compare none")
-    await office.reading(10)
-    assert len(office.docs.instead["visitors"]) == 50 - 2 - 7
-    assert "says there is more but shows nothing new" in office.answers()[0]
+async def test_a_service_that_never_ends_is_not_followed_for_ever(talk: Talk) -> None:
+    same = {**talk.service.site.answer(FIRST, LAST, 1, 0), "hasMore": True}
+    same["visitors"] = [{"path": "/a", "human": 1, "ai": 0, "total": 1}]
+    talk.service.answer_instead("visitors", *(httpx.Response(200, json=same) for _ in range(50)))
+    assert "says there is more but shows nothing new" in await asked(talk, "compare none")
+    assert len(talk.service.instead["visitors"]) > 40
 
 
-async def test_a_chart_is_left_out_when_its_calls_would_use_up_the_hour(office: Office) -> None:
-    office.docs.site.fill(3, FIRST - 7 * DAY, LAST)
-    office.budget(12)
-    await office.visitors()
-    await office.reading(10)
-    rest = (await office.press("more", "1")).message
-    assert rest is not None
-    assert "There's no chart, to keep the rest of the hourly budget" in rest.text
-    assert len(office.docs.site.calls) == 3
-
-
-async def test_whoever_asks_again_after_a_failure_need_not_wait_for_its_pause(office: Office) -> None:
-    office.docs.site.fill(3, FIRST, LAST)
-    office.docs.answer_instead("visitors", *(httpx.Response(503) for _ in range(4)))
-    await office.visitors("compare none")
-    await office.reading(60)
-    assert "didn't give a usable answer" in office.answers()[-1]
-    await office.visitors("compare none")
-    await office.reading(10)
-    assert "AI's share" in office.answers()[-1]
+async def test_a_chart_is_left_out_when_its_calls_would_use_up_the_hour(talk: Talk) -> None:
+    await talk.process.starts(analytics_calls_an_hour=12)
+    talk.service.site.fill(3, FIRST - 7 * DAY, LAST)
+    await asked(talk)
+    [rest] = await pressed(talk, "More")
+    assert "There's no chart, to keep the rest of the hourly budget" in rest
+    assert len(talk.service.site.calls) == 3

@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
-
 import httpx
 
 from tests.site import Visit
 from tests.talk import Talk
-from tests.talk_people import Person, Shown
+from tests.work.readers import DAY, FIRST, LAST, START, TODAY, asked, pressed
 
-FIRST, LAST = date(2026, 10, 26), date(2026, 11, 1)
-"""The last seven full days before the day on which conversations begin."""
-START, TODAY = date(2026, 9, 1), date(2026, 11, 2)
-DAY = timedelta(days=1)
 PROGRESS = "Reading who read"
-
-
-async def asked(talk: Talk, words: str = "", by: Person | None = None) -> Shown:
-    """Ask, and read the one answer."""
-    person = by or talk.ana
-    await person.types(f"/docs-visitors {words}".strip())
-    await talk.time.passes(20)
-    [answer] = person.reads()
-    return answer
-
-
-async def more(talk: Talk) -> Shown:
-    """Press *More* under Ana's newest answer, and read what comes."""
-    await talk.ana.presses("More")
-    await talk.time.passes(5)
-    [rest] = talk.ana.reads()
-    return rest
 
 
 async def test_a_question_is_answered_privately_with_totals_changes_and_pages(talk: Talk) -> None:
@@ -87,7 +64,7 @@ async def test_rises_falls_new_vanished_and_one_sided_pages_are_named(talk: Talk
     read("/humans", FIRST, LAST, people=50, agents=1)
     read("/humans", before, FIRST - DAY, people=50, agents=1)
     assert "*Worth knowing*: `/falling` lost the most readers: −120 (−86%)." in await asked(talk)
-    rest = await more(talk)
+    [rest] = await pressed(talk, "More")
     lines = {line.split("*")[1]: line for line in rest.splitlines() if line.startswith("*")}
     assert "`/rising`" in lines["Rises"]
     assert "`/falling`" in lines["Falls"]
@@ -103,7 +80,7 @@ async def test_pages_come_and_go_only_between_windows_that_were_read_whole(talk:
     talk.service.site.fill(600, FIRST, LAST)
     talk.service.site.read("/gone", FIRST - 7 * DAY, FIRST - DAY, people=30)
     await asked(talk)
-    rest = await more(talk)
+    [rest] = await pressed(talk, "More")
     assert "No longer read" not in rest
     assert "Newly read" not in rest
 
@@ -115,7 +92,7 @@ async def test_windows_of_different_length_name_no_page_that_moved(talk: Talk) -
     read("/gone", START, FIRST - DAY, people=90)
     read("/new", FIRST, LAST, people=90)
     answer = await asked(talk, "compare 2026-09")
-    for shown in (answer, await more(talk)):
+    for shown in (answer, *await pressed(talk, "More")):
         assert not [
             word for word in ("Falls", "longer read", "Newly", "(new)", "Worth", "−") if word in shown
         ]
