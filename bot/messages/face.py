@@ -14,7 +14,7 @@ from bot.messages.problems import title
 from bot.messages.pull_requests import by_whom, pull_request_line
 from bot.model.ids import Block, JobNumber, Message, UserId
 from bot.model.jobs import Earlier, JobProblem, JobState, NotTaken, QueueWhy, Review, TrackedJob
-from bot.model.waits import Wait, Waiting, WaitWhy
+from bot.model.waits import Wait, Waiting
 
 MOST_MESSAGES = 20
 MOST_CHARACTERS = 6_000
@@ -263,7 +263,7 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     notes = []
     if job.queue_until and _may_queue(job):
         what = "It" if job.state is JobState.WAITING else "A follow-up"
-        notes.append(wait_words(WaitWhy(job.queue_why or WaitWhy.BOT), job.queue_until, what=what))
+        notes.append(wait_words(job.queue_why, job.queue_until, what=what))
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
@@ -339,31 +339,21 @@ def in_private(job: TrackedJob) -> list[Block]:
 
 
 def wait_lines(waiting: Sequence[Wait]) -> list[str]:
-    """Return what a job waits for, in one line, and a line about the oldest message that Slack puts off."""
-    asked = [each for each in waiting if each.what is not Waiting.MESSAGE]
-    put_off = [each for each in waiting if each.what is Waiting.MESSAGE and each.until]
-    return [
-        *(wait_words(each.why, each.until, what=_BEGINNINGS[each.what]) for each in asked[:1]),
-        *(wait_words(each.why, each.until, what=_BEGINNINGS[each.what]) for each in put_off[:1]),
-    ]
+    """Return why a job waits and until when, as one line at most."""
+    told = [wait for wait in waiting if wait.why or (wait.what is Waiting.PROMPT and wait.until)]
+    return [wait_words(wait.why, wait.until, what="It") for wait in told[:1]]
 
 
-_BEGINNINGS = {
-    Waiting.PROMPT: "It",
-    Waiting.POLL: "My next look at it",
-    Waiting.MESSAGE: "A message about it",
-}
 _WORDS = {
-    WaitWhy.BOT: "{what} comes {soon}",
-    WaitWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
-    WaitWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
-    WaitWhy.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
-    WaitWhy.LIMIT: "{what} starts {about}, when the hourly limit frees",
-    WaitWhy.SHARE: "{what} waits: whoever asked has had their share of the hourly limit. It goes out {about}",
+    None: "{what} goes out {soon}",
+    QueueWhy.LIMIT: "{what} starts {about}, when the hourly limit frees",
+    QueueWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
+    QueueWhy.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
+    QueueWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
 }
 
 
-def wait_words(why: WaitWhy, until: datetime | None, *, what: str) -> str:
+def wait_words(why: QueueWhy | None, until: datetime | None, *, what: str) -> str:
     """Return why something waits and until when. ``what`` begins the sentence."""
     at = f"at {b.moment(until, '{time}')}" if until else "soon"
     return _WORDS[why].format(what=what, soon=at, about=f"at about {at.removeprefix('at ')}" if until else at)

@@ -73,13 +73,18 @@ class QueueWhy(StrEnum):
     """Why a prompt waits; of a service that is unwell, also what the faces of its running jobs say."""
 
     LIMIT = "limit"
-    """The shared hourly limit is used up."""
-    SHARE = "share"
-    """Whoever asked has had their share of the hourly limit."""
+    """The shared hourly limit is used up, or the person's share of it."""
     SERVICE = "service"
     """The docs service cannot be reached, or answers with errors only."""
     KEY = "key"
     """The docs service refuses the bot's key."""
+    PERSON = "person"
+    """Somebody has to decide about an unconfirmed prompt. Not stored: the states say it."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> QueueWhy | None:
+        # 0.2.0 stored "share" beside "limit".
+        return cls.LIMIT if value == "share" else None
 
 
 class Review(StrEnum):

@@ -12,7 +12,7 @@ from bot.model.prompts import PromptKind
 
 MAY_NOT_WRITE = "ForbiddenToWrite"
 """The reason of a back-off because prompts are refused; reading goes on, and does not end it."""
-_KEY_REASONS = frozenset({"Unauthorized", "Forbidden", MAY_NOT_WRITE})
+KEY_REASONS = frozenset({"Unauthorized", "Forbidden", MAY_NOT_WRITE})
 """The reasons of back-offs because the key is refused. Other reasons are names of errors, too."""
 QUOTA_PERIOD = timedelta(hours=1)
 LONGEST_BACK_OFF = timedelta(minutes=65)
@@ -43,7 +43,7 @@ class BackOff:
     @property
     def is_refusal(self) -> bool:
         """Whether the service refuses the key, at least for writing."""
-        return self.reason in _KEY_REASONS
+        return self.reason in KEY_REASONS
 
     @property
     def refuses_reading(self) -> bool:
@@ -81,14 +81,10 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A prompt that has to wait, and when it goes out as far as can be told now.
-
-    ``is_over_share``: it waits longer because whoever asked has had their share of the hour (see ``share``).
-    """
+    """A prompt that has to wait, and when it goes out as far as can be told now."""
 
     waiting: Queued
     at: datetime
-    is_over_share: bool
 
 
 def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
@@ -143,10 +139,9 @@ def in_turn(
         frees = frees_at(counted, limit, position - room) if position > room else now
         at, mine = max(frees or now + UNKNOWN_WAIT, held_until or now), had[waiting.asked_by]
         own = _share_frees_at(mine, limit, alone_at) if position > len(within) - len(going) else None
-        is_over = own is not None and own > at
         at = max(at, own or at)
         mine.append(at)
-        turns.append(Turn(waiting, at, is_over))
+        turns.append(Turn(waiting, at))
     return going, turns
 
 

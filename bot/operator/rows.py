@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from functools import partial
@@ -16,10 +16,10 @@ from bot.messages.plain_text import csv_line, one_line
 from bot.messages.problems import title
 from bot.model import lifecycle
 from bot.model.ids import JobNumber, UserId
-from bot.model.jobs import JobFilter, TrackedJob
+from bot.model.jobs import JobFilter, QueueWhy, TrackedJob
 from bot.model.outbox import DeadLetter
 from bot.model.prompts import AuditRow
-from bot.model.waits import Wait, WaitWhy
+from bot.model.waits import Wait
 from bot.store import Store, Transaction
 from bot.store.backup import back_up, restore
 from bot.store.database import UnusableDatabase, sqlite_file
@@ -120,21 +120,19 @@ def _at(when: datetime) -> str:
     return f"{when:%Y-%m-%d %H:%M} UTC"
 
 
-_REASONS: Mapping[WaitWhy, str] = {
-    WaitWhy.BOT: "the bot",
-    WaitWhy.PERSON: "a person's decision: Send again or Dismiss",
-    WaitWhy.SERVICE: "the docs service: a back-off after {cause}",
-    WaitWhy.KEY: "a key that the docs service accepts: a back-off after {cause}",
-    WaitWhy.LIMIT: "the hourly limit",
-    WaitWhy.SHARE: "the hourly limit: whoever asked has had their share",
+_REASONS = {
+    QueueWhy.LIMIT: " for the hourly limit",
+    QueueWhy.SERVICE: " for the docs service, which fails",
+    QueueWhy.KEY: " for a key that the docs service accepts",
+    QueueWhy.PERSON: " for a person: Send again or Dismiss",
+    None: "",
 }
 
 
 def wait_words(wait: Wait) -> str:
     """Return what waits, for what, until when and since when."""
-    reason = _REASONS[wait.why].format(cause=one_line(wait.cause or "unknown", 100))
-    until = f", until {wait.until:%Y-%m-%d %H:%M:%S} UTC" if wait.until else ""
-    return f"{wait.what} waits for {reason}{until} (since {wait.since:%Y-%m-%d %H:%M:%S} UTC)"
+    until = f" until {wait.until:%Y-%m-%d %H:%M:%S} UTC" if wait.until else ""
+    return f"{wait.what} waits{_REASONS[wait.why]}{until} (since {wait.since:%Y-%m-%d %H:%M:%S} UTC)"
 
 
 _USER = re.compile(r"[UW][A-Z0-9]{2,38}")

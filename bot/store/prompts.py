@@ -49,7 +49,7 @@ _NOT_FAILED = (
 _UNSENT = (PromptState.NEW, PromptState.WAITING)
 
 
-def face_before() -> ColumnElement[bool]:
+def _face_before() -> ColumnElement[bool]:
     """Return the condition that the face of an earlier job of this person in this channel is to be posted."""
     before = prompts.alias("before")
     return exists().where(
@@ -64,8 +64,8 @@ def face_before() -> ColumnElement[bool]:
 
 
 # Built once: building a statement takes longer than running it.
-_IN_TURN = or_(prompts.c.kind != PromptKind.START, ~face_before())
-_CLAIM_NEW = NEW_PROMPTS.claiming(_IN_TURN)
+IN_TURN = or_(prompts.c.kind != PromptKind.START, ~_face_before())
+_CLAIM_NEW = NEW_PROMPTS.claiming(IN_TURN)
 _CLAIM_ABANDONED = ABANDONED_PROMPTS.claiming()
 _BEGIN_SENDING = claiming(
     prompts,

@@ -1,4 +1,4 @@
-"""What waits, and why: said by the conditions under which workers claim it."""
+"""Pending work and the reasons for which it waits, by the conditions of the claims."""
 
 from __future__ import annotations
 
@@ -11,61 +11,58 @@ from sqlalchemy.engine import RowMapping
 from bot.model.ids import JobNumber
 from bot.model.jobs import JobState, QueueWhy
 from bot.model.outbox import QUIET, DeliveryKind, DeliveryState
-from bot.model.prompts import PromptKind, PromptState
+from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
-from bot.model.quota import MAY_NOT_WRITE, BackOff
-from bot.model.waits import Wait, Waiting, WaitWhy
+from bot.model.quota import KEY_REASONS, MAY_NOT_WRITE
+from bot.model.waits import Wait, Waiting
 from bot.store.columns import AnyTable, Repository, UtcDateTime
-from bot.store.leases import NOW, one_of, readable
+from bot.store.leases import NOW, is_ahead, one_of
 from bot.store.outbox import OPEN, waits_in_thread
-from bot.store.prompts import face_before
+from bot.store.prompts import IN_TURN
 from bot.store.queues import (
+    ABANDONED_DELIVERIES,
     ABANDONED_PROMPTS,
     DELIVERIES,
     NEW_PROMPTS,
-    POLLS,
+    UNCLEAR_DELIVERIES,
     UNSETTLED,
     WAITING_PROMPTS,
-    Line,
 )
 from bot.store.schema import back_offs, deliveries, jobs, prompts, questions
 
-
-def _is_claimable(line: Line) -> ColumnElement[bool]:
-    return and_(line.waits, line.is_free)
-
-
-# The conditions that are taken over have tables of their own.
-_job, _back_offs = jobs.alias("of"), back_offs.alias("backs_off")
-_BACK_OFF = (
-    _back_offs.c.reason,
-    _back_offs.c.since.label("failing_since"),
-    _back_offs.c.until.label("backs_off_until"),
+# Aliases: the claims' conditions contain subqueries of the tables themselves, which must not be correlated.
+_job, _pause = jobs.alias("of"), back_offs.alias("pause")
+_PAUSE = (_pause.c.reason, _pause.c.until.label("paused_until"))
+_CLAIMABLE_PROMPT = or_(
+    and_(NEW_PROMPTS.waits, IN_TURN),
+    and_(WAITING_PROMPTS.waits, WAITING_PROMPTS.is_free),
+    ABANDONED_PROMPTS.here,
 )
 _PROMPTS = (
     select(
-        *prompts.c["id", "job", "kind", "state", "asked_at", "due_at", "in_queue"],
+        *prompts.c["job", "state", "asked_at", "due_at", "in_queue"],
         _job.c.state.label("job_state"),
-        *_job.c["queue_why", "queue_until"],
-        *_BACK_OFF,
-        or_(
-            and_(_is_claimable(NEW_PROMPTS), or_(prompts.c.kind != PromptKind.START, ~face_before())),
-            _is_claimable(WAITING_PROMPTS),
-            _is_claimable(ABANDONED_PROMPTS),
-        ).label("is_due"),
+        *_PAUSE,
+        _CLAIMABLE_PROMPT.label("is_claimable"),
     )
+    .select_from(prompts)
     .join(_job, _job.c.number == prompts.c.job)
-    .outerjoin(_back_offs, _back_offs.c.project == prompts.c.project)
+    .outerjoin(_pause, and_(_pause.c.project == prompts.c.project, is_ahead(_pause.c.until)))
     .order_by(prompts.c.id)
 )
-_POLLS = select(*jobs.c["number", "poll_at"], *_BACK_OFF, _is_claimable(POLLS).label("is_due")).outerjoin(
-    _back_offs, _back_offs.c.project == jobs.c.project
-)
-_MESSAGES = (
-    select(
-        *deliveries.c["seq", "job", "created_at", "due_at"],
-        and_(_is_claimable(DELIVERIES), ~waits_in_thread()).label("is_due"),
+_POLLS = (
+    select(*jobs.c["number", "poll_at"], *_PAUSE)
+    .select_from(jobs)
+    .outerjoin(
+        _pause,
+        and_(_pause.c.project == jobs.c.project, is_ahead(_pause.c.until), _pause.c.reason != MAY_NOT_WRITE),
     )
+)
+_CLAIMABLE_DELIVERY = and_(
+    or_(DELIVERIES.waits, UNCLEAR_DELIVERIES.waits, ABANDONED_DELIVERIES.here), ~waits_in_thread()
+)
+_OLDEST_MESSAGE = (
+    select(*deliveries.c["job", "created_at", "due_at"], _CLAIMABLE_DELIVERY.label("is_claimable"))
     .where(one_of(deliveries.c.state, OPEN), deliveries.c.kind.not_in(QUIET))
     .order_by(deliveries.c.seq)
     .limit(1)
@@ -73,24 +70,30 @@ _MESSAGES = (
 
 
 class WaitRepository(Repository):
-    """What waits, within one transaction."""
+    """Pending work, within one transaction."""
 
     def of_job(self, number: JobNumber, now: datetime) -> Sequence[Wait]:
-        """Return what waits of a job: its prompts, its next poll, then its oldest message."""
+        """Return the pending prompts of a job, its next poll, then its oldest message."""
         states = (*UNSETTLED, PromptState.UNCONFIRMED)
         asked = self._prompts(and_(prompts.c.job == number, prompts.c.state.in_(states)), now)
-        polls = _POLLS.where(jobs.c.number == number, jobs.c.poll_at.is_not(None))
-        found = self.connection.execute(polls, {NOW.key: now}).mappings()
-        return [*asked, *(_poll(row, now) for row in found), *self._messages(deliveries.c.job == number, now)]
+        which = _POLLS.where(jobs.c.number == number, jobs.c.poll_at.is_not(None))
+        polls = self.connection.execute(which, {NOW.key: now}).mappings()
+        message = self.oldest_message(now, job=number)
+        return [*asked, *(_poll(row, now) for row in polls), *([message] if message else [])]
 
     def all_prompts(self, now: datetime) -> Sequence[Wait]:
-        """Return the prompts that are not settled and wait for no person's decision, oldest first."""
-        found = self._prompts(one_of(prompts.c.state, UNSETTLED), now)
-        return [each for each in found if each.why is not WaitWhy.PERSON]
+        """Return the unsettled prompts, oldest first, without those that wait for a person."""
+        pending = self._prompts(one_of(prompts.c.state, UNSETTLED), now)
+        return [wait for wait in pending if wait.why is not QueueWhy.PERSON]
 
-    def oldest_message(self, now: datetime) -> Wait | None:
-        """Return the oldest delivery that tells somebody something."""
-        return next(iter(self._messages(None, now)), None)
+    def oldest_message(self, now: datetime, *, job: JobNumber | None = None) -> Wait | None:
+        """Return the oldest pending message of a job, or of all; None if there is none."""
+        query = _OLDEST_MESSAGE if job is None else _OLDEST_MESSAGE.where(deliveries.c.job == job)
+        row = self.connection.execute(query, {NOW.key: now}).mappings().one_or_none()
+        if row is None:
+            return None
+        created_at, stuck_since = row["created_at"], _stuck(row, "created_at")
+        return Wait(Waiting.MESSAGE, None, created_at, _ahead(row, now), row["job"], stuck_since)
 
     def backlog(self, now: datetime) -> dict[str, float]:
         """Return the unsettled work of all processes, by the name of its gauge: numbers of rows, and ages.
@@ -124,61 +127,39 @@ class WaitRepository(Repository):
 
     def _prompts(self, which: ColumnElement[bool], now: datetime) -> list[Wait]:
         rows = self.connection.execute(_PROMPTS.where(which), {NOW.key: now}).mappings()
-        return readable(prompts, rows, lambda row: _prompt(row, now))
-
-    def _messages(self, which: ColumnElement[bool] | None, now: datetime) -> list[Wait]:
-        wanted = _MESSAGES if which is None else _MESSAGES.where(which)
-        rows = self.connection.execute(wanted, {NOW.key: now}).mappings()
-        return [
-            Wait(
-                *(Waiting.MESSAGE, WaitWhy.BOT, row["created_at"], row["due_at"], _later(row["due_at"], now)),
-                job=row["job"],
-                is_due=bool(row["is_due"]),
-            )
-            for row in rows
-        ]
-
-
-def _later(at: datetime, now: datetime) -> datetime | None:
-    return at if at > now else None
-
-
-def _back_off(row: RowMapping, now: datetime) -> tuple[WaitWhy, datetime, str] | None:
-    """Return what a project's back-off waits for, until when and the cause; None without one."""
-    until = row["backs_off_until"]
-    known = None if until is None else BackOff(row["reason"], row["failing_since"], until)
-    if known is None or not known.lasts(now):
-        return None
-    return WaitWhy.KEY if known.is_refusal else WaitWhy.SERVICE, known.until, known.reason
+        return [_prompt(row, now) for row in rows]
 
 
 def _prompt(row: RowMapping, now: datetime) -> Wait:
-    state, is_follow_up = PromptState(row["state"]), PromptKind(row["kind"]) is PromptKind.FOLLOW_UP
-    is_behind = is_follow_up and row["job_state"] == JobState.UNCONFIRMED and state is PromptState.WAITING
-    about: tuple[WaitWhy, datetime | None, str | None] = (WaitWhy.BOT, _later(row["due_at"], now), None)
-    if state is PromptState.UNCONFIRMED or is_behind:
-        about = WaitWhy.PERSON, None, None
-    elif state is PromptState.WAITING:
-        if (backs_off := _back_off(row, now)) is not None:
-            about = backs_off
-        elif about[1] is not None and row["in_queue"]:
-            is_share = row["queue_why"] == QueueWhy.SHARE
-            about = WaitWhy.SHARE if is_share else WaitWhy.LIMIT, row["queue_until"] or about[1], None
-        elif about[1] is not None and row["queue_why"] == QueueWhy.SERVICE:
-            about = WaitWhy.SERVICE, about[1], None
-    return Wait(
-        Waiting.PROMPT, about[0], row["asked_at"], row["due_at"], *about[1:], row["job"], bool(row["is_due"])
-    )
+    why, until = None, _ahead(row, now)
+    is_waiting = row["state"] == PromptState.WAITING
+    if row["state"] == PromptState.UNCONFIRMED or (is_waiting and row["job_state"] == JobState.UNCONFIRMED):
+        why, until = QueueWhy.PERSON, None
+    elif is_waiting and row["reason"]:
+        why, until = _trouble(row["reason"]), row["paused_until"]
+    elif is_waiting and row["in_queue"] and until:
+        why = QueueWhy.LIMIT
+    return Wait(Waiting.PROMPT, why, row["asked_at"], until, row["job"], _stuck(row, "asked_at"))
 
 
 def _poll(row: RowMapping, now: datetime) -> Wait:
-    at, backs_off = row["poll_at"], None if row["reason"] == MAY_NOT_WRITE else _back_off(row, now)
-    if backs_off is None:
-        return Wait(
-            Waiting.POLL, WaitWhy.BOT, at, at, _later(at, now), None, row["number"], bool(row["is_due"])
-        )
-    why, until, cause = backs_off
-    return Wait(Waiting.POLL, why, at, at, max(until, at), cause, row["number"])
+    poll_at, paused_until = row["poll_at"], row["paused_until"]
+    until = max(poll_at, paused_until or poll_at)
+    why = _trouble(row["reason"]) if paused_until else None
+    return Wait(Waiting.POLL, why, poll_at, until if until > now else None, row["number"])
+
+
+def _trouble(reason: str) -> QueueWhy:
+    return QueueWhy.KEY if reason in KEY_REASONS else QueueWhy.SERVICE
+
+
+def _ahead(row: RowMapping, now: datetime) -> datetime | None:
+    due_at: datetime = row["due_at"]
+    return due_at if due_at > now else None
+
+
+def _stuck(row: RowMapping, asked: str) -> datetime | None:
+    return max(row[asked], row["due_at"]) if row["is_claimable"] else None
 
 
 def _oldest(column: ColumnElement[datetime], condition: ColumnElement[bool]) -> ScalarSelect[datetime]:

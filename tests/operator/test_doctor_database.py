@@ -65,7 +65,7 @@ async def test_the_oldest_that_waits_is_named_with_why(
     await add_prompt(store, await add_job(store, asked_at=now), key="k2", asked_at=now - timedelta(hours=1))
     await store.close()
     found = (await findings(**settings))["waiting"]
-    assert "job 2, prompt waits for the bot (since " in found.seen
+    assert "job 2, prompt waits (since " in found.seen
     assert (found.state, "docs/runbook.md" in found.advice) == ("bad", True)
 
 

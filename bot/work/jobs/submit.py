@@ -103,11 +103,10 @@ def _set_times(context: WorkerContext, tx: Transaction, turns: Sequence[Turn]) -
         if not is_shown and waiting.due_at > now:
             continue
         has_moved = True
-        why = QueueWhy.SHARE if turn.is_over_share else QueueWhy.LIMIT
         tx.prompts.update(
             waiting.id, was=PromptState.WAITING, due_at=min(until, now + QUOTA_PERIOD), in_queue=True
         )
-        tx.jobs.update(waiting.job, queue_until=until, queue_why=why)
+        tx.jobs.update(waiting.job, queue_until=until, queue_why=QueueWhy.LIMIT)
         if is_shown:
             redraw_face(tx, waiting.job, now)
         if not waiting.in_queue:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from bot.messages import blocks as b
 from bot.messages import face, pull_requests
 from bot.model.jobs import Earlier, JobProblem, JobState, NotTaken, QueueWhy, Review
-from bot.model.waits import Wait, Waiting, WaitWhy
+from bot.model.waits import Wait, Waiting
 from tests.builders import ANA, BEN, NOW
 from tests.messages.samples import HALF_PAST, LATER, PULL_REQUEST, SEEN, job
 
@@ -75,11 +75,10 @@ def samples() -> Mapping[str, object]:
             pull_requests.seen_words(job(pull_request=replace(SEEN, before=SEEN.size, is_draft=True))),
         ],
         **{
-            f"what waits: {what}, {why}": face.wait_lines([Wait(what, why, NOW, NOW, HALF_PAST)])
-            for what in (Waiting.PROMPT, Waiting.MESSAGE)
-            for why in WaitWhy
+            f"what waits: {why}": face.wait_lines([Wait(Waiting.PROMPT, why, NOW, HALF_PAST)])
+            for why in (None, *QueueWhy)
         },
-        "what waits until some time": face.wait_lines([Wait(Waiting.POLL, WaitWhy.SERVICE, NOW, NOW)]),
+        "what waits until some time": face.wait_lines([Wait(Waiting.POLL, QueueWhy.SERVICE, NOW)]),
         "files that the agent did not get": face.files_not_sent(["logo.png", "<b>.zip"], ["notes.txt"]),
         "to the agent: who asked": [face.signature("Ana <b>", "docs"), face.signature(None, None)],
         "to the agent: a conversation and a file": face.attachments(

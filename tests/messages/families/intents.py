@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from bot.messages import intents
 from bot.model.ids import MessageTs, RequestKey
-from bot.model.jobs import JobState
+from bot.model.jobs import JobState, QueueWhy
 from bot.model.prompts import Unsent
-from bot.model.waits import Wait, Waiting, WaitWhy
+from bot.model.waits import Wait, Waiting
 from tests.builders import NOW
 from tests.messages.samples import job
 
@@ -17,7 +17,7 @@ _STATES = (JobState.WAITING, JobState.WORKING, JobState.PULL_REQUEST, JobState.F
 
 def samples() -> Mapping[str, object]:
     """The answer to a no, to a question, and to each of the bot's own words about a job."""
-    waits = [Wait(Waiting.PROMPT, WaitWhy.LIMIT, NOW, NOW, NOW)]
+    waits = [Wait(Waiting.PROMPT, QueueWhy.LIMIT, NOW, NOW)]
     ready, failed = job(JobState.PULL_REQUEST), job(JobState.FAILED)
     return {
         "a no": intents.what_should_change(),

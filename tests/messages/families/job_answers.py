@@ -9,11 +9,11 @@ from typing import Any
 
 from bot.messages import job_answers as say
 from bot.model.ids import ChannelId, JobNumber, Message, Refusal
-from bot.model.jobs import JobState, Listed, TrackedJob
+from bot.model.jobs import JobState, Listed, QueueWhy, TrackedJob
 from bot.model.outbox import NotPosted
 from bot.model.projects import Project
 from bot.model.visitors import Budget
-from bot.model.waits import Wait, Waiting, WaitWhy
+from bot.model.waits import Wait, Waiting
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import HALF_PAST, LATER, PERMALINK, job
 
@@ -67,7 +67,7 @@ def statuses() -> Mapping[str, Message]:
         project_label="<Acme>",
         by_mention=True,
     )
-    wait = Wait(Waiting.PROMPT, WaitWhy.LIMIT, NOW, NOW, HALF_PAST)
+    wait = Wait(Waiting.PROMPT, QueueWhy.LIMIT, NOW, HALF_PAST)
     return {
         "status": say.job_status(job(), PERMALINK),
         "status: without a thread": say.job_status(job(text="Fix the <!channel> page")),

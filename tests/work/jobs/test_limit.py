@@ -159,7 +159,7 @@ async def test_where_somebody_else_asks_one_person_gets_half_of_the_hour(talk: T
     await ask_often(talk, talk.ben, "b", 5)
     assert by(talk, "b") == 6
     eighth = talk.job(8)
-    assert "whoever asked has had their share of the hourly limit. It goes out at about <!date^" in eighth
+    assert "It starts at about <!date^" in eighth
     assert "Withdraw" in eighth.buttons
     talk.channel()
 
