@@ -6,7 +6,7 @@ import os
 import random
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -27,6 +27,7 @@ from bot.github import GithubClient
 from bot.health.checks import (
     HEAD_SECONDS,
     Checks,
+    Finding,
     SignatureCheck,
     SlackCheck,
     add_health_routes,
@@ -201,6 +202,7 @@ class HeldBot:
     _app: SlackApp
     _background: Background
     _gap: Gap
+    _metrics: Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]
     _ran_at: dict[str, datetime] = field(default_factory=dict)
 
     async def take(self, payload: dict[str, Any]) -> tuple[int, str]:
@@ -219,6 +221,10 @@ class HeldBot:
         while sum([await self._run(each) for each in await self._due_workers()]):
             has_worked = True
         return has_worked
+
+    async def metrics(self) -> str:
+        """Return the body of ``/metrics``."""
+        return (await self._metrics(()))[0].decode()
 
     async def next_due_at(self) -> datetime | None:
         """Return when the next row comes due, half a second from now at the earliest; None without any."""
@@ -271,7 +277,7 @@ async def held_bot(
         stack.push_async_callback(background.drain, 0.0)
         app = _listeners(settings, context, clients, background, gap, metrics)
         workers = [*queue_workers(context), *interval_workers(context)]
-        yield HeldBot(context, workers, app, background, gap)
+        yield HeldBot(context, workers, app, background, gap, metrics_page(context, metrics))
 
 
 async def migrate_database(settings: Settings) -> None:

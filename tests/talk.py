@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import aiohttp
+from prometheus_client.parser import text_string_to_metric_families
 
 from bot.app import Doors, HeldBot, Timeouts, held_bot, migrate_database, open_store
 from bot.settings import Settings
@@ -311,6 +312,17 @@ class Talk:
     def agent_got(self) -> list[str]:
         """Return the prompts that reached the docs service, in order."""
         return [prompt for _, prompt in self.service.prompts]
+
+    async def metrics(self) -> dict[str, float]:
+        """Return the bot's metrics, by the name without prefix and the values of the labels."""
+        await self._begin()
+        assert self._bot is not None
+        families = text_string_to_metric_families(await self._bot.metrics())
+        samples = [sample for family in families for sample in family.samples]
+        return {
+            " ".join([each.name.removeprefix("docs_bot_"), *each.labels.values()]): each.value
+            for each in samples
+        }
 
     def log(self) -> list[str]:
         """Read the lines of the log, from the level in the settings on: ``starts(log_level="INFO")``."""
