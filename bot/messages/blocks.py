@@ -24,7 +24,7 @@ URL_LENGTH = 3_000
 PLAIN_INPUT_LENGTH = 3_000
 OPTION_LENGTH = 75
 MOST_OPTIONS = 100
-_PLACEHOLDER_LENGTH = 150
+_PLACEHOLDER_LENGTH, _HINT_LENGTH = 150, 2_000
 _HOST_LENGTH = 48
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 _CODE_LENGTH = 300
@@ -262,13 +262,8 @@ def button(
     text: str, action_id: Action, value: str, *, style: str | None = None, url: str | None = None
 ) -> Block:
     """Return a button. ``style`` is ``primary``, ``danger`` or None."""
-    label = {"type": "plain_text", "text": clip(text, BUTTON_LENGTH), "emoji": True}
-    made: dict[str, Any] = {"type": "button", "text": label, "action_id": action_id, "value": value}
-    if style:
-        made["style"] = style
-    if url:
-        made["url"] = url
-    return made
+    made = {"type": "button", "text": plain_text(text, BUTTON_LENGTH), "action_id": action_id, "value": value}
+    return made | ({"style": style} if style else {}) | ({"url": url} if url else {})
 
 
 def actions(buttons: Sequence[Block]) -> tuple[Block, ...]:
@@ -276,16 +271,23 @@ def actions(buttons: Sequence[Block]) -> tuple[Block, ...]:
     return ({"type": "actions", "elements": list(buttons)},) if buttons else ()
 
 
+def plain_text(text: str, length: int = _HINT_LENGTH) -> Block:
+    """Return untrusted text for a button, a menu or a form, clipped."""
+    return {"type": "plain_text", "text": clip(text, length), "emoji": True}
+
+
+def option(label: str, value: str) -> Block:
+    """Return a choice of a menu or a form."""
+    return {"text": plain_text(label, OPTION_LENGTH), "value": value}
+
+
 def menu(placeholder: str, action_id: Action, options: Sequence[tuple[str, str]]) -> Block:
     """Return a menu of ``(label, value)`` options. Only the first ``MOST_OPTIONS`` are used."""
     return {
         "type": "static_select",
         "action_id": action_id,
-        "placeholder": {"type": "plain_text", "text": clip(placeholder, _PLACEHOLDER_LENGTH)},
-        "options": [
-            {"text": {"type": "plain_text", "text": clip(label, OPTION_LENGTH)}, "value": value}
-            for label, value in options[:MOST_OPTIONS]
-        ],
+        "placeholder": plain_text(placeholder, _PLACEHOLDER_LENGTH),
+        "options": [option(*each) for each in options[:MOST_OPTIONS]],
     }
 
 
@@ -335,24 +337,25 @@ def _said(block: Block) -> str:
             series = block["chart"]["series"]
             points = zip(*(each["data"] for each in series), strict=True)
             names = [each["name"] for each in series]
-            lines = [f"{block['title']}: {'; '.join(_point_said(point, names) for point in points)}."]
+            said = [
+                _row_said(point[0]["label"], names, (f"{each['value']:,}" for each in point), ", ")
+                for point in points
+            ]
+            lines = [f"{block['title']}: {'; '.join(said)}."]
         case "data_table":
             (_, *names), *rows = [[cell["text"] for cell in row] for row in block["rows"]]
             lines = [
                 f"*{escape(block['caption'])}*",
-                *(f"{rank}. {_row_said(row, names)}" for rank, row in enumerate(rows, 1)),
+                *(
+                    f"{rank}. {_row_said(code(label), names, map(escape, texts), ' · ')}"
+                    for rank, (label, *texts) in enumerate(rows, 1)
+                ),
             ]
     return "".join(f"\n{line}" for line in lines)
 
 
-def _point_said(point: Sequence[Block], names: Sequence[str]) -> str:
-    counts = (f"{name} {each['value']:,}" for name, each in zip(names, point, strict=True))
-    return f"{point[0]['label']} {', '.join(counts)}"
-
-
-def _row_said(row: Sequence[str], names: Sequence[str]) -> str:
-    cells = (f"{name} {escape(text)}" for name, text in zip(names, row[1:], strict=True))
-    return f"{code(row[0])} {' · '.join(cells)}"
+def _row_said(label: str, names: Sequence[str], texts: Iterable[str], sign: str) -> str:
+    return f"{label} {sign.join(f'{name} {text}' for name, text in zip(names, texts, strict=True))}"
 
 
 def with_buttons(said: str, buttons: Sequence[Block]) -> Message:

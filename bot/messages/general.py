@@ -169,24 +169,20 @@ def not_yours(job: JobNumber, requester: UserId) -> Message:
     )
 
 
-def _plain(text: str) -> Block:
-    return {"type": "plain_text", "text": text, "emoji": True}
-
-
 def _view(callback_id: str, title: str, private: str, *blocks: Block) -> Block:
-    buttons = {"submit": _plain("Send"), "close": _plain("Cancel")}
-    made = {"type": "modal", "callback_id": callback_id, "title": _plain(title), **buttons}
+    buttons = {"submit": b.plain_text("Send"), "close": b.plain_text("Cancel")}
+    made = {"type": "modal", "callback_id": callback_id, "title": b.plain_text(title), **buttons}
     return made | {"private_metadata": private, "blocks": list(blocks)}
 
 
 def _input(name: str, label: str, element: Block, hint: str | None = None) -> Block:
-    made: Block = {"type": "input", "block_id": name, "label": _plain(label)}
-    return made | {"element": element | {"action_id": name}} | ({"hint": _plain(hint)} if hint else {})
+    made: Block = {"type": "input", "block_id": name, "label": b.plain_text(label)}
+    return made | {"element": element | {"action_id": name}} | ({"hint": b.plain_text(hint)} if hint else {})
 
 
 def _text_input(placeholder: str, text: str) -> Block:
     made: Block = {"type": "plain_text_input", "multiline": True, "max_length": b.PLAIN_INPUT_LENGTH}
-    made["placeholder"] = _plain(placeholder)
+    made["placeholder"] = b.plain_text(placeholder)
     return made | {"initial_value": clip(visible(text), b.PLAIN_INPUT_LENGTH)} if text else made
 
 
@@ -196,10 +192,7 @@ def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> Block:
 
 def _select(options: Sequence[tuple[str, str]]) -> Block:
     """Return a menu of labels and values, of which the first is chosen."""
-    made = [
-        {"text": _plain(clip(label, b.OPTION_LENGTH)), "value": value}
-        for label, value in options[: b.MOST_OPTIONS]
-    ]
+    made = [b.option(*each) for each in options[: b.MOST_OPTIONS]]
     return {"type": "static_select", "options": made, "initial_option": made[0]}
 
 
@@ -224,7 +217,7 @@ def earlier_blocks(
     parts = "; ".join(counted(left_out[why], *words) for why, words in _LEFT_OUT.items() if left_out.get(why))
     if not messages:
         return (b.context(f"No earlier messages go along. Left out: {parts}."),) if parts else ()
-    option = {"text": _plain("Send them to the agent, as background"), "value": "yes"}
+    option = b.option("Send them to the agent, as background", "yes")
     chosen = {"initial_options": [option]} if is_chosen else {}
     boxes: Block = {"type": "checkboxes", "options": [option], **chosen}
     element = _text_input("Empty: nothing goes along", messages)

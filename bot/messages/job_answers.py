@@ -372,7 +372,10 @@ def limits(projects: Sequence[Limits]) -> Message:
 
 def _left(of: Limits) -> str:
     left = max(0, of.limit - of.used)
-    spent = f" ({_mine(of)})" if of.mine else ""
+    spent = ""
+    if of.mine:
+        verb = "is" if of.mine == 1 else "are"
+        spent = f" ({number(of.mine)} of the {number(of.used)} spent {verb} yours)"
     frees = f"; the next frees at {b.moment(of.frees_at, '{time}')}" if of.frees_at and not left else ""
     waits = (
         f" {counted(of.waiting, 'prompt waits', 'prompts wait')}; people take turns." if of.waiting else ""
@@ -386,7 +389,3 @@ def _left(of: Limits) -> str:
         f"{heading}*{number(left)} of {number(of.limit)} left this hour*{spent}{frees}.{waits} "
         f"Visitors: {number(reads)} of {number(of.analytics.limit)} reads left{reads_at}."
     )
-
-
-def _mine(of: Limits) -> str:
-    return f"{number(of.mine)} of the {number(of.used)} spent {'is' if of.mine == 1 else 'are'} yours"

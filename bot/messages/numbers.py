@@ -178,7 +178,10 @@ def page_table(caption: str, pages: Sequence[PageCounts], *, compared: bool, who
     header = ["Page", *(["Change"] if compared else []), "All together", "People", "AI agents"]
     rows = [[_text(name) for name in header]]
     for page in pages:
-        counts = map(_number, (page.now.total, page.now.human, page.now.ai))
+        counts = (
+            {"type": "raw_number", "value": count, "text": number(count)}
+            for count in (page.now.total, page.now.human, page.now.ai)
+        )
         rows.append([_text(shown_path(page.path)), *([_gain(page, whole)] if compared else []), *counts])
     return {
         "type": "data_table",
@@ -202,10 +205,6 @@ def shown_path(path: str, length: int = PATH_LENGTH) -> str:
 
 def _text(text: str) -> Block:
     return {"type": "raw_text", "text": text}
-
-
-def _number(count: int) -> Block:
-    return {"type": "raw_number", "value": count, "text": number(count)}
 
 
 def _gain(page: PageCounts, whole: bool) -> Block:
