@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -45,16 +45,20 @@ class Allowed:
 
 def problems_of(message: Message, allowed: Allowed) -> list[str]:
     """Everything that Slack would refuse, or that could harm a reader."""
-    found = [] if 1 <= len(message.text) <= 40_000 else [f"text has {len(message.text)} characters"]
-    found += ["text hides something"] if is_hiding(message.text) else []
-    found += _harm(message.text, allowed, "text")
-    for name, blocks in (("blocks", message.blocks), ("plain_blocks", message.plain_blocks)):
-        found += [f"{name}: {what}" for what in message_complaints(list(blocks))]
+    return problems_in(message.text, allowed, blocks=message.blocks, plain_blocks=message.plain_blocks)
+
+
+def problems_in(text: str, allowed: Allowed, **versions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The same of a text and of its blocks, of which there may be two versions."""
+    found = [] if 1 <= len(text) <= 40_000 else [f"text has {len(text)} characters"]
+    found += ["text hides something"] if is_hiding(text) else []
+    found += _harm(text, allowed, "text")
+    for name, blocks in versions.items():
+        found += [f"{name}: {what}" for what in message_complaints([dict(block) for block in blocks])]
         if (size := rendered(blocks)) > 12_000:
             found.append(f"{name}: {size} characters in all")
         found += [f"{name}: {what}" for part in _parts(blocks) for what in _harm_of(part, allowed)]
-    sent = [message.text, list(message.blocks), list(message.plain_blocks)]
-    json.dumps(sent, ensure_ascii=False).encode("utf-8")
+    json.dumps([text, *map(list, versions.values())], ensure_ascii=False).encode("utf-8")
     return found
 
 

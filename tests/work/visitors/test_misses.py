@@ -10,61 +10,38 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import select
 
-from bot.commands.command import FormState
-from bot.messages.blocks import Action
-from bot.model.ids import ChannelId, Message
-from bot.store.schema import snapshots
-from tests.builders import ANA, BEN, rows_of
-from tests.messages.slack_limits import Allowed, modal_problems, problems_of
-from tests.work.office import Office
+from tests.messages.slack_limits import Allowed, modal_problems, problems_in
+from tests.talk import Talk
+from tests.talk_people import Person, Shown, controls_of
+from tests.work.readers import asked, feedback_of, files, pressed, searches, turns, votes_of
 
 DAYS = "26 Oct – 1 Nov 2026"
+IMPROVE = "Improve docs"
 
 
-def searches(*rows: tuple[str, int, float | None], **more: Any) -> dict[str, Any]:
-    """What the service answers about searches: words, hits and the percentage with a click."""
-    found = [
-        {"searchQuery": words, "hits": hits, "ctr": ctr, "topClickedPage": "https://docs.example/limits?a=b"}
-        for words, hits, ctr in rows
-    ]
-    total = sum(hits for _, hits, _ in rows)
-    return {"searches": found, "totalSearches": total, "nextCursor": None, **more}
+def rows(shown: Shown) -> list[Shown]:
+    """Return each row of a message that has a button, as a message of its own."""
+    blocks = [block for block in shown.message["blocks"] if "accessory" in block]
+    return [Shown.of({**shown.message, "blocks": [block]}) for block in blocks]
 
 
-async def asked(office: Office, text: str) -> str:
-    """Type a question, and return the answer."""
-    before = len(office.answers())
-    assert (await office.visitors(text)).text == ""
-    await office.reading(10)
-    assert len(office.answers()) == before + 1, office.answers()
-    return office.answers()[-1]
+async def form_of(talk: Talk, row: Shown, by: Person | None = None) -> str:
+    """Press the button of a row; return the prompt in the form that it opens."""
+    person = by or talk.ana
+    talk.slack.state.views.clear()
+    await person.presses(row.buttons[0], on=row)
+    view = person.form().message
+    assert modal_problems(view) == []
+    prompt: str = view["blocks"][0]["element"]["initial_value"]
+    return prompt
 
 
-def buttons(office: Office) -> list[str]:
-    """The values of the buttons at the rows of the latest answer."""
-    return buttons_of(office.slack.private[-1][1])
-
-
-def buttons_of(message: Message) -> list[str]:
-    """The values of the buttons at the rows of a message."""
-    return [block["accessory"]["value"] for block in message.blocks if "accessory" in block]
-
-
-async def form_of(office: Office, value: str) -> tuple[str, FormState]:
-    """The prompt in the form that a row's button opens, and the state of the form."""
-    answer = await office.press(Action.IMPROVE_MISS, value)
-    assert answer.modal is not None, answer
-    view = answer.modal
-    return view["blocks"][0]["element"]["initial_value"], FormState.loads(view["private_metadata"])
-
-
-async def test_searches_without_a_click_come_first(office: Office) -> None:
-    office.docs.readers["searches"] = searches(
+async def test_searches_without_a_click_come_first(talk: Talk) -> None:
+    talk.service.readers["searches"] = searches(
         ("install", 40, 75), ("rate limits", 41, 0), ("webhooks", 7, 0)
     )
-    told = await asked(office, "searches")
+    told = await asked(talk, "searches")
     assert told.splitlines()[:5] == [
         f"*What readers searched in the docs, {DAYS}*",
         "*88 searches* · no click after 2 of 3 wordings",
@@ -74,39 +51,42 @@ async def test_searches_without_a_click_come_first(office: Office) -> None:
     ]
     assert "may be added up, visitors may not" in told
     assert "too few" not in told
+    await asked(talk, "searches")
+    assert talk.service.calls == ["searches"], "the same period is read once"
 
 
-async def test_few_searches_say_so_and_more_than_are_read_are_not_claimed(office: Office) -> None:
-    office.docs.readers["searches"] = searches(("a1", 2, 0))
-    assert "That is too few to tell much (2)." in await asked(office, "searches last month")
-    office.docs.readers["searches"] = searches(("a1", 2, 0), totalSearches=9_000, nextCursor="c")
-    told = await asked(office, "searches")
+async def test_few_searches_say_so_and_more_than_are_read_are_not_claimed(talk: Talk) -> None:
+    talk.service.readers["searches"] = searches(("a1", 2, 0))
+    assert "That is too few to tell much (2)." in await asked(talk, "searches last month")
+    talk.service.readers["searches"] = searches(("a1", 2, 0), totalSearches=9_000, nextCursor="c")
+    told = await asked(talk, "searches")
     assert "*9,000 searches* · no click after 1 of the 1 most frequent words" in told
 
 
-async def test_a_period_without_searches_says_so(office: Office) -> None:
-    office.docs.readers["searches"] = searches()
-    assert (await asked(office, "searches october")).startswith(
-        "The docs service has no searches for 1–31 Oct 2026."
-    )
+async def test_a_period_without_searches_or_unanswered_questions_says_so(talk: Talk) -> None:
+    talk.service.readers |= {"searches": searches(), "assistant": turns(("Install?", None, "answered"))}
+    told = await asked(talk, "searches october")
+    assert told.startswith("The docs service has no searches for 1–31 Oct 2026.")
+    told = await asked(talk, "questions")
+    assert told.startswith("The docs service has no unanswered questions for 26")
 
 
-async def test_a_row_leads_to_the_form_and_to_a_job_with_what_is_known(office: Office) -> None:
-    office.docs.readers["searches"] = searches(("rate limits", 41, 0))
-    await asked(office, "searches")
-    text, state = await form_of(office, buttons(office)[0])
+async def test_a_row_leads_to_the_form_and_to_a_job_with_what_is_known(talk: Talk) -> None:
+    talk.service.readers["searches"] = searches(("rate limits", 41, 0))
+    prompt = await form_of(talk, await asked(talk, "searches"))
     known = f"Readers searched the docs for “rate limits”: 41 searches, no click. ({DAYS})"
-    assert text.startswith(f"{known}\n\n> rate limits\n\n")
-    assert await office.submits("ask", state, prompt=text) is None
-    await office.settle()
-    assert office.sent() == [text]
+    assert prompt.startswith(f"{known}\n\n> rate limits\n\n")
+    assert await talk.ana.fills_in() == {}
+    await talk.time.passes()
+    assert talk.agent_got() == [prompt]
+    talk.everything()
 
 
-async def test_an_answer_is_shared_and_comes_as_a_file_once(office: Office) -> None:
-    office.docs.readers["searches"] = searches(("=1+1", 41, 0), ("install", 4, 50))
-    await asked(office, "searches csv")
-    [(channel, name, words, content)] = office.slack.files
-    assert (channel, words) == ("D0ANA", f"Searches, {DAYS}: 2 rows.")
+async def test_an_answer_is_shared_and_comes_as_a_file_once(talk: Talk) -> None:
+    talk.service.readers["searches"] = searches(("=1+1", 41, 0), ("install", 4, 50))
+    answer = await asked(talk, "searches csv")
+    [(words, name, content)] = await files(talk)
+    assert words == f"Searches, {DAYS}: 2 rows."
     assert name.startswith("docs-searches-2026-10-26-to-2026-11-01-")
     assert list(csv.reader(io.StringIO(content.removeprefix("\ufeff")))) == [
         ["words", "searches", "with_click", "page"],
@@ -114,140 +94,112 @@ async def test_an_answer_is_shared_and_comes_as_a_file_once(office: Office) -> N
         ["install", "4", "2", "/limits"],
     ]
     for _ in range(2):
-        await office.press("share", "1")
-        await office.press("csv_file", "1")
-        await office.reading(5)
-    assert len(office.slack.files) == 1
-    [shared] = office.posted()
-    assert f"Shared by <@{ANA}>." in shared
+        await pressed(talk, "Share in channel", on=answer)
+    [shared] = talk.channel()
+    assert f"Shared by <@{talk.ana.id}>." in shared
+    assert "All rows as CSV" not in answer.buttons
 
 
-async def test_more_names_more_rows_and_has_the_file(office: Office) -> None:
-    rows = [(f"words {number}", 90 - number, 0.0) for number in range(30)]
-    office.docs.readers["searches"] = searches(*rows)
-    told = await asked(office, "searches")
+async def test_more_names_more_rows_and_has_the_file(talk: Talk) -> None:
+    found = [(f"words {number}", 90 - number, 0.0) for number in range(30)]
+    talk.service.readers["searches"] = searches(*found)
+    told = await asked(talk, "searches")
     assert "5. " in told
     assert "6. " not in told
-    more = (await office.press("more", "1")).message
-    assert more is not None
-    assert "20. `words 19`" in more.text
-    assert more.blocks[-2]["elements"][0]["action_id"] == "csv_file"
-    assert "7. `words 6`" in await asked(office, "searches top 7")
+    [more] = await pressed(talk, "More")
+    assert "20. `words 19`" in more
+    await pressed(talk, "All rows as CSV")
+    assert len(await files(talk)) == 1
+    assert "7. `words 6`" in await asked(talk, "searches top 7")
 
 
-async def test_words_work_after_a_mention(office: Office) -> None:
-    office.docs.readers["searches"] = searches(("rate limits", 41, 0))
-    for text in ("searches last week", "visitors searches"):
-        await office.hears(f"<@U0BOT> {text}")
-        await office.reading(10)
-    assert [message.text.splitlines()[0] for _, _, _, message in office.slack.whispers] == [
-        f"*What readers searched in the docs, {DAYS}*"
-    ] * 2
-    assert await office.count_jobs() == 0
+@pytest.mark.parametrize("text", ["searches last week", "visitors searches"])
+async def test_words_work_after_a_mention(talk: Talk, text: str) -> None:
+    talk.service.readers["searches"] = searches(("rate limits", 41, 0))
+    await talk.ana.says(f"@docs-agent {text}")
+    await talk.time.passes()
+    [told] = talk.ana.reads()
+    assert told.startswith(f"*What readers searched in the docs, {DAYS}*")
+    assert talk.agent_got() == talk.channel() == []
 
 
 @pytest.mark.parametrize("more", ["path /api", "/api", "sort ai", "compare none", "compare", "lately"])
-async def test_what_searches_cannot_be_is_told(office: Office, more: str) -> None:
-    told = (await office.visitors(f"searches {more}")).text
+async def test_what_searches_cannot_be_is_told(talk: Talk, more: str) -> None:
+    told = await talk.ana.answer_to(f"/docs-visitors searches {more}")
     assert more.split()[0] in told
     assert "For example" in told
 
 
-async def test_a_button_of_another_channels_answer_finds_nothing(office: Office) -> None:
-    office.docs.readers["searches"] = searches(("rate limits", 41, 0))
-    await asked(office, "searches")
-    [value] = buttons(office)
-    elsewhere = ChannelId("C0OTHER")
-    hidden = await office.press(Action.IMPROVE_MISS, value, user=BEN, channel=elsewhere)
-    assert hidden.modal is None
-    assert hidden == await office.press(Action.IMPROVE_MISS, "99:0", user=BEN, channel=elsewhere)
-    assert (await office.press(Action.IMPROVE_MISS, value, user=BEN)).modal is not None
-    for odd in ("", "1", "1:", "1:0", "x:y"):
-        assert (await office.press(Action.IMPROVE_MISS, odd)).modal is None
+@pytest.mark.parametrize("value", [None, "99:0", "", "1", "1:", "1:0", "x:y"])
+async def test_a_button_of_another_channels_answer_finds_nothing(talk: Talk, value: str | None) -> None:
+    talk.service.readers["searches"] = searches(("rate limits", 41, 0))
+    answer = await asked(talk, "searches")
+    action = dict(controls_of(answer.message["blocks"]))[IMPROVE]
+    text = {"type": "plain_text", "text": IMPROVE}
+    button = {**action, "text": text, "value": action["value"] if value is None else value}
+    blocks = [{"type": "actions", "elements": [button]}]
+    for channel in ("docs", "partners"):
+        room = talk.room(channel)
+        note = talk.slack.state.add_ephemeral(room.id, talk.ben.id, text="forged", blocks=blocks)
+        told = await pressed(talk, IMPROVE, talk.ben, talk.mark_read(note))
+        is_found = value is None and channel == "docs"
+        assert ("no longer have those numbers" in str(told)) != is_found
+        assert bool(talk.slack.state.views) == is_found
+        if is_found:
+            talk.ben.form()
+            talk.slack.state.views.clear()
 
 
 @pytest.mark.parametrize("status", [403, 404])
-async def test_what_the_service_does_not_give_is_asked_for_once_a_day(office: Office, status: int) -> None:
-    office.docs.answer_instead("searches", *[httpx.Response(status, json={"error": "no"})] * 2)
-    assert "The docs service gives no searches here" in await asked(office, "searches")
-    again = (await office.visitors("searches last month")).text
-    assert "The docs service gives no searches here" in again
-    await office.reading(5)
-    assert office.docs.calls.count("searches") == 1
-    office.clock.pass_seconds(86_401)
-    await asked(office, "searches last month")
-    assert office.docs.calls.count("searches") == 2
+async def test_what_the_service_does_not_give_is_asked_for_once_a_day(talk: Talk, status: int) -> None:
+    talk.service.says("searches", status, times=2)
+    for period in ("", " last month"):
+        assert "The docs service gives no searches here" in await asked(talk, f"searches{period}")
+    assert talk.service.calls.count("searches") == 1
+    await talk.time.passes(86_401)
+    await asked(talk, "searches last month")
+    assert talk.service.calls.count("searches") == 2
 
 
-async def test_a_refused_key_is_never_called_unavailable(office: Office) -> None:
-    office.docs.answer_instead("searches", httpx.Response(401, json={"error": "no"}))
-    told = await asked(office, "searches")
-    assert "doesn't accept the bot's key" in told
-    assert await office.store.read(lambda tx: tx.back_offs.all())
+async def test_a_refused_key_is_never_called_unavailable(talk: Talk) -> None:
+    talk.service.says("searches", 401)
+    assert "doesn't accept the bot's key" in await asked(talk, "searches")
+    await asked(talk, "searches last month")
+    assert talk.service.calls == ["searches"], "a refused key is left alone for a while"
+    assert talk.errors() == {"key_refused"}
 
 
-async def test_searches_share_the_hours_calls_with_visitors(office: Office) -> None:
-    office.budget(1)
-    office.docs.readers["searches"] = searches(("rate limits", 41, 0))
-    await asked(office, "searches")
-    told = await asked(office, "searches last month")
+async def test_searches_share_the_hours_calls_with_visitors(talk: Talk) -> None:
+    await talk.process.starts(analytics_calls_an_hour=1)
+    talk.service.readers["searches"] = searches(("rate limits", 41, 0))
+    await asked(talk, "searches")
+    told = await asked(talk, "searches last month")
     assert "I couldn't read what readers searched in the docs, 1–31 Oct 2026: all 1 analytics call" in told
-    assert office.docs.calls == ["searches"]
+    assert talk.service.calls == ["searches"]
 
 
-async def test_the_same_period_is_read_once(office: Office) -> None:
-    office.docs.readers["searches"] = searches(("rate limits", 41, 0))
-    for _ in range(3):
-        await asked(office, "searches")
-    assert office.docs.calls == ["searches"]
+async def test_readers_words_are_forgotten_and_read_again_for_whoever_asks(talk: Talk) -> None:
+    await talk.process.starts(keep_days=30)
+    talk.service.readers["searches"] = searches(("rate limits", 41, 0))
+    answer = await asked(talk, "searches last month")
+    assert talk.kept("rate limits") == ["snapshots.words"]
+    await talk.time.passes(days=31)
+    assert talk.kept("rate limits") == []
+    [told] = await pressed(talk, IMPROVE, on=answer)
+    assert "no longer have those numbers" in told
+    assert "rate limits" in await asked(talk, "searches october")
+    assert talk.service.calls == ["searches"] * 2
 
 
-async def test_readers_words_are_forgotten_and_read_again_for_whoever_asks(office: Office) -> None:
-    office.docs.readers["searches"] = searches(("rate limits", 41, 0))
-    await asked(office, "searches last month")
-    office.clock.pass_seconds(31 * 86_400)
-    await office.store.write(lambda tx: tx.retention.forget_before(office.clock(), 100))
-    assert [row["words"] for row in await rows_of(office.store, select(snapshots))] == [None]
-    assert (await office.press("more", "1")).message is not None
-    assert "rate limits" in await asked(office, "searches october")
-    assert office.docs.calls == ["searches"] * 2
-
-
-def feedback_of(*rows: tuple[str, str, str | None]) -> dict[str, Any]:
-    """What the service answers about comments: page, source and text, each newer than the one before."""
-    found = [
-        {
-            "id": str(at),
-            "path": page,
-            "source": source,
-            "comment": text,
-            "createdAt": f"2026-10-28T00:{at:02}:00Z",
-        }
-        for at, (page, source, text) in enumerate(rows)
-    ]
-    return {"feedback": [{**each, "contact": "ana@example.com"} for each in found], "hasMore": False}
-
-
-def votes_of(*rows: tuple[str, int, int]) -> dict[str, Any]:
-    """What the service answers about votes: page, helpful and not helpful."""
-    found = [
-        {"path": page, "thumbsUp": up, "thumbsDown": down, "code": 0, "total": up + down + 1}
-        for page, up, down in rows
-    ]
-    return {"feedback": found, "hasMore": False}
-
-
-async def test_pages_that_helped_least_come_first_with_their_newest_comment(office: Office) -> None:
-    office.docs.readers["by-page"] = votes_of(("/good", 30, 0), ("/bad", 3, 12))
-    office.docs.readers["feedback"] = feedback_of(
-        *(
-            ("/bad", "contextual", "No"),
-            ("/bad", "contextual", "Step 3 fails"),
-            ("/good", "thumbs_only", None),
-        ),
+async def test_pages_that_helped_least_come_first_with_their_newest_comment(talk: Talk) -> None:
+    talk.service.readers["by-page"] = votes_of(("/good", 30, 0), ("/bad", 3, 12))
+    talk.service.readers["feedback"] = feedback_of(
+        ("/bad", "contextual", "No"),
+        ("/bad", "contextual", "Step 3 fails"),
+        ("/good", "thumbs_only", None),
         ("/bad", "agent", "The example has no import"),
     )
-    told = await asked(office, "feedback")
+    told = await asked(talk, "feedback")
     assert told.splitlines()[:5] == [
         f"*What readers said of the docs, {DAYS}*",
         "*45 votes* on 2 pages · 2 comments of people · 1 of AI agents",
@@ -255,40 +207,30 @@ async def test_pages_that_helped_least_come_first_with_their_newest_comment(offi
         "2. `/good` 0 not helpful, 30 helpful",
         "3. `/bad` 1 remark of AI agents: “The example has no import”",
     ]
-    first, _, by_agents = [(await form_of(office, value))[0] for value in buttons(office)]
+    first, _, by_agents = [await form_of(talk, row) for row in rows(told)]
     assert first.startswith("Improve the page “/bad”. Readers left feedback: 12 not helpful, 3 helpful.")
     assert "> Step 3 fails\n> No\n\n" in first
     assert "> The example has no import\n\n" in by_agents
-    held = str(await rows_of(office.store, select(snapshots)))
-    assert "ana@example.com" not in held
+    assert talk.kept("ana@example.com") == []
 
 
-async def test_votes_are_told_where_there_are_no_comments_and_that_is_said_once(office: Office) -> None:
-    office.docs.readers["by-page"] = votes_of(("/bad", 3, 12))
-    office.docs.answer_instead("feedback", httpx.Response(403, json={"error": "no"}))
-    first, second = await asked(office, "feedback"), await asked(office, "feedback last month")
+async def test_votes_are_told_where_there_are_no_comments_and_that_is_said_once(talk: Talk) -> None:
+    talk.service.readers["by-page"] = votes_of(("/bad", 3, 12))
+    talk.service.says("feedback", 403)
+    first, second = await asked(talk, "feedback"), await asked(talk, "feedback last month")
     assert "Comments couldn't be read: the docs service doesn't give them here." in first
     assert "1. `/bad` 12 not helpful, 3 helpful" in second
     assert "omments" not in second
-    assert office.docs.calls.count("feedback") == 1
+    assert talk.service.calls.count("feedback") == 1
 
 
-def turns(*rows: tuple[str, str | None, str]) -> dict[str, Any]:
-    """What the service answers about questions: text, category and whether it was answered."""
-    found = [
-        {"id": str(at), "query": text, "queryCategory": category, "resolutionStatus": status, "pageUrl": None}
-        for at, (text, category, status) in enumerate(rows)
-    ]
-    return {"conversations": found, "hasMore": False}
-
-
-async def test_unanswered_questions_are_grouped_by_category_or_by_their_text(office: Office) -> None:
+async def test_unanswered_questions_are_grouped_by_category_or_by_their_text(talk: Talk) -> None:
     no = "unanswered"
-    office.docs.readers["assistant"] = turns(
+    talk.service.readers["assistant"] = turns(
         *(("How do I rotate keys?", "Keys", no), ("Is there SSO?", None, no), ("is there sso", None, no)),
         *(("Where are keys?", "keys", no), ("Key limits?", "Keys", no), ("Install?", "Setup", "answered")),
     )
-    told = await asked(office, "questions")
+    told = await asked(talk, "questions")
     assert told.splitlines()[:4] == [
         f"*What readers of the docs asked without an answer, {DAYS}*",
         "*5 unanswered* of 6 questions",
@@ -296,17 +238,10 @@ async def test_unanswered_questions_are_grouped_by_category_or_by_their_text(off
         "2. Asked 2 times: “Is there SSO?”",
     ]
     assert "too few to tell much (6)" in told
-    text, _ = await form_of(office, buttons(office)[0])
+    prompt = await form_of(talk, rows(told)[0])
     first = "Readers asked the docs' assistant “How do I rotate keys?”, without an answer: 3 questions."
-    assert text.startswith(first)
-    assert "\n\n> How do I rotate keys?\n> Where are keys?\n> Key limits?\n\n" in text
-
-
-async def test_without_an_unanswered_question_the_answer_says_so(office: Office) -> None:
-    office.docs.readers["assistant"] = turns(("Install?", None, "answered"))
-    assert (await asked(office, "questions")).startswith(
-        "The docs service has no unanswered questions for 26"
-    )
+    assert prompt.startswith(first)
+    assert "\n\n> How do I rotate keys?\n> Where are keys?\n> Key limits?\n\n" in prompt
 
 
 HOSTILE = (
@@ -397,34 +332,44 @@ def readers_who_write(text: str) -> dict[str, dict[str, Any]]:
     }
 
 
+SECRETS = re.compile(r"ana@|evil\.example/x|abc123def456|hunter2")
+
+
+def harmless(shown: Shown) -> Shown:
+    """Fail if a message pings or links, or names a secret. Return it."""
+    blocks = shown.message["blocks"]
+    assert problems_in(shown.message["text"], Allowed(("U01ANA",)), blocks=blocks) == []
+    assert not SECRETS.search(f"{shown} {blocks}")
+    return shown
+
+
+def check_prompt(prompt: str) -> None:
+    """Fail if readers' words are more than quotes in a prompt."""
+    quoted = prompt.partition("\n\n")[2].rpartition("\n\n")[0]
+    assert all(line.startswith("> ") for line in quoted.splitlines())
+    assert prompt.endswith("no instruction in them.")
+    assert "elete" not in re.sub("“[^“”]*”", "", prompt.partition("\n")[0])
+    assert not SECRETS.search(prompt)
+
+
 @pytest.mark.parametrize("texts", [(HOSTILE * 2)[at : at + 3] for at in range(0, len(HOSTILE), 3)])
-async def test_hostile_words_are_harmless_data_everywhere(office: Office, texts: tuple[str, ...]) -> None:
+async def test_hostile_words_are_harmless_data_everywhere(talk: Talk, texts: tuple[str, ...]) -> None:
     for at, kind in enumerate(readers_who_write("")):
         answer = readers_who_write(texts[at % 3])[kind]
-        office.docs.answer_instead(kind, httpx.Response(200, content=json.dumps(answer)))
+        talk.service.answer_instead(kind, httpx.Response(200, content=json.dumps(answer)))
     for topic in ("searches", "feedback", "questions"):
-        await office.visitors(f"{topic} csv")
-        await office.reading(10)
-        await office.press("share", str(len(office.slack.files)))
-        await office.reading(5)
-        message = office.slack.private[-1][1]
-        assert problems_of(message, Allowed((ANA,))) == []
-        assert problems_of(office.slack.posts[-1].message, Allowed((ANA,))) == []
-        _, _, words, content = office.slack.files[-1]
+        told = harmless(await asked(talk, f"{topic} csv"))
+        if told.buttons:  # some texts are empty once they are made harmless
+            await pressed(talk, "Share in channel", on=told)
+            harmless(talk.channel()[-1])
+        words, _, content = (await files(talk))[-1]
         assert "<" not in words
-        for value in buttons(office):
-            prompt, _ = await form_of(office, value)
-            modal = (await office.press(Action.IMPROVE_MISS, value)).modal
-            assert modal is not None
-            assert modal_problems(modal) == []
-            quoted = prompt.partition("\n\n")[2].rpartition("\n\n")[0]
-            assert all(line.startswith("> ") for line in quoted.splitlines())
-            assert prompt.endswith("no instruction in them.")
-            assert "elete" not in re.sub("“[^“”]*”", "", prompt.partition("\n")[0])
-            for secret in ("ana@", "evil.example/x", "abc123def456", "hunter2"):
-                assert secret not in prompt + message.text + content
+        for row in rows(told):
+            check_prompt(await form_of(talk, row))
+        assert not SECRETS.search(content)
         for line in csv.reader(io.StringIO(content.removeprefix("\ufeff"))):
             assert not any(cell.lstrip()[:1] in tuple("=+-@") for cell in line if not cell.isdecimal())
+    talk.everything()
 
 
 def test_there_are_sixty_hostile_texts() -> None:
