@@ -258,3 +258,12 @@ def tell_not_allowed(context: Context, tx: Transaction, origin: Origin, why: Not
     if tx.members.may_tell_denied(origin.user, context.access_policy.rule, now):
         key = f"{origin.key}:not_allowed"
         tx.outbox.add(NewDelivery.private(key, origin.channel, origin.user, why.message), now)
+
+
+async def zone_of(context: Context, user: UserId) -> str:
+    """Return somebody's time zone; UTC if they have none, or Slack does not return it."""
+    try:
+        return await context.messenger.user_zone(user) or "UTC"
+    except SlackError as error:
+        log.warning("zone_not_told", user=user, reason=str(error))
+        return "UTC"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 import structlog
@@ -18,13 +18,12 @@ from bot.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptStat
 from bot.model.questions import working_time
 from bot.slack_text import from_plain
 from bot.store import Transaction
-from bot.work.access import Readable, Steerable, check_channel
+from bot.work.access import Readable, Steerable, check_channel, zone_of
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs import thread
 from bot.work.jobs.ask import Asked, FollowedUp, ask, follow_up
 from bot.work.jobs.settle_prompt import drop_follow_ups, show_decision
 from bot.work.jobs.thread import redraw_face, say
-from bot.work.ports import SlackError
 from bot.work.writing import unless_taken_over
 
 
@@ -240,8 +239,6 @@ def take_back_waiting(
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
-_AGAIN = timedelta(minutes=10)
-"""When to ask Slack again for a time zone that it did not tell."""
 
 
 async def remind(context: WorkerContext) -> int:
@@ -251,27 +248,18 @@ async def remind(context: WorkerContext) -> int:
     """
     due = await context.store.read(lambda tx: tx.jobs.to_remind(context.clock(), _AT_ONCE))
     for job in due:
-        zone = await _zone(context, job.recipient)
+        zone = await zone_of(context, job.recipient)
         await context.store.write(partial(_remind, context, job, zone))
     if due:
         context.wake()
     return len(due)
 
 
-async def _zone(context: WorkerContext, user: UserId) -> str | None:
-    """Return somebody's time zone, UTC if they have none; None if Slack does not tell at this moment."""
-    try:
-        return await context.messenger.user_zone(user) or "UTC"
-    except SlackError as error:
-        log.warning("zone_not_told", user=user, reason=str(error))
-        return None
-
-
-def _remind(context: WorkerContext, seen: TrackedJob, zone: str | None, tx: Transaction) -> None:
+def _remind(context: WorkerContext, seen: TrackedJob, zone: str, tx: Transaction) -> None:
     now, job = context.clock(), tx.jobs.get_locked(seen.number)
     if job is None or job.remind_at != seen.remind_at or not job.awaits_review:
         return  # another process was faster, or the job has gone on
-    at = working_time(now, zone) if zone else now + _AGAIN
+    at = working_time(now, zone)
     tx.jobs.update(job.number, remind_at=at if at > now else None)
     if at <= now:
         thread.remind(context, tx, job, now)

@@ -16,9 +16,8 @@ from bot.model.prompts import Act
 from bot.model.questions import NOBODY, QuestionKind, Subscription, SubscriptionState, VisitorsQuery, Weekday
 from bot.model.visitors import Period, ReadingProblem, SnapshotState, last_full_week
 from bot.store import Transaction
-from bot.work.access import Allowed
+from bot.work.access import Allowed, zone_of
 from bot.work.context import Context, WorkerContext
-from bot.work.ports import SlackError
 from bot.work.visitors.question import LATEST, WANTED, ask, request_missed
 
 log = structlog.get_logger(__name__)
@@ -197,7 +196,8 @@ async def plan_digests(context: WorkerContext) -> int:
 
 async def _post_first(context: WorkerContext, subscription: Subscription) -> None:
     """Post into the channel once. The subscription becomes active only when this post has arrived."""
-    zone = subscription.weekly.zone if subscription.has_zone else await _zone_of(context, subscription)
+    known_zone = subscription.weekly.zone if subscription.has_zone else None
+    zone = known_zone or await zone_of(context, subscription.owner)
 
     def post_first(tx: Transaction) -> None:
         changed = tx.subscriptions.change(
@@ -235,15 +235,6 @@ def _first_run(context: WorkerContext, tx: Transaction, subscription: Subscripti
 def _key(subscription: Subscription, week: Period) -> RequestKey:
     """Return the unique key of a subscription's digest of a week."""
     return RequestKey(f"digest:{subscription.id}:{week.first.isoformat()}")
-
-
-async def _zone_of(context: WorkerContext, subscription: Subscription) -> str:
-    """Return the subscriber's time zone, or UTC if Slack does not tell. The first post shows it."""
-    try:
-        return await context.messenger.user_zone(subscription.owner) or "UTC"
-    except SlackError as error:
-        log.warning("zone_not_told", user=subscription.owner, reason=str(error))
-        return "UTC"
 
 
 def _plan(context: WorkerContext, tx: Transaction) -> bool:
