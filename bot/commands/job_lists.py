@@ -151,7 +151,7 @@ def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId
     return say.Limits(
         used=context.uses_an_hour if held_until else len(uses),
         limit=context.uses_an_hour,
-        frees_at=held_until or frees_at(uses, context.uses_an_hour, 1),
+        frees_at=held_until or frees_at(uses, context.uses_an_hour),
         waiting=tx.prompts.waiting_for_quota(which),
         mine=sum(use.asked_by == user for use in uses),
         analytics=context.budget(tx, which),

@@ -263,7 +263,7 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     notes = []
     if job.queue_until and _may_queue(job):
         what = "It" if job.state is JobState.WAITING else "A follow-up"
-        notes.append(wait_words(job.queue_why, job.queue_until, what=what))
+        notes.append(wait_words(job.queue_why, job.queue_until, job.queue_before, what=what))
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
@@ -341,19 +341,24 @@ def in_private(job: TrackedJob) -> list[Block]:
 def wait_lines(waiting: Sequence[Wait]) -> list[str]:
     """Return why a job waits and until when, as one line at most."""
     told = [wait for wait in waiting if wait.why or (wait.what is Waiting.PROMPT and wait.until)]
-    return [wait_words(wait.why, wait.until, what="It") for wait in told[:1]]
+    return [wait_words(wait.why, wait.until, wait.before, what="It") for wait in told[:1]]
 
 
 _WORDS = {
     None: "{what} goes out {soon}",
-    QueueWhy.LIMIT: "{what} starts {about}, when the hourly limit frees",
+    QueueWhy.LIMIT: "{what} starts {soon} at the earliest: the hourly limit has no use free for it{before}",
     QueueWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
     QueueWhy.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
     QueueWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
 }
 
 
-def wait_words(why: QueueWhy | None, until: datetime | None, *, what: str) -> str:
-    """Return why something waits and until when. ``what`` begins the sentence."""
-    at = f"at {b.moment(until, '{time}')}" if until else "soon"
-    return _WORDS[why].format(what=what, soon=at, about=f"at about {at.removeprefix('at ')}" if until else at)
+def wait_words(why: QueueWhy | None, until: datetime | None, before: int | None = None, *, what: str) -> str:
+    """Return why something waits and until when.
+
+    Args:
+        before: how many prompts go first, if it waits for the hourly limit.
+        what: the subject of the sentence.
+    """
+    soon = f"at {b.moment(until, '{time}')}" if until else "soon"
+    return _WORDS[why].format(what=what, soon=soon, before=f", {before} before it" if before else "")

@@ -204,6 +204,7 @@ class JobFields(JobDetails, total=False):
     told_running_at: datetime | None
     queue_until: datetime | None
     queue_why: QueueWhy | None
+    queue_before: int
     poll_at: datetime | None
     misses: int
     missing_since: datetime | None
@@ -328,6 +329,8 @@ class TrackedJob:
     problem: str | None = None
     queue_until: datetime | None = None
     queue_why: QueueWhy | None = None
+    queue_before: int | None = None
+    """How many prompts go before it, if it waits for the hourly limit."""
     uses_left: int | None = None
     also_asked: tuple[UserId, ...] = ()
     earlier: Earlier | None = None

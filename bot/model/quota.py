@@ -68,7 +68,9 @@ class Queued:
     in_queue: bool = False
     refused_at: datetime | None = None
     told_until: datetime | None = None
-    """Until when it waits, as its job's status message says."""
+    """Until when it waits at the earliest, as its job's status message says."""
+    told_before: int | None = None
+    """How many go before it, as its job's status message says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +78,6 @@ class Use:
     """One use of the quota: a create or a follow-up."""
 
     asked_by: UserId
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A prompt that has to wait, and when it goes out as far as can be told now."""
-
-    waiting: Queued
     at: datetime
 
 
@@ -120,60 +114,29 @@ def share(limit: int, *, is_alone: bool) -> int:
 
 
 def in_turn(
-    queue: Sequence[Queued], uses: Sequence[Use], limit: int, now: datetime, held_until: datetime | None
-) -> tuple[Sequence[Queued], Sequence[Turn]]:
-    """Return the prompts of a queue, in its order, that may go now, and when each of the others goes.
+    queue: Sequence[Queued], uses: Sequence[Use], limit: int, held_until: datetime | None
+) -> tuple[Sequence[Queued], Sequence[Queued]]:
+    """Return the prompts of a queue, in its order, that may go now, and those that wait.
 
-    ``uses``: those of the last hour. ``held_until``: until when the service says that it takes none.
+    Args:
+        uses: those of the last hour.
+        held_until: the time until which the service accepts none.
     """
-    within, over = _split(queue, uses, limit)
-    room = max(0, limit - len(uses))
-    going = [] if held_until else within[:room]
-    room -= len(going)
-    counted = [*uses, *(Use(each.asked_by, now) for each in going)]
-    had: dict[UserId, list[datetime]] = {each.asked_by: [] for each in queue}
-    for use in counted:
-        had.setdefault(use.asked_by, []).append(use.at)
-    alone_at, turns = _alone_at(queue, uses, now), []
-    for position, waiting in enumerate([*within[len(going) :], *over], 1):
-        frees = frees_at(counted, limit, position - room) if position > room else now
-        at, mine = max(frees or now + UNKNOWN_WAIT, held_until or now), had[waiting.asked_by]
-        own = _share_frees_at(mine, limit, alone_at) if position > len(within) - len(going) else None
-        at = max(at, own or at)
-        mine.append(at)
-        turns.append(Turn(waiting, at))
-    return going, turns
-
-
-def _split(queue: Sequence[Queued], uses: Sequence[Use], limit: int) -> tuple[list[Queued], list[Queued]]:
-    """Split a queue into the prompts within the shares of their people and those over them."""
-    within: list[Queued] = []
-    over: list[Queued] = []
     count = Counter(use.asked_by for use in uses)
-    most = share(limit, is_alone=len({*count, *(each.asked_by for each in queue)}) == 1)
+    most = share(limit, is_alone=len({*count, *(waiting.asked_by for waiting in queue)}) == 1)
+    room, going, left = 0 if held_until else limit - len(uses), list[Queued](), list[Queued]()
     for waiting in queue:
+        may_go = len(going) < room and count[waiting.asked_by] < most
+        (going if may_go else left).append(waiting)
         count[waiting.asked_by] += 1
-        (within if count[waiting.asked_by] <= most else over).append(waiting)
-    return within, over
+    return going, left
 
 
-def _alone_at(queue: Sequence[Queued], uses: Sequence[Use], now: datetime) -> datetime | None:
-    """Return when nobody else has asked within the hour; None while several wait."""
-    people = {each.asked_by for each in queue}
-    others = [use.at + QUOTA_PERIOD + _MARGIN for use in uses if use.asked_by not in people]
-    return None if len(people) > 1 else max(others, default=now)
-
-
-def _share_frees_at(mine: Sequence[datetime], limit: int, alone_at: datetime | None) -> datetime | None:
-    """Return when somebody with these uses has had less than their share; None if they have now."""
-    usual = _room_at(mine, share(limit, is_alone=False))
-    if usual is None or alone_at is None:
-        return usual
-    return min(usual, max(alone_at, _room_at(mine, share(limit, is_alone=True)) or alone_at))
-
-
-def _room_at(mine: Sequence[datetime], most: int) -> datetime | None:
-    return sorted(mine)[-most] + QUOTA_PERIOD + _MARGIN if len(mine) >= most else None
+def next_free_at(uses: Sequence[Use], limit: int, now: datetime, held_until: datetime | None) -> datetime:
+    """Return the earliest time at which a waiting prompt can go: no use frees and no share grows before."""
+    if held_until and len(uses) < limit:
+        return held_until
+    return max(frees_at(uses, limit) or now + UNKNOWN_WAIT, held_until or now)
 
 
 def remembered_since(queue: Sequence[Queued], now: datetime) -> datetime:
@@ -190,17 +153,11 @@ def still_counted(uses: Sequence[Use], now: datetime) -> list[Use]:
     return [use for use in uses if use.at > now - QUOTA_PERIOD]
 
 
-def frees_at(uses: Sequence[Use], limit: int, nth: int) -> datetime | None:
-    """Return when the ``nth`` prompt of the queue (from 1) can be sent, as the uses of the last hour expire.
-
-    Returns None if there are no uses: then the time is unknown.
-    """
-    if not uses:
-        return None
+def frees_at(uses: Sequence[Use], limit: int) -> datetime | None:
+    """Return when the next use of the last hour's expires; None if there are none: then it is unknown."""
     # If there are more uses than the limit allows, only the newest delay the queue.
     times = sorted(use.at for use in uses)[-limit:]
-    hours, turn = divmod(nth - 1, len(times))
-    return times[turn] + QUOTA_PERIOD * (hours + 1) + _MARGIN
+    return times[0] + QUOTA_PERIOD + _MARGIN if times else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,5 +31,7 @@ class Wait:
     until: datetime | None = None
     """None if the time is unknown or has passed."""
     job: JobNumber | None = None
+    before: int = 0
+    """How many prompts go first, if it waits for the hourly limit."""
     stuck_since: datetime | None = None
     """The time from which a worker could claim it, or has held it; None if no worker can."""

@@ -45,7 +45,7 @@ from bot.store.schema import SEEN, back_offs, channels, jobs, prompts, pull_requ
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 _OPEN = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
 _OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c.root_ts.is_not(None))
-_NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_why": None}
+_NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_why": None, "queue_before": None}
 
 _ADD = jobs.insert().returning(jobs.c.number)
 

@@ -36,7 +36,11 @@ from bot.store.queues import ABANDONED_PROMPTS, NEW_PROMPTS, UNSETTLED, WAITING_
 from bot.store.schema import audit, jobs, prompts
 
 _to_queued = reader(
-    Queued, prompts, refused_at=lambda row: row["sent_at"], told_until=lambda row: row["told_until"]
+    Queued,
+    prompts,
+    refused_at=lambda row: row["sent_at"],
+    told_until=lambda row: row["told_until"],
+    told_before=lambda row: row["told_before"],
 )
 _NOT_FAILED = (
     JobState.WAITING,
@@ -82,10 +86,10 @@ _WAITING_PROJECTS = select(prompts.c.project).where(WAITING_PROMPTS.waits, WAITI
 _QUOTA_QUEUE = (
     select(
         *prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "in_queue", "sent_at"],
-        select(jobs.c.queue_until)
-        .where(jobs.c.number == prompts.c.job)
-        .scalar_subquery()
-        .label("told_until"),
+        *(
+            select(column).where(jobs.c.number == prompts.c.job).scalar_subquery().label(f"told_{name}")
+            for name, column in (("until", jobs.c.queue_until), ("before", jobs.c.queue_before))
+        ),
     )
     .where(
         prompts.c.project == bindparam("of_project"),

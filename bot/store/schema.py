@@ -80,6 +80,7 @@ jobs = Table(
     Column("problem", UserText),
     Column("queue_until", UtcDateTime),
     Column("queue_why", Choice(QueueWhy)),
+    Column("queue_before", Integer),
     Column("uses_left", Integer),
     Column("also_asked", People),
     Column("earlier", Json(Earlier)),

@@ -42,6 +42,7 @@ _PROMPTS = (
     select(
         *prompts.c["job", "state", "asked_at", "due_at", "in_queue"],
         _job.c.state.label("job_state"),
+        _job.c.queue_before,
         *_PAUSE,
         _CLAIMABLE_PROMPT.label("is_claimable"),
     )
@@ -93,7 +94,8 @@ class WaitRepository(Repository):
         if row is None:
             return None
         created_at, stuck_since = row["created_at"], _stuck(row, "created_at")
-        return Wait(Waiting.MESSAGE, None, created_at, _ahead(row, now), row["job"], stuck_since)
+        until = _ahead(row, now)
+        return Wait(Waiting.MESSAGE, None, created_at, until, row["job"], stuck_since=stuck_since)
 
     def backlog(self, now: datetime) -> dict[str, float]:
         """Return the unsettled work of all processes, by the name of its gauge: numbers of rows, and ages.
@@ -131,15 +133,15 @@ class WaitRepository(Repository):
 
 
 def _prompt(row: RowMapping, now: datetime) -> Wait:
-    why, until = None, _ahead(row, now)
+    why, until, before = None, _ahead(row, now), 0
     is_waiting = row["state"] == PromptState.WAITING
     if row["state"] == PromptState.UNCONFIRMED or (is_waiting and row["job_state"] == JobState.UNCONFIRMED):
         why, until = QueueWhy.PERSON, None
     elif is_waiting and row["reason"]:
         why, until = _trouble(row["reason"]), row["paused_until"]
     elif is_waiting and row["in_queue"] and until:
-        why = QueueWhy.LIMIT
-    return Wait(Waiting.PROMPT, why, row["asked_at"], until, row["job"], _stuck(row, "asked_at"))
+        why, before = QueueWhy.LIMIT, row["queue_before"] or 0
+    return Wait(Waiting.PROMPT, why, row["asked_at"], until, row["job"], before, _stuck(row, "asked_at"))
 
 
 def _poll(row: RowMapping, now: datetime) -> Wait:

@@ -19,6 +19,7 @@ from bot.model.quota import (
     frees_at,
     in_turn,
     least_tried_first,
+    next_free_at,
     share,
     still_counted,
 )
@@ -71,21 +72,16 @@ def test_a_persons_own_prompts_keep_their_order_within_a_kind(queue: list[Queued
         assert mine == sorted(mine)
 
 
-@given(histories, st.integers(1, 20), st.integers(1, 40))
-def test_a_place_is_reached_when_enough_uses_have_run_out(uses: list[Use], limit: int, nth: int) -> None:
-    """Those before take the uses that free; each of these runs out an hour later in its turn."""
-    told = frees_at(uses, limit, nth)
+@given(histories, st.integers(1, 20))
+def test_a_use_is_free_an_hour_after_it_was_made(uses: list[Use], limit: int) -> None:
+    told = frees_at(uses, limit)
     if not uses:
         assert told is None
         return
     assert told is not None
-    running, at = sorted(use.at for use in uses), NOW
-    for _ in range(nth):
-        # Over the limit from the start: several have to run out before one is free.
-        while len(running) >= max(1, min(limit, len(uses))):
-            at = running.pop(0) + QUOTA_PERIOD
-        running.append(at)
-    assert abs((told - at).total_seconds()) <= 1
+    assert len(still_counted(uses, told)) < limit
+    just_before = still_counted(uses, told - timedelta(seconds=1.001))
+    assert len(just_before) >= min(limit, len(uses))
 
 
 limits = st.integers(1, 30)
@@ -96,10 +92,9 @@ def test_nobody_gets_more_than_their_share_and_nothing_is_left_out(
     queue: list[Queued], uses: list[Use], limit: int
 ) -> None:
     order, had = fair_order(queue, uses), Counter(use.asked_by for use in uses)
-    going, turns = in_turn(order, uses, limit, NOW, None)
-    assert sorted(each.id for each in (*going, *(turn.waiting for turn in turns))) == sorted(
-        each.id for each in queue
-    )
+    going, left = in_turn(order, uses, limit, None)
+    assert sorted(each.id for each in (*going, *left)) == sorted(each.id for each in queue)
+    assert in_turn(order, uses, limit, NOW)[0] == []
     assert len(uses) + len(going) <= max(limit, len(uses))
     people = {use.asked_by for use in uses} | {each.asked_by for each in queue}
     most = share(limit, is_alone=len(people) == 1)
@@ -114,33 +109,36 @@ def test_after_one_person_alone_the_next_persons_prompt_goes_at_once(gaps: list[
     now = NOW
     for number, seconds in enumerate(gaps, 1):
         now += timedelta(seconds=seconds)
-        going, _ = in_turn([waiting(number, ANA)], still_counted(uses, now), limit, now, None)
+        going, _ = in_turn([waiting(number, ANA)], still_counted(uses, now), limit, None)
         uses += [Use(each.asked_by, now) for each in going]
-        [next_goes], _ = in_turn([waiting(99, BEN)], still_counted(uses, now), limit, now, None)
+        [next_goes], _ = in_turn([waiting(99, BEN)], still_counted(uses, now), limit, None)
         assert next_goes.asked_by == BEN
 
 
 @given(queues, histories, limits)
-def test_when_all_goes_as_told_each_goes_at_its_time(
-    queue: list[Queued], uses: list[Use], limit: int
-) -> None:
-    """Nobody asks anything more: nothing goes later than it was told."""
+def test_nothing_can_go_before_the_next_free_use(queue: list[Queued], uses: list[Use], limit: int) -> None:
+    """Nobody asks anything more: looking again at the time that was told sends everything in the end."""
     left, spent, now = fair_order(queue, uses), list(uses), NOW
-    told: dict[PromptId, object] = {}
-    for _ in range(200):
-        counted = still_counted(spent, now)
-        going, turns = in_turn(fair_order(left, spent), counted, limit, now, None)
-        for each in going:
-            assert each.id not in told or told[each.id] >= now - timedelta(seconds=2)  # type: ignore[operator]
+    for _ in range(400):
+        going, rest = in_turn(fair_order(left, spent), still_counted(spent, now), limit, None)
         spent += [Use(each.asked_by, now) for each in going]
-        left = [turn.waiting for turn in turns]
+        left = list(rest)
         if not left:
             break
-        told = {turn.waiting.id: turn.at for turn in turns}
-        soonest = min(turn.at for turn in turns)
-        assert soonest > now
-        now = soonest
+        counted = still_counted(spent, now)
+        told = next_free_at(counted, limit, now, None)
+        assert told > now
+        sooner = told - timedelta(seconds=1.001)
+        assert in_turn(fair_order(left, spent), still_counted(counted, sooner), limit, None)[0] == []
+        now = told
     assert left == []
+
+
+def test_while_the_service_takes_none_the_next_use_is_free_when_it_says() -> None:
+    held_until = NOW + timedelta(minutes=5)
+    assert next_free_at([], 2, NOW, held_until) == held_until
+    spent = [Use(ANA, NOW), Use(BEN, NOW)]
+    assert next_free_at(spent, 2, NOW, held_until) > NOW + QUOTA_PERIOD
 
 
 def test_while_a_key_is_refused_who_was_not_tried_goes_first_then_who_was_tried_longest_ago() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -28,12 +29,14 @@ from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.model.quota import (
     QUOTA_PERIOD,
     UNKNOWN_WAIT,
-    Turn,
+    Queued,
+    Use,
     back_off_seconds,
     fair_order,
     frees_at,
     in_turn,
     least_tried_first,
+    next_free_at,
     remembered_since,
     still_counted,
 )
@@ -52,8 +55,8 @@ from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 10
-_MOVED_SECONDS = 120.0
-"""A due time that changes by less counts as unchanged."""
+_MOVED = timedelta(minutes=2)
+"""A time that changes by less is not shown anew."""
 _CALL_SHARE = 1 / 3
 """The share of a lease that the slowest call to the docs service may take."""
 _MOST_ATTEMPTS = 10
@@ -86,28 +89,33 @@ def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> 
     if is_refused(tx, project):
         # One prompt tries the refused key, not all of them.
         at_once, queue = 1, least_tried_first(queue)
-    going, turns = in_turn(queue, uses, context.uses_an_hour, now, held_until)
+    going, left = in_turn(queue, uses, context.uses_an_hour, held_until)
+    counted = [*uses, *(Use(each.asked_by, now) for each in going)]
+    next_at = next_free_at(counted, context.uses_an_hour, now, held_until)
     prompts = tx.prompts.begin_sending(context.claimer(), [each.id for each in going[:at_once]])
     for prompt in prompts:
         tx.prompts.join(prompt)
-    return prompts, _set_times(context, tx, turns)
+    return prompts, _set_times(context, tx, left, next_at)
 
 
-def _set_times(context: WorkerContext, tx: Transaction, turns: Sequence[Turn]) -> bool:
-    """Set the due times of those that wait; skip changes under two minutes. Return whether any was set."""
-    now, soonest, has_moved = context.clock(), context.after(1.0), False
-    for turn in sorted(turns, key=lambda each: each.waiting.job):
-        waiting, until = turn.waiting, max(turn.at, soonest)
-        told = waiting.told_until or now
-        is_shown = not waiting.in_queue or abs((until - told).total_seconds()) >= _MOVED_SECONDS
+def _set_times(context: WorkerContext, tx: Transaction, left: Sequence[Queued], next_at: datetime) -> bool:
+    """Set the due time of those that wait, and show it with their places. Return whether any was set.
+
+    A time that moves by less than two minutes is not shown anew: each use that frees moves all of them.
+    """
+    now, has_moved = context.clock(), False
+    until = max(next_at, context.after(1.0))
+    for waiting, before in sorted(zip(left, itertools.count()), key=lambda place: place[0].job):
+        told, is_moved_up = waiting.told_until or now, waiting.told_before != before
+        is_shown = not waiting.in_queue or abs(until - told) >= _MOVED or (until == told and is_moved_up)
         if not is_shown and waiting.due_at > now:
             continue
         has_moved = True
         tx.prompts.update(
             waiting.id, was=PromptState.WAITING, due_at=min(until, now + QUOTA_PERIOD), in_queue=True
         )
-        tx.jobs.update(waiting.job, queue_until=until, queue_why=QueueWhy.LIMIT)
         if is_shown:
+            tx.jobs.update(waiting.job, queue_until=until, queue_why=QueueWhy.LIMIT, queue_before=before)
             redraw_face(tx, waiting.job, now)
         if not waiting.in_queue:
             context.count("prompts", "queued")
@@ -256,7 +264,7 @@ def _wait_for_quota(
     if error.retry_after_seconds is not None:
         until = context.after(error.retry_after_seconds)
     else:
-        frees = frees_at(tx.prompts.uses(project, now), 0, 1)
+        frees = frees_at(tx.prompts.uses(project, now), 0)
         until = min(frees or now + UNKNOWN_WAIT, now + 15 * UNKNOWN_WAIT)
     tx.quota.mark_exhausted(project, max(until, context.after(1.0)))
 

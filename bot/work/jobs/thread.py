@@ -57,7 +57,7 @@ def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob
     next_frees_at = None
     if job.uses_left is not None and job.state is JobState.WORKING:
         uses = tx.prompts.uses(job.project, now)
-        next_frees_at = frees_at(uses, len(uses), 1)
+        next_frees_at = frees_at(uses, len(uses))
     face = faces.face(job, next_frees_at)
     message = faces.redrawn(face, posted_plain=tx.outbox.face_is_plain(number))
     _edit(tx, job, None, message, now)

@@ -49,7 +49,9 @@ def samples() -> Mapping[str, object]:
         "a closed one": face.face(job(pull_request=replace(SEEN, ended_at=LATER), review=Review.CLOSED)),
         "one that was last seen at a time": face.face(job(pull_request=replace(SEEN, as_of=NOW))),
         **{
-            f"waiting: {why}": face.face(replace(waiting, queue_until=HALF_PAST, queue_why=why))
+            f"waiting: {why}": face.face(
+                replace(waiting, queue_until=HALF_PAST, queue_why=why, queue_before=3)
+            )
             for why in (None, *QueueWhy)
         },
         "a follow-up that waits": face.face(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT)),

@@ -97,8 +97,12 @@ CASES = [
     Case(answer_lost, 1, QueueWhy.PERSON, None, "*Send again* or *Dismiss*", "prompt waits for a person"),
     Case(service_away, 1, QueueWhy.SERVICE, None, "can't reach the docs service", "the docs service, which"),
     Case(key_refused, 1, QueueWhy.KEY, None, "refuses the bot's key", "waits for a key"),
-    Case(limit_used_up, 2, QueueWhy.LIMIT, None, ", when the hourly limit frees", "the hourly limit until"),
-    Case(share_used_up, 5, QueueWhy.LIMIT, None, ", when the hourly limit frees", "the hourly limit until"),
+    Case(
+        limit_used_up, 2, QueueWhy.LIMIT, None, "the hourly limit has no use free", "the hourly limit until"
+    ),
+    Case(
+        share_used_up, 5, QueueWhy.LIMIT, None, "the hourly limit has no use free", "the hourly limit until"
+    ),
     Case(follow_up_not_found, 1, None, None, "It goes out at", "prompt waits until"),
     Case(working, 1, None, 1, "Working on it", "poll waits until"),
     Case(poll_is_late, 1, None, None, "Working on it", "poll waits (since"),
