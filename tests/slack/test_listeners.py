@@ -115,6 +115,11 @@ async def test_a_mention_is_one_request_however_slack_tells_it(
         {"bot_id": "B9"},
         {"text": "good morning"},
         {"text": "hi", "channel_type": "mpim"},
+        {"text": "<@U02BEN> add a page", "channel_type": "mpim"},
+        {"channel_type": "channel"},
+        {"channel_type": "group"},
+        {"user": "U0DOCSBOT", "channel_type": "im"},
+        {"user": "U0DOCSBOT", "type": "app_mention"},
         {"type": "team_join", "user": {"id": "U01ANA"}},
     ],
 )
