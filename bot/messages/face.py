@@ -13,8 +13,17 @@ from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.problems import title
 from bot.messages.pull_requests import by_whom, pull_request_line
 from bot.model.ids import Block, JobNumber, Message, UserId
-from bot.model.jobs import Earlier, JobProblem, JobState, NotTaken, QueueWhy, Review, TrackedJob
-from bot.model.waits import Wait, Waiting
+from bot.model.jobs import (
+    Earlier,
+    JobProblem,
+    JobState,
+    NotTaken,
+    QueueWhy,
+    Review,
+    TrackedJob,
+    Wait,
+    Waiting,
+)
 
 MOST_MESSAGES = 20
 MOST_CHARACTERS = 6_000

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from bot.messages import blocks as b
 from bot.messages.face import name, open_words, run_again, state_words, view, wait_lines
 from bot.model.ids import Message
-from bot.model.jobs import JobState, TrackedJob
+from bot.model.jobs import JobState, TrackedJob, Wait
 from bot.model.prompts import Unsent
-from bot.model.waits import Wait
 
 
 def what_should_change() -> Message:

@@ -14,11 +14,10 @@ from bot.messages.plain_text import visible
 from bot.messages.problems import key_setting, refusal, title
 from bot.messages.to_review import in_list
 from bot.model.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal
-from bot.model.jobs import JobState, Listed, TrackedJob
+from bot.model.jobs import JobState, Listed, TrackedJob, Wait
 from bot.model.outbox import NotPosted
 from bot.model.projects import Project
 from bot.model.visitors import Budget
-from bot.model.waits import Wait
 
 EXAMPLE = "Add a quickstart for the Python SDK"
 """A prompt as somebody may write it."""

@@ -16,8 +16,8 @@ from sqlalchemy import Connection, StaticPool, create_engine, make_url, select, 
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.health.checks import Finding
+from bot.model.jobs import Wait
 from bot.model.questions import SubscriptionState, is_zone
-from bot.model.waits import Wait
 from bot.operator.rows import wait_words
 from bot.store import Transaction
 from bot.store.database import Database, explain, is_on_network, sqlite_file

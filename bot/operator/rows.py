@@ -16,10 +16,9 @@ from bot.messages.plain_text import csv_line, one_line
 from bot.messages.problems import title
 from bot.model import lifecycle
 from bot.model.ids import JobNumber, UserId
-from bot.model.jobs import JobFilter, QueueWhy, TrackedJob
+from bot.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
 from bot.model.outbox import DeadLetter
 from bot.model.prompts import AuditRow
-from bot.model.waits import Wait
 from bot.store import Store, Transaction
 from bot.store.backup import back_up, restore
 from bot.store.database import UnusableDatabase, sqlite_file

@@ -9,12 +9,11 @@ from sqlalchemy import ColumnElement, ScalarSelect, and_, func, or_, select
 from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import JobNumber
-from bot.model.jobs import JobState, QueueWhy
+from bot.model.jobs import JobState, QueueWhy, Wait, Waiting
 from bot.model.outbox import QUIET, DeliveryKind, DeliveryState
 from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
 from bot.model.quota import KEY_REASONS, MAY_NOT_WRITE
-from bot.model.waits import Wait, Waiting
 from bot.store.columns import AnyTable, Repository, UtcDateTime
 from bot.store.leases import NOW, is_ahead, one_of
 from bot.store.outbox import OPEN, waits_in_thread

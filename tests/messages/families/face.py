@@ -8,8 +8,7 @@ from datetime import timedelta
 
 from bot.messages import blocks as b
 from bot.messages import face, pull_requests
-from bot.model.jobs import Earlier, JobProblem, JobState, NotTaken, QueueWhy, Review
-from bot.model.waits import Wait, Waiting
+from bot.model.jobs import Earlier, JobProblem, JobState, NotTaken, QueueWhy, Review, Wait, Waiting
 from tests.builders import ANA, BEN, NOW
 from tests.messages.samples import HALF_PAST, LATER, PULL_REQUEST, SEEN, job
 

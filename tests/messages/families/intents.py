@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from bot.messages import intents
 from bot.model.ids import MessageTs, RequestKey
-from bot.model.jobs import JobState, QueueWhy
+from bot.model.jobs import JobState, QueueWhy, Wait, Waiting
 from bot.model.prompts import Unsent
-from bot.model.waits import Wait, Waiting
 from tests.builders import NOW
 from tests.messages.samples import job
 

@@ -10,8 +10,7 @@ import httpx
 import pytest
 
 from bot.model.ids import JobNumber
-from bot.model.jobs import QueueWhy
-from bot.model.waits import Wait
+from bot.model.jobs import QueueWhy, Wait
 from bot.operator.rows import wait_words
 from bot.store import Claimer
 from bot.work.ports import SlackThrottled
