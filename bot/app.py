@@ -54,9 +54,10 @@ from bot.slack.listeners import SlackApp, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.store import Store
-from bot.store.database import Database, ServerClock, running_alone, sqlite_file
+from bot.store.database import Database, ServerClock
 from bot.store.migrate import migrate
 from bot.store.queues import Due
+from bot.store.sqlite_files import running_alone, sqlite_file
 from bot.work.context import Timeouts, WorkerContext
 from bot.work.jobs.missed import Gap
 from bot.work.ports import Clock

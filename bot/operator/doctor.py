@@ -28,7 +28,8 @@ from bot.logs import mask
 from bot.operator.doctor_database import check_database
 from bot.operator.doctor_slack import check_slack
 from bot.settings import DatabaseSettings, DocsProject, DocsSettings, SettingNames, Settings
-from bot.store.database import CONNECTIONS, exposed, is_exposed, sqlite_file
+from bot.store.database import CONNECTIONS
+from bot.store.sqlite_files import exposed, is_exposed, sqlite_file
 
 _LIMIT_SECONDS = 40.0
 _CALL_SECONDS = 5.0

@@ -20,9 +20,10 @@ from bot.model.jobs import Wait
 from bot.model.questions import SubscriptionState, is_zone
 from bot.operator.rows import wait_words
 from bot.store import Transaction
-from bot.store.database import Database, explain, is_on_network, sqlite_file
+from bot.store.database import Database, explain
 from bot.store.migrate import HEAD, revision_of
 from bot.store.schema import metadata, subscriptions
+from bot.store.sqlite_files import is_on_network, sqlite_file
 
 _LEAST_BYTES = 50_000_000
 _STUCK = timedelta(minutes=10)

@@ -21,8 +21,8 @@ from bot.model.outbox import DeadLetter
 from bot.model.prompts import AuditRow
 from bot.store import Store, Transaction
 from bot.store.backup import back_up, restore
-from bot.store.database import UnusableDatabase, sqlite_file
 from bot.store.retention import RowCounts
+from bot.store.sqlite_files import UnusableDatabase, sqlite_file
 from bot.work.retention import forget_person
 
 _LENGTH = 300

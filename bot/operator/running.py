@@ -85,8 +85,8 @@ def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None =
 
 async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -> str | None:
     from bot.store import Store
-    from bot.store.database import UnusableDatabase
     from bot.store.migrate import HEAD, current
+    from bot.store.sqlite_files import UnusableDatabase
 
     store = Store.open(url)
     try:
@@ -102,7 +102,8 @@ async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -
 
 def about_database(error: SQLAlchemyError) -> str:
     """Return why the database cannot be used, and what to do."""
-    from bot.store.database import UnusableDatabase, explain
+    from bot.store.database import explain
+    from bot.store.sqlite_files import UnusableDatabase
 
     if isinstance(error, UnusableDatabase):
         return str(error)

@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 
 from bot.model.jobs import JobState
-from bot.store.database import BACKUP_MARK, PRIVATE_FILE, UnusableDatabase, beside, make_file
 from bot.store.migrate import FIRST, HEAD
+from bot.store.sqlite_files import BACKUP_MARK, PRIVATE_FILE, UnusableDatabase, beside, make_file
 
 _WAIT_SECONDS = 2.0
 _STOP = "A process has the SQLite file open: stop every bot that uses it, then run this again."

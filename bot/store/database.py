@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import os
-import re
 import sqlite3
-import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -25,14 +21,13 @@ from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
 
 from bot.logs import mask
 from bot.store.deadline import OutcomeUnknown, TooLate, Work, WorkQueue, commit, current
+from bot.store.sqlite_files import BACKUP_MARK, Identity, UnusableDatabase, check_file, identity, sqlite_file
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import CoreExecuteOptionsParameter, DBAPIConnection, ExceptionContext
     from sqlalchemy.pool import ConnectionPoolEntry
 
 Result = TypeVar("Result")
-_Identity = tuple[int, int] | None
-"""The device and the number of a file, which another file at the same path does not have."""
 CONNECTIONS = 5
 """Default for the most connections to PostgreSQL that a process opens."""
 _READ_ONLY = "docs_bot_read_only"
@@ -45,10 +40,6 @@ _BUSY_SECONDS = 10.0
 _TOGETHER = 20
 """As many changes that wait for SQLite's writer are committed together."""
 _CLOSE_SECONDS = 0.5
-PRIVATE_FILE = 0o600
-_PRIVATE_FOLDER = 0o700
-BACKUP_MARK = 0x42_4B_55_50
-"""SQLite's ``application_id`` of a copy that has not been opened by a bot. https://www.sqlite.org/fileformat.html"""
 _TIMEOUTS = {
     "connect_timeout": 10,
     "keepalives_idle": 20,
@@ -67,15 +58,6 @@ _SESSION_OVER = ("25006", "57P01", "57P02", "57P03")
 https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
 _MOST_WORDS = 300
-_MOUNTS = Path("/proc/self/mounts")
-_NETWORK_FILE_SYSTEM = re.compile(
-    r"nfs4?|cifs|smb3|smbfs|afs|ceph|lustre|glusterfs|beegfs|fuse\.(sshfs|glusterfs|ceph|s3fs|gcsfuse|rclone)"
-)
-"""Linux's names of network file systems."""
-
-
-class UnusableDatabase(SQLAlchemyError):
-    """The database cannot be used as it is. The text says why and, after a colon, what to do."""
 
 
 class Trouble(NamedTuple):
@@ -129,7 +111,7 @@ class Database:
         file = sqlite_file(url)
         if file is None:
             return cls(_sqlite_engine(url, None), None, 1)
-        opened: list[_Identity] = []
+        opened: list[Identity] = []
         writer = _sqlite_engine(url, file, opened=opened)
         return cls(writer, _sqlite_engine(url, file, opened=opened, read_only=True), 1)
 
@@ -228,13 +210,6 @@ def _passed_seconds() -> float:
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
-def sqlite_file(url: str) -> Path | None:
-    """Return the path of the SQLite file at a URL; None for PostgreSQL and for an in-memory database."""
-    parsed = make_url(url)
-    path = parsed.database if parsed.get_backend_name() == "sqlite" else None
-    return None if not path or path == ":memory:" else Path(path).absolute()
-
-
 def _read(engine: Engine, works: Sequence[Work[object]]) -> None:
     for work in works:
         work.settle(lambda: _read_one(engine, work))  # noqa: B023 - called at once
@@ -282,7 +257,7 @@ def _prepare_postgres(connection: DBAPIConnection, _record: object) -> None:
 
 
 def _sqlite_engine(
-    url: str, file: Path | None, *, opened: list[_Identity] | None = None, read_only: bool = False
+    url: str, file: Path | None, *, opened: list[Identity] | None = None, read_only: bool = False
 ) -> Engine:
     """Return an engine with one connection; ``file`` is None for a database in memory.
 
@@ -300,7 +275,7 @@ def _sqlite_engine(
     event.listen(engine, "connect", partial(_prepare_sqlite, read_only))
     if file:
         seen = [] if opened is None else opened
-        event.listen(engine, "do_connect", lambda *_: _check_file(file, seen))
+        event.listen(engine, "do_connect", lambda *_: check_file(file, seen))
         # After _prepare_sqlite, because a new file does not exist before.
         event.listen(engine, "connect", lambda _, record: _remember_file(file, seen, record))
         event.listen(engine, "checkout", lambda _, record, __: _check_same_file(file, record))
@@ -308,135 +283,9 @@ def _sqlite_engine(
     return engine
 
 
-def _check_file(file: Path, opened: Sequence[_Identity]) -> None:
-    """Make the file if it is missing. ``opened`` has the identity of the file that was opened last.
-
-    Raises UnusableDatabase where SQLite could not work, where it would apply the log of an earlier file to
-    the one that has taken its place, and where it would discard the log of a file that is gone.
-    """
-    is_another = bool(opened) and opened[-1] != _identity(file)
-    if not opened and not file.exists() and _has_log(file):
-        log_file = beside(file)[0]
-        raise UnusableDatabase(
-            f"The SQLite file {file} is gone, and its log {log_file.name} is still there: put the file back "
-            "beside it, or move the log away to begin with an empty database."
-        )
-    if _has_log(file) and (is_another or _is_marked(file)):
-        raise UnusableDatabase(
-            "The SQLite file has been replaced, and the log of the earlier one lies beside it: stop the bot, "
-            "move the new file elsewhere and put it back with `docs-bot restore`."
-        )
-    make_file(file)
-
-
-def make_file(file: Path) -> None:
-    """Create the file and its folder for this user alone if they are missing.
-
-    Raises UnusableDatabase where SQLite could not work.
-    """
-    folder = file.parent
-    try:
-        folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnusableDatabase(
-            f"The folder of the SQLite file cannot be made ({error.strerror}): "
-            "make it, or name another place in DATABASE_URL."
-        ) from None
-    # SQLite writes its journal beside the file, so the folder must be writable too.
-    if not os.access(folder, os.W_OK | os.X_OK) or (file.exists() and not os.access(file, os.R_OK | os.W_OK)):
-        raise UnusableDatabase(
-            "The SQLite file or its folder is read-only: let this user write both, "
-            "or name another place in DATABASE_URL."
-        )
-    if is_on_network(folder):
-        raise UnusableDatabase(
-            "The SQLite file is on a network file system, where its locks do not hold: "
-            "put it on a local disk, or give a PostgreSQL in DATABASE_URL."
-        )
-    # SQLite gives the files beside it the same rights. https://www.sqlite.org/wal.html
-    file.touch(PRIVATE_FILE)
-
-
-@contextmanager
-def running_alone(file: Path | None) -> Iterator[None]:
-    """Be the one process that runs on a SQLite file until the block ends; the system sees to it after a kill.
-
-    Commands beside it, such as a backup, do not take part. ``file`` is None for a database that needs no
-    such care. Raises UnusableDatabase while another process runs.
-    """
-    if file is None:
-        yield
-        return
-    make_file(file)
-    path = file.resolve()
-    # A file of its own: closing the database's would free SQLite's locks.
-    beside_it = path.with_name(f"{path.name}-lock")
-    beside_it.touch(PRIVATE_FILE)
-    with beside_it.open("ab") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UnusableDatabase(
-                "Another process runs on this SQLite file, and only one may: stop it first, "
-                "or give a PostgreSQL in DATABASE_URL, which any number may share."
-            ) from None
-        yield
-
-
-def exposed(file: Path) -> list[Path]:
-    """Return those of a SQLite file and the files beside it to which other users have rights."""
-    return [each for each in (file, *beside(file)) if is_exposed(each)]
-
-
-def beside(file: Path) -> list[Path]:
-    """Return the paths at which SQLite keeps its log, the log's index and a journal beside a file.
-
-    Each would be applied to another file in its place. https://www.sqlite.org/tempfiles.html
-    """
-    return [file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-shm", "-journal")]
-
-
-def _has_log(file: Path) -> bool:
-    try:
-        return beside(file)[0].stat().st_size > 0
-    except OSError:  # no log, or a path that cannot be used, which make_file says
-        return False
-
-
-def _is_marked(file: Path) -> bool:
-    """Return whether no bot has opened the file since its backup.
-
-    An immutable database is read without its log. SQLite must open the file itself: whoever else closes it
-    frees all locks that this process has on it. https://www.sqlite.org/howtocorrupt.html
-    """
-    if not file.exists() or not file.stat().st_size:
-        return False
-    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as found:
-        try:
-            return bool(found.execute("PRAGMA application_id").fetchone() == (BACKUP_MARK,))
-        except sqlite3.DatabaseError:
-            return False  # no database at all, which the real connection says
-
-
-def is_exposed(path: Path) -> bool:
-    """Return whether other users than its owner have rights to a file or folder, which may be missing."""
-    try:
-        return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
-    except FileNotFoundError:
-        return False
-
-
-def make_private(file: Path) -> list[Path]:
-    """Take all rights of other users from the files of `exposed`; return these. Raises PermissionError."""
-    found = exposed(file)
-    for each in found:
-        each.chmod(PRIVATE_FILE)
-    return found
-
-
-def _remember_file(file: Path, opened: list[_Identity], record: ConnectionPoolEntry) -> None:
-    record.info["file"] = _identity(file)
-    opened[:] = [_identity(file)]
+def _remember_file(file: Path, opened: list[Identity], record: ConnectionPoolEntry) -> None:
+    record.info["file"] = identity(file)
+    opened[:] = [identity(file)]
 
 
 def _check_same_file(file: Path, record: ConnectionPoolEntry) -> None:
@@ -444,34 +293,8 @@ def _check_same_file(file: Path, record: ConnectionPoolEntry) -> None:
 
     Writes to a file that has been deleted or replaced would be lost without any error.
     """
-    if record.info.get("file") != _identity(file):
+    if record.info.get("file") != identity(file):
         raise DisconnectionError("the SQLite file has been replaced")
-
-
-def _identity(file: Path) -> _Identity:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def is_on_network(folder: Path, mounts: Path = _MOUNTS) -> bool:
-    """Return whether a folder is on a network file system; False when the system does not tell.
-
-    SQLite's write-ahead log needs memory that all processes share: https://www.sqlite.org/wal.html
-    """
-    try:
-        lines = [line.split() for line in mounts.read_text().splitlines()]
-    except OSError:
-        return False
-    folder = folder.resolve()
-    kind, longest = "", 0
-    for _, point, found, *_ in lines:
-        # /proc escapes blanks. Of two mounts on the same point, the later one hides the earlier.
-        if len(point) >= longest and folder.is_relative_to(point.replace(r"\040", " ")):
-            kind, longest = found, len(point)
-    return _NETWORK_FILE_SYSTEM.fullmatch(kind) is not None
 
 
 def _prepare_sqlite(read_only: bool, connection: sqlite3.Connection, _record: object) -> None:

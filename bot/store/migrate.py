@@ -14,8 +14,9 @@ from sqlalchemy import Column, MetaData, String, Table, inspect, select, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 
-from bot.store.database import Database, UnusableDatabase, explain, make_private
+from bot.store.database import Database, explain
 from bot.store.schema import metadata
+from bot.store.sqlite_files import UnusableDatabase, make_private
 
 if TYPE_CHECKING:
     from alembic.config import Config

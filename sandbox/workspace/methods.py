@@ -308,19 +308,6 @@ async def complete_upload(api: WebApi, arguments: Json) -> Json:
     return {"files": told}
 
 
-@method("files.delete", 3, "files:write")
-async def delete_file(api: WebApi, arguments: Json) -> Json:
-    file = api.state.files.get(str(arguments.get("file") or ""))
-    if file is None:
-        raise ApiError("file_not_found")
-    if file["user"] != BOT_USER:
-        raise ApiError("cant_delete_file")
-    content_path(api.options.folder, file).unlink(missing_ok=True)
-    api.state.shelf.put("file", file["id"], None)
-    del api.state.files[file["id"]]
-    return {}
-
-
 def _channel_id(api: WebApi, name: str) -> str:
     is_person = name in api.state.users and name != BOT_USER
     return api.state.im_of(name).id if is_person else name

@@ -20,8 +20,9 @@ from sqlalchemy import text
 
 from bot.store import Store
 from bot.store.backup import back_up, restore
-from bot.store.database import Database, UnusableDatabase, beside
+from bot.store.database import Database
 from bot.store.migrate import migrate
+from bot.store.sqlite_files import UnusableDatabase, beside
 from tests.builders import add_job
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS

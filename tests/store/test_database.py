@@ -19,8 +19,9 @@ from sqlalchemy import event, text
 from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
-from bot.store.database import Database, is_on_network
+from bot.store.database import Database
 from bot.store.migrate import migrate
+from bot.store.sqlite_files import is_on_network
 from tests.databases import PostgresServer, connected
 from tests.limits import HANG_SECONDS
 from tests.pause import Pause

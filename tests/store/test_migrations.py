@@ -15,9 +15,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.engine import Connection
 from structlog.testing import capture_logs
 
-from bot.store.database import Database, UnusableDatabase
+from bot.store.database import Database
 from bot.store.migrate import FIRST, HEAD, alembic_config, current, migrate
 from bot.store.schema import metadata
+from bot.store.sqlite_files import UnusableDatabase
 from tests.builders import mark_revision
 from tests.databases import PostgresServer, connected
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot.store.database import Database, exposed
+from bot.store.database import Database
 from bot.store.migrate import migrate
+from bot.store.sqlite_files import exposed
 
 
 def rights(path: Path) -> int:
