@@ -10,27 +10,52 @@ from sqlalchemy import select
 
 from bot.model.misses import Source
 from bot.store.schema import snapshots
-from tests.builders import BEN, rows_of
+from tests.builders import rows_of
+from tests.talk import Talk
+from tests.work import readers
 from tests.work.office import Office
-from tests.work.weekly import DAY, MONDAY, WEEK, digests, subscribed, until
+from tests.work.weekly import DAY, MONDAY, WEEK, digests, subscribed
 
 
-async def test_a_coming_digest_is_read_ahead_and_leaves_people_their_share(office: Office) -> None:
-    office.docs.site.fill(1_000, MONDAY, MONDAY + 6 * DAY)
-    office.budget(10, page_size=100)
-    await subscribed(office)
-    await until(office, datetime(2026, 11, 9, 4, 0, tzinfo=UTC))
-    await office.reading(10)
-    assert len(office.docs.calls) == 7
-    await office.visitors("2026-09-01 compare none")
-    await office.reading(5)
-    assert len(office.answers()) == 1
-    for hour in range(5, 9):
-        await until(office, datetime(2026, 11, 9, hour, 1, tzinfo=UTC))
-    await until(office, datetime(2026, 11, 9, 9, 2, tzinfo=UTC))
-    await office.reading(10, step_seconds=30)
-    [digest] = digests(office)
-    assert " · 1,000 pages" in digest
+async def test_a_coming_digest_is_read_ahead_and_leaves_people_their_share(talk: Talk) -> None:
+    await talk.process.starts(analytics_calls_an_hour=10)
+    talk.service.site.fill(2_500, MONDAY, MONDAY + 6 * DAY)
+    await readers.subscribe(talk)
+    await readers.until(talk, 9, 3, 55)
+    assert len(talk.service.calls) == 7
+    assert "didn't" not in await readers.asked(talk, "2026-09-01 compare none")
+    await readers.until(talk, 9)
+    [digest] = readers.digests(talk)
+    assert " · 2,500 pages" in digest
+
+
+async def test_a_week_that_ended_a_moment_ago_is_read_once_however_long_that_takes(talk: Talk) -> None:
+    """East of UTC a digest may come before the week counts as settled; its numbers are not begun anew."""
+    await talk.process.starts(analytics_calls_an_hour=10)
+    site = talk.service.site
+    site.read("/page-0", MONDAY - 21 * DAY, MONDAY - DAY, people=21)
+    site.fill(2_250, MONDAY, MONDAY + 6 * DAY)
+    await readers.subscribe(talk, "monday 09:00 Asia/Tokyo")
+    await talk.process.stops()
+    talk.time.is_set(hours=6 * 24 + 15)
+    await talk.process.starts()
+    await talk.time.passes(minutes=140)
+    [digest] = readers.digests(talk)
+    assert " · 2,250 pages" in digest
+    [curve] = [line for line in digest.splitlines() if "visitors by week" in line]
+    assert "2–8 Nov " in curve
+    assert len([call for call in site.calls if call[0] == MONDAY and call[2] > 1]) == 9
+
+
+async def test_a_digest_now_does_not_wait_for_a_curve_that_the_budget_has_no_room_for(talk: Talk) -> None:
+    await talk.process.starts(analytics_calls_an_hour=4)
+    talk.service.site.fill(5, WEEK - 7 * DAY, MONDAY - DAY)
+    await readers.asked(talk, "last week")
+    await talk.ben.types("/docs-visitors digest now")
+    await talk.time.passes(30)
+    [digest] = readers.digests(talk)
+    assert "leaves out" in digest
+    talk.ben.reads()
 
 
 async def failures(office: Office) -> Counter[int]:
@@ -60,44 +85,3 @@ async def test_a_week_that_fails_while_it_is_read_ahead_costs_few_calls_until_it
     office.docs.instead.clear()
     await office.reading(40, step_seconds=60)
     assert len(digests(office)) == 2
-
-
-async def test_when_the_budget_ends_the_digest_comes_with_what_was_read(office: Office) -> None:
-    office.docs.site.fill(900, MONDAY, MONDAY + 6 * DAY)
-    office.budget(1, page_size=100)
-    await subscribed(office)
-    office.clock.at = datetime(2026, 11, 9, 9, 0, tzinfo=UTC)
-    await office.reading(50, step_seconds=300)
-    [digest] = digests(office)
-    assert "Only the first" in digest
-
-
-async def test_a_week_that_ended_a_moment_ago_is_read_once_however_long_that_takes(office: Office) -> None:
-    """East of UTC a digest may come before the week counts as settled; its numbers are not begun anew."""
-    office.docs.site.read("/page-0", MONDAY - 21 * DAY, MONDAY - DAY, people=21)
-    office.docs.site.fill(900, MONDAY, MONDAY + 6 * DAY)
-    office.budget(10, page_size=100)
-    await subscribed(office, "monday 09:00 Asia/Tokyo")
-    office.clock.at = datetime(2026, 11, 9, 0, 0, tzinfo=UTC)
-    await office.reading(70, step_seconds=120)
-    [digest] = digests(office)
-    assert " · 900 pages" in digest
-    [curve] = [line for line in digest.splitlines() if "visitors by week" in line]
-    assert "2–8 Nov " in curve
-    whole = [call for call in office.docs.site.calls if call[0] == MONDAY and call[2] > 1]
-    assert len(whole) == 9
-
-
-async def test_a_digest_now_does_not_wait_for_a_curve_that_the_budget_has_no_room_for(
-    office: Office,
-) -> None:
-    office.docs.site.fill(5, WEEK - 7 * DAY, MONDAY - DAY)
-    office.budget(4)
-    await office.visitors("last week")
-    await office.reading(5)
-    await office.visitors("digest now", user=BEN)
-    began_at = office.clock.at
-    while not digests(office) and office.clock.at < began_at + timedelta(minutes=5):
-        await office.reading(1)
-    assert office.clock.at < began_at + timedelta(seconds=30)
-    assert "leaves out" in digests(office)[0]

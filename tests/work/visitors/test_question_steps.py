@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import httpx
 from sqlalchemy import select
 
 from bot.store.schema import questions
-from tests.builders import NOW, claim_deliveries, rows_of
+from tests.builders import claim_deliveries, rows_of
+from tests.talk import Talk
 from tests.work.asking import FIRST, LAST, START, slow_down
-from tests.work.drains import answer_questions, deliver_due, fetch_snapshots
+from tests.work.drains import answer_questions, fetch_snapshots
 from tests.work.office import Office
-
-
-async def test_an_answer_waits_for_its_numbers_and_no_longer(office: Office) -> None:
-    office.docs.site.fill(5, FIRST, LAST)
-    await office.visitors("compare none")
-    while await fetch_snapshots(office.context):
-        await answer_questions(office.context)
-    await deliver_due(office.context)
-    assert (len(office.answers()), office.clock()) == (1, NOW)
+from tests.work.readers import asked
 
 
 async def test_the_same_request_delivered_twice_is_one_question(office: Office) -> None:
@@ -30,41 +25,22 @@ async def test_the_same_request_delivered_twice_is_one_question(office: Office) 
     assert (len(stored), len(office.answers())) == (1, 1)
 
 
-async def test_a_question_whose_beginning_could_not_be_asked_says_so(office: Office) -> None:
-    office.docs.site.fill(3, START, LAST)
-    await office.visitors("2026-10-31..2026-11-01")
-    await fetch_snapshots(office.context)
-    office.docs.answer_instead("visitors", httpx.Response(400, json={"error": "too early"}))
-    await office.reading(10)
-    assert "so the data may begin later." in office.answers()[0]
+async def test_a_question_whose_beginning_could_not_be_asked_says_so(talk: Talk) -> None:
+    site = talk.service.site
+    site.fill(3, START, LAST)
+    window = httpx.Response(200, json=site.answer(date(2026, 10, 31), date(2026, 11, 2), 250, 0))
+    early = httpx.Response(400, json={"error": "too early"})
+    talk.service.answer_instead("visitors", window, early)
+    assert "so the data may begin later." in await asked(talk, "2026-10-31..2026-11-01")
 
 
-async def test_a_word_about_the_reading_that_has_not_gone_out_is_dropped_for_the_answer(
-    office: Office,
-) -> None:
-    office.docs.answer_instead("visitors", slow_down(4))
-    await office.visitors("yesterday compare none")
-    await fetch_snapshots(office.context)
-    office.clock.pass_seconds(3.5)
-    await answer_questions(office.context)
-    office.clock.pass_seconds(3.5)
-    while await fetch_snapshots(office.context):
-        pass
-    await office.reading(10)
-    assert ["Reading who read" in each for each in office.answers()] == [False]
-
-
-async def test_a_word_about_the_reading_is_not_said_when_it_is_no_news(office: Office) -> None:
-    await office.visitors("yesterday compare none")
-    office.clock.pass_seconds(3.5)
-    await answer_questions(office.context)
-    office.clock.pass_seconds(61)
-    await deliver_due(office.context)
-    await answer_questions(office.context)
-    await deliver_due(office.context)
-    assert office.answers() == []
-    await office.reading(10)
-    assert ["Reading who read" in each for each in office.answers()] == [False]
+async def test_note_about_reading_is_dropped_once_the_answer_is_there(talk: Talk) -> None:
+    talk.service.says("visitors", 429, seconds=5)
+    talk.faults.limits("response_url", 4)
+    await talk.ana.types("/docs-visitors yesterday compare none")
+    await talk.time.passes(20)
+    [answer] = talk.ana.reads()
+    assert "Reading who read" not in answer
 
 
 async def test_the_answer_waits_while_a_word_about_the_reading_is_under_way(office: Office) -> None:
@@ -82,11 +58,3 @@ async def test_the_answer_waits_while_a_word_about_the_reading_is_under_way(offi
     office.clock.pass_seconds(office.context.timeouts.lease_seconds)
     await office.reading(10)
     assert ["Reading who read" in each for each in office.answers()] == [False]
-
-
-async def test_buttons_of_unknown_questions_say_so(office: Office) -> None:
-    for action in ("share", "more", "csv_file"):
-        for value in ("4711", "x", "99999999999999"):
-            answer = await office.press(action, value)
-            assert answer.message is not None
-            assert "no longer have those numbers" in answer.message.text
