@@ -2,142 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+import json
 
 import pytest
 
-from bot.commands.command import Answer, FormState
-from bot.messages import job_answers as say
-from bot.model.ids import ChannelId, JobNumber, Message, UserId
-from bot.model.jobs import JobState
-from bot.slack.client import refused
-from bot.work.ports import SlackError, SlackUnreachable
-from tests.builders import ANA, BEN, CHANNEL, set_job
-from tests.work.office import BOT, RESPONSE_URL, Office
+from tests.talk import Talk
+from tests.talk_people import Person, Shown
 
-PRIVATE, DIRECT, PUBLIC = ChannelId("G0PRIVATE"), ChannelId("D0ANA"), ChannelId("C0PUBLIC")
-CHIKA, GUS = UserId("U0CHIKA"), UserId("U0GUS")
 PROMPT = "Write down our secret"
-HIDDEN = pytest.mark.parametrize("hidden", [PRIVATE, DIRECT])
+HIDDEN = pytest.mark.parametrize("hidden", ["private", "dm"])
+FORM_WITHOUT_JOB = {"prompt": "I couldn't tell which job this is for. Close this and try again."}
 
 
-@pytest.fixture(autouse=True)
-def rooms(office: Office) -> None:
-    """Ana and Chika share a private channel; Ana writes to the bot alone."""
-    office.slack.private_rooms = {PRIVATE: frozenset({ANA, CHIKA, BOT}), DIRECT: frozenset({ANA, BOT})}
+@pytest.fixture
+async def talk(talk: Talk) -> Talk:
+    """A conversation in which Ana and Chika share a private channel, and Ana and Pat a public one."""
+    pat = talk.newcomer("Pat")
+    await talk.process.starts(admins=pat.id)
+    talk.opens_channel("private", talk.ana, talk.chika, is_private=True)
+    talk.opens_channel("public", talk.ana, pat)
+    return talk
 
 
-async def started(office: Office, channel: ChannelId) -> str:
-    """Ana's job in this channel runs; answers the link to its thread."""
-    await office.ask(PROMPT, channel=channel)
-    await office.settle()
-    assert office.docs.prompts == [("job-1", PROMPT)]
-    root = office.slack.root()
-    return f"https://acme.slack.com/archives/{channel}/p{root.ts.replace('.', '')}"
+async def started(talk: Talk, channel: str) -> dict[str, str]:
+    """Let Ana's job run in a channel; return how it can be named."""
+    await talk.ana.asks(PROMPT, channel)
+    await talk.time.passes()
+    assert talk.agent_got() == [PROMPT]
+    root = talk.root(channel=channel)
+    talk.everything()
+    link = f"https://acme.slack.com/archives/{root['channel']}/p{root['ts'].replace('.', '')}"
+    return {"number": "1", "hash": "#1", "service id": "job-1", "link": link}
 
 
-def named(how: str, link: str) -> str:
-    """The first job by its number, the service's id, or the link."""
-    return {"number": "1", "hash": "#1", "service id": "job-1", "link": link}[how]
+def person_called(talk: Talk, name: str) -> Person:
+    """Return somebody by name."""
+    [user] = [user for user in talk.slack.state.users.values() if user.real_name.split()[0] == name]
+    return Person(talk, user.id, name)
 
 
-async def told(office: Office, answer: Awaitable[Answer]) -> list[Message]:
-    """Everything that a person is told of what they did, in order; no form opens."""
-    before = len(office.slack.private)
-    shown = await answer
-    assert shown.modal is None
-    await office.settle(12)
-    later = [message for _, message in office.slack.private[before:]]
-    return [*([shown.message] if shown.message else []), *later]
+UNKNOWN = {
+    "number": "99",
+    "hash": "#99",
+    "service id": "job-99",
+    "link": "https://acme.slack.com/archives/C9NONE/p1700000000000001",
+}
 
 
-def traces(office: Office) -> tuple[object, ...]:
-    """What everybody else and the docs service have seen."""
-    return (
-        list(office.slack.posts),
-        {ts: list(edits) for ts, edits in office.slack.edits.items()},
-        list(office.slack.reactions),
-        list(office.slack.direct),
-        list(office.docs.prompts),
-    )
+async def is_told_as_if_unknown(talk: Talk, command: str, name: str, unknown: str, text: str = "") -> Shown:
+    """Let Ben type a command about a job and about one that there is not; return the first answer."""
+    answers = []
+    for each in (name, unknown):
+        answer = await talk.ben.answer_to(f"{command} {each} {text}".strip())
+        answers.append((answer, answer.replace(each.removeprefix("#"), "it")))
+        await talk.time.passes()
+    assert answers[0][1] == answers[1][1]
+    assert (talk.unread(), talk.agent_got()[1:]) == ([], [])
+    return answers[0][0]
 
 
 @HIDDEN
-@pytest.mark.parametrize("how", ["number", "hash", "service id", "link"])
-async def test_somebody_outside_is_told_of_no_such_job(office: Office, hidden: ChannelId, how: str) -> None:
-    name = named(how, await started(office, hidden))
-    said = await told(office, office.types("/docs-agent", f"status {name}", user=BEN))
-    assert said == [say.no_such_job(name)]
+@pytest.mark.parametrize("how", UNKNOWN)
+async def test_somebody_outside_is_told_of_no_such_job(talk: Talk, hidden: str, how: str) -> None:
+    name = (await started(talk, hidden))[how]
+    told = await is_told_as_if_unknown(talk, "/docs-agent status", name, UNKNOWN[how])
+    assert "that you can see" in told
 
 
 @HIDDEN
-@pytest.mark.parametrize("how", ["number", "hash", "link"])
+@pytest.mark.parametrize("how", UNKNOWN)
 @pytest.mark.parametrize("text", ["", "Delete everything"])
 async def test_somebody_outside_neither_steers_a_job_nor_learns_of_it(
-    office: Office, hidden: ChannelId, how: str, text: str
+    talk: Talk, hidden: str, how: str, text: str
 ) -> None:
-    name = named(how, await started(office, hidden))
-    before = traces(office)
-    said = await told(office, office.types("/docs-followup", f"{name} {text}", user=BEN))
-    assert said == [say.with_prompt(say.no_such_job(name), text)]
-    assert traces(office) == before
+    """The service's id of a hidden job is a word like any other."""
+    name = (await started(talk, hidden))[how]
+    told = await is_told_as_if_unknown(talk, "/docs-followup", name, UNKNOWN[how], text)
+    assert ("You have no job in this channel" if how == "service id" else "that you can see") in told
+    assert told.endswith(text)
 
 
-@pytest.mark.parametrize("text", ["", "Delete everything"])
-async def test_a_service_id_of_a_hidden_job_is_a_word_like_any_other(office: Office, text: str) -> None:
-    await started(office, PRIVATE)
-    before = traces(office)
-    hidden = await told(office, office.types("/docs-followup", f"job-1 {text}", user=BEN))
-    unknown = await told(office, office.types("/docs-followup", f"job-2 {text}", user=BEN))
-    assert hidden == [say.with_prompt(say.no_job_yet("/docs-followup"), f"job-1 {text}")]
-    assert unknown == [say.with_prompt(say.no_job_yet("/docs-followup"), f"job-2 {text}")]
-    assert traces(office) == before
-
-
-async def test_a_hidden_service_id_does_not_keep_a_follow_up_from_ones_own_job(office: Office) -> None:
-    await started(office, PRIVATE)
-    await office.ask("Mine", user=BEN)
-    await office.settle()
-    [said] = await told(office, office.types("/docs-followup", "Use job-1 as my example", user=BEN))
-    assert "Sent to your latest job here, Job 2" in said.text
-    assert office.docs.prompts[-1] == ("job-2", "Use job-1 as my example")
-
-
-async def sent(
-    office: Office, user: UserId, carried: FormState, callback: str = "follow_up", **fields: str
-) -> object:
-    """What a person reads in the form after sending it; None when it closes."""
-    errors = await office.submits(callback, carried, user=user, prompt="Delete everything", **fields)
-    await office.settle()
-    return errors.errors if errors else None
+async def test_a_hidden_service_id_does_not_keep_a_follow_up_from_ones_own_job(talk: Talk) -> None:
+    await started(talk, "private")
+    await talk.ben.asks("Mine")
+    await talk.time.passes()
+    told = await talk.ben.answer_to("/docs-followup Use job-1 as my example")
+    assert "Sent to your latest job here, Job 2" in told
+    await talk.time.passes()
+    assert talk.service.prompts[-1] == ("job-2", "Use job-1 as my example")
+    talk.everything()
 
 
 @HIDDEN
+@pytest.mark.parametrize("number", [1, 99])
 async def test_a_form_for_a_hidden_job_is_answered_as_for_an_unknown_one(
-    office: Office, hidden: ChannelId
+    talk: Talk, hidden: str, number: int
 ) -> None:
-    await started(office, hidden)
-    before = traces(office)
-    for number in (1, 99):
-        job = JobNumber(number)
-        for carried in (
-            FormState(CHANNEL, RESPONSE_URL, job),
-            FormState(None, RESPONSE_URL, job),
-        ):
-            assert await sent(office, BEN, carried) == {"prompt": say.FORM_WITHOUT_JOB}
-        chosen = await sent(office, BEN, FormState(CHANNEL, RESPONSE_URL), job=str(number))
-        assert chosen == {"prompt": say.FORM_WITHOUT_JOB}
-    assert traces(office) == before
+    await started(talk, hidden)
+    await talk.ben.asks("Mine")
+    await talk.time.passes()
+    await talk.ben.types("/docs-followup 2")
+    [view] = talk.slack.state.views.values()
+    kept = json.loads(view["private_metadata"])
+    assert 2 in kept.values()
+    forged = {key: number if value == 2 else value for key, value in kept.items()}
+    view["private_metadata"] = json.dumps(forged)
+    assert await talk.ben.fills_in(prompt="Delete everything") == FORM_WITHOUT_JOB
+    await talk.time.passes()
+    assert talk.agent_got() == [PROMPT, "Mine"]
+    talk.everything()
 
 
 LET_IN = pytest.mark.parametrize(
-    ("user", "of", "here"),
+    ("name", "of", "here"),
     [
-        pytest.param(ANA, DIRECT, CHANNEL, id="who asked for it"),
-        pytest.param(CHIKA, PRIVATE, CHANNEL, id="a member of the private channel"),
-        pytest.param(CHIKA, PRIVATE, PRIVATE, id="somebody in the very channel"),
-        pytest.param(BEN, PUBLIC, CHANNEL, id="a full member, the channel being public"),
-        pytest.param(GUS, DIRECT, CHANNEL, id="an admin"),
+        pytest.param("Ana", "dm", "docs", id="who asked for it"),
+        pytest.param("Chika", "private", "docs", id="a member of the private channel"),
+        pytest.param("Chika", "private", "private", id="somebody in the very channel"),
+        pytest.param("Ben", "public", "docs", id="a full member, the channel being public"),
+        pytest.param("Pat", "dm", "docs", id="an admin"),
     ],
 )
 
@@ -145,103 +128,97 @@ LET_IN = pytest.mark.parametrize(
 @LET_IN
 @pytest.mark.parametrize("how", ["number", "service id", "link"])
 async def test_who_may_see_a_job_does_and_steers_it_once(
-    office: Office, user: UserId, of: ChannelId, here: ChannelId, how: str
+    talk: Talk, name: str, of: str, here: str, how: str
 ) -> None:
-    office.access_policy(admins=frozenset({GUS}))
-    name = named(how, await started(office, of))
-    [said] = await told(office, office.types("/docs-agent", f"status {name}", user=user, channel=here))
-    assert PROMPT in said.text
-    typed = office.types("/docs-followup", f"{name} Mention Python 3.11", user=user, channel=here)
-    [said] = await told(office, typed)
-    assert said == say.follow_up_taken(await office.job(), guessed=False)
-    assert office.docs.prompts == [("job-1", PROMPT), ("job-1", "Mention Python 3.11")]
-    assert any("Mention Python 3.11" in each for each in office.said())
+    job = (await started(talk, of))[how]
+    person = person_called(talk, name)
+    assert PROMPT in await person.answer_to(f"/docs-agent status {job}", here)
+    told = await person.answer_to(f"/docs-followup {job} Mention Python 3.11", here)
+    assert f"Sent to Job 1 (“{PROMPT}”)" in told
+    await talk.time.passes()
+    assert talk.service.prompts == [("job-1", PROMPT), ("job-1", "Mention Python 3.11")]
+    assert "Mention Python 3.11" in talk.everything()
 
 
 @LET_IN
-async def test_who_may_see_a_job_gets_its_form_and_sends_it(
-    office: Office, user: UserId, of: ChannelId, here: ChannelId
+async def test_who_may_see_a_job_gets_its_form_and_may_run_it_again(
+    talk: Talk, name: str, of: str, here: str
 ) -> None:
-    office.access_policy(admins=frozenset({GUS}))
-    await started(office, of)
-    typed = await office.types("/docs-followup", "1", user=user, channel=here)
-    assert typed.modal is not None
-    assert await sent(office, user, FormState.loads(typed.modal["private_metadata"])) is None
-    assert office.docs.prompts[-1] == ("job-1", "Delete everything")
+    await started(talk, of)
+    person = person_called(talk, name)
+    await person.types("/docs-followup 1", here)
+    assert await person.fills_in(prompt="Delete everything") == {}
+    await talk.time.passes()
+    await talk.ends()
+    assert talk.service.prompts[-1] == ("job-1", "Delete everything")
+    talk.everything()
 
 
-@LET_IN
-async def test_who_may_see_a_job_may_run_it_again(
-    office: Office, user: UserId, of: ChannelId, here: ChannelId
-) -> None:
-    office.access_policy(admins=frozenset({GUS}))
-    await started(office, of)
-    await office.run_again(user=user, channel=here)
-    await office.settle()
-    assert office.docs.prompts[-1] == ("job-2", PROMPT)
+async def test_who_asked_one_of_its_prompts_sees_a_job_also_after_leaving(talk: Talk) -> None:
+    await started(talk, "private")
+    await talk.chika.replies("Mention Python 3.11", channel="private")
+    await talk.time.passes()
+    talk.everything()
+    talk.room("private").members.remove(talk.chika.id)
+    assert PROMPT in await talk.chika.answer_to("/docs-agent status 1")
 
 
-async def test_who_asked_one_of_its_prompts_sees_a_job_also_after_leaving(office: Office) -> None:
-    await started(office, PRIVATE)
-    await office.reply("Mention Python 3.11", user=CHIKA)
-    await office.settle()
-    office.slack.private_rooms[PRIVATE] = frozenset({ANA, BOT})
-    [said] = await told(office, office.types("/docs-agent", "status 1", user=CHIKA))
-    assert PROMPT in said.text
+@pytest.mark.parametrize("text", ["", "Delete everything"])
+async def test_the_state_of_a_hidden_job_makes_no_difference(talk: Talk, text: str) -> None:
+    await started(talk, "private")
+    await talk.ends("archived", pr_link=None)
+    talk.everything()
+    await is_told_as_if_unknown(talk, "/docs-followup", "1", "99", text)
+    assert "that you can see" not in await talk.chika.answer_to("/docs-followup 1 Delete everything")
 
 
-async def test_the_state_of_a_hidden_job_makes_no_difference(office: Office) -> None:
-    await started(office, PRIVATE)
-    await office.store.write(lambda tx: set_job(tx, JobNumber(1), state=JobState.ARCHIVED))
-    for text in ("", "Delete everything"):
-        said = await told(office, office.types("/docs-followup", f"1 {text}", user=BEN))
-        assert said == [say.with_prompt(say.no_such_job("1"), text)]
-    [said_inside] = await told(office, office.types("/docs-followup", "1 Delete everything", user=CHIKA))
-    assert said_inside == say.with_prompt(say.cannot_follow_up(await office.job()), "Delete everything")
+@pytest.mark.parametrize("code", ["", "channel_not_found", "missing_scope"])
+async def test_what_slack_does_not_say_is_a_no(talk: Talk, code: str) -> None:
+    await started(talk, "private")
+    asked = ("conversations.info", "conversations.members")
+    for command in ("/docs-agent status 1", "/docs-followup 1 Mention Python 3.11"):
+        if code:
+            for method in asked:
+                talk.faults.refuses(method, code, times=3)
+        else:
+            talk.faults.goes_down(*asked)
+        assert "that you can see" in await talk.chika.answer_to(command)
+        talk.faults.comes_back()
+    assert PROMPT in await talk.chika.answer_to("/docs-agent status 1")
+    talk.log()
 
 
-@pytest.mark.parametrize(
-    "trouble", [refused("channel_not_found"), refused("missing_scope"), SlackUnreachable("down")]
-)
-async def test_what_slack_does_not_say_is_a_no(office: Office, trouble: SlackError) -> None:
-    await started(office, PRIVATE)
-    office.slack.trouble("is_public", trouble, trouble)
-    assert await told(office, office.types("/docs-agent", "status 1", user=CHIKA)) == [say.no_such_job("1")]
-    said = await told(office, office.types("/docs-followup", "1 Mention Python 3.11", user=CHIKA))
-    assert said == [say.with_prompt(say.no_such_job("1"), "Mention Python 3.11")]
+async def restarts(talk: Talk) -> None:
+    """Let a new process ask Slack anew who is in a channel."""
+    await talk.process.stops()
+    await talk.process.starts()
 
 
-@pytest.mark.parametrize("opened_in", [CHANNEL, PRIVATE])
-@pytest.mark.parametrize("action", ["/docs-followup", "run_again"])
-async def test_form_opened_before_leaving_sends_nothing(
-    office: Office, opened_in: ChannelId, action: str
-) -> None:
-    await started(office, PRIVATE)
-    typed = (
-        await office.press(action, "1", user=CHIKA, channel=opened_in)
-        if action == "run_again"
-        else await office.types(action, "1", user=CHIKA, channel=opened_in)
-    )
-    assert typed.modal is not None
-    office.slack.private_rooms[PRIVATE] = frozenset({ANA, BOT})
-    before = traces(office)
-    form = FormState.loads(typed.modal["private_metadata"])
-    callback = typed.modal["callback_id"]
-    assert await sent(office, CHIKA, form, callback=callback) == {"prompt": say.FORM_WITHOUT_JOB}
-    assert traces(office) == before
+@pytest.mark.parametrize("here", ["docs", "private"])
+async def test_form_opened_before_leaving_sends_nothing(talk: Talk, here: str) -> None:
+    await started(talk, "private")
+    await talk.chika.types("/docs-followup 1", here)
+    talk.room("private").members.remove(talk.chika.id)
+    await restarts(talk)
+    assert await talk.chika.fills_in(prompt="Delete everything") == FORM_WITHOUT_JOB
+    await talk.time.passes()
+    assert (talk.unread(), talk.agent_got()) == ([], [PROMPT])
     # What they sent did not make them one of those who asked for it.
-    assert await told(office, office.types("/docs-agent", "status 1", user=CHIKA)) == [say.no_such_job("1")]
+    assert "that you can see" in await talk.chika.answer_to("/docs-agent status 1")
 
 
-@pytest.mark.parametrize("chosen", [None, PRIVATE, DIRECT])
-async def test_ask_form_starts_nothing_where_its_sender_may_not_read(
-    office: Office, chosen: ChannelId | None
-) -> None:
-    fields = {} if chosen is None else {"channel": chosen}
-    form = FormState(PRIVATE if chosen is None else CHANNEL)
-    refusal = {"channel": say.CHANNEL_NOT_YOURS}
-    assert await sent(office, BEN, form, callback="ask", **fields) == refusal
-    assert (office.docs.prompts, office.slack.posts) == ([], [])
-    office.slack.private_rooms[chosen or PRIVATE] |= {BEN}
-    assert await sent(office, BEN, form, callback="ask", **fields) is None
-    assert office.docs.prompts == [("job-1", "Delete everything")]
+async def test_ask_form_starts_nothing_where_its_sender_may_not_read(talk: Talk) -> None:
+    members = talk.room("private").members
+    members.append(talk.ben.id)
+    await talk.ben.types("/docs-agent", "private")
+    members.remove(talk.ben.id)
+    await restarts(talk)
+    errors = await talk.ben.fills_in(prompt="Delete everything")
+    assert "Slack doesn't tell me that you can read this channel" in str(errors)
+    assert (talk.unread(), talk.agent_got()) == ([], [])
+    members.append(talk.ben.id)
+    await restarts(talk)
+    assert await talk.ben.fills_in(prompt="Delete everything") == {}
+    await talk.time.passes()
+    assert talk.agent_got() == ["Delete everything"]
+    talk.everything()
