@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.__main__ import cli
-from bot.app import running_bot
+from bot.app import migrate_database, running_bot
 from bot.model.ids import ChannelId, UserId
 from bot.operator.trial import STEPS, Step, StepResult, TrialOptions, try_out
 from sandbox.workspace.options import WorkspaceOptions
@@ -49,6 +49,7 @@ def options(kind: type[WorldOptions], folder: Path) -> WorldOptions:
 @pytest.fixture(scope="module")
 async def shared_world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     async with both_sides(options(Unhurried, tmp_path_factory.mktemp("trial"))) as world:
+        await migrate_database(world.settings)
         yield world
 
 
@@ -82,7 +83,7 @@ async def press(world: World) -> None:
 
 def posts(world: World) -> list[dict[str, Any]]:
     """The bot's posts in the channel that it has not deleted."""
-    return [post for post in world.workspace.state.messages[DOCS].values() if post["bot_id"]]
+    return [post for post in world.workspace.state.messages.get(DOCS, {}).values() if post["bot_id"]]
 
 
 def not_ok(results: Mapping[str, StepResult]) -> dict[str, str]:
