@@ -56,21 +56,26 @@ def well() -> Metrics:
     return metrics
 
 
-def samples(metrics: Metrics) -> list[Sample]:
-    """Return the samples on the page of metrics."""
-    families = text_string_to_metric_families(metrics.page()[0].decode())
+def page_of(metrics: Metrics) -> str:
+    """Return the page that Prometheus reads."""
+    return metrics.page()[0].decode()
+
+
+def samples(page: str) -> list[Sample]:
+    """Return the samples on a page of metrics."""
+    families = text_string_to_metric_families(page)
     return [sample for family in families for sample in family.samples if sample.name.startswith("docs_bot")]
 
 
-def fired(*processes: Metrics, before: Metrics | None = None, minutes: int = HOLDS_MINUTES) -> set[str]:
-    """Return the alerts that fire when these pages have been shown for ``minutes``.
+def fired(*pages: str, before: str | None = None, minutes: int = HOLDS_MINUTES) -> set[str]:
+    """Return the alerts that fire when these pages have been shown for ``minutes``, each by a process.
 
     ``before``: the page of an hour before that; None if Prometheus saw none, as at the first start.
     """
     assert PROMTOOL is not None
     values: dict[str, str] = {}
-    for process, metrics in enumerate(processes):
-        for page, length in [*([] if before is None else [(before, 60)]), (metrics, minutes)]:
+    for process, now in enumerate(pages):
+        for page, length in [*([] if before is None else [(before, 60)]), (now, minutes)]:
             for sample in samples(page):
                 labels = {**sample.labels, "instance": str(process)}
                 pairs = ",".join(f"{name}={json.dumps(value)}" for name, value in labels.items())

@@ -1,113 +1,85 @@
-"""Each alert fires when its trouble happens to rows, to Slack, to the docs service or to the database."""
+"""Each alert fires when its trouble happens to people's jobs, to Slack or to the docs service."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-
-import httpx
 import pytest
 
-from bot.health.checks import Finding, run_checks
-from bot.health.metrics import Metrics, read_gauges
-from bot.slack.client import refused
-from bot.work.ports import SlackThrottled
-from tests.health.alerts import PROMTOOL, fired, well
-from tests.work.conftest import office
-from tests.work.office import Office
+from tests.health.alerts import CHECKS, PROMTOOL, fired
+from tests.talk import Talk
 
-__all__ = ["office"]
 pytestmark = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed")
-TEN_MINUTES = 600
+REST = "".join(f'docs_bot_check_ok{{check="{check}"}} 1\n' for check in CHECKS) + "docs_bot_sockets 2\n"
+"""What a process that is well shows besides the gauges of its database."""
 
 
-async def beat(office: Office, *processes: str) -> None:
-    """Let these processes say that they run workers."""
-    for each in processes:
-        await office.store.write(lambda tx, each=each: tx.heartbeats.beat(each, office.clock()))  # type: ignore[misc]
-
-
-async def page(office: Office, **checks: Callable[[], Awaitable[Sequence[Finding]]]) -> Metrics:
-    """Return what Prometheus reads of these rows and of what these checks find."""
-    metrics = well()
-    metrics.set_rows(await office.store.read(lambda tx: read_gauges(office.context, tx)))
-    for each in await run_checks(checks):
-        metrics.set_check(each.name, each.ok)
-    return metrics
+async def page(talk: Talk) -> str:
+    """Return what Prometheus reads now."""
+    assert talk.process.bot is not None
+    lines = (await talk.process.bot.metrics()).splitlines(keepends=True)
+    return "".join(line for line in lines if "disk_free_bytes" not in line and "check_ok" not in line) + REST
 
 
 @pytest.fixture
-async def before(office: Office) -> Metrics:
+async def before(talk: Talk) -> str:
     """The page of an hour ago, on which nothing had happened yet."""
-    await beat(office, "one", "two")
-    metrics = await page(office)
-    assert fired(metrics, before=metrics) == set()
-    return metrics
+    await talk.process.starts(uses_an_hour=3)
+    await talk.works()
+    found = await page(talk)
+    assert fired(found, before=found) == set()
+    return found
 
 
-async def test_an_edit_that_slack_puts_off_gets_nobody_up(office: Office, before: Metrics) -> None:
-    await office.started("Add a page")
-    office.slack.trouble("edit", SlackThrottled(2.0 * TEN_MINUTES, None))
-    office.docs.finish()
-    await office.settle()
-    office.clock.pass_seconds(TEN_MINUTES + 198)
-    await beat(office, "one", "two")
-    assert "DocsBotUndelivered" not in fired(await page(office), before=before)
+async def test_an_edit_that_slack_puts_off_gets_nobody_up(talk: Talk, before: str) -> None:
+    await talk.started()
+    talk.faults.limits("chat.update", 1_200)
+    await talk.ends()
+    await talk.time.passes(minutes=13)
+    assert "DocsBotUndelivered" not in fired(await page(talk), before=before)
+    talk.everything()
 
 
 async def test_a_docs_service_that_fails_is_told_until_it_answers_though_nobody_asks(
-    office: Office, before: Metrics
+    talk: Talk, before: str
 ) -> None:
-    for prompt in ("Add a page", "Add another", "And a third"):
-        await office.started(prompt)
-    office.docs.answer_instead("get", *[httpx.Response(503)] * 1_000)
-    for _ in range(80):
-        await office.pass_time(10)
-    await beat(office, "one", "two")
-    assert fired(await page(office), before=before) == {"DocsBotDocsServiceFails"}
-    office.clock.pass_seconds(300)
-    await beat(office, "one", "two")
-    found = await page(office)
-    assert fired(found, before=before) == {"DocsBotDocsServiceFails"}
-    office.docs.instead.clear()
-    await office.pass_time(600)
-    await beat(office, "one", "two")
-    assert fired(await page(office), before=before) == set()
+    for prompt in ("Add a page", "Add another"):
+        await talk.started(prompt)
+    talk.service.says("get", 503, times=10_000)
+    await talk.time.passes(minutes=14)
+    assert fired(await page(talk), before=before) == {"DocsBotDocsServiceFails"}
+    talk.service.instead.clear()
+    await talk.time.passes(minutes=15)
+    assert fired(await page(talk), before=before) == set()
+    talk.everything()
 
 
-async def test_one_call_that_failed_in_the_evening_gets_nobody_up_at_night(
-    office: Office, before: Metrics
-) -> None:
-    office.docs.answer_instead("create", httpx.Response(503))
-    await office.ask("Add a page")
-    await office.settle()
-    office.clock.pass_seconds(3600)
-    await beat(office, "one", "two")
-    assert "DocsBotDocsServiceFails" not in fired(await page(office), before=before)
+async def test_one_call_that_failed_in_the_evening_gets_nobody_up_at_night(talk: Talk, before: str) -> None:
+    talk.service.says("create", 503)
+    await talk.started()
+    talk.time.is_set(hours=1)
+    await talk.works()
+    assert "DocsBotDocsServiceFails" not in fired(await page(talk), before=before)
+    talk.everything()
 
 
-async def test_a_prompt_that_nobody_takes_up(office: Office, before: Metrics) -> None:
-    await office.ask("Add a page")
-    office.clock.pass_seconds(TEN_MINUTES + 1)
-    await beat(office, "one", "two")
-    assert fired(await page(office), before=before) == {"DocsBotPromptsStuck"}
+async def test_a_prompt_that_nobody_takes_up(talk: Talk, before: str) -> None:
+    await talk.ana.asks("Add a page")
+    talk.time.is_set(minutes=11)
+    assert fired(await page(talk), before=before) == {"DocsBotPromptsStuck", "DocsBotNoWorker"}
 
 
-async def test_prompts_that_wait_for_the_limit_get_nobody_up(office: Office, before: Metrics) -> None:
-    office.limit(1)
-    await office.started("Add a page")
-    await office.started("Add another")
-    office.docs.finish()
-    await office.pass_time(TEN_MINUTES + 60)
-    await beat(office, "one", "two")
-    assert fired(await page(office), before=before) == {"DocsBotQuotaUsedUp"}
+async def test_prompts_that_wait_for_the_limit_get_nobody_up(talk: Talk, before: str) -> None:
+    for number in range(4):
+        await talk.started(f"Add page {number}")
+    await talk.ends()
+    await talk.time.passes(minutes=12)
+    assert fired(await page(talk), before=before) == {"DocsBotQuotaUsedUp"}
+    talk.everything()
 
 
-async def test_an_end_that_cannot_be_said_in_a_channel_that_is_archived(
-    office: Office, before: Metrics
-) -> None:
-    await office.started("Add a page")
-    office.slack.trouble("post", refused("is_archived"))
-    office.docs.finish()
-    await office.pass_time(60)
-    await beat(office, "one", "two")
-    assert fired(await page(office), before=before) == {"DocsBotDeadLetter"}
+async def test_an_end_that_cannot_be_said_in_a_channel_that_is_archived(talk: Talk, before: str) -> None:
+    await talk.started()
+    talk.faults.refuses("chat.postMessage", "is_archived")
+    await talk.ends()
+    await talk.time.passes(60)
+    assert fired(await page(talk), before=before) == {"DocsBotDeadLetter"}
+    talk.everything()
