@@ -1,20 +1,24 @@
-"""Who asks, from where, and what they may: origins, access, and the cache of known members."""
+"""Who asks, from where, and what they may: origins, access, and a cache of what Slack says about them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
+from math import inf
+from time import monotonic
+from typing import Generic, TypeVar
 
 from pydantic import SecretStr
 
 from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
 from bot.model.jobs import ThreadRef
 
-_CACHED = timedelta(minutes=5)
+Key = TypeVar("Key")
+Cached = TypeVar("Cached")
 
 
 class Access(StrEnum):
@@ -98,26 +102,33 @@ class AccessPolicy:
         return user in self.users or user in self.admins
 
 
-class MemberCache:
-    """Cache of the members that this process has looked up in the last five minutes.
+class TtlCache(Generic[Key, Cached]):
+    """The ``most`` newest results by key, each with the time in seconds at which it was stored."""
 
-    ``rule`` is ``AccessPolicy.rule`` at the time of the lookup.
-    """
-
-    def __init__(self, most: int = 10_000) -> None:
+    def __init__(self, most: int = 1_000, clock: Callable[[], float] = monotonic) -> None:
         self._most = most
-        self._until: dict[tuple[UserId, str], datetime] = {}
+        self._clock = clock
+        self._entries: dict[Key, tuple[float, Cached]] = {}
 
-    def has(self, user: UserId, rule: str, now: datetime) -> bool:
-        """Return whether the cache knows the user as a member."""
-        # Not further ahead than it was put there: the clock may have been set back since.
-        return now < self._until.get((user, rule), now) <= now + _CACHED
+    def get(self, key: Key, seconds: float) -> Cached | None:
+        """Return the key's result if it is younger than ``seconds``; None otherwise."""
+        at, cached = self._entries.get(key, (-inf, None))
+        return cached if self._clock() - at < seconds else None
 
-    def add(self, user: UserId, rule: str, now: datetime) -> None:
-        """Remember a member."""
-        if len(self._until) >= self._most:
-            self._until.clear()
-        self._until[(user, rule)] = now + _CACHED
+    async def get_or_ask(self, key: Key, seconds: float, ask: Callable[[], Awaitable[Cached]]) -> Cached:
+        """Return the key's result if it is younger than ``seconds``; otherwise ask for it, and store it."""
+        cached = self.get(key, seconds)
+        if cached is None:
+            cached = await ask()
+            self.put(key, cached)
+        return cached
+
+    def put(self, key: Key, result: Cached) -> None:
+        """Store a result."""
+        self._entries.pop(key, None)
+        self._entries[key] = (self._clock(), result)
+        if len(self._entries) > self._most:
+            del self._entries[next(iter(self._entries))]
 
 
 def message_key(channel: ChannelId, ts: str = "") -> RequestKey:

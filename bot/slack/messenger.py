@@ -13,12 +13,12 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model.access import Profile
+from bot.model.access import Profile, TtlCache
 from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.model.questions import is_zone
 from bot.slack.client import Identity, answered, of_response_url, refused, translated, wait_seconds
 from bot.slack.payloads import messages_of, said_before, said_since
-from bot.slack.rooms import SlackRooms, TtlCache
+from bot.slack.rooms import SlackRooms
 from bot.work.ports import (
     Changed,
     Mention,

@@ -2,54 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from time import monotonic
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.messages.plain_text import clip
+from bot.model.access import TtlCache
 from bot.model.ids import ChannelId, UserId
 from bot.model.jobs import SharedFile
 from bot.slack.client import answered, pages
 
 log = structlog.get_logger(__name__)
-Key = TypeVar("Key")
-Cached = TypeVar("Cached")
 _PAGE = 200
 _MOST_PAGES = 50
 _CACHE_SECONDS = 120.0
 _ABSENT_CACHE_SECONDS = 10.0
 """Shorter for "not a member", so that a newly invited person is recognised soon."""
-
-
-class TtlCache(Generic[Key, Cached]):
-    """The latest results by key, each with the time at which it was stored; the ``most`` newest of them."""
-
-    def __init__(self, most: int = 1_000) -> None:
-        self._most = most
-        self._entries: dict[Key, tuple[float, Cached]] = {}
-
-    def get(self, key: Key, seconds: float) -> Cached | None:
-        """Return the key's result if it is younger than ``seconds``; None otherwise."""
-        at, cached = self._entries.get(key, (float("-inf"), None))
-        return cached if monotonic() - at < seconds else None
-
-    async def get_or_ask(self, key: Key, seconds: float, ask: Callable[[], Awaitable[Cached]]) -> Cached:
-        """Return the key's result if it is younger than ``seconds``; otherwise ask for it, and store it."""
-        cached = self.get(key, seconds)
-        if cached is None:
-            cached = await ask()
-            self.put(key, cached)
-        return cached
-
-    def put(self, key: Key, result: Cached) -> None:
-        """Store a result."""
-        self._entries.pop(key, None)
-        self._entries[key] = (monotonic(), result)
-        if len(self._entries) > self._most:
-            del self._entries[next(iter(self._entries))]
 
 
 class SlackRooms:

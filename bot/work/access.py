@@ -27,6 +27,8 @@ from bot.work.context import Context
 from bot.work.ports import SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)
+_CACHED_SECONDS = 300.0
+"""How long this process remembers a member."""
 _REMEMBERED = timedelta(hours=6)
 _ASK_SLACK_SECONDS = 1.5
 """How long Slack may be asked about one request, which it expects to be acknowledged within 3 s."""
@@ -154,7 +156,7 @@ def check_channel(context: Context, channel: ChannelId) -> None:
 async def _access(context: Context, user: UserId) -> Access:
     """Return somebody's access from the memory of this process, from the database, or as Slack says."""
     policy, now = context.access_policy, context.clock()
-    if user in policy.bots or context.member_cache.has(user, policy.rule, now):
+    if user in policy.bots or context.member_cache.get((user, policy.rule), _CACHED_SECONDS):
         return Access.MEMBER
     if policy.lists_people and not policy.groups and not policy.lists_user(user):
         return Access.NOT_LISTED
@@ -163,7 +165,7 @@ async def _access(context: Context, user: UserId) -> Access:
     if access is None:
         access = await _ask_slack(context, user)
     if access is Access.MEMBER:
-        context.member_cache.add(user, policy.rule, now)
+        context.member_cache.put((user, policy.rule), True)
     return access
 
 

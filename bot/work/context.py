@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from bot.docs_api import DocsClient
 from bot.github import GithubClient
-from bot.model.access import AccessPolicy, MemberCache
+from bot.model.access import AccessPolicy, TtlCache
 from bot.model.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.model.jobs import ThreadRef
 from bot.model.paces import Paces
@@ -102,7 +102,8 @@ class Context:
     signs_prompts: bool = True
     analytics: Analytics = field(default_factory=Analytics)
     access_policy: AccessPolicy = field(default_factory=AccessPolicy)
-    member_cache: MemberCache = field(default_factory=MemberCache)
+    member_cache: TtlCache[tuple[UserId, str], bool] = field(default_factory=lambda: TtlCache(10_000))
+    """The members by user and ``AccessPolicy.rule``."""
     uses_an_hour: int = 100
     link_hosts: frozenset[str] = frozenset()
     waiting_per_person: int = 10

@@ -23,7 +23,7 @@ from bot.commands.command import (
     Submission,
     run_if_allowed,
 )
-from bot.model.access import AccessPolicy, Origin, message_key, ts_at
+from bot.model.access import AccessPolicy, Origin, TtlCache, message_key, ts_at
 from bot.model.ids import (
     ChannelId,
     JobNumber,
@@ -103,6 +103,7 @@ class Office:
             docs=self.docs.client(),
             messenger=self.slack,
             clock=self.clock,
+            member_cache=TtlCache(clock=lambda: self.clock().timestamp()),
             chance=lambda: 0.5,
             owner="one",
             bot_user=BOT,

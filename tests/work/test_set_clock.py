@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 from bot.commands.catalogue import take_message
-from bot.model.access import MemberCache, ts_at
+from bot.model.access import ts_at
 from bot.store.queues import Queue
 from bot.work.jobs.missed import Gap
 from bot.work.ports import SlackUnclear
-from tests.builders import ANA, BEN
+from tests.builders import BEN
 from tests.work.jobs.test_missed import prompts, read_on
 from tests.work.office import Office
 
@@ -63,13 +63,6 @@ async def test_what_was_missed_does_not_wait_until_the_clock_is_where_slacks_is(
     await office.settle()
     assert await prompts(office) == ["Add a page"]
     assert len(office.docs.jobs) == 1
-
-
-def test_a_member_is_not_remembered_for_longer_when_the_clock_is_set_back(office: Office) -> None:
-    cache, now = MemberCache(), office.clock()
-    cache.add(ANA, "rule", now + HOUR)
-    assert cache.has(ANA, "rule", now + HOUR)
-    assert not cache.has(ANA, "rule", now)
 
 
 async def test_what_was_missed_is_read_at_once_when_the_clock_was_set_back_before_a_gap_ends(
