@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import asyncio
-from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,41 +11,19 @@ import httpx
 import pytest
 
 import bot
-from bot.commands.catalogue import take_message
-from bot.commands.command import FormState
-from bot.model.access import Access, Profile, ts_at
-from bot.model.ids import ChannelId, UserId
-from bot.model.jobs import JobState, Review, SharedFile
-from bot.slack.client import refused
+from bot.model.access import Profile
+from bot.model.ids import ChannelId
+from bot.model.jobs import JobState
 from bot.store.deadline import Deadline, within
 from bot.work import access
-from bot.work.access import NotAllowed, Untold, admit
-from bot.work.ports import Mention, SlackError, SlackUnreachable, ThreadReply
-from tests.builders import ANA, BEN, CHANNEL, let_in, origin
-from tests.work.drains import catch_up, prepare_prompts
+from bot.work.access import Untold, admit
+from tests.builders import ANA, BEN, let_in, origin
+from tests.talk import Talk
+from tests.work.drains import prepare_prompts
 from tests.work.office import Office
 
-GUS, DIRECT = UserId("U0GUS"), ChannelId("D0BEN")
 GUEST = Profile(True, False, False, False)
-IMAGE = SharedFile("a.png", 10, is_text=False)
 UNTOLD = "Slack didn't tell me who you are"
-
-
-@pytest.fixture(autouse=True)
-def gus(office: Office) -> None:
-    """Gus is a guest."""
-    office.slack.profiles[GUS] = GUEST
-
-
-def words(office: Office) -> list[str]:
-    """What the bot said to single people, but for the answers to commands."""
-    direct = [message.text for _, message, _ in office.slack.direct]
-    return [*direct, *(message.text for *_, message in office.slack.whispers)]
-
-
-async def is_empty(office: Office) -> bool:
-    """Whether no request is stored."""
-    return not await office.store.read(lambda tx: tx.jobs.newest(1))
 
 
 def test_only_admit_makes_what_use_cases_ask_for() -> None:
@@ -57,30 +33,6 @@ def test_only_admit_makes_what_use_cases_ask_for() -> None:
         assert (path == maker) == bool(names & {"_MAKER", "_Maker"}), path
     with pytest.raises(TypeError):
         type(let_in(origin()))(origin())  # type: ignore[call-arg]
-
-
-@pytest.mark.parametrize("trouble", [SlackUnreachable("down"), refused("user_not_found")])
-async def test_a_command_is_given_back_when_slack_does_not_say_who_sent_it(
-    office: Office, trouble: SlackError
-) -> None:
-    office.slack.trouble("profile", trouble)
-    told = await office.types("/docs-agent", "Add a <#C0DOCS|docs> page")
-    assert told.message is not None
-    assert UNTOLD in told.message.text
-    assert told.message.text.endswith("to copy:\n/docs-agent Add a #docs page")
-    assert await is_empty(office)
-    assert (await office.types("/docs-agent", "Add a page")).message is None
-    assert (await office.job()).requester == ANA
-
-
-async def test_a_button_and_a_form_say_that_slack_does_not_say_who_it_was(office: Office) -> None:
-    await office.finished()
-    office.slack.trouble("profile", *[SlackUnreachable("down")] * 2)
-    assert UNTOLD in str(await office.press("reviewed", "1", user=BEN))
-    errors = await office.submits("ask", FormState(CHANNEL), user=BEN, prompt="Add a page")
-    assert errors is not None
-    assert errors.errors["prompt"].startswith(UNTOLD)
-    assert (await office.job()).awaits_review
 
 
 async def test_slack_is_asked_only_in_the_time_that_storing_leaves(office: Office) -> None:
@@ -99,102 +51,6 @@ async def test_what_slack_says_of_somebody_is_not_what_they_asked_for(office: Of
     assert not request.has_written
 
 
-async def test_what_a_member_asks_for_is_stored_when_slack_is_answered(office: Office) -> None:
-    await office.finished()
-    assert (await office.press("reviewed", "1", user=BEN)).message is None
-    assert (await office.job()).review is Review.REVIEWED
-
-
-def _mention(office: Office) -> ThreadReply | Mention:
-    ts = ts_at(office.clock())
-    sent = replace(origin(f"message:{CHANNEL}:{ts}", BEN), message_ts=ts)
-    office.slack.said.append(Mention(sent, "<@U0BOT> Add a page"))
-    return office.slack.said[-1]
-
-
-def _direct(office: Office) -> ThreadReply | Mention:
-    return office.missed("Add a page", user=BEN, direct=True)
-
-
-def _reply(office: Office) -> ThreadReply | Mention:
-    return office.missed("Mention Python", user=BEN)
-
-
-@pytest.mark.parametrize(
-    "trouble", [SlackUnreachable("down"), refused("token_revoked"), refused("invalid_blocks")]
-)
-@pytest.mark.parametrize("say", [_mention, _direct, _reply])
-async def test_a_message_is_left_to_slack_until_it_says_who_wrote_it_and_then_read_once_more(
-    office: Office, say: Callable[[Office], ThreadReply | Mention], trouble: SlackError
-) -> None:
-    await office.finished("First")
-    message = say(office)
-    office.slack.trouble("profile", *[trouble] * 4)
-    for _ in range(3):
-        with pytest.raises(Untold):
-            await take_message(office.context, message)
-    await office.settle()
-    assert len(office.docs.prompts) == 1
-    assert (words(office), office.slack.reactions) == ([], [])
-    office.clock.pass_seconds(600)
-    for _ in range(2):
-        await catch_up(office.context)
-        office.clock.pass_seconds(60)
-    await office.settle()
-    assert len(office.docs.prompts) == 2
-
-
-async def test_slack_is_asked_once_in_six_hours_and_this_process_remembers_for_minutes(
-    office: Office,
-) -> None:
-    await admit(office.context, origin())
-    rule, now = office.context.access_policy.rule, office.clock()
-    await office.store.write(lambda tx: tx.members.remember(ANA, Access.GUEST, rule, now))
-    await admit(office.context, origin())
-    office.clock.pass_seconds(301)
-    with pytest.raises(NotAllowed):
-        await admit(office.context, origin())
-    office.clock.pass_seconds(6 * 3_600)
-    await admit(office.context, origin())
-
-
-async def test_a_change_of_the_lists_counts_at_once(office: Office) -> None:
-    await admit(office.context, origin())
-    office.access_policy(users=frozenset({BEN}))
-    with pytest.raises(NotAllowed, match=Access.NOT_LISTED):
-        await admit(office.context, origin())
-
-
-async def test_lists_let_in_whom_they_name_by_person_or_by_group_and_admins(office: Office) -> None:
-    carl, dora = UserId("U0CARL"), UserId("U0DORA")
-    office.access_policy(
-        users=frozenset({ANA, GUS}), groups=frozenset({"S1", "S2"}), admins=frozenset({dora})
-    )
-    office.slack.groups["S2"] = frozenset({BEN})
-    for user in (ANA, BEN, dora):
-        await admit(office.context, origin(user=user))
-    for user, why in ((carl, Access.NOT_LISTED), (GUS, Access.GUEST)):
-        with pytest.raises(NotAllowed, match=why):
-            await admit(office.context, origin(user=user))
-
-
-async def test_in_a_channel_that_is_not_listed_nothing_is_done(office: Office) -> None:
-    await office.started("Add a page")
-    office.access_policy(channels=frozenset({"C0OTHER"}))
-    elsewhere = ChannelId("C0OTHER")
-    for channel, text in ((CHANNEL, "Add a page"), (elsewhere, "1 Write more")):
-        command = "/docs-agent" if channel == CHANNEL else "/docs-followup"
-        answer = await office.types(command, text, channel=channel)
-        assert answer.message is not None
-        assert "not set up for use in" in answer.message.text
-        assert answer.message.text.endswith(f"to copy:\n{command} {text}")
-    chosen = await office.submits("ask", FormState(elsewhere), prompt="Add a page", channel=CHANNEL)
-    assert chosen is not None
-    assert "not set up for use in" in chosen.errors["prompt"]
-    await office.settle()
-    assert len(office.docs.prompts) == 1
-
-
 @pytest.mark.parametrize("action", ["preview", "reviewed", "send_again"])
 async def test_buttons_of_job_in_unlisted_channel_do_nothing(office: Office, action: str) -> None:
     office.docs.branch = "agent/page"
@@ -211,25 +67,6 @@ async def test_buttons_of_job_in_unlisted_channel_do_nothing(office: Office, act
     assert (office.docs.calls, office.slack.edits[office.slack.root().ts][-1]) == (calls, seen)
 
 
-async def test_what_a_refused_person_says_is_answered_once_an_hour(office: Office) -> None:
-    for text in ("Page 1", "jobs", "visitors last week", "", "Page 2"):
-        await office.hears(text, user=GUS)
-        await office.settle()
-        office.restart()
-    assert ["Guests can't use this bot" in text for text in words(office)] == [True]
-    assert "to copy" not in words(office)[0]
-    office.clock.pass_seconds(3_600)
-    await office.hears("One more page", user=GUS)
-    await office.settle()
-    assert len(words(office)) == 2
-
-
-async def test_a_refused_person_is_answered_each_time_they_type(office: Office) -> None:
-    await office.hears("Add a page", user=GUS)
-    for _ in range(2):
-        assert "Guests can't use this bot" in str(await office.types("/docs-agent", "Add a page", user=GUS))
-
-
 async def test_the_word_of_the_hour_is_kept_in_the_store(office: Office) -> None:
     rule = office.context.access_policy.rule
     told = await asyncio.gather(
@@ -238,43 +75,12 @@ async def test_the_word_of_the_hour_is_kept_in_the_store(office: Office) -> None
     assert sorted(told) == [False, False, True]
 
 
-@pytest.mark.parametrize("ended", [True, False])
-@pytest.mark.parametrize(("text", "files"), [("", 1), ("Delete everything", 0)])
-async def test_a_reply_of_a_guest_is_answered_in_private_and_gets_no_reaction(
-    office: Office, text: str, files: int, ended: bool
-) -> None:
-    await office.started("Add a page")
-    if ended:
-        office.docs.finish("archived", None)
-        await office.settle()
-    posts = list(office.slack.posts)
-    for _ in range(2):
-        await office.reply(text, user=GUS, files=(IMAGE,) * files)
-        await office.settle()
-    assert office.slack.posts == posts
-    assert office.slack.reactions == []
-    assert ["Guests can't use this bot" in said for said in words(office)] == [True]
-
-
 async def test_a_request_is_known_before_its_root_is_noted(office: Office) -> None:
     """People may see the root in Slack earlier than the bot knows that it stands there."""
     await office.ask("Add a quickstart")
     await prepare_prompts(office.context)
     assert "Add a quickstart" in str(await office.types("/docs-agent", "jobs", user=BEN))
     assert "that you can see" not in str(await office.types("/docs-followup", "1 Mention Python", user=BEN))
-
-
-async def test_only_who_asked_and_admins_decide_about_a_waiting_prompt(office: Office) -> None:
-    office.limit(1)
-    office.access_policy(admins=frozenset({BEN}))
-    await office.ask("One")
-    await office.ask("Two")
-    await office.settle()
-    answer = await office.press("withdraw", "2", user=UserId("U0CARL"))
-    assert f"Only <@{ANA}> or an admin of this bot can decide that" in str(answer)
-    assert (await office.job(2)).state is JobState.WAITING
-    assert (await office.press("withdraw", "2", user=BEN)).message is None
-    assert (await office.job(2)).state is JobState.WITHDRAWN
 
 
 async def test_a_guest_is_told_no_more_than_that_even_about_their_own_prompt(office: Office) -> None:
@@ -298,3 +104,149 @@ async def test_a_button_that_names_nothing_is_answered(office: Office, action: s
     await office.started("One")
     for each in ("withdraw", "send_again", "dismiss"):
         assert "decided already" in str(await office.press(each, "1"))
+
+
+@pytest.mark.parametrize("code", ["", "user_not_found"])
+async def test_a_command_is_given_back_when_slack_does_not_say_who_sent_it(talk: Talk, code: str) -> None:
+    if code:
+        talk.faults.refuses("users.info", code)
+    else:
+        talk.faults.goes_down("users.info")
+    told = await talk.ana.answer_to("/docs-agent Add a #docs page")
+    assert UNTOLD in told
+    assert told.endswith("to copy:\n/docs-agent Add a #docs page")
+    talk.faults.comes_back()
+    await talk.started("Add a page")
+    assert talk.agent_got() == ["Add a page"]
+    talk.everything()
+
+
+async def test_a_button_and_a_form_say_that_slack_does_not_say_who_it_was(talk: Talk) -> None:
+    await talk.finished()
+    await talk.ben.types("/docs-agent")
+    await talk.time.passes(hours=7)
+    talk.everything()
+    talk.faults.goes_down("users.info")
+    errors = await talk.ben.fills_in(prompt="Add a page")
+    assert errors["prompt"].startswith(UNTOLD)
+    talk.slack.state.views.clear()
+    await talk.ben.presses("Reviewed")
+    assert UNTOLD in talk.ben.reads()[-1]
+    assert "Reviewed" in talk.status().buttons
+    assert talk.agent_got() == ["Add a quickstart"]
+
+
+@pytest.mark.parametrize("code", ["", "token_revoked", "invalid_blocks"])
+@pytest.mark.parametrize("way", ["mention", "direct", "reply"])
+async def test_a_message_is_left_to_slack_until_it_says_who_wrote_it_and_then_read_once_more(
+    talk: Talk, way: str, code: str
+) -> None:
+    await talk.finished("First")
+    if code:
+        talk.faults.refuses("users.info", code, times=30)
+    else:
+        talk.faults.goes_down("users.info")
+    match way:
+        case "mention":
+            await talk.ben.says("@docs-agent Add a page")
+        case "direct":
+            await talk.ben.says("Add a page", "dm")
+        case _:
+            await talk.ben.replies("Mention Python")
+    await talk.time.passes(minutes=10)
+    assert (talk.unread(), talk.agent_got()) == ([], ["First"])
+    talk.faults.comes_back()
+    await talk.time.passes(minutes=20)
+    assert len(talk.agent_got()) == 2
+    talk.everything()
+
+
+async def test_slack_is_asked_once_in_six_hours(talk: Talk) -> None:
+    for number, hours in enumerate((1, 4, 6)):
+        await talk.started(f"Add page {number}")
+        await talk.time.passes(hours=hours)
+        assert talk.slack.calls.count("users.info") == 1
+    await talk.started("Add one more")
+    assert talk.slack.calls.count("users.info") == 2
+    talk.everything()
+
+
+async def test_lists_let_in_whom_they_name_by_person_or_by_group_and_admins_at_once(talk: Talk) -> None:
+    await talk.started("One", by=talk.chika)
+    await talk.process.stops()
+    await talk.process.starts(
+        allowed_users=f"{talk.ana.id},{talk.gus.id}", allowed_user_groups="S01WRITERS", admins=talk.pia.id
+    )
+    for person in (talk.ana, talk.ben):
+        await talk.started(f"Write for {person}", by=person)
+    assert len(talk.agent_got()) == 3
+    assert "set up for some people only" in await talk.chika.answer_to("/docs-agent Two")
+    assert "Guests can't use this bot" in await talk.gus.answer_to("/docs-agent Two")
+    talk.everything()
+
+
+async def test_in_a_channel_that_is_not_listed_nothing_is_done(talk: Talk) -> None:
+    await talk.started("Add a page")
+    partners = talk.room("partners").id
+    await talk.ana.types("/docs-agent")
+    await talk.process.stops()
+    await talk.process.starts(allowed_channels=partners)
+    for channel, typed in (("docs", "/docs-agent Add a page"), ("partners", "/docs-followup 1 Write more")):
+        answer = await talk.ana.answer_to(typed, channel)
+        assert "not set up for use in" in answer
+        assert answer.endswith(f"to copy:\n{typed}")
+    errors = await talk.ana.fills_in(prompt="Add one more page")
+    assert "not set up for use in" in errors["prompt"]
+    await talk.time.passes()
+    assert talk.agent_got() == ["Add a page"]
+    talk.everything()
+
+
+async def test_a_refused_person_is_answered_once_an_hour_and_each_time_they_type(
+    talk: Talk,
+) -> None:
+    for text in ("Page 1", "jobs", "visitors last week", "", "Page 2"):
+        await talk.gus.says(f"@docs-agent {text}")
+        await talk.time.passes()
+        await talk.process.stops()
+        await talk.process.starts()
+    [told] = talk.gus.reads()
+    assert "Guests can't use this bot" in told
+    assert "to copy" not in told
+    for _ in range(2):
+        assert "Guests can't use this bot" in await talk.gus.answer_to("/docs-agent Add a page")
+    await talk.time.passes(3_600)
+    await talk.gus.says("@docs-agent One more page")
+    await talk.time.passes()
+    assert len(talk.gus.reads()) == 1
+
+
+@pytest.mark.parametrize("ended", [True, False])
+@pytest.mark.parametrize(("text", "files"), [("", 1), ("Delete everything", 0)])
+async def test_a_reply_of_a_guest_is_answered_in_private_and_gets_no_reaction(
+    talk: Talk, text: str, files: int, ended: bool
+) -> None:
+    await talk.started("Add a page")
+    if ended:
+        await talk.ends("archived", pr_link=None)
+    talk.everything()
+    for _ in range(2):
+        await talk.gus.replies(text, files=[("a.png", "x")] * files)
+        await talk.time.passes()
+    [told] = talk.gus.reads()
+    assert "Guests can't use this bot" in told
+    assert (talk.unread(), talk.agent_got()) == ([], ["Add a page"])
+
+
+async def test_only_who_asked_and_admins_decide_about_a_waiting_prompt(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=1, admins=talk.ben.id)
+    await talk.started("One")
+    await talk.started("Two")
+    waiting = talk.status(2)
+    await talk.chika.presses("Withdraw", on=waiting)
+    assert f"Only <@{talk.ana.id}> or an admin of this bot can decide that" in talk.chika.reads()[-1]
+    assert "Withdraw" in talk.status(2).buttons
+    await talk.ben.presses("Withdraw", on=waiting)
+    await talk.time.passes()
+    assert "ithdrawn" in talk.status(2)
+    talk.everything()
