@@ -8,13 +8,15 @@ from typing import NamedTuple
 
 import httpx
 import pytest
+from sqlalchemy import update
 
 from bot.model.ids import JobNumber
 from bot.model.jobs import QueueWhy, Wait
 from bot.operator.rows import wait_words
 from bot.store import Claimer
+from bot.store.schema import jobs
 from bot.work.ports import SlackThrottled
-from tests.builders import BEN, NOW
+from tests.builders import BEN, NOW, execute
 from tests.work.drains import deliver_due, poll_jobs, prepare_prompts, submit_prompts
 from tests.work.office import Office
 
@@ -166,3 +168,11 @@ async def test_a_message_that_slack_puts_off_waits_until_then(office: Office) ->
     office.clock.pass_seconds(60)
     [_, message] = await waiting(office)
     assert (message.until, message.stuck_since) == (None, office.clock())
+
+
+async def test_a_reason_that_0_2_0_stored_reads_as_the_limit(office: Office) -> None:
+    await limit_used_up(office)
+    await execute(office.store, update(jobs).where(jobs.c.number == 2).values(queue_why="share"))
+    job = await office.store.read(lambda tx: tx.jobs.known(JobNumber(2)))
+    assert job.queue_why is QueueWhy.LIMIT
+    assert "has no use free for it" in await office.told("/docs-agent", "status 2")
