@@ -32,7 +32,8 @@ async def started(talk: Talk, channel: str) -> dict[str, str]:
     root = talk.root(channel=channel)
     talk.everything()
     link = f"https://acme.slack.com/archives/{root['channel']}/p{root['ts'].replace('.', '')}"
-    return {"number": "1", "hash": "#1", "service id": "job-1", "link": link}
+    reply = f"{link[:-3]}999?thread_ts={root['ts']}&cid={root['channel']}"
+    return {"number": "1", "hash": "#1", "service id": "job-1", "link": link, "link to a reply": reply}
 
 
 def person_called(talk: Talk, name: str) -> Person:
@@ -126,7 +127,7 @@ LET_IN = pytest.mark.parametrize(
 
 
 @LET_IN
-@pytest.mark.parametrize("how", ["number", "service id", "link"])
+@pytest.mark.parametrize("how", ["number", "hash", "service id", "link", "link to a reply"])
 async def test_who_may_see_a_job_does_and_steers_it_once(
     talk: Talk, name: str, of: str, here: str, how: str
 ) -> None:
