@@ -155,6 +155,7 @@ async def _empty_database() -> None:
         await migrate_database(_settings(frozenset({("DATABASE_URL", f"sqlite:///{_TEMPLATE}")})))
     for ending in ("-wal", "-shm"):
         _DATABASE.with_name(f"{_DATABASE.name}{ending}").unlink(missing_ok=True)
+    _DATABASE.touch(0o600)
     shutil.copyfile(_TEMPLATE, _DATABASE)
 
 

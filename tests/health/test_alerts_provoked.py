@@ -31,7 +31,7 @@ async def before(talk: Talk) -> str:
 
 async def test_an_edit_that_slack_puts_off_gets_nobody_up(talk: Talk, before: str) -> None:
     await talk.started()
-    talk.faults.limits("chat.update", 1_200)
+    talk.faults.limits("chat.update", 600, times=3)
     await talk.ends()
     await talk.time.passes(minutes=13)
     assert "DocsBotUndelivered" not in fired(await page(talk), before=before)

@@ -17,6 +17,7 @@ from bot.work.context import Timeouts
 from bot.work.ports import Changed, Mention, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from sandbox.workspace import Workspace
 from sandbox.workspace.options import utcnow
+from tests.talk import Talk
 
 DOCS, PRODUCT, SECRET = ChannelId("C01DOCS"), ChannelId("C03PRODUCT"), ChannelId("G04SECRET")
 ANA = UserId("U01ANA")
@@ -136,15 +137,6 @@ async def test_a_file_that_is_not_confirmed_is_never_seen(
     assert await messenger.find_file(DOCS, path.name, since=since)
 
 
-async def test_a_reaction_that_is_there_already_is_as_good_as_done(
-    messenger: SlackMessenger, workspace: Workspace
-) -> None:
-    said = workspace.people.say(ANA, DOCS, "hello")
-    for _ in range(2):
-        await messenger.react(DOCS, said["ts"], "eyes")
-    assert said["reactions"] == [{"name": "eyes", "users": ["U0DOCSBOT"]}]
-
-
 async def test_upload_that_breaks_off_is_refused_for_now(
     messenger: SlackMessenger, workspace: Workspace, tmp_path: Path
 ) -> None:
@@ -161,24 +153,8 @@ def test_large_upload_gets_more_time_and_less_than_its_lease() -> None:
     assert upload_seconds(10**9) < Timeouts().lease_seconds
 
 
-async def test_edit_of_deleted_message_is_done(messenger: SlackMessenger) -> None:
-    await messenger.edit(DOCS, MessageTs("1.000001"), Message("Done"))
-    with pytest.raises(SlackRefused, match="channel_not_found"):
-        await messenger.edit(ChannelId("C0NONE"), MessageTs("1.000001"), Message("Done"))
-
-
 def test_migration_of_workspace_passes() -> None:
     assert refused("org_login_required").meaning is Refusal.PASSING
-
-
-async def test_a_direct_message_reaches_the_person_and_is_found_again(
-    messenger: SlackMessenger, workspace: Workspace
-) -> None:
-    talk = await messenger.conversation_with(ANA)
-    assert not await find(messenger, talk, ONE, None)
-    await messenger.tell(ANA, HELLO, delivery=ONE)
-    assert await find(messenger, talk, ONE, None)
-    assert len(list(workspace.state.history("D01ANA"))) == 1
 
 
 async def test_a_response_url_speaks_to_one_person_until_it_is_used_up(
@@ -301,3 +277,36 @@ async def test_an_edit_of_a_missed_message_is_told_besides_the_message(
     assert isinstance(changed, Changed)
     assert missed.origin == changed.origin
     assert missed.text == changed.text == "Add two"
+
+
+async def test_a_reaction_that_is_there_already_is_as_good_as_done(talk: Talk) -> None:
+    await talk.process.starts(log_level="INFO")
+    await talk.started()
+    talk.faults.loses_the_answer("reactions.add")
+    reply = await talk.ben.replies("Make it shorter")
+    await talk.time.passes(minutes=2)
+    assert talk.slack.calls.count("reactions.add") == 2
+    assert talk.reactions(reply) == ["eyes"]
+    assert not any("already_reacted" in line for line in talk.log())
+    talk.everything()
+
+
+async def test_a_direct_message_whose_post_is_unclear_is_found_again(talk: Talk) -> None:
+    talk.faults.refuses("response_url", "expired_url")
+    talk.faults.loses_the_answer("chat.postMessage")
+    await talk.ana.asks("Add a page", channel="docs-secret")
+    await talk.time.passes(60)
+    [note] = talk.ana.reads()
+    assert "/invite" in note
+
+
+async def test_a_status_message_that_somebody_deleted_is_left_alone(talk: Talk) -> None:
+    await talk.process.starts(log_level="INFO")
+    await talk.started()
+    status = talk.root()
+    del talk.slack.state.messages[status["channel"]][status["ts"]]
+    await talk.ends()
+    assert talk.slack.calls.count("chat.update") == 2
+    dead = [line for line in talk.log() if '"event": "delivery_dead"' in line]
+    assert [line for line in dead if '"kind": "edit"' in line] == []
+    talk.everything()
