@@ -1,12 +1,10 @@
-"""What tests of questions about visitors share: the days they are about, and an answer."""
+"""What tests of questions about visitors share: the days they are about, and a refusal."""
 
 from __future__ import annotations
 
 from datetime import date, timedelta
 
 import httpx
-
-from tests.work.office import Office
 
 FIRST, LAST = date(2026, 10, 26), date(2026, 11, 1)
 """The last seven full days before the test's now."""
@@ -17,11 +15,3 @@ DAY = timedelta(days=1)
 def slow_down(seconds: int) -> httpx.Response:
     """What the docs service answers when it is called too often."""
     return httpx.Response(429, headers={"Retry-After": str(seconds)}, json={"error": "slow down"})
-
-
-async def answered(office: Office) -> str:
-    """Ana's question is answered; its number."""
-    office.docs.site.fill(12, FIRST - 7 * DAY, LAST)
-    await office.visitors()
-    await office.reading(20)
-    return "1"

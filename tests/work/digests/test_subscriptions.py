@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from tests.talk import Talk
 from tests.talk_people import Shown
+from tests.work.readers import digests, until
 
 
 async def subscribe(talk: Talk, words: str = "monday 09:00 UTC") -> Shown:
@@ -16,16 +15,6 @@ async def subscribe(talk: Talk, words: str = "monday 09:00 UTC") -> Shown:
     talk.ana.reads()
     [post] = talk.channel()[before:]
     return post
-
-
-async def until(talk: Talk, day: int, hour: int, minute: int) -> None:
-    """Let time pass up to a moment of November 2026 and a minute more."""
-    await talk.time.passes((datetime(2026, 11, day, hour, minute, tzinfo=UTC) - talk.time.at).total_seconds())
-    await talk.time.passes(60)
-
-
-def digests(talk: Talk) -> list[Shown]:
-    return [post for post in talk.channel() if "The docs in the week" in post]
 
 
 async def answer(talk: Talk, words: str) -> Shown:

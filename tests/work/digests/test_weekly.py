@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
 from math import ceil
 
 import pytest
@@ -11,30 +10,7 @@ import pytest
 from tests.services import PULL_REQUEST
 from tests.talk import Talk
 from tests.talk_people import Shown
-
-DAY = timedelta(days=1)
-MONDAY = date(2026, 11, 2)
-"""The day on which conversations begin, at 09:00 UTC."""
-WEEK = MONDAY - 7 * DAY
-
-
-async def subscribe(talk: Talk, words: str = "monday 09:00 UTC") -> None:
-    """Subscribe the channel, which a post proves."""
-    await talk.ana.types(f"/docs-visitors subscribe {words}")
-    await talk.time.passes(5)
-    talk.ana.reads()
-    talk.channel()
-
-
-async def until(talk: Talk, day: int, hour: int = 9, minute: int = 0) -> None:
-    """Let time pass up to a moment of November 2026 and a minute more."""
-    at = datetime(2026, 11, 1, hour, minute, tzinfo=UTC) + (day - 1) * DAY
-    await talk.time.passes((at - talk.time.at).total_seconds())
-    await talk.time.passes(60)
-
-
-def digests(talk: Talk) -> list[Shown]:
-    return [post for post in talk.channel() if "The docs in the week" in post]
+from tests.work.readers import DAY, MONDAY, WEEK, digests, subscribe, until
 
 
 async def listed(talk: Talk) -> Shown:
