@@ -142,7 +142,7 @@ async def test_who_may_see_a_job_does_and_steers_it_once(
 
 
 @LET_IN
-async def test_who_may_see_a_job_gets_its_form_and_may_run_it_again(
+async def test_who_may_see_a_job_gets_its_form_and_sends_it(
     talk: Talk, name: str, of: str, here: str
 ) -> None:
     await started(talk, of)
