@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from bot.messages import blocks as b
 from bot.messages.face import name, open_words, run_again, state_words, view, wait_lines
+from bot.messages.job_answers import COPIED_LENGTH
+from bot.messages.plain_text import visible
 from bot.model.ids import Message
 from bot.model.jobs import JobState, TrackedJob, Wait
 from bot.model.prompts import Unsent
@@ -29,7 +31,8 @@ def key_found(unsent: Unsent | None, typed: str = "") -> Message:
     steps = [b.button("Send it anyway", b.Action.SEND_WITH_KEY, unsent.dumps())] if unsent else []
     made_up = "" if unsent else " If it is made up, write “example” into it."
     said = f"There is a key or a password in it, so I didn't send it. Take it out and try again.{made_up}"
-    return b.message(b.section(said), *([b.quote(typed)] if typed else []), *b.actions(steps))
+    shown = [b.quote(part) for part in list(b.split(visible(typed).strip(), COPIED_LENGTH))[:1]]
+    return b.message(b.section(said), *shown, *b.actions(steps))
 
 
 def sent() -> Message:

@@ -30,7 +30,7 @@ CHANNEL_NOT_YOURS = (
 FORM_WITHOUT_JOB = "I couldn't tell which job this is for. Close this and try again."
 SAME_ANEW = "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
 _LISTED_URL_LENGTH = 300
-_COPIED_LENGTH = 10_000
+COPIED_LENGTH = 10_000
 
 
 def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
@@ -47,7 +47,7 @@ def with_prompt(refusal: Message, prompt: str) -> Message:
     whole = visible(prompt).strip()
     if not whole:
         return refusal
-    shown = next(iter(b.split(whole, _COPIED_LENGTH)), "")
+    shown = next(iter(b.split(whole, COPIED_LENGTH)), "")
     headline = f"{refusal.text} What you wrote{'' if shown == whole else ' (its beginning)'}, to copy:"
     return b.message(b.section(headline), b.quote(shown))
 

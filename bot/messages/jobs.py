@@ -82,7 +82,8 @@ def ended(
     result, advice = _end(job)
     # It may be edited, once more is known of the pull request and of its preview.
     said = "\n".join(filter(None, (f"{result} {advice}", about_preview)))
-    return b.with_buttons(b.clip_bytes(said, b.EDITED_BYTES), buttons)
+    clipped = b.section(b.clip_bytes(said, b.EDITED_BYTES))
+    return b.message(clipped, *b.actions(buttons), most_bytes=b.EDITED_BYTES)
 
 
 def outdated_end(job: TrackedJob) -> Message:

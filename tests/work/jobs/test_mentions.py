@@ -72,14 +72,15 @@ async def test_in_the_thread_under_a_mention_every_reply_steers(talk: Talk) -> N
 
 
 async def test_the_newest_job_of_a_thread_is_steered_or_the_one_that_is_named(talk: Talk) -> None:
+    await talk.process.starts(context="none")
     root = await among_people(talk)
     await mentions(talk, thread=root)
     await talk.ends("failed", pr_link=None)
     await talk.ana.presses("Run again")
     assert await talk.ana.fills_in() == {}
     await talk.time.passes(20)
-    await mentions(talk, "alone Write to the newest", thread=root)
-    await mentions(talk, "#1 alone Write to the first", thread=root)
+    await mentions(talk, "Write to the newest", thread=root)
+    await mentions(talk, "#1 Write to the first", thread=root)
     assert talk.service.prompts[-2:] == [("job-2", "Write to the newest"), ("job-1", "Write to the first")]
     talk.everything()
 
@@ -174,10 +175,11 @@ async def test_a_reply_to_words_of_the_bot_in_direct_messages_starts_nothing(tal
 
 
 async def test_what_was_missed_in_a_thread_of_people_steers_if_it_mentions_the_bot(talk: Talk) -> None:
+    await talk.process.starts(context="none")
     root = await among_people(talk)
-    await mentions(talk, "alone Add a quickstart", thread=root)
+    await mentions(talk, "Add a quickstart", thread=root)
     talk.process.dies()
-    for text in ("Write it next week", f"{BOT} alone Make it shorter", f"{BOT} limits"):
+    for text in ("Write it next week", f"{BOT} Make it shorter", f"{BOT} limits"):
         await talk.ana.replies(text, to=root)
     await talk.time.passes(minutes=20)
     await talk.process.starts()
