@@ -8,7 +8,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -39,7 +39,7 @@ from bot.health.checks import (
 )
 from bot.health.metrics import Metrics, metrics_page
 from bot.health.stopping import Stopping
-from bot.model.access import AccessPolicy
+from bot.model.access import AccessPolicy, TtlCache
 from bot.model.ids import ChannelId, ProjectId, UserId
 from bot.model.paces import Paces
 from bot.model.previews import PreviewsWanted
@@ -273,6 +273,7 @@ async def held_bot(
             wake_after=lambda _seconds: None,
             chance=doors.chance,
         )
+        context = replace(context, member_cache=TtlCache(10_000, lambda: clock().timestamp()))
         stack.push_async_callback(store.release, context.owner)
         background, gap = Background(), Gap(context)
         stack.push_async_callback(background.drain, 0.0)

@@ -39,7 +39,8 @@ _QUIET = {
     "slack_sdk": logging.ERROR,
     "aiohttp": logging.WARNING,
     "alembic": logging.WARNING,
-    "apscheduler": logging.WARNING,
+    # It warns of each run that it drops, which the bot runs again.
+    "apscheduler": logging.ERROR,
     "asyncio": logging.WARNING,
     "httpcore": logging.WARNING,
     "httpx": logging.WARNING,

@@ -17,10 +17,11 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from time import monotonic
+from time import monotonic, time
 from typing import Any, cast
 
 import structlog
+from apscheduler.events import EVENT_JOB_MAX_INSTANCES, JobSubmissionEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from bot.model.quota import back_off_seconds
@@ -127,6 +128,7 @@ class Workers:
         look_seconds: float = 5.0,
         least_seconds: float = 0.5,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        wall_time: Callable[[], float] = time,
     ) -> None:
         """Prepare the scheduler.
 
@@ -134,7 +136,8 @@ class Workers:
             observe: gets the name, the seconds and the failure of each task, and of each claim that failed.
             look_seconds: the longest pause between two looks at all queues.
             least_seconds: rows that come due within this time are claimed together.
-            clock: returns the present time.
+            clock: returns the present time of the rows.
+            wall_time: returns this machine's time in seconds, which the scheduler's intervals follow.
         """
         self._observe = observe
         self._look_seconds = look_seconds
@@ -143,7 +146,8 @@ class Workers:
         self._workers: dict[str, Worker] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
-        self._looked_at = (clock().timestamp(), monotonic())
+        self._wall_time = wall_time
+        self._looked_at = (wall_time(), monotonic())
         self._is_stopping = False
         self.scheduler = AsyncIOScheduler(timezone=UTC)
 
@@ -169,8 +173,13 @@ class Workers:
                 misfire_grace_time=None,
                 next_run_time=datetime.now(UTC),
             )
+        self.scheduler.add_listener(self._wake_again, EVENT_JOB_MAX_INSTANCES)
         if not self._is_stopping:
             self.scheduler.start()
+
+    def _wake_again(self, skipped: JobSubmissionEvent) -> None:
+        """Run a worker whose run was dropped, because APScheduler had not yet counted the end of its last."""
+        asyncio.get_running_loop().call_soon(self.wake, skipped.job_id)
 
     def wake(self, name: str = LOOK) -> None:
         """Run a worker soon; without a name, look which of them have work."""
@@ -204,6 +213,8 @@ class Workers:
             while worker.is_woken and worker.free > 0 and not self._rests(worker):
                 worker.is_woken = False
                 rows = await worker.claim(worker.free, worker.full_groups)
+                if not rows:
+                    worker.failures = 0
                 for row in rows:
                     self._begin(worker, row)
                 if not worker.failures and (not rows or worker.places > 1):
@@ -220,20 +231,19 @@ class Workers:
         identity = worker.identity(row)
         if any(identity in other.under_way for other in self._workers.values()):
             return
-        task = asyncio.create_task(self._work(worker, row), name=f"worker {worker.name}")
-        self._tasks.add(task)
         worker.under_way[identity] = worker.group(row)
+        task = asyncio.create_task(self._work(worker, row, identity), name=f"worker {worker.name}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-        def end(task: asyncio.Task[None]) -> None:
-            self._tasks.discard(task)
-            was_full = worker.free == 0 or worker.under_way[identity] in worker.full_groups
-            del worker.under_way[identity]
-            if was_full and (worker.places > 1 or worker.is_woken):
-                self.wake(worker.name)
+    def _free(self, worker: Worker, identity: object) -> None:
+        """Free the place of a row in the last step of its task, so that a row settled now can be claimed."""
+        was_full = worker.free == 0 or worker.under_way[identity] in worker.full_groups
+        del worker.under_way[identity]
+        if was_full and (worker.places > 1 or worker.is_woken):
+            self.wake(worker.name)
 
-        task.add_done_callback(end)
-
-    async def _work(self, worker: Worker, row: Any) -> None:
+    async def _work(self, worker: Worker, row: Any, identity: object) -> None:
         """Work on one row. One that fails stays leased, and is claimed again when its lease has run out."""
         began, has_more, has_failed = monotonic(), False, False
         try:
@@ -243,6 +253,8 @@ class Workers:
             self._failed(worker, error, rests=worker.places == 1)
         else:
             worker.well_at, worker.failures = monotonic(), 0
+        finally:
+            self._free(worker, identity)
         self._observe(worker.name, monotonic() - began, has_failed)
         if has_more:
             asyncio.get_running_loop().call_soon(self.wake, worker.name)
@@ -255,6 +267,7 @@ class Workers:
         if rests:
             rest_seconds = back_off_seconds(worker.failures, 1.0, cap=_MOST_BACK_OFF_SECONDS)
             worker.rests_until = monotonic() + rest_seconds
+            asyncio.get_running_loop().call_later(rest_seconds + 0.01, self.wake, worker.name)
         about = (
             {"reason": explain(error).cause} if isinstance(error, DatabaseTrouble) else {"exc_info": error}
         )
@@ -277,7 +290,7 @@ class Workers:
 
     def _follow_clock(self) -> None:
         """Run the workers with intervals now if the clock was set: the scheduler's times follow it."""
-        (clock_at, passed_at), self._looked_at = self._looked_at, (self._clock().timestamp(), monotonic())
+        (clock_at, passed_at), self._looked_at = self._looked_at, (self._wall_time(), monotonic())
         passed_seconds = self._looked_at[1] - passed_at
         if abs(self._looked_at[0] - clock_at - passed_seconds) > 2.0:
             for worker in self._workers.values():

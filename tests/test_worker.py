@@ -358,7 +358,8 @@ async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() ->
 @pytest.mark.parametrize("hours", [-1, 2])
 async def test_workers_with_long_intervals_run_at_once_when_the_clock_is_set(hours: int) -> None:
     run, clock = Run(), SetClock()
-    async with started(Workers(look_seconds=0.02, clock=clock), alone("r", run, every_seconds=3600)):
+    workers = Workers(look_seconds=0.02, wall_time=lambda: clock().timestamp())
+    async with started(workers, alone("r", run, every_seconds=3600)):
         await run.get()
         await asyncio.sleep(0.1)
         while not run.empty():
@@ -374,3 +375,89 @@ async def test_regular_looks_go_on_however_far_away_the_next_row_is() -> None:
         clock.ahead = timedelta(hours=-1)
         for _ in range(5):
             await looks.get()
+
+
+async def test_look_that_failed_once_is_not_late_for_good() -> None:
+    looks = Looks()
+    looks.found = []
+    outcomes: list[Exception | Due] = [NOTHING, OSError("locked"), NOTHING]
+
+    async def find_due() -> Due:
+        found = outcomes.pop(0) if outcomes else NOTHING
+        looks.put_nowait(monotonic())
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async with started(Workers(look_seconds=0.05, least_seconds=0.01), due=find_due) as workers:
+        for _ in range(5):
+            await looks.get()
+        while workers.late(0.2):
+            await asyncio.sleep(0.01)
+
+
+async def test_row_settled_as_another_worker_claims_it_is_worked_on() -> None:
+    """Both outcomes may reach the loop in one turn, since changes of rows are committed together."""
+    settled, state, worked = asyncio.Event(), ["new"], asyncio.Event()
+    claiming = asyncio.get_running_loop().create_future()
+
+    async def claim_new(_limit: int, _full: Collection[str]) -> Sequence[str]:
+        return ["row"] if state == ["new"] else []
+
+    async def prepare(_row: str) -> None:
+        await settled.wait()
+        await committed
+
+    async def claim_waiting(_limit: int, _full: Collection[str]) -> Sequence[str]:
+        return await claiming if not claiming.done() else []
+
+    async def submit(_row: str) -> None:
+        worked.set()
+
+    committed = asyncio.get_running_loop().create_future()
+    first = Worker("prepare", claim_new, prepare, Queue.REQUESTS, key=str)
+    second = Worker("submit", claim_waiting, submit, Queue.PROMPTS, key=str)
+    async with started(Workers(), first, second):
+        while not first.under_way:
+            await asyncio.sleep(0.002)
+        state[0] = "waiting"
+        settled.set()
+        await asyncio.sleep(0.01)
+        committed.set_result(None)
+        claiming.set_result(["row"])
+        await worked.wait()
+
+
+async def test_wake_in_the_turn_in_which_a_run_ends_is_kept() -> None:
+    looks, ended = Looks(), asyncio.get_running_loop().create_future()
+    committed = asyncio.get_running_loop().create_future()
+
+    async def find_due() -> Due:
+        looks.put_nowait(monotonic())
+        if looks.found:
+            looks.found.pop()
+            await ended
+            return ALL
+        return NOTHING
+
+    async def commit(workers: Workers) -> None:
+        await committed
+        workers.wake()
+
+    async with started(Workers(look_seconds=3600), Rows([]).worker(), due=find_due) as workers:
+        await looks.get()
+        looks.found = [NOTHING]
+        workers.wake()
+        await looks.get()
+        other = asyncio.create_task(commit(workers))
+        await asyncio.sleep(0.01)
+        ended.set_result(None)
+        committed.set_result(None)
+        await looks.get()
+        await other
+
+
+async def test_worker_with_a_long_interval_that_failed_comes_again_after_its_rest() -> None:
+    run = Run(OSError("locked"), 0)
+    async with started(Workers(), alone("forget", run, every_seconds=3600)):
+        assert await run.get() + 0.3 < await run.get()

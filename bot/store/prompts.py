@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Unpack
 
-from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, select, update
 
 from bot.model import lifecycle
 from bot.model.access import message_key, ts_at
@@ -290,6 +290,11 @@ class PromptRepository(Rows[Prompt]):
         faces of several people's jobs go out in turn.
         """
         return self._claim(_CLAIM_NEW, claimer, limit=limit)
+
+    def free_new(self, prompt: PromptId, owner: str) -> None:
+        """Free a new prompt that this owner has claimed; do nothing if it is another's or is prepared."""
+        held = and_(prompts.c.id == prompt, prompts.c.claimed_by == owner, prompts.c.state == PromptState.NEW)
+        self.connection.execute(update(prompts).where(held).values(FREE))
 
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
         """Return the prompts that wait for nothing but the quota, oldest first.

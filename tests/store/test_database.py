@@ -344,3 +344,25 @@ async def test_a_lock_that_never_ends_is_an_error_in_the_end(database: Database,
     with pytest.raises(OperationalError, match="locked"):
         await database.write(holds)
     holder.close()
+
+
+def seven(_connection: Connection) -> int:
+    return 7
+
+
+async def test_each_change_is_answered_when_a_common_transaction_cannot_begin(tmp_path: Path) -> None:
+    database, begun = Database.open(f"sqlite:///{tmp_path / 'docs-bot.db'}"), []
+
+    def begin(_connection: Connection) -> None:
+        begun.append(1)
+        if len(begun) == 2:
+            raise OSError("too many open files")
+
+    await database.write(lambda _: None)
+    event.listen(database._writer, "begin", begin)
+    first = asyncio.create_task(database.write(lambda _: time.sleep(0.05)))
+    await asyncio.sleep(0.01)
+    async with asyncio.timeout(HANG_SECONDS):
+        assert await asyncio.gather(*map(database.write, [seven] * 3)) == [7, 7, 7]
+        await first
+    await database.close()

@@ -13,7 +13,7 @@ from bot.model import lifecycle
 from bot.model.jobs import TrackedJob
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.prompts import Prompt, PromptKind
-from bot.store import Transaction
+from bot.store import LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.attachments import Attachments, attachments_of, plain_text
 from bot.work.jobs.service_health import FIRST_SECONDS
@@ -35,8 +35,14 @@ async def prepare(context: WorkerContext, prompt: Prompt) -> None:
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
         text = await plain_text(context, prompt.raw, prompt.channel)
         attachments = await attachments_of(context, prompt)
-        await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))
-        context.wake()
+        try:
+            await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))
+        except LeaseLost:
+            # Edited meanwhile, and perhaps claimed anew by this process: it is to be prepared as it is now.
+            await context.settle(lambda tx: tx.prompts.free_new(prompt.id, context.owner))
+            raise
+        finally:
+            context.wake()
 
 
 def _write(

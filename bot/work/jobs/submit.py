@@ -140,12 +140,7 @@ async def settle_abandoned(context: WorkerContext, prompt: Prompt) -> None:
 async def submit(context: WorkerContext, prompt: Prompt) -> None:
     """Send a prompt that is marked *sending*, and write what came of it."""
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
-        if is_too_late(context, prompt):
-            # The process was suspended, and another one may have taken the prompt for abandoned.
-            log.warning("prompt_not_sent_in_time", prompt=prompt.id)
-            await context.settle(lambda tx: back_to_waiting(context, tx, prompt, context.clock()))
-        else:
-            await _send(context, prompt)
+        await _send(context, prompt)
         context.wake()
 
 
@@ -169,6 +164,11 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
         return tx.jobs.known(prompt.job), tx.prompts.joined(prompt)
 
     job, added = await context.store.read(read)
+    if is_too_late(context, prompt):
+        # The process was suspended, and another one may have taken the prompt for abandoned.
+        log.warning("prompt_not_sent_in_time", prompt=prompt.id)
+        await context.settle(lambda tx: back_to_waiting(context, tx, prompt, context.clock()))
+        return
     text = _words(prompt, added)
     try:
         if prompt.kind is PromptKind.START:

@@ -14,10 +14,10 @@ from bot.model.outbox import Delivery, DeliveryKind
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread import link_from_earlier
-from bot.work.outbox.failures import MOST_TRIES, give_up, settle_error
+from bot.work.outbox.failures import MOST_TRIES, give_up, hold_pace, settle_error
 from bot.work.outbox.files import share_file
 from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier
-from bot.work.ports import SlackError, SlackRefused
+from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 from bot.work.visitors.question import is_stale
 from bot.work.visitors.subscriptions import posted
 from bot.work.writing import unless_taken_over
@@ -33,7 +33,8 @@ async def claim_deliveries(
     ``full``: the channels in which enough deliveries are under way.
     """
     now, paces = context.clock(), context.paces
-    ready = await context.store.read(lambda tx: tx.outbox.ready(now, paces.busy_channels(now)))
+    busy = paces.busy_channels(now)
+    ready = await context.store.read(lambda tx: tx.outbox.ready(now, busy))
     chosen: list[int] = []
     for delivery in ready:
         may_go = len(chosen) < limit and delivery.channel not in full
@@ -66,6 +67,8 @@ async def _outcome(context: WorkerContext, delivery: Delivery) -> Callable[[Tran
     except SlackError as error:
         log.info("delivery_not_sent", delivery=delivery.id, job=what.job, reason=str(error))
         refused = error
+        if isinstance(error, SlackThrottled):
+            hold_pace(context, delivery, error)
         return lambda tx: settle_error(context, tx, delivery, refused)
     except (LeaseLost, DatabaseTrouble):
         raise

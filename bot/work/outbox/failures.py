@@ -115,8 +115,6 @@ def settle_error(context: WorkerContext, tx: Transaction, delivery: Delivery, er
     context.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
     asked_seconds = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
     waits = _is_temporary(context, delivery, error)
-    if isinstance(error, SlackThrottled):
-        _hold(context, delivery, error)
     if isinstance(error, SlackUnclear) or (delivery.unconfirmed and waits):
         # The look itself may have failed, so an earlier attempt may still have been delivered.
         _look_later(context, tx, delivery, asked_seconds)
@@ -150,7 +148,7 @@ def _is_temporary(context: WorkerContext, delivery: Delivery, error: SlackError)
             return isinstance(error, SlackThrottled | SlackUnreachable)
 
 
-def _hold(context: WorkerContext, delivery: Delivery, error: SlackThrottled) -> None:
+def hold_pace(context: WorkerContext, delivery: Delivery, error: SlackThrottled) -> None:
     """Hold the method that Slack limited; only the channel if the wait is as short as its limit asks for."""
     until = context.after(error.retry_after_seconds)
     if delivery.what.kind in PACED and error.retry_after_seconds <= _CHANNEL_LIMIT_SECONDS:
