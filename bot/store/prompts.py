@@ -51,6 +51,8 @@ _NOT_FAILED = (
 )
 """States of a job for which a repeated prompt may be an accident; after a failure it is a retry."""
 _UNSENT = (PromptState.NEW, PromptState.WAITING)
+_PERSON_LOCK = 1
+"""The space of the advisory locks of people; migrations lock in the other space, of one number."""
 
 
 def _face_before() -> ColumnElement[bool]:
@@ -290,6 +292,15 @@ class PromptRepository(Rows[Prompt]):
         faces of several people's jobs go out in turn.
         """
         return self._claim(_CLAIM_NEW, claimer, limit=limit)
+
+    def lock_person(self, user: UserId) -> None:
+        """Let no other transaction store a prompt of this person until this one ends.
+
+        SQLite has one writer. On PostgreSQL take this lock before any other.
+        https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
+        """
+        if self.connection.dialect.name == "postgresql":
+            self.connection.execute(select(func.pg_advisory_xact_lock(_PERSON_LOCK, func.hashtext(user))))
 
     def free_new(self, prompt: PromptId, owner: str) -> None:
         """Free a new prompt that this owner has claimed; do nothing if it is another's or is prepared."""

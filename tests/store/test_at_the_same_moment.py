@@ -49,6 +49,12 @@ async def open_threads(office: Office, count: int) -> None:
         office.clock.pass_seconds(1.1)
 
 
+async def test_one_text_asked_twice_at_once_is_one_job(office: Office) -> None:
+    asked = await asyncio.gather(*(office.ask("Add a quickstart") for _ in range(5)))
+    assert {each.job for each in asked} == {asked[0].job}
+    assert sum(each.same for each in asked) == 4
+
+
 async def test_a_key_that_is_refused_for_many_prompts_at_once_is_told_to_admins_once(office: Office) -> None:
     office.access_policy(admins=frozenset({ADMIN}))
     await open_threads(office, 8)

@@ -97,6 +97,7 @@ async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Ask
 
 def _store_job(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> Asked:
     """Store a new job with its first prompt, unless it was asked for before."""
+    tx.prompts.lock_person(origin.user)
     now = context.clock()
     if (known := tx.prompts.job_of(origin.key)) is not None:
         return Asked(known, repeated=True)
@@ -174,6 +175,7 @@ async def follow_up(context: Context, readable: Readable, request: PromptRequest
 def _store_follow_up(
     context: Context, tx: Transaction, origin: Origin, number: JobNumber, request: PromptRequest
 ) -> FollowedUp | None:
+    tx.prompts.lock_person(origin.user)
     # Locked, because a job that is given up meanwhile would leave this follow-up waiting for ever.
     job = tx.jobs.get_locked(number)
     if job is None:
