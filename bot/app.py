@@ -147,11 +147,14 @@ async def running_bot(
         store = open_store(settings)
         stack.push_async_callback(store.close)
         await migrate(store.database)
-        clock = clock or await _clock_of(store)
+        machine_clock, clock = clock or utc_now, clock or await _clock_of(store)
         clients = await _connect(settings, stack)
         metrics = Metrics()
         workers = Workers(
-            observe=metrics.observe_run, least_seconds=min(0.5, settings.poll_min_seconds / 2), clock=clock
+            observe=metrics.observe_run,
+            least_seconds=min(0.5, settings.poll_min_seconds / 2),
+            clock=clock,
+            machine_clock=machine_clock,
         )
         context = _context(
             *(settings, store, clients, timeouts or Timeouts(), clock, metrics),

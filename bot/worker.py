@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from time import monotonic, time
+from time import monotonic
 from typing import Any, cast
 
 import structlog
@@ -128,7 +128,7 @@ class Workers:
         look_seconds: float = 5.0,
         least_seconds: float = 0.5,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        wall_time: Callable[[], float] = time,
+        machine_clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Prepare the scheduler.
 
@@ -137,7 +137,7 @@ class Workers:
             look_seconds: the longest pause between two looks at all queues.
             least_seconds: rows that come due within this time are claimed together.
             clock: returns the present time of the rows.
-            wall_time: returns this machine's time in seconds, which the scheduler's intervals follow.
+            machine_clock: returns this machine's time, which the scheduler's intervals follow.
         """
         self._observe = observe
         self._look_seconds = look_seconds
@@ -146,8 +146,8 @@ class Workers:
         self._workers: dict[str, Worker] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
-        self._wall_time = wall_time
-        self._looked_at = (wall_time(), monotonic())
+        self._machine_clock = machine_clock
+        self._looked_at = (machine_clock().timestamp(), monotonic())
         self._is_stopping = False
         self.scheduler = AsyncIOScheduler(timezone=UTC)
 
@@ -290,7 +290,10 @@ class Workers:
 
     def _follow_clock(self) -> None:
         """Run the workers with intervals now if the clock was set: the scheduler's times follow it."""
-        (clock_at, passed_at), self._looked_at = self._looked_at, (self._wall_time(), monotonic())
+        (clock_at, passed_at), self._looked_at = (
+            self._looked_at,
+            (self._machine_clock().timestamp(), monotonic()),
+        )
         passed_seconds = self._looked_at[1] - passed_at
         if abs(self._looked_at[0] - clock_at - passed_seconds) > 2.0:
             for worker in self._workers.values():

@@ -358,7 +358,7 @@ async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() ->
 @pytest.mark.parametrize("hours", [-1, 2])
 async def test_workers_with_long_intervals_run_at_once_when_the_clock_is_set(hours: int) -> None:
     run, clock = Run(), SetClock()
-    workers = Workers(look_seconds=0.02, wall_time=lambda: clock().timestamp())
+    workers = Workers(look_seconds=0.02, machine_clock=clock)
     async with started(workers, alone("r", run, every_seconds=3600)):
         await run.get()
         await asyncio.sleep(0.1)
