@@ -55,6 +55,7 @@ from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.store import Store
 from bot.store.database import Database, ServerClock
+from bot.store.heartbeats import Heartbeats
 from bot.store.migrate import migrate
 from bot.store.queues import Due
 from bot.store.sqlite_files import running_alone, sqlite_file
@@ -168,7 +169,7 @@ async def running_bot(
             "slack": SlackCheck(partial(identify, clients.slack), required=not is_door),
             "workers": partial(workers_check, store, clock, required=not is_door),
         }
-        await store.write(lambda tx: tx.heartbeats.forget(clock()))
+        await store.write(lambda tx: Heartbeats(tx).forget(clock()))
         stack.push_async_callback(stopping.finish, lambda _seconds: store.release(context.owner))
         # Entered before the intake, so that the workers stop after it.
         stack.push_async_callback(stopping.finish, workers.stop)

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.commands.catalogue import take_message
 from bot.store.database import ServerClock
-from bot.store.heartbeats import BEAT_SECONDS
+from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
 from bot.store.queues import Queue
 from bot.work.context import WorkerContext
 from bot.work.jobs.decisions import remind
@@ -97,6 +97,6 @@ def interval_workers(context: WorkerContext) -> list[Worker]:
 
 async def beat(context: WorkerContext) -> None:
     """Write that this process runs workers now, and read the server's clock again."""
-    await context.store.write(lambda tx: tx.heartbeats.beat(context.owner, context.clock()))
+    await context.store.write(lambda tx: Heartbeats(tx).beat(context.owner, context.clock()))
     if isinstance(context.clock, ServerClock):
         await context.clock.read()

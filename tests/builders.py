@@ -16,6 +16,9 @@ from bot.model.outbox import Delivery
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptRequest
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
+from bot.store.jobs import Jobs
+from bot.store.outbox import Outbox
+from bot.store.prompts import Prompts
 from bot.store.schema import jobs, metadata, prompts
 from bot.work.access import _MAKER, Allowed
 
@@ -113,7 +116,7 @@ async def add_job(
 
     def add(tx: Transaction) -> JobNumber:
         wanted = JobRequest(requester, channel, text, PROJECT)
-        number = tx.jobs.add(wanted, asked_at)
+        number = Jobs(tx).add(wanted, asked_at)
         if root_ts or values:
             set_job(tx, number, root_ts=MessageTs(root_ts) if root_ts else None, **values)
         return number
@@ -148,7 +151,7 @@ async def add_prompt(
     new = NewPrompt(origin(key, asked_by), PromptRequest(raw), job, PROJECT, kind, asked_at)
 
     def add(tx: Transaction) -> PromptId:
-        prompt = tx.prompts.add(new)
+        prompt = Prompts(tx).add(new)
         if values:
             tx.connection.execute(update(prompts).where(prompts.c.id == prompt).values(values))
         return prompt
@@ -158,11 +161,11 @@ async def add_prompt(
 
 def claim_waiting(tx: Transaction, who: Claimer, limit: int) -> Sequence[Prompt]:
     """Claim the first ``limit`` waiting prompts in the order of their arrival, as submitting does."""
-    queue = tx.prompts.quota_queue(PROJECT, who.now)
-    return tx.prompts.begin_sending(who, [waiting.id for waiting in queue[:limit]])
+    queue = Prompts(tx).quota_queue(PROJECT, who.now)
+    return Prompts(tx).begin_sending(who, [waiting.id for waiting in queue[:limit]])
 
 
 def claim_deliveries(tx: Transaction, who: Claimer, limit: int = 10) -> Sequence[Delivery]:
     """Claim the first ``limit`` deliveries that may go out, without Slack's paces."""
-    ready = tx.outbox.ready(who.now, ())
-    return tx.outbox.claim(who, [each.seq for each in ready[:limit]])
+    ready = Outbox(tx).ready(who.now, ())
+    return Outbox(tx).claim(who, [each.seq for each in ready[:limit]])

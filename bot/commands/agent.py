@@ -34,6 +34,8 @@ from bot.model.ids import ChannelId, JobNumber, PromptId
 from bot.model.jobs import Review, TakeThread, ThreadRef
 from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Act, Prompt, PromptRequest
+from bot.store.jobs import Jobs
+from bot.store.prompts import Prompts
 from bot.work.access import Readable, steerable
 from bot.work.context import Context
 from bot.work.jobs.ask import ask
@@ -148,7 +150,7 @@ def _on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> Pres
     """Return the handler of a button that does something with a job, if the person may see it."""
 
     async def pressed(context: Context, press: Press) -> Answer:
-        job = await context.store.read(lambda tx: tx.jobs.get(JobNumber(number_in(press.value))))
+        job = await context.store.read(lambda tx: Jobs(tx).get(JobNumber(number_in(press.value))))
         return await for_reader(
             context, press.allowed, job, _unknown(press), lambda known: do(context, press, known)
         )
@@ -160,10 +162,10 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
     """Return the handler of a button about a prompt, if the person may see its job."""
 
     async def pressed(context: Context, press: Press) -> Answer:
-        prompt = await context.store.read(lambda tx: tx.prompts.get(PromptId(number_in(press.value))))
+        prompt = await context.store.read(lambda tx: Prompts(tx).get(PromptId(number_in(press.value))))
         if prompt is None:
             return _unknown(press)
-        job = await context.store.read(lambda tx: tx.jobs.get(prompt.job))
+        job = await context.store.read(lambda tx: Jobs(tx).get(prompt.job))
 
         async def do_for(known: Readable) -> Answer:
             if not prompt.asked_by:
@@ -186,7 +188,7 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
     if "prompt" in submission.fields and slack_text.is_blank(text or ""):
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(0)
-    job = await context.store.read(lambda tx: tx.jobs.get(number))
+    job = await context.store.read(lambda tx: Jobs(tx).get(number))
     known = await submission.claimed.readable(context, job)
     raw = None if text is None else slack_text.from_plain(text)
     asked = await run_again(context, known, submission.claimed.origin.key, raw) if known else None
@@ -242,7 +244,7 @@ async def _withdraw(context: Context, press: Press, known: Readable) -> Answer:
 
 @_on_job
 async def _keep_quiet(context: Context, _press: Press, known: Readable) -> Answer:
-    prompt = await context.store.read(lambda tx: tx.prompts.starting(known.job.number))
+    prompt = await context.store.read(lambda tx: Prompts(tx).starting(known.job.number))
     stopped = prompt is not None and await stop_watching(context, steerable(context, known, prompt))
     return _told_if_late(stopped)
 
@@ -263,7 +265,7 @@ def _told_if_late(is_done: bool) -> Answer:
 
 @_on_job
 async def _show_attachments(context: Context, _press: Press, known: Readable) -> Answer:
-    texts = await context.store.read(lambda tx: tx.prompts.attachments(known.job.number))
+    texts = await context.store.read(lambda tx: Prompts(tx).attachments(known.job.number))
     return Answer(message=face.shown(known.job, texts))
 
 

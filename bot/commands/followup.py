@@ -26,6 +26,7 @@ from bot.messages.help import about_follow_ups
 from bot.model.ids import JobNumber, Message, is_direct_message
 from bot.model.jobs import TrackedJob
 from bot.model.prompts import PromptRequest
+from bot.store.jobs import Jobs
 from bot.work.access import Readable, readable
 from bot.work.context import Context
 from bot.work.jobs.ask import follow_up, takes_follow_ups
@@ -54,7 +55,7 @@ async def _send_to_guessed(context: Context, invocation: Invocation, _found: re.
 async def _send_to_latest(context: Context, invocation: Invocation) -> Answer:
     """Send the whole text to the person's latest job in this channel, because no job is named."""
     user, channel = invocation.origin.user, invocation.origin.channel
-    latest = await context.store.read(lambda tx: tx.jobs.latest_of(user, channel))
+    latest = await context.store.read(lambda tx: Jobs(tx).latest_of(user, channel))
     unknown = _refused(say.no_job_yet(NAME), invocation, invocation.text)
     return await for_reader(
         context,
@@ -103,7 +104,7 @@ async def _form(context: Context, invocation: Invocation, _found: re.Match[str])
     is_direct = is_direct_message(origin.channel)
     channel = None if is_direct else origin.channel
     jobs = await context.store.read(
-        lambda tx: tx.jobs.in_channel(channel, _OFFERED, origin.user, mine=is_direct)
+        lambda tx: Jobs(tx).in_channel(channel, _OFFERED, origin.user, mine=is_direct)
     )
     offered = [job for job in jobs if takes_follow_ups(job)]
     if not offered:
@@ -137,7 +138,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     if slack_text.is_blank(submission.fields.get("prompt") or ""):
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(number_in(submission.fields.get("job")))
-    job = await context.store.read(lambda tx: tx.jobs.get(number))
+    job = await context.store.read(lambda tx: Jobs(tx).get(number))
     known = await submission.claimed.readable(context, job)
     if known is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})

@@ -13,6 +13,7 @@ from bot.model.access import Origin
 from bot.model.ids import is_direct_message
 from bot.model.intents import Intent, exact
 from bot.store import Transaction
+from bot.store.members import Channels
 from bot.work.context import Context
 
 _SHAPE = r"help(?:\s+(all))?"
@@ -62,7 +63,7 @@ def _here(context: Context, tx: Transaction, origin: Origin) -> Here:
         context.project_of(tx, origin.channel).name,
         in_thread=origin.thread is not None,
         is_direct=is_direct_message(origin.channel),
-        by_mention=tx.channels.is_by_mention(origin.channel),
+        by_mention=Channels(tx).is_by_mention(origin.channel),
     )
 
 
@@ -79,7 +80,7 @@ async def _short(context: Context, origin: Origin, command: Command) -> Answer:
 
 
 async def _full(context: Context, origin: Origin, commands: Sequence[Command]) -> Answer:
-    by_mention = await context.store.read(lambda tx: tx.channels.is_by_mention(origin.channel))
+    by_mention = await context.store.read(lambda tx: Channels(tx).is_by_mention(origin.channel))
     pages = [
         CommandHelp(
             each.name,

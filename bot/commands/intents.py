@@ -11,6 +11,7 @@ from bot.model.access import message_key
 from bot.model.ids import MessageTs
 from bot.model.intents import LONGEST, Deed, Door, classify, deed_for
 from bot.model.prompts import PromptRequest, Unsent
+from bot.store.jobs import Jobs
 from bot.work.access import Allowed, Readable
 from bot.work.context import Context
 from bot.work.jobs.ask import ask, follow_up
@@ -68,7 +69,7 @@ async def send_anyway(context: Context, press: Press) -> Answer:
     allowed, allow_key = _allowed(kept, press.allowed), press.action_id == Action.SEND_WITH_KEY
     if kept.job is not None:
         number = kept.job
-        job = await context.store.read(lambda tx: tx.jobs.get(number))
+        job = await context.store.read(lambda tx: Jobs(tx).get(number))
         return await for_reader(
             context, allowed, job, unknown, lambda known: _follow_up(context, known, kept.raw)
         )

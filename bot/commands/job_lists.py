@@ -18,6 +18,11 @@ from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Act
 from bot.model.quota import frees_at
 from bot.store import Transaction
+from bot.store.jobs import Jobs
+from bot.store.limits import Quota
+from bot.store.members import Audit, Channels
+from bot.store.prompts import Prompts
+from bot.store.waits import Waits
 from bot.work.access import Allowed, Readable, reads_channel
 from bot.work.context import Context
 from bot.work.jobs.service_health import is_refused
@@ -65,7 +70,7 @@ async def _status(
 async def status_of(context: Context, known: Readable) -> Answer:
     """Return all that is known of a job."""
     now, job = context.clock(), known.job
-    waiting = await context.store.read(lambda tx: tx.waits.of_job(job.number, now))
+    waiting = await context.store.read(lambda tx: Waits(tx).of_job(job.number, now))
     return Answer(message=say.job_status(job, face_link(context, job), waiting))
 
 
@@ -107,7 +112,7 @@ async def _show(context: Context, allowed: Allowed, wanted: say.JobListing) -> A
 async def _readable(context: Context, allowed: Allowed) -> tuple[tuple[ChannelId, ...], bool]:
     """Return which channels with jobs to review the person can read, and whether all were asked about."""
     here, is_admin = allowed.origin.channel, allowed.user in context.access_policy.admins
-    found = await context.store.read(lambda tx: tx.jobs.channels_to_review(_MOST_CHANNELS))
+    found = await context.store.read(lambda tx: Jobs(tx).channels_to_review(_MOST_CHANNELS))
     others = [each for each in found if each != here and (is_admin or not is_direct_message(each))]
     asked = others if is_admin else others[:_MOST_ASKED]
     reads = await asyncio.gather(*(reads_channel(context, allowed.user, each) for each in asked))
@@ -121,12 +126,12 @@ async def _page(
 
     def look(tx: Transaction) -> tuple[Sequence[TrackedJob], int]:
         if readable:
-            return tx.jobs.to_review(readable, origin.user, _PAGE + 1, skipped), 0
-        listed = tx.jobs.in_channel(
+            return Jobs(tx).to_review(readable, origin.user, _PAGE + 1, skipped), 0
+        listed = Jobs(tx).in_channel(
             channel, _PAGE + 1, origin.user, mine=mine, only=wanted.only, skipped=skipped
         )
         asks_open = wanted.only is Listed.OPEN
-        return listed, tx.jobs.awaiting_review_of(channel, origin.user, mine=mine) if asks_open else 0
+        return listed, Jobs(tx).awaiting_review_of(channel, origin.user, mine=mine) if asks_open else 0
 
     found, to_review = await context.store.read(look)
     jobs = [(job, face_link(context, job)) for job in found[:_PAGE]]
@@ -147,12 +152,12 @@ async def _show_limits(context: Context, invocation: Invocation, _found: re.Matc
 
 def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId) -> say.Limits:
     now, which = context.clock(), project.id
-    uses, held_until = tx.prompts.uses(which, now), tx.quota.exhausted_until(which, now)
+    uses, held_until = Prompts(tx).uses(which, now), Quota(tx).exhausted_until(which, now)
     return say.Limits(
         used=context.uses_an_hour if held_until else len(uses),
         limit=context.uses_an_hour,
         frees_at=held_until or frees_at(uses, context.uses_an_hour),
-        waiting=tx.prompts.waiting_for_quota(which),
+        waiting=Prompts(tx).waiting_for_quota(which),
         mine=sum(use.asked_by == user for use in uses),
         analytics=context.budget(tx, which),
         key_is_refused=is_refused(tx, which),
@@ -188,7 +193,7 @@ async def choose(
 
     def write(tx: Transaction) -> None:
         change(tx)
-        tx.audit.chose(act, origin, context.project_of(tx, origin.channel).id, context.clock())
+        Audit(tx).chose(act, origin, context.project_of(tx, origin.channel).id, context.clock())
 
     await context.store.write(write)
 
@@ -208,7 +213,7 @@ async def _choose(context: Context, invocation: Invocation, found: re.Match[str]
     if admins and origin.user not in admins and not is_direct_message(origin.channel):
         return Answer(message=general.may_not_choose(project, origin.channel))
     await choose(
-        context, origin, Act.CHOSE_PROJECT, lambda tx: tx.channels.choose_project(origin.channel, project.id)
+        context, origin, Act.CHOSE_PROJECT, lambda tx: Channels(tx).choose_project(origin.channel, project.id)
     )
     return Answer(message=general.chosen(project))
 
@@ -234,13 +239,13 @@ async def _replies(context: Context, invocation: Invocation, found: re.Match[str
     if is_direct_message(origin.channel):
         return Answer(message=general.replies_in_direct())
     if not found[1]:
-        chosen = await context.store.read(lambda tx: tx.channels.is_by_mention(origin.channel))
+        chosen = await context.store.read(lambda tx: Channels(tx).is_by_mention(origin.channel))
         return Answer(message=general.replies_here(by_mention=chosen))
     await choose(
         context,
         origin,
         Act.CHOSE_REPLIES,
-        lambda tx: tx.channels.choose_replies(origin.channel, by_mention=by_mention),
+        lambda tx: Channels(tx).choose_replies(origin.channel, by_mention=by_mention),
     )
     return Answer(message=general.replies_chosen(by_mention=by_mention))
 
@@ -260,13 +265,13 @@ async def _reviewers(context: Context, invocation: Invocation, found: re.Match[s
     if is_direct_message(origin.channel):
         return Answer(message=general.reviewers_in_direct())
     if not found[1]:
-        chosen = await context.store.read(lambda tx: tx.channels.reviewers(origin.channel))
+        chosen = await context.store.read(lambda tx: Channels(tx).reviewers(origin.channel))
         return Answer(message=general.reviewers_here(chosen))
     typed = {word for word in found[1].split() if word.startswith("@")}
     if len(named) != len(typed) or len(named) > general.MOST_REVIEWERS:
         return Answer(message=general.no_reviewers())
     await choose(
-        context, origin, Act.CHOSE_REVIEWERS, lambda tx: tx.channels.choose_reviewers(origin.channel, named)
+        context, origin, Act.CHOSE_REVIEWERS, lambda tx: Channels(tx).choose_reviewers(origin.channel, named)
     )
     return Answer(message=general.reviewers_chosen(named))
 

@@ -28,6 +28,8 @@ from bot.model.ids import PageKey, ProjectId, QuestionId, SubscriptionId
 from bot.model.jobs import About
 from bot.model.misses import Topic, page_key
 from bot.model.projects import UnknownProject
+from bot.store.questions import Questions
+from bot.store.snapshots import Pages
 from bot.work.context import Context
 from bot.work.visitors.misses import ask_misses, prompt_of
 from bot.work.visitors.question import ask_visitors, more, send_csv, share
@@ -129,7 +131,7 @@ async def _question(context: Context, press: Press, named: str) -> QuestionId:
     An answer is as private as its channel: it is for who asked, for the people in its channel and for admins.
     """
     number, origin = QuestionId(number_in(named)), press.origin
-    question = await context.store.read(lambda tx: tx.questions.get(number))
+    question = await context.store.read(lambda tx: Questions(tx).get(number))
     if question is None:
         return QuestionId(0)
     allowed = {question.user} | context.access_policy.admins
@@ -139,7 +141,7 @@ async def _question(context: Context, press: Press, named: str) -> QuestionId:
 async def _improve(context: Context, press: Press) -> Answer:
     """Open the form of ``/docs-agent`` with a prompt about a page and its numbers."""
     key = PageKey(press.value.removeprefix("page:"))
-    known = await context.store.read(lambda tx: tx.pages.one(key))
+    known = await context.store.read(lambda tx: Pages(tx).one(key))
     if known is None:
         return Answer(message=visitors_answers.not_kept())
     page, period, project = known

@@ -19,6 +19,7 @@ from bot.model.misses import Topic
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, VisitorsQuery, Weekday
 from bot.model.visitors import Period, SortBy
 from bot.store import Transaction
+from bot.store.jobs import Jobs
 from bot.work.context import Context
 
 _SECTION_LENGTH = 300
@@ -279,7 +280,7 @@ async def find_job(context: Context, named: str) -> TrackedJob | None:
 
 def _find_job(tx: Transaction, named: str) -> TrackedJob | None:
     if re.fullmatch(f"#?{NUMBER}", named):
-        return tx.jobs.get(JobNumber(int(named.removeprefix("#"))))
+        return Jobs(tx).get(JobNumber(int(named.removeprefix("#"))))
     if thread := as_thread(named):
-        return tx.jobs.in_thread(thread)
-    return tx.jobs.with_service_id(named)
+        return Jobs(tx).in_thread(thread)
+    return Jobs(tx).with_service_id(named)

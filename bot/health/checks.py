@@ -25,7 +25,7 @@ from bot.slack.client import REFUSED_TOKENS
 from bot.slack.socket import SocketIntake
 from bot.store import DatabaseTrouble, Store
 from bot.store.database import explain
-from bot.store.heartbeats import GONE_AFTER
+from bot.store.heartbeats import GONE_AFTER, Heartbeats
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 from bot.worker import Workers
 
@@ -112,7 +112,7 @@ def free_bytes(store: Store) -> int | None:
 async def workers_check(store: Store, clock: Callable[[], datetime], *, required: bool) -> Sequence[Finding]:
     """Check that some process runs workers; ``required`` as in `Finding`."""
     try:
-        alive = await store.read(lambda tx: tx.heartbeats.alive(clock()))
+        alive = await store.read(lambda tx: Heartbeats(tx).alive(clock()))
     except DatabaseTrouble as error:
         return [Finding("workers", False, f"not known: {explain(error).cause}", required=required)]
     seconds = f"{GONE_AFTER.total_seconds():.0f} s"

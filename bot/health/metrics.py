@@ -29,6 +29,10 @@ from bot.health.checks import LIMIT_SECONDS, Finding, free_bytes
 from bot.model.ids import ProjectId
 from bot.model.jobs import QueueWhy
 from bot.store import DatabaseTrouble, Transaction
+from bot.store.heartbeats import Heartbeats
+from bot.store.limits import BackOffs, Quota
+from bot.store.prompts import Prompts
+from bot.store.waits import Waits
 from bot.work.context import Context
 from bot.work.jobs.service_health import is_refused, trouble_of
 
@@ -220,10 +224,10 @@ def metrics_page(
 def read_gauges(context: Context, tx: Transaction) -> Values:
     """Return the gauges of all processes together, from the rows as they are now."""
     now = context.clock()
-    alive, recent = tx.heartbeats.alive(now), len(tx.heartbeats.last(now))
-    stuck_since = [wait.stuck_since for wait in tx.waits.all_prompts(now) if wait.stuck_since]
+    alive, recent = Heartbeats(tx).alive(now), len(Heartbeats(tx).last(now))
+    stuck_since = [wait.stuck_since for wait in Waits(tx).all_prompts(now) if wait.stuck_since]
     stuck_seconds = (now - min(stuck_since, default=now)).total_seconds()
-    whole = {**tx.waits.backlog(now), "stuck_prompt_seconds": stuck_seconds}
+    whole = {**Waits(tx).backlog(now), "stuck_prompt_seconds": stuck_seconds}
     projects = {project.name: _of_project(context, tx, project.id) for project in context.projects.known}
     return {
         **{name: {"": value} for name, value in whole.items()},
@@ -238,10 +242,10 @@ def read_gauges(context: Context, tx: Transaction) -> Values:
 def _of_project(context: Context, tx: Transaction, project: ProjectId) -> Mapping[str, float]:
     now = context.clock()
     return {
-        "queued_prompts": tx.prompts.waiting_for_quota(project),
-        "quota_used": len(tx.prompts.uses(project, now)),
+        "queued_prompts": Prompts(tx).waiting_for_quota(project),
+        "quota_used": len(Prompts(tx).uses(project, now)),
         "quota_limit": context.uses_an_hour,
-        "quota_exhausted": tx.quota.exhausted_until(project, now) is not None,
+        "quota_exhausted": Quota(tx).exhausted_until(project, now) is not None,
         "analytics_calls_used": context.budget(tx, project).used,
         "analytics_calls_limit": context.analytics.calls_an_hour,
         "key_refused": is_refused(tx, project),
@@ -255,7 +259,7 @@ def _failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -> floa
     The back-off stays in the rows until the service answers. While nobody asks, nothing more is known: one
     failed call in the evening is no failing night.
     """
-    back_off = tx.back_offs.of(project)
+    back_off = BackOffs(tx).of(project)
     if back_off is None or trouble_of(back_off) is not QueueWhy.SERVICE:
         return 0.0
     return max((min(back_off.until, now) - back_off.since).total_seconds(), 0.0)

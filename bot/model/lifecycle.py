@@ -1,7 +1,7 @@
 """All legal state changes of jobs, prompts and deliveries, as pure functions.
 
 A step is the new state and the columns that change with it. Nothing else writes a state.
-``tx.jobs.apply``, ``tx.prompts.apply`` and ``tx.outbox.settle`` write a step and free the row's lease.
+``Jobs(tx).apply``, ``Prompts(tx).apply`` and ``Outbox(tx).settle`` write a step and free the row's lease.
 The diagram in docs/lifecycle.md shows the steps of a job; a test compares the two.
 """
 

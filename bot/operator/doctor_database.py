@@ -24,6 +24,7 @@ from bot.store.database import Database, explain
 from bot.store.migrate import HEAD, revision_of
 from bot.store.schema import metadata, subscriptions
 from bot.store.sqlite_files import is_on_network, sqlite_file
+from bot.store.waits import Waits
 
 _LEAST_BYTES = 50_000_000
 _STUCK = timedelta(minutes=10)
@@ -133,7 +134,7 @@ def _of_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
 
 def _oldest(tx: Transaction, now: datetime) -> Finding:
     """Return the doctor's finding about the oldest prompt and the oldest message that wait."""
-    found = [*tx.waits.all_prompts(now), tx.waits.oldest_message(now)]
+    found = [*Waits(tx).all_prompts(now), Waits(tx).oldest_message(now)]
     waiting = [each for each in found if each is not None]
     stuck = [each for each in waiting if each.stuck_since and now - each.stuck_since > _STUCK]
     advice = "Is a `docs-bot run` or `work` up? See its log, and docs/runbook.md." if stuck else ""

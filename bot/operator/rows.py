@@ -21,8 +21,12 @@ from bot.model.outbox import DeadLetter
 from bot.model.prompts import AuditRow
 from bot.store import Store, Transaction
 from bot.store.backup import back_up, restore
-from bot.store.retention import RowCounts
+from bot.store.jobs import Jobs
+from bot.store.members import Audit
+from bot.store.outbox import Outbox
+from bot.store.retention import Retention, RowCounts
 from bot.store.sqlite_files import UnusableDatabase, sqlite_file
+from bot.store.waits import Waits
 from bot.work.retention import forget_person
 
 _LENGTH = 300
@@ -36,10 +40,10 @@ async def listed(store: Store, limit: int, **only: Unpack[JobFilter]) -> str:
     """
 
     def query(tx: Transaction) -> list[str]:
-        lines = [_line(job) for job in tx.jobs.newest(limit, **only)] or ["No jobs."]
+        lines = [_line(job) for job in Jobs(tx).newest(limit, **only)] or ["No jobs."]
         if any(value for name, value in only.items() if name != "channel"):
             return lines
-        return lines + _dead(tx.outbox.dead_letters(limit, channel=only.get("channel")))
+        return lines + _dead(Outbox(tx).dead_letters(limit, channel=only.get("channel")))
 
     return "\n".join(await store.read(query))
 
@@ -48,12 +52,12 @@ async def shown(store: Store, number: JobNumber, now: datetime) -> str:
     """Return one job, what it waits for, and what people did to it. Raises ValueError if there is none."""
 
     def query(tx: Transaction) -> list[str]:
-        job = tx.jobs.get(number)
+        job = Jobs(tx).get(number)
         if job is None:
             raise ValueError(f"there is no job {number}")
-        _, acts = tx.audit.after(0, _MOST_ACTS, job=number)
-        letters = tx.outbox.dead_letters(_MOST_ACTS, job=number)
-        waiting = [f"  {wait_words(each)}" for each in tx.waits.of_job(number, now)]
+        _, acts = Audit(tx).after(0, _MOST_ACTS, job=number)
+        letters = Outbox(tx).dead_letters(_MOST_ACTS, job=number)
+        waiting = [f"  {wait_words(each)}" for each in Waits(tx).of_job(number, now)]
         return [_line(job), *waiting, *_details(job), *map(_act, acts), *_dead(letters)]
 
     return "\n".join(await store.read(query))
@@ -62,16 +66,16 @@ async def shown(store: Store, number: JobNumber, now: datetime) -> str:
 async def retried(store: Store, letter: int, now: datetime) -> str:
     """Try a dead letter again; return what happens next. Raises ValueError if none can be."""
     step = lifecycle.delivery_retried(now)
-    if not await store.write(lambda tx: tx.outbox.retry_dead_letter(letter, step)):
+    if not await store.write(lambda tx: Outbox(tx).retry_dead_letter(letter, step)):
         raise ValueError(f"there is no letter {letter} that can be tried again")
     return f"Letter {letter} is tried again: the bot looks for it in Slack, and posts it if it is missing."
 
 
 async def forgotten(store: Store, number: JobNumber) -> str:
     """Forget a job's texts and people. Raises ValueError if there is none or it goes on."""
-    if await store.read(lambda tx: tx.jobs.get(number)) is None:
+    if await store.read(lambda tx: Jobs(tx).get(number)) is None:
         raise ValueError(f"there is no job {number}")
-    counts = await store.forget(lambda tx: tx.retention.forget_job(number))
+    counts = await store.forget(lambda tx: Retention(tx).forget_job(number))
     if counts is None:
         raise ValueError(f"job {number} is under way; forget it when it is over")
     return f"Forgotten of job {number}: {counted(counts)}."
@@ -172,7 +176,7 @@ async def _rows(store: Store, since: datetime | None, user: UserId | None) -> As
     last, is_more = 0, True
 
     def page(tx: Transaction, after: int) -> tuple[int, list[AuditRow]]:
-        return tx.audit.after(after, _AT_ONCE, since=since, user=user)
+        return Audit(tx).after(after, _AT_ONCE, since=since, user=user)
 
     while is_more:
         last, rows = await store.read(partial(page, after=last))

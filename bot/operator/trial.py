@@ -19,6 +19,7 @@ from bot.slack.client import SlackClient, answered, open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble, Store
 from bot.store.database import explain
+from bot.store.members import Audit
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 
 _MOST_WAIT_SECONDS = 30.0
@@ -156,12 +157,12 @@ async def _press(trial: Trial) -> str:
     store = Store.open(trial.settings.sqlalchemy_url)
     try:
         async with asyncio.timeout(trial.options.call_seconds):
-            last = await store.read(lambda tx: tx.audit.last())
+            last = await store.read(lambda tx: Audit(tx).last())
             await trial.post("press", say.press_me(), trial.thread())
         trial.ask(f"Press the button *Press me* in the thread, within {trial.options.press_seconds:g} s.")
         deadline = monotonic() + trial.options.press_seconds
         while monotonic() < deadline:
-            _, rows = await store.read(lambda tx: tx.audit.after(last, 1_000))
+            _, rows = await store.read(lambda tx: Audit(tx).after(last, 1_000))
             for row in rows:
                 if (row.act, row.channel) == (Act.TRIED, trial.options.channel):
                     return f"pressed by {row.user}, and the bot received it"

@@ -8,7 +8,7 @@ values, because building takes longer than running it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cache
@@ -241,11 +241,18 @@ def lease() -> tuple[Column[str | None], Column[datetime | None]]:
     return Column("claimed_by", Id(80)), Column("claimed_until", Due(minutes=5))
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Transaction:
+    """One database transaction. A repository is made from it where it is used: ``Jobs(tx).get(number)``."""
+
+    connection: Connection
+
+
 class Repository:
     """Statements about a group of tables, within one transaction."""
 
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
+    def __init__(self, tx: Transaction) -> None:
+        self.connection = tx.connection
 
 
 def insert_unless_there(connection: Connection, table: AnyTable, *rows: Mapping[str, object]) -> bool:

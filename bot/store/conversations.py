@@ -39,7 +39,7 @@ _WAITING = (
 _HOLD = conversations.update().where(_c.id.in_(select(_WAITING.c.id))).values(due_at=_UNTIL)
 
 
-class ConversationRepository(Repository):
+class Conversations(Repository):
     """The conversations, within one transaction."""
 
     def received(self, origin: Origin) -> None:

@@ -18,7 +18,7 @@ _AHEAD = timedelta(minutes=1)
 """A heartbeat that lies further ahead was written by a clock that was ahead."""
 
 
-class HeartbeatRepository(Repository):
+class Heartbeats(Repository):
     """The heartbeats, within one transaction."""
 
     def beat(self, process: str, now: datetime) -> None:

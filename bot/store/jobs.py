@@ -105,7 +105,7 @@ def _listed(
     return and_(shown, *wanted)
 
 
-class JobRepository(Rows[TrackedJob]):
+class Jobs(Rows[TrackedJob]):
     """The tracked jobs, within one transaction."""
 
     table = jobs

@@ -23,7 +23,7 @@ SKEW = timedelta(minutes=1)
 """Uses further ahead were counted by a clock that was ahead."""
 
 
-class QuotaRepository(Repository):
+class Quota(Repository):
     """The limit on prompts of each project, within one transaction."""
 
     until: Column[datetime | None] = limits.c.prompts_until
@@ -46,7 +46,7 @@ class QuotaRepository(Repository):
         return self.connection.execute(statement).scalar_one_or_none()
 
 
-class BudgetRepository(QuotaRepository):
+class AnalyticsQuota(Quota):
     """The limit on analytics calls of each project, within one transaction."""
 
     until = limits.c.calls_until
@@ -77,7 +77,7 @@ class BudgetRepository(QuotaRepository):
 _to_back_off = reader(BackOff, back_offs)
 
 
-class BackOffRepository(Repository):
+class BackOffs(Repository):
     """The projects' back-offs, within one transaction."""
 
     def all(self) -> dict[ProjectId, BackOff]:

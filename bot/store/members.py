@@ -19,7 +19,7 @@ from bot.store.schema import audit, channels, members, prompts, reviewers
 _TOLD_AGAIN_AFTER = timedelta(hours=1)
 
 
-class MemberRepository(Repository):
+class Members(Repository):
     """Cached access by user, within one transaction."""
 
     def access(self, user: UserId, rule: str, since: datetime) -> Access | None:
@@ -51,7 +51,7 @@ class MemberRepository(Repository):
         return self.connection.execute(telling).rowcount == 1
 
 
-class ChannelRepository(Repository):
+class Channels(Repository):
     """What channels have chosen, within one transaction."""
 
     def project(self, channel: ChannelId) -> ProjectId | None:
@@ -97,7 +97,7 @@ _ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
 _PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
 
 
-class AuditRepository(Repository):
+class Audit(Repository):
     """The audit, within the transaction that does what it tells."""
 
     def asked(self, prompt: Prompt, job: TrackedJob) -> None:

@@ -136,7 +136,7 @@ class Ready:
     calls: tuple[Method, ...]
 
 
-class OutboxRepository(Repository):
+class Outbox(Repository):
     """The outbox, within one transaction."""
 
     def add(self, new: NewDelivery, now: datetime) -> None:

@@ -12,7 +12,7 @@ from bot.model.ids import JobNumber, ProjectId
 from bot.model.previews import Preview, PreviewFields, PreviewState, PreviewTurn
 from bot.store.columns import insert_unless_there, reader
 from bot.store.leases import FREE, Claimer, Rows
-from bot.store.limits import QuotaRepository
+from bot.store.limits import Quota
 from bot.store.queues import PREVIEWS
 from bot.store.schema import limits, previews
 
@@ -20,7 +20,7 @@ _CLAIM_DUE = PREVIEWS.claiming()
 _TURN = tuple(previews.c[name] for name in PreviewTurn.__dataclass_fields__)
 
 
-class PreviewRepository(Rows[Preview]):
+class Previews(Rows[Preview]):
     """The previews, within one transaction."""
 
     table = previews
@@ -79,7 +79,7 @@ class PreviewRepository(Rows[Preview]):
         return known
 
 
-class PreviewLimits(QuotaRepository):
+class PreviewLimits(Quota):
     """Until when each project's previews count as not available, within one transaction."""
 
     until = limits.c.no_previews_until

@@ -146,7 +146,7 @@ def _values(new: NewPrompt) -> dict[str, object]:
     }
 
 
-class PromptRepository(Rows[Prompt]):
+class Prompts(Rows[Prompt]):
     """The prompts, within one transaction."""
 
     table = prompts

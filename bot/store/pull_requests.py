@@ -35,7 +35,7 @@ _CLAIM_UNDATED = claiming_oldest(
 )
 
 
-class PullRequestRepository(Rows[WatchedPullRequest]):
+class PullRequests(Rows[WatchedPullRequest]):
     """The pull requests, within one transaction."""
 
     table = rows

@@ -38,7 +38,7 @@ _CLAIM = claiming(
 )
 
 
-class QuestionRepository(Rows[Question]):
+class Questions(Rows[Question]):
     """The questions, within one transaction."""
 
     table = questions
@@ -144,7 +144,7 @@ def _weekly(row: RowMapping) -> WeeklyTime:
     return WeeklyTime(Weekday(row["weekday"]), time.fromisoformat(row["at"]), row["zone"] or "UTC")
 
 
-class SubscriptionRepository(Rows[Subscription]):
+class Subscriptions(Rows[Subscription]):
     """The subscriptions, within one transaction."""
 
     table = subscriptions

@@ -87,7 +87,7 @@ class Kept:
         return and_(goes, self.ended_at < before, self.over) if self.ended_at is not None else goes
 
 
-class RetentionRepository(Repository):
+class Retention(Repository):
     """What forgets, within one transaction."""
 
     def any_before(self, before: datetime) -> bool:

@@ -113,7 +113,7 @@ def _claiming() -> ClaimStatement:
 _CLAIM = _claiming()
 
 
-class SnapshotRepository(Rows[Snapshot]):
+class Snapshots(Rows[Snapshot]):
     """The snapshots, within one transaction."""
 
     table = snapshots
@@ -338,7 +338,7 @@ def _to_pages(rows: Sequence[RowMapping]) -> list[PageCounts]:
     ]
 
 
-class PageRepository(Repository):
+class Pages(Repository):
     """The pages of snapshots, within one transaction."""
 
     def count(self, snapshot: SnapshotId, section: str | None) -> int:

@@ -20,23 +20,12 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
-from bot.store.conversations import ConversationRepository
+from bot.store.columns import Transaction
 from bot.store.database import CONNECTIONS, Database
-from bot.store.heartbeats import HeartbeatRepository
-from bot.store.jobs import JobRepository
+from bot.store.heartbeats import Heartbeats
 from bot.store.leases import release
-from bot.store.limits import BackOffRepository, BudgetRepository, QuotaRepository
-from bot.store.members import AuditRepository, ChannelRepository, MemberRepository
-from bot.store.outbox import OutboxRepository
-from bot.store.previews import PreviewLimits, PreviewRepository
-from bot.store.prompts import PromptRepository
-from bot.store.pull_requests import PullRequestRepository
-from bot.store.questions import QuestionRepository, SubscriptionRepository
 from bot.store.queues import Due, find_due
-from bot.store.retention import RetentionRepository
 from bot.store.schema import deliveries, metadata
-from bot.store.snapshots import PageRepository, SnapshotRepository
-from bot.store.waits import WaitRepository
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
@@ -66,33 +55,6 @@ def _check_statement(error: DBAPIError) -> None:
 
 class AlreadyStored(Exception):
     """Another transaction has just stored a row with the same unique key, for example a repeated request."""
-
-
-class Transaction:
-    """One database transaction, with a repository for each group of tables."""
-
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
-        self.jobs = JobRepository(connection)
-        self.prompts = PromptRepository(connection)
-        self.pull_requests = PullRequestRepository(connection)
-        self.previews = PreviewRepository(connection)
-        self.preview_limits = PreviewLimits(connection)
-        self.outbox = OutboxRepository(connection)
-        self.conversations = ConversationRepository(connection)
-        self.back_offs = BackOffRepository(connection)
-        self.quota = QuotaRepository(connection)
-        self.members = MemberRepository(connection)
-        self.channels = ChannelRepository(connection)
-        self.snapshots = SnapshotRepository(connection)
-        self.pages = PageRepository(connection)
-        self.budget = BudgetRepository(connection)
-        self.questions = QuestionRepository(connection)
-        self.subscriptions = SubscriptionRepository(connection)
-        self.audit = AuditRepository(connection)
-        self.heartbeats = HeartbeatRepository(connection)
-        self.retention = RetentionRepository(connection)
-        self.waits = WaitRepository(connection)
 
 
 class Store:
@@ -160,7 +122,7 @@ class Store:
         Whoever no longer waits for it can leave at once, also while the database hangs.
         """
         await self.database.try_writing(
-            lambda connection: HeartbeatRepository(connection).try_writing(process, now)
+            lambda connection: Heartbeats(Transaction(connection)).try_writing(process, now)
         )
 
     async def close(self) -> None:
@@ -173,4 +135,4 @@ def _release_all(connection: Connection, owner: str) -> None:
         # Every delivery with a lease is being sent, and the table is long.
         if "claimed_by" in table.c and table is not deliveries:
             release(connection, table, owner)
-    HeartbeatRepository(connection).end(owner)
+    Heartbeats(Transaction(connection)).end(owner)

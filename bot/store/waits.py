@@ -69,7 +69,7 @@ _OLDEST_MESSAGE = (
 )
 
 
-class WaitRepository(Repository):
+class Waits(Repository):
     """Pending work, within one transaction."""
 
     def of_job(self, number: JobNumber, now: datetime) -> Sequence[Wait]:

@@ -23,6 +23,9 @@ from bot.model.outbox import NewDelivery
 from bot.model.prompts import Prompt
 from bot.store import Transaction
 from bot.store.deadline import Deadline, current, within
+from bot.store.members import Members
+from bot.store.outbox import Outbox
+from bot.store.prompts import Prompts
 from bot.work.context import Context
 from bot.work.ports import SlackError, SlackRefused
 
@@ -161,7 +164,7 @@ async def _access(context: Context, user: UserId) -> Access:
     if policy.lists_people and not policy.groups and not policy.lists_user(user):
         return Access.NOT_LISTED
     since = now - _REMEMBERED
-    access = await context.store.read(lambda tx: tx.members.access(user, policy.rule, since))
+    access = await context.store.read(lambda tx: Members(tx).access(user, policy.rule, since))
     if access is None:
         access = await _ask_slack(context, user)
     if access is Access.MEMBER:
@@ -182,7 +185,7 @@ async def _ask_slack(context: Context, user: UserId) -> Access:
     # In the time of the request but not as a part of it: if storing it fails, nothing of it is stored.
     deadline = current()
     with within(deadline and Deadline(deadline.at)):
-        await context.store.write(lambda tx: tx.members.remember(user, access, rule, now))
+        await context.store.write(lambda tx: Members(tx).remember(user, access, rule, now))
     return access
 
 
@@ -215,7 +218,7 @@ async def readable(context: Context, allowed: Allowed, job: TrackedJob | None) -
     sees = (
         allowed.user in {job.requester} | context.access_policy.admins
         or allowed.origin.channel == job.channel
-        or await context.store.read(lambda tx: tx.prompts.has_asked(allowed.user, job.number))
+        or await context.store.read(lambda tx: Prompts(tx).has_asked(allowed.user, job.number))
         or await reads_channel(context, allowed.user, job.channel)
     )
     return Readable(allowed, job, maker=_MAKER) if sees else None
@@ -257,9 +260,9 @@ def may_steer(context: Context, readable: Readable, prompt: Prompt) -> bool:
 def tell_not_allowed(context: Context, tx: Transaction, origin: Origin, why: NotAllowed) -> None:
     """Tell the author of a message in private why it has no effect, at most once an hour."""
     now = context.clock()
-    if tx.members.may_tell_denied(origin.user, context.access_policy.rule, now):
+    if Members(tx).may_tell_denied(origin.user, context.access_policy.rule, now):
         key = f"{origin.key}:not_allowed"
-        tx.outbox.add(NewDelivery.private(key, origin.channel, origin.user, why.message), now)
+        Outbox(tx).add(NewDelivery.private(key, origin.channel, origin.user, why.message), now)
 
 
 async def zone_of(context: Context, user: UserId) -> str:

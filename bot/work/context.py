@@ -18,6 +18,8 @@ from bot.model.projects import Project, Projects
 from bot.model.quota import PollPace
 from bot.model.visitors import Analytics, Budget
 from bot.store import Claimer, Store, Transaction
+from bot.store.limits import AnalyticsQuota
+from bot.store.members import Channels
 from bot.work.ports import Clock, Messenger
 from bot.work.writing import retry_on_db_error
 
@@ -128,12 +130,14 @@ class Context:
 
         A choice that is not served any more counts as none.
         """
-        chosen = tx.channels.project(channel) if self.projects.are_several else None
+        chosen = Channels(tx).project(channel) if self.projects.are_several else None
         return (chosen and self.projects.with_id(chosen)) or self.projects.default
 
     def budget(self, tx: Transaction, project: ProjectId) -> Budget:
         """Return the state of the hourly budget of analytics calls about a project."""
-        return tx.budget.read(self.projects.budget_of(project), self.analytics.calls_an_hour, self.clock())
+        return AnalyticsQuota(tx).read(
+            self.projects.budget_of(project), self.analytics.calls_an_hour, self.clock()
+        )
 
     def permalink(self, thread: ThreadRef, ts: MessageTs) -> str:
         """Return the address of a message in Slack: the one that begins the thread, or a reply in it.

@@ -6,7 +6,7 @@ import structlog
 
 from bot.model.ids import UserId
 from bot.store import Store
-from bot.store.retention import JOBS, RowCounts
+from bot.store.retention import JOBS, Retention, RowCounts
 from bot.work.context import WorkerContext
 
 log = structlog.get_logger(__name__)
@@ -19,9 +19,9 @@ async def forget_old(context: WorkerContext) -> int:
     if context.keep is None:
         return 0
     before = context.clock() - context.keep
-    if not await context.store.read(lambda tx: tx.retention.any_before(before)):
+    if not await context.store.read(lambda tx: Retention(tx).any_before(before)):
         return 0
-    forgotten = await context.store.forget(lambda tx: tx.retention.forget_before(before, _AT_ONCE))
+    forgotten = await context.store.forget(lambda tx: Retention(tx).forget_before(before, _AT_ONCE))
     log.info("forgotten", jobs=forgotten[JOBS.name], rows=forgotten.total())
     return forgotten.total()
 
@@ -29,6 +29,6 @@ async def forget_old(context: WorkerContext) -> int:
 async def forget_person(store: Store, user: UserId) -> tuple[RowCounts, RowCounts]:
     """Forget what one person wrote, and them. Return what was forgotten, and what is under way and stays."""
     forgotten = RowCounts()
-    while more := await store.forget(lambda tx: tx.retention.forget_person(user, _AT_ONCE)):
+    while more := await store.forget(lambda tx: Retention(tx).forget_person(user, _AT_ONCE)):
         forgotten += more
-    return forgotten, await store.read(lambda tx: tx.retention.under_way(user))
+    return forgotten, await store.read(lambda tx: Retention(tx).under_way(user))

@@ -26,6 +26,7 @@ from bot.health.checks import (
 from bot.health.metrics import Metrics
 from bot.slack.client import refused
 from bot.store import Store
+from bot.store.heartbeats import Heartbeats
 from bot.work.ports import SlackError, SlackThrottled, SlackUnreachable
 from tests.builders import HeldClock, execute, new_store
 from tests.databases import PostgresServer
@@ -88,7 +89,7 @@ async def test_without_a_process_that_works_it_is_said(required: bool) -> None:
     seen = "no process carries requests out: no heartbeat for 50 s"
     dead = Finding("workers", False, seen, required=required)
     assert await only(check) == dead
-    await store.write(lambda tx: tx.heartbeats.beat("one", clock()))
+    await store.write(lambda tx: Heartbeats(tx).beat("one", clock()))
     await store.try_writing("door", clock())
     assert await only(check) == Finding("workers", True, "1 alive", required=required)
     clock.pass_seconds(51)

@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select
 
 from bot.health.metrics import GAUGES, Metrics
+from bot.store.heartbeats import Heartbeats
 from bot.store.schema import heartbeats
 from tests.builders import NOW, new_store, rows_of
 from tests.talk import Talk
@@ -185,11 +186,11 @@ async def test_a_killed_worker_is_seen_gone_within_a_minute(talk: Talk, is_kille
 
 async def test_heartbeats_of_long_ago_are_forgotten() -> None:
     store = await new_store()
-    await store.write(lambda tx: tx.heartbeats.beat("old", NOW - timedelta(days=2)))
+    await store.write(lambda tx: Heartbeats(tx).beat("old", NOW - timedelta(days=2)))
     await store.try_writing("door", NOW - timedelta(days=2))
-    await store.write(lambda tx: tx.heartbeats.beat("new", NOW))
-    await store.write(lambda tx: tx.heartbeats.forget(NOW))
-    assert await store.read(lambda tx: tx.heartbeats.last(NOW)) == {"new": NOW}
+    await store.write(lambda tx: Heartbeats(tx).beat("new", NOW))
+    await store.write(lambda tx: Heartbeats(tx).forget(NOW))
+    assert await store.read(lambda tx: Heartbeats(tx).last(NOW)) == {"new": NOW}
     assert [row["process"] for row in await rows_of(store, select(heartbeats))] == ["new"]
     await store.close()
 

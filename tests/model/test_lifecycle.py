@@ -85,7 +85,7 @@ def test_functions_take_a_job_just_where_its_lifecycle_allows(begin: JobState) -
 
 @pytest.mark.parametrize("begin", PromptState)
 def test_functions_take_a_prompt_just_where_its_lifecycle_allows(begin: PromptState) -> None:
-    # A claim marks a prompt as being sent; see ``PromptRepository.begin_sending``.
+    # A claim marks a prompt as being sent; see ``Prompts.begin_sending``.
     assert reached(begin) == set(PROMPT_STEPS[begin]) - {PromptState.SENDING}
 
 

@@ -20,6 +20,8 @@ from bot.model.ids import JobNumber, UserId
 from bot.model.prompts import Act
 from bot.operator.rows import COLUMNS, write_audit
 from bot.store import Store, Transaction
+from bot.store.jobs import Jobs
+from bot.store.members import Audit
 from bot.store.migrate import migrate
 from tests.builders import ANA, BEN, NOW, add_job
 
@@ -33,9 +35,9 @@ class Terminal(io.StringIO):
 
 def stop(people: Sequence[tuple[UserId, timedelta]], tx: Transaction) -> None:
     """Let people stop watching the first job, each so long after the same time."""
-    job = tx.jobs.known(JobNumber(1))
+    job = Jobs(tx).known(JobNumber(1))
     for user, after in people:
-        tx.audit.decided(Act.STOPPED, user, job, NOW + after)
+        Audit(tx).decided(Act.STOPPED, user, job, NOW + after)
 
 
 @pytest.fixture

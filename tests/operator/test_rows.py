@@ -20,7 +20,11 @@ from bot.model.prompts import PromptKind
 from bot.operator.rows import forget_user, forgotten, listed, retried, shown
 from bot.store import Store, Transaction
 from bot.store.database import Database
+from bot.store.jobs import Jobs
+from bot.store.members import Audit
 from bot.store.migrate import migrate
+from bot.store.outbox import Outbox
+from bot.store.prompts import Prompts
 from bot.store.schema import deliveries, jobs
 from tests.builders import (
     ANA,
@@ -50,14 +54,14 @@ async def store() -> AsyncIterator[Store]:
 async def bury(store: Store, kind: DeliveryKind, job: JobNumber, reason: str = "is_archived") -> int:
     """Refuse a delivery for good, and return the number of the letter."""
     await store.write(
-        lambda tx: tx.outbox.add(
+        lambda tx: Outbox(tx).add(
             NewDelivery(f"{job}:{kind}", kind, CHANNEL, job=job, user=ANA, message=Message(SECRET, ())), NOW
         )
     )
 
     [found] = await store.write(lambda tx: claim_deliveries(tx, claimer()))
     step = lifecycle.delivery_dead(found.what, NOW, reason)
-    await store.write(lambda tx: tx.outbox.settle(found, step, owner="one"))
+    await store.write(lambda tx: Outbox(tx).settle(found, step, owner="one"))
     return max(int(row["seq"]) for row in await rows_of(store, select(deliveries.c.seq)))
 
 
@@ -93,11 +97,11 @@ async def test_one_job_is_shown_with_what_people_did_and_without_their_words(sto
     prompt = await add_prompt(store, number, raw=SECRET, state="sent")
 
     def ask_and_end(tx: Transaction) -> None:
-        asked = tx.prompts.get(prompt)
+        asked = Prompts(tx).get(prompt)
         assert asked is not None
-        tx.audit.asked(asked, tx.jobs.known(number))
-        step = lifecycle.iteration_ended(tx.jobs.known(number), JobState.FAILED, NOW, pr_link=None)
-        tx.jobs.apply(number, step)
+        Audit(tx).asked(asked, Jobs(tx).known(number))
+        step = lifecycle.iteration_ended(Jobs(tx).known(number), JobState.FAILED, NOW, pr_link=None)
+        Jobs(tx).apply(number, step)
 
     await store.write(ask_and_end)
     said = await shown(store, number, NOW)
@@ -113,7 +117,7 @@ async def test_a_job_says_for_what_its_prompt_its_poll_and_its_messages_wait(sto
     later = NOW + timedelta(minutes=10)
     await add_prompt(store, number, kind=PromptKind.FOLLOW_UP, state="waiting", due_at=later, in_queue=True)
     said = NewDelivery("r", DeliveryKind.REPLY, CHANNEL, job=number, user=ANA, message=Message(SECRET, ()))
-    await store.write(lambda tx: tx.outbox.add(said, NOW))
+    await store.write(lambda tx: Outbox(tx).add(said, NOW))
     prompt, poll, message = (await shown(store, number, NOW)).splitlines()[1:4]
     since = "(since 2026-11-02 09:00:00 UTC)"
     assert prompt == f"  prompt waits for the hourly limit until 2026-11-02 09:10:00 UTC {since}"

@@ -12,6 +12,7 @@ import pytest
 
 from bot.app import Roles, running_bot
 from bot.store import Store
+from bot.store.jobs import Jobs
 from sandbox.workspace.bot_connection import signature_headers
 from sandbox.world import World
 from tests.scenarios.story import ANA, DOCS, Story
@@ -51,7 +52,7 @@ async def post(story: Story, body: str | bytes, headers: dict[str, str], content
 async def stored(story: Story) -> int:
     """How many requests stand in the database."""
     store = Store.open(story.world.settings.sqlalchemy_url)
-    jobs = await store.read(lambda tx: tx.jobs.newest(100))
+    jobs = await store.read(lambda tx: Jobs(tx).newest(100))
     await store.close()
     return len(jobs)
 

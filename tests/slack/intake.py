@@ -23,6 +23,8 @@ from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Store
 from bot.store.deadline import Deadline, current, within
+from bot.store.jobs import Jobs
+from bot.store.members import Members
 from bot.work.context import Context
 from bot.work.jobs.missed import Gap
 from sandbox.workspace.bot_connection import signature_headers
@@ -68,13 +70,13 @@ class Intake:
 
     async def stored(self) -> int:
         """How many jobs stand in the registry."""
-        return len(await self.store.read(lambda tx: tx.jobs.newest(100)))
+        return len(await self.store.read(lambda tx: Jobs(tx).newest(100)))
 
 
 @asynccontextmanager
 async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
     store, background, everybody = await new_store(), Background(), FakeSlack()
-    await store.write(lambda tx: tx.members.remember(ANA, Access.MEMBER, AccessPolicy().rule, NOW))
+    await store.write(lambda tx: Members(tx).remember(ANA, Access.MEMBER, AccessPolicy().rule, NOW))
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
         context = Context(

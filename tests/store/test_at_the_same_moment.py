@@ -16,6 +16,7 @@ from bot.model.jobs import JobState
 from bot.model.prompts import Prompt, PromptState
 from bot.slack.client import refused
 from bot.store import Store, Transaction
+from bot.store.prompts import Prompts
 from bot.work.jobs.decisions import withdraw
 from tests.builders import ANA, BEN, HeldClock
 from tests.work.drains import deliver_due, prepare_prompts, submit_prompts
@@ -92,7 +93,7 @@ async def test_a_use_that_a_refusal_gives_back_is_for_who_waits(office: Office) 
 
 
 def starting(number: int, tx: Transaction) -> Prompt | None:
-    return tx.prompts.starting(JobNumber(number))
+    return Prompts(tx).starting(JobNumber(number))
 
 
 async def test_a_face_that_slack_refuses_and_its_job_that_is_withdrawn_get_along(office: Office) -> None:

@@ -17,6 +17,11 @@ from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.model.quota import BackOff, Use
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
+from bot.store.jobs import Jobs
+from bot.store.limits import AnalyticsQuota, BackOffs, Quota
+from bot.store.prompts import Prompts
+from bot.store.questions import Questions
+from bot.store.snapshots import Snapshots
 from tests.builders import (
     ANA,
     NOW,
@@ -36,7 +41,7 @@ LATER = NOW + timedelta(seconds=61)
 
 async def due(store: Store, who: Claimer, limit: int = 10) -> list[tuple[JobNumber, int]]:
     """Claim jobs that are due; return each one's number and misses."""
-    claimed = await store.write(lambda tx: tx.jobs.claim_due(who, limit))
+    claimed = await store.write(lambda tx: Jobs(tx).claim_due(who, limit))
     return [(job.number, job.misses) for job in claimed]
 
 
@@ -46,7 +51,7 @@ async def waiting(store: Store, who: Claimer) -> Sequence[Prompt]:
 
 
 async def state_of(store: Store, number: JobNumber) -> JobState:
-    return await store.read(lambda tx: tx.jobs.known(number).state)
+    return await store.read(lambda tx: Jobs(tx).known(number).state)
 
 
 async def test_the_most_overdue_poll_is_claimed_first_and_none_of_a_project_that_is_left_out(
@@ -59,7 +64,7 @@ async def test_the_most_overdue_poll_is_claimed_first_and_none_of_a_project_that
     await add_job(store, root_ts="1.8", service_id="j8", poll_at=NOW + timedelta(seconds=1))
     await add_job(store, root_ts="1.7", service_id="j7")
     who = claimer()
-    left_out = await store.write(lambda tx: tx.jobs.claim_due(who, 10, besides=[PROJECT]))
+    left_out = await store.write(lambda tx: Jobs(tx).claim_due(who, 10, besides=[PROJECT]))
     assert [job.number for job in left_out] == [other]
     assert [await due(store, who, 1) for _ in range(4)] == [[(2, 0)], [(3, 0)], [(1, 0)], []]
 
@@ -69,9 +74,9 @@ async def test_a_locked_job_changes_only_afterwards(store: Store, another: Store
     number, pause = await add_job(store), Pause()
 
     def follow_up(tx: Transaction) -> JobState:
-        assert tx.jobs.get_locked(number)
+        assert Jobs(tx).get_locked(number)
         pause()
-        return tx.jobs.known(number).state
+        return Jobs(tx).known(number).state
 
     following_up = asyncio.create_task(store.write(follow_up))
     await pause.reached()
@@ -90,10 +95,10 @@ async def test_a_claim_takes_no_more_than_it_may(store: Store, database: Databas
     who = claimer(at=datetime.now(UTC))
 
     def claim_all(tx: Transaction) -> None:
-        assert len(tx.jobs.claim_due(who, 4)) == 4
+        assert len(Jobs(tx).claim_due(who, 4)) == 4
         assert len(claim_waiting(tx, who, 4)) == 4
-        assert len(tx.snapshots.claim(who, PROJECT, 4)) == 4
-        assert len(tx.questions.claim(who, 4)) == 4
+        assert len(Snapshots(tx).claim(who, PROJECT, 4)) == 4
+        assert len(Questions(tx).claim(who, 4)) == 4
         sent = Counter(one.what.kind for one in claim_deliveries(tx, who, 4))
         assert sent.total() == 4
 
@@ -103,7 +108,7 @@ async def test_a_claim_takes_no_more_than_it_may(store: Store, database: Databas
 async def test_a_project_on_hold_is_not_polled(store: Store) -> None:
     await add_job(store, root_ts="1.1", service_id="j1", poll_at=NOW)
     await store.write(
-        lambda tx: tx.back_offs.put(PROJECT, BackOff("Unavailable", NOW, NOW + timedelta(seconds=30)))
+        lambda tx: BackOffs(tx).put(PROJECT, BackOff("Unavailable", NOW, NOW + timedelta(seconds=30)))
     )
     assert await due(store, claimer()) == []
     assert len(await due(store, claimer(at=LATER))) == 1
@@ -113,7 +118,7 @@ async def test_a_first_prompt_waits_for_its_thread(store: Store) -> None:
     number = await add_job(store)
     await add_prompt(store, number, state=PromptState.WAITING)
     assert await waiting(store, claimer()) == []
-    await store.write(lambda tx: tx.jobs.update(number, root_ts=MessageTs("1.1")))
+    await store.write(lambda tx: Jobs(tx).update(number, root_ts=MessageTs("1.1")))
     assert len(await waiting(store, claimer())) == 1
 
 
@@ -123,7 +128,7 @@ async def test_a_follow_up_waits_for_the_one_before_it(store: Store) -> None:
     second = await add_prompt(store, number, key="b", kind=PromptKind.FOLLOW_UP, state=PromptState.WAITING)
     [got] = await waiting(store, claimer())
     assert got.id == first
-    await store.write(lambda tx: tx.prompts.apply(got.id, lifecycle.prompt_refused(got)))
+    await store.write(lambda tx: Prompts(tx).apply(got.id, lifecycle.prompt_refused(got)))
     [after] = await waiting(store, claimer())
     assert after.id == second
 
@@ -132,7 +137,7 @@ async def test_uses_are_counted_from_the_last_hour(store: Store) -> None:
     number = await add_job(store, root_ts="1.1")
     await add_prompt(store, number, key="old", sent_at=NOW - timedelta(minutes=61))
     await add_prompt(store, number, key="new", sent_at=NOW - timedelta(minutes=59))
-    assert await store.read(lambda tx: tx.prompts.uses(PROJECT, NOW)) == [
+    assert await store.read(lambda tx: Prompts(tx).uses(PROJECT, NOW)) == [
         Use(ANA, NOW - timedelta(minutes=59))
     ]
 
@@ -142,33 +147,33 @@ async def test_what_is_about_to_be_sent_counts_as_a_use(store: Store) -> None:
     await add_prompt(store, number, state=PromptState.WAITING)
 
     def claim(tx: Transaction) -> None:
-        assert tx.prompts.uses(PROJECT, NOW) == []
+        assert Prompts(tx).uses(PROJECT, NOW) == []
         assert len(claim_waiting(tx, claimer("one"), 10)) == 1
-        assert tx.prompts.uses(PROJECT, NOW) == [Use(ANA, NOW)]
+        assert Prompts(tx).uses(PROJECT, NOW) == [Use(ANA, NOW)]
 
     await store.write(claim)
 
 
 def _lock(tx: Transaction) -> None:
-    tx.quota.lock(PROJECT)
-    tx.budget.lock(PROJECT)
+    Quota(tx).lock(PROJECT)
+    AnalyticsQuota(tx).lock(PROJECT)
 
 
 def _take(pause: Callable[[], None], tx: Transaction) -> None:
     _lock(tx)
     pause()
     claim_waiting(tx, claimer("one"), 1)
-    tx.budget.take(PROJECT, 3, NOW)
+    AnalyticsQuota(tx).take(PROJECT, 3, NOW)
 
 
 def _uses(tx: Transaction) -> int:
-    tx.quota.lock(PROJECT)
-    return len(tx.prompts.uses(PROJECT, NOW))
+    Quota(tx).lock(PROJECT)
+    return len(Prompts(tx).uses(PROJECT, NOW))
 
 
 def _calls(tx: Transaction) -> int:
-    tx.budget.lock(PROJECT)
-    return tx.budget.read(PROJECT, 10, NOW).used
+    AnalyticsQuota(tx).lock(PROJECT)
+    return AnalyticsQuota(tx).read(PROJECT, 10, NOW).used
 
 
 @pytest.mark.parametrize("is_known", [False, True], ids=["first count", "later count"])

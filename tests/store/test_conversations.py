@@ -11,7 +11,7 @@ from bot.model.ids import ChannelId, MessageTs, RequestKey
 from bot.model.jobs import JobState
 from bot.store import Claimer, Store
 from bot.store import schema as s
-from bot.store.conversations import MISSED_FOR, MOST_READ, RETRIED_FOR
+from bot.store.conversations import MISSED_FOR, MOST_READ, RETRIED_FOR, Conversations
 from tests.builders import ANA, CHANNEL, NOW, add_job, claimer, rows_of
 
 DIRECT = ChannelId("D0ANA")
@@ -26,12 +26,12 @@ def said(at_seconds: float, *, channel: ChannelId = CHANNEL, root: str | None = 
 
 
 async def begin(store: Store) -> tuple[int, int]:
-    return await store.write(lambda tx: tx.conversations.begin_reading(NOW, NOW))
+    return await store.write(lambda tx: Conversations(tx).begin_reading(NOW, NOW))
 
 
 async def claim(store: Store, who: Claimer | None = None) -> Unread | None:
     who = who or claimer(at=NOW)
-    return await store.write(lambda tx: tx.conversations.claim(who, who.now))
+    return await store.write(lambda tx: Conversations(tx).claim(who, who.now))
 
 
 async def read_all(store: Store) -> list[tuple[str, str | None, str]]:
@@ -44,11 +44,11 @@ async def read_all(store: Store) -> list[tuple[str, str | None, str]]:
 
 
 async def settle(store: Store, unread: Unread) -> None:
-    await store.write(lambda tx: tx.conversations.settle(unread, "one"))
+    await store.write(lambda tx: Conversations(tx).settle(unread, "one"))
 
 
 async def note(store: Store, origin: Origin) -> None:
-    await store.write(lambda tx: tx.conversations.received(origin))
+    await store.write(lambda tx: Conversations(tx).received(origin))
 
 
 def root(seconds: float) -> str:
@@ -86,7 +86,7 @@ async def test_a_gap_while_a_conversation_is_read_lets_it_be_read_again(store: S
     await begin(store)
     unread = await claim(store)
     assert unread
-    await store.write(lambda tx: tx.conversations.begin_reading(NOW + SECOND, NOW + SECOND))
+    await store.write(lambda tx: Conversations(tx).begin_reading(NOW + SECOND, NOW + SECOND))
     await settle(store, unread)
     again = await claim(store, claimer(at=NOW + SECOND))
     assert again
@@ -123,7 +123,7 @@ async def test_no_process_gets_another_conversation_before_its_time(store: Store
     for number in range(2):
         await add_job(store, root_ts=root(number))
     await begin(store)
-    assert await store.write(lambda tx: tx.conversations.claim(claimer("one"), NOW + SECOND))
+    assert await store.write(lambda tx: Conversations(tx).claim(claimer("one"), NOW + SECOND))
     assert await claim(another, claimer("two")) is None
     assert await claim(another, claimer("two", NOW + SECOND)) is not None
 
@@ -131,8 +131,8 @@ async def test_no_process_gets_another_conversation_before_its_time(store: Store
 async def test_what_is_too_old_to_matter_is_forgotten_but_not_who_wrote_directly(store: Store) -> None:
     await note(store, said(-10, root="1.1"))
     await note(store, said(-10, channel=DIRECT))
-    await store.write(lambda tx: tx.conversations.forget(NOW))
+    await store.write(lambda tx: Conversations(tx).forget(NOW))
     assert len(await rows_of(store, select(s.conversations))) == 2
-    await store.write(lambda tx: tx.conversations.forget(NOW + 2 * MISSED_FOR))
+    await store.write(lambda tx: Conversations(tx).forget(NOW + 2 * MISSED_FOR))
     [left] = await rows_of(store, select(s.conversations))
     assert left["channel"] == DIRECT

@@ -6,6 +6,7 @@ from sqlalchemy import BigInteger, Boolean, Date, Integer
 
 from bot.store import Store
 from bot.store.columns import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcDateTime
+from bot.store.jobs import Jobs
 from bot.store.queues import LINES
 from bot.store.retention import KEPT, READERS_WORDS
 from bot.store.schema import back_offs, limits, metadata
@@ -39,5 +40,5 @@ def test_what_is_leased_or_due_waits_in_a_line() -> None:
 async def test_text_that_databases_refuse_is_cleaned_by_its_type(store: Store) -> None:
     number = await add_job(store)
     await store.write(lambda tx: set_job(tx, number, text="a\x00b\ud800c", project_label="d\x00"))
-    job = await store.read(lambda tx: tx.jobs.known(number))
+    job = await store.read(lambda tx: Jobs(tx).known(number))
     assert (job.text, job.project_label) == ("a\ufffdb?c", "d\ufffd")

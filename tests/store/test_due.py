@@ -14,6 +14,8 @@ from bot.model.quota import BackOff
 from bot.store import Store
 from bot.store import schema as s
 from bot.store.database import Database
+from bot.store.limits import BackOffs
+from bot.store.questions import Subscriptions
 from bot.store.queues import Due, Queue, find_due
 from tests.builders import NOW, PROJECT, execute, origin, rows_of
 from tests.store.stock import LEASED, fill
@@ -40,7 +42,7 @@ async def test_every_queue_with_a_row_that_is_due_is_found(store: Store, databas
     await _stock(database)
     assert await _due(store) == STOCKED
     await execute(store, update(s.prompts).values(state=PromptState.NEW))
-    await store.write(lambda tx: tx.subscriptions.put(origin(), project=PROJECT, now=NOW, **WEEKLY))
+    await store.write(lambda tx: Subscriptions(tx).put(origin(), project=PROJECT, now=NOW, **WEEKLY))
     assert await _due(store) == STOCKED - {Queue.PROMPTS} | {Queue.REQUESTS, Queue.DIGESTS}
 
 
@@ -73,7 +75,7 @@ async def test_a_prompt_that_is_due_waits_for_the_end_of_its_projects_back_off_a
     await _stock(database)
     now = datetime.now(UTC).replace(microsecond=0)
     project = (await rows_of(store, select(s.prompts.c.project)))[0]["project"]
-    await store.write(lambda tx: tx.back_offs.put(project, BackOff("Unavailable", now, now + MINUTE)))
+    await store.write(lambda tx: BackOffs(tx).put(project, BackOff("Unavailable", now, now + MINUTE)))
     assert await _find(store, now) == Due(STOCKED - {Queue.PROMPTS}, now + MINUTE)
     assert await _find(store, now + MINUTE) == Due(STOCKED, None)
 

@@ -12,6 +12,8 @@ from bot.model.quota import BackOff
 from bot.store import Store
 from bot.store.columns import Due
 from bot.store.database import Database, ServerClock
+from bot.store.jobs import Jobs
+from bot.store.limits import BackOffs
 from bot.store.queues import LINES, Line, Queue, find_due
 from tests.builders import PROJECT, claimer, execute
 from tests.store.conftest import MigratedDatabases
@@ -56,7 +58,7 @@ async def test_a_lease_that_ends_too_far_ahead_is_over(store: Store, database: D
         for table in LEASED:
             await execute(store, update(table).values(claimed_by="another", claimed_until=until))
         assert await due(store, now) == expected
-    assert await store.write(lambda tx: tx.jobs.claim_due(claimer(at=now), 1))
+    assert await store.write(lambda tx: Jobs(tx).claim_due(claimer(at=now), 1))
 
 
 async def test_a_back_off_that_ends_too_far_ahead_holds_no_poll(store: Store, database: Database) -> None:
@@ -65,8 +67,8 @@ async def test_a_back_off_that_ends_too_far_ahead_holds_no_poll(store: Store, da
     for hours, polls in ((1, 0), (2, 1)):
         back_off = BackOff("Unavailable", now, now + timedelta(hours=hours))
         assert back_off.lasts(now) is (polls == 0)
-        await store.write(lambda tx, put=back_off: tx.back_offs.put(PROJECT, put))  # type: ignore[misc]
-        assert len(await store.write(lambda tx: tx.jobs.claim_due(claimer(at=now), 1))) == polls
+        await store.write(lambda tx, put=back_off: BackOffs(tx).put(PROJECT, put))  # type: ignore[misc]
+        assert len(await store.write(lambda tx: Jobs(tx).claim_due(claimer(at=now), 1))) == polls
 
 
 async def test_the_servers_clock_is_read_and_goes_on(migrated_databases: MigratedDatabases) -> None:

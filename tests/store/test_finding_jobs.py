@@ -11,6 +11,7 @@ from bot.model.ids import MessageTs
 from bot.model.jobs import ThreadRef
 from bot.model.prompts import JobRequest
 from bot.store import Store, Transaction
+from bot.store.jobs import Jobs
 from tests.builders import ANA, CHANNEL, NOW, PROJECT, set_job
 
 MANY = 1_000
@@ -24,14 +25,14 @@ async def test_a_threads_job_is_found_without_reading_the_channels_other_jobs(
 
     def ask(tx: Transaction) -> None:
         wanted = [JobRequest(ANA, CHANNEL, f"Page {number}", PROJECT) for number in range(MANY)]
-        for number in [tx.jobs.add(each, NOW) for each in wanted]:
+        for number in [Jobs(tx).add(each, NOW) for each in wanted]:
             set_job(tx, number, root_ts=MessageTs(f"{number}.1"))
 
     def steps(tx: Transaction) -> int:
         counted: list[None] = []
-        driver = cast("sqlite3.Connection", tx.jobs.connection.connection.driver_connection)
+        driver = cast("sqlite3.Connection", Jobs(tx).connection.connection.driver_connection)
         driver.set_progress_handler(lambda: counted.append(None), 1)
-        found = tx.jobs.in_thread(ThreadRef(CHANNEL, MessageTs("7.1")))
+        found = Jobs(tx).in_thread(ThreadRef(CHANNEL, MessageTs("7.1")))
         driver.set_progress_handler(None, 0)
         assert found is not None
         return len(counted)

@@ -21,8 +21,15 @@ from bot.model.questions import QuestionState
 from bot.model.visitors import Counts, SnapshotState
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store import schema as s
+from bot.store.conversations import Conversations
 from bot.store.database import Database
-from bot.store.snapshots import ReadPage
+from bot.store.jobs import Jobs
+from bot.store.outbox import Outbox
+from bot.store.previews import Previews
+from bot.store.prompts import Prompts
+from bot.store.pull_requests import PullRequests
+from bot.store.questions import Questions
+from bot.store.snapshots import ReadPage, Snapshots
 from tests.builders import PROJECT, claim_deliveries, claimer, execute, rows_of
 from tests.store.stock import fill
 
@@ -43,11 +50,11 @@ class Queue:
 
 def _store(tx: Transaction, snapshot: Any, owner: str) -> None:
     page = ReadPage(Counts(2, 1, 3), [("/a", Counts(2, 1, 3))], datetime.now(UTC), 250, is_last=True)
-    tx.snapshots.store(snapshot, page, owner=owner)
+    Snapshots(tx).store(snapshot, page, owner=owner)
 
 
 def _prompt_to(step: Callable[[Prompt], PromptStep]) -> Callable[[Transaction, Any, str], None]:
-    return lambda tx, one, owner: tx.prompts.apply(one.id, step(one), owner=owner)
+    return lambda tx, one, owner: Prompts(tx).apply(one.id, step(one), owner=owner)
 
 
 def _failed(job: TrackedJob) -> JobStep:
@@ -57,68 +64,68 @@ def _failed(job: TrackedJob) -> JobStep:
 QUEUES = {
     "new prompts": Queue(
         s.prompts,
-        lambda tx, who: tx.prompts.claim_new(who, 1),
+        lambda tx, who: Prompts(tx).claim_new(who, 1),
         _prompt_to(lambda prompt: lifecycle.prompt_prepared(prompt, "text")),
         {"state": PromptState.NEW},
     ),
     "abandoned prompts": Queue(
         s.prompts,
-        lambda tx, who: tx.prompts.claim_abandoned(who, 1),
+        lambda tx, who: Prompts(tx).claim_abandoned(who, 1),
         _prompt_to(lifecycle.prompt_unconfirmed),
         {"state": PromptState.SENDING},
     ),
     "polls": Queue(
         s.jobs,
-        lambda tx, who: tx.jobs.claim_due(who, 1),
-        lambda tx, one, owner: tx.jobs.apply(one.number, _failed(one), owner=owner),
+        lambda tx, who: Jobs(tx).claim_due(who, 1),
+        lambda tx, one, owner: Jobs(tx).apply(one.number, _failed(one), owner=owner),
         {"state": JobState.WORKING, "poll_at": LONG_AGO},
     ),
     "pull requests": Queue(
         s.pull_requests,
-        lambda tx, who: tx.pull_requests.claim_due(who, 1),
-        lambda tx, one, owner: tx.pull_requests.settle(one.job, owner, look_at=None, seen=None),
+        lambda tx, who: PullRequests(tx).claim_due(who, 1),
+        lambda tx, one, owner: PullRequests(tx).settle(one.job, owner, look_at=None, seen=None),
         {"look_at": LONG_AGO},
     ),
     "previews": Queue(
         s.previews,
-        lambda tx, who: tx.previews.claim_due(who, 1),
-        lambda tx, one, owner: tx.previews.settle(one.job, owner, None),
+        lambda tx, who: Previews(tx).claim_due(who, 1),
+        lambda tx, one, owner: Previews(tx).settle(one.job, owner, None),
         {"due_at": LONG_AGO},
     ),
     "deliveries": Queue(
         s.deliveries,
         lambda tx, who: claim_deliveries(tx, who, 1),
-        lambda tx, one, owner: tx.outbox.settle(one, lifecycle.delivered(LONG_AGO, None), owner=owner),
+        lambda tx, one, owner: Outbox(tx).settle(one, lifecycle.delivered(LONG_AGO, None), owner=owner),
         {"state": DeliveryState.PENDING, "kind": DeliveryKind.PRIVATE},
     ),
     "snapshots": Queue(
         s.snapshots,
-        lambda tx, who: tx.snapshots.claim(who, PROJECT, 1),
+        lambda tx, who: Snapshots(tx).claim(who, PROJECT, 1),
         _store,
         {"state": SnapshotState.REQUESTED, "wanted_until": datetime(2100, 1, 1, tzinfo=UTC)},
     ),
     "snapshots that fail": Queue(
         s.snapshots,
-        lambda tx, who: tx.snapshots.claim(who, PROJECT, 1),
-        lambda tx, one, owner: tx.snapshots.settle(one.id, owner=owner, state=SnapshotState.FAILED),
+        lambda tx, who: Snapshots(tx).claim(who, PROJECT, 1),
+        lambda tx, one, owner: Snapshots(tx).settle(one.id, owner=owner, state=SnapshotState.FAILED),
         {"state": SnapshotState.REQUESTED, "wanted_until": datetime(2100, 1, 1, tzinfo=UTC)},
     ),
     "questions": Queue(
         s.questions,
-        lambda tx, who: tx.questions.claim(who, 1),
-        lambda tx, one, owner: tx.questions.settle(one.id, owner),
+        lambda tx, who: Questions(tx).claim(who, 1),
+        lambda tx, one, owner: Questions(tx).settle(one.id, owner),
         {"state": QuestionState.WAITING},
     ),
     "unread conversations": Queue(
         s.conversations,
-        lambda tx, who: [unread] if (unread := tx.conversations.claim(who, who.now)) else [],
-        lambda tx, one, owner: tx.conversations.settle(one, owner),
+        lambda tx, who: [unread] if (unread := Conversations(tx).claim(who, who.now)) else [],
+        lambda tx, one, owner: Conversations(tx).settle(one, owner),
         {"due_at": LONG_AGO, "missed_since": "1.1"},
     ),
     "unread conversations that cannot be read": Queue(
         s.conversations,
-        lambda tx, who: [unread] if (unread := tx.conversations.claim(who, who.now)) else [],
-        lambda tx, one, owner: tx.conversations.put_back(one, owner, LONG_AGO),
+        lambda tx, who: [unread] if (unread := Conversations(tx).claim(who, who.now)) else [],
+        lambda tx, one, owner: Conversations(tx).put_back(one, owner, LONG_AGO),
         {"due_at": LONG_AGO, "missed_since": "1.1"},
     ),
 }

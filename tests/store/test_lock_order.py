@@ -14,6 +14,8 @@ from bot.model.ids import JobNumber, Refusal
 from bot.model.previews import GIVEN_UP_AFTER
 from bot.store import Store, Transaction
 from bot.store.database import Database
+from bot.store.jobs import Jobs
+from bot.store.limits import Quota
 from bot.store.schema import deliveries, jobs, limits, previews, prompts
 from bot.work.jobs.decisions import stop_watching
 from bot.work.ports import SlackRefused
@@ -144,13 +146,13 @@ async def test_rows_are_locked_in_one_order(
 
 async def test_the_watch_sees_what_is_locked_after_what_comes_behind_it(office: Office) -> None:
     await office.ask("Add a quickstart")
-    await office.store.write(lambda tx: tx.quota.lock(PROJECT))
+    await office.store.write(lambda tx: Quota(tx).lock(PROJECT))
     watch = Watch(office.store.database)
 
     def wrong(tx: Transaction) -> None:
-        tx.jobs.get_locked(JobNumber(1))
+        Jobs(tx).get_locked(JobNumber(1))
         tx.connection.exec_driver_sql("UPDATE prompts SET attempts = 1")
-        tx.quota.lock(PROJECT)
+        Quota(tx).lock(PROJECT)
 
     await office.store.write(wrong)
     assert len(watch.late) == 2

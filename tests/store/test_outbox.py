@@ -11,6 +11,7 @@ from bot.model.access import message_key
 from bot.model.ids import ChannelId, JobNumber, Message, MessageTs
 from bot.model.outbox import Delivery, DeliveryKind, NewDelivery
 from bot.store import Store
+from bot.store.outbox import Outbox
 from tests.builders import ANA, CHANNEL, NOW, add_job, claim_deliveries, claimer
 
 SOON = NOW + timedelta(seconds=1.5)
@@ -26,7 +27,7 @@ async def write(
 ) -> None:
     message = Message(f"words of {key}", ({"type": "divider"},))
     delivery = NewDelivery(key, kind, channel, job=job, user=ANA, message=message)
-    await store.write(lambda tx: tx.outbox.add(delivery, NOW))
+    await store.write(lambda tx: Outbox(tx).add(delivery, NOW))
 
 
 async def take(store: Store, at: datetime = NOW, owner: str = "one") -> list[Delivery]:
@@ -34,7 +35,7 @@ async def take(store: Store, at: datetime = NOW, owner: str = "one") -> list[Del
 
 
 async def settle(store: Store, delivery: Delivery, step: lifecycle.DeliveryStep) -> None:
-    await store.write(lambda tx: tx.outbox.settle(delivery, step, owner="one"))
+    await store.write(lambda tx: Outbox(tx).settle(delivery, step, owner="one"))
 
 
 async def sent(store: Store, delivery: Delivery) -> None:
@@ -81,9 +82,9 @@ async def test_a_thread_that_cannot_be_posted_to_is_given_up_whole(store: Store)
     job = await add_job(store)
     await write(store, "reply", job)
     await write(store, "note", job, DeliveryKind.PRIVATE)
-    await store.write(lambda tx: tx.outbox.dead_letter_thread(job, "is_archived", NOW))
+    await store.write(lambda tx: Outbox(tx).dead_letter_thread(job, "is_archived", NOW))
     assert [delivery.what.key for delivery in await take(store)] == ["note"]
-    [letter] = await store.read(lambda tx: tx.outbox.dead_letters(10))
+    [letter] = await store.read(lambda tx: Outbox(tx).dead_letters(10))
     assert (letter.job, letter.kind, letter.reason) == (job, DeliveryKind.REPLY, "is_archived")
 
 
@@ -96,7 +97,7 @@ async def test_what_was_answered_is_found_from_the_first_to_the_last_message(sto
     await write(store, f"{message_key(CHANNEL, '1700000402.000010')}:answer", job)
     await write(store, f"{message_key(CHANNEL, '1700000402.000009')}:changed:sent", job)
     first, last = MessageTs("1700000401.000009"), MessageTs("1700000402.000009")
-    found = await store.read(lambda tx: tx.outbox.answers_about(CHANNEL, first, last))
+    found = await store.read(lambda tx: Outbox(tx).answers_about(CHANNEL, first, last))
     assert set(found) == {(first, "thanks"), (last, "thanks"), (last, "changed")}
 
 

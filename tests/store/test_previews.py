@@ -12,6 +12,7 @@ from sqlalchemy import insert, update
 from bot.model.ids import ProjectId
 from bot.model.previews import PreviewState
 from bot.store import Store, Transaction
+from bot.store.previews import PreviewLimits
 from bot.store.schema import previews
 from tests.builders import ANA, NOW, PROJECT, add_job, execute
 from tests.pause import Pause
@@ -92,7 +93,7 @@ async def test_of_several_processes_one_counts_at_a_time(office: Office, another
     await ask(office, 1)
 
     def begin_five(tx: Transaction) -> None:
-        tx.preview_limits.lock(PROJECT)
+        PreviewLimits(tx).lock(PROJECT)
         pause()
         tx.connection.execute(update(previews).where(previews.c.due_at.is_(None)).values(called_at=NOW))
 

@@ -17,8 +17,11 @@ from bot.model.prompts import PromptKind, PromptState
 from bot.model.pull_requests import SeenPullRequest, Size
 from bot.store import Store
 from bot.store.columns import AnyTable
+from bot.store.jobs import Jobs
 from bot.store.migrate import migrate
-from bot.store.retention import KEPT, RowCounts
+from bot.store.outbox import Outbox
+from bot.store.pull_requests import PullRequests
+from bot.store.retention import KEPT, Retention, RowCounts
 from bot.store.schema import (
     audit,
     deliveries,
@@ -59,7 +62,7 @@ async def old_job(store: Store, *, key: str = "start", **values: Any) -> JobNumb
 async def deliver(store: Store, key: str, *, state: DeliveryState = DeliveryState.SENT, **what: Any) -> None:
     """A delivery that was settled long ago, with its message."""
     new = NewDelivery(key, DeliveryKind.REPLY, ChannelId(CHANNEL), message=Message(SECRET, ()), **what)
-    await store.write(lambda tx: tx.outbox.add(new, LONG_AGO))
+    await store.write(lambda tx: Outbox(tx).add(new, LONG_AGO))
     settled = {"state": state, "settled_at": LONG_AGO if state is DeliveryState.SENT else None}
     await execute(store, update(deliveries).where(deliveries.c.key == key).values(settled))
 
@@ -90,9 +93,9 @@ async def everything_else(store: Store) -> None:
 
 async def seen_pull_request(store: Store, number: JobNumber) -> None:
     """A pull request of the job that was seen."""
-    job = await store.read(lambda tx: tx.jobs.known(number))
+    job = await store.read(lambda tx: Jobs(tx).known(number))
     seen = SeenPullRequest(SECRET, Size(1, 0, 1), is_draft=False, iteration=1, since=NOW, merged_by=SECRET)
-    await store.write(lambda tx: tx.pull_requests.watch(job, SECRET, LONG_AGO))
+    await store.write(lambda tx: PullRequests(tx).watch(job, SECRET, LONG_AGO))
     await execute(store, update(pull_requests).values(seen=seen))
     preview = {"job": job.number, "project": PROJECT, "requester": ANA, "iteration": 1, "branch": SECRET}
     preview |= {"url": SECRET, "log": SECRET, "state": PreviewState.BROKEN, "asked_at": LONG_AGO}
@@ -105,20 +108,20 @@ async def kept(store: Store) -> str:
 
 
 async def forget_old(store: Store, limit: int = 10) -> RowCounts:
-    return await store.write(lambda tx: tx.retention.forget_before(BEFORE, limit))
+    return await store.write(lambda tx: Retention(tx).forget_before(BEFORE, limit))
 
 
 async def test_long_after_the_end_texts_and_people_are_gone_and_keys_and_states_stay(store: Store) -> None:
     number = await old_job(store)
     await everything_else(store)
     await seen_pull_request(store, number)
-    assert await store.read(lambda tx: tx.retention.any_before(BEFORE))
+    assert await store.read(lambda tx: Retention(tx).any_before(BEFORE))
     assert (await forget_old(store)) == RowCounts([*BY_AGE, "questions"])
-    assert not await store.read(lambda tx: tx.retention.any_before(BEFORE))
+    assert not await store.read(lambda tx: Retention(tx).any_before(BEFORE))
     left = await kept(store)
     assert SECRET not in left
     assert ANA not in left
-    job = await store.read(lambda tx: tx.jobs.known(number))
+    job = await store.read(lambda tx: Jobs(tx).known(number))
     assert (job.state, job.ended_at, job.is_forgotten) == (JobState.PULL_REQUEST, LONG_AGO, True)
     [prompt] = await rows_of(store, select(prompts))
     assert (prompt["key"], prompt["state"]) == ("start", PromptState.SENT)
@@ -144,9 +147,9 @@ async def test_what_is_under_way_is_left_alone(store: Store, fields: dict[str, A
     await old_job(store, **fields)
     before = await kept(store)
     assert (await forget_old(store)) == RowCounts()
-    assert (await store.write(lambda tx: tx.retention.forget_person(ANA, 10))) == RowCounts()
+    assert (await store.write(lambda tx: Retention(tx).forget_person(ANA, 10))) == RowCounts()
     assert await kept(store) == before
-    assert (await store.read(lambda tx: tx.retention.under_way(ANA))) == RowCounts(jobs=1, prompts=1)
+    assert (await store.read(lambda tx: Retention(tx).under_way(ANA))) == RowCounts(jobs=1, prompts=1)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +160,7 @@ async def test_a_job_with_a_prompt_under_way_is_left_alone(store: Store, state: 
     await add_prompt(store, number, key="again", kind=PromptKind.FOLLOW_UP, asked_by=BEN, state=state)
     before = await kept(store)
     assert (await forget_old(store)) == RowCounts()
-    assert (await store.write(lambda tx: tx.retention.forget_person(BEN, 10))) == RowCounts()
+    assert (await store.write(lambda tx: Retention(tx).forget_person(BEN, 10))) == RowCounts()
     assert await kept(store) == before
 
 
@@ -178,15 +181,15 @@ async def test_one_person_is_forgotten_at_once_and_others_are_not(store: Store) 
     await execute(store, update(prompts).where(prompts.c.job == bens).values(asked_by=BEN))
     await add_prompt(store, bens, key="anas", kind=PromptKind.FOLLOW_UP, raw="Ana's words", state="sent")
     await deliver(store, "note", user=ANA)
-    forgotten = await store.write(lambda tx: tx.retention.forget_person(ANA, 10))
+    forgotten = await store.write(lambda tx: Retention(tx).forget_person(ANA, 10))
     assert (forgotten["jobs"], forgotten["prompts"], forgotten["questions"]) == (1, 2, 1)
     assert (forgotten["messages"], forgotten["access checks"], forgotten["audit rows"]) == (1, 1, 1)
-    assert (await store.write(lambda tx: tx.retention.forget_person(ANA, 10))) == RowCounts()
+    assert (await store.write(lambda tx: Retention(tx).forget_person(ANA, 10))) == RowCounts()
     left = await kept(store)
     assert ANA not in left
     assert "Ana's words" not in left
-    assert (await store.read(lambda tx: tx.jobs.known(mine))).is_forgotten
-    job = await store.read(lambda tx: tx.jobs.known(bens))
+    assert (await store.read(lambda tx: Jobs(tx).known(mine))).is_forgotten
+    job = await store.read(lambda tx: Jobs(tx).known(bens))
     assert (job.requester, job.text, job.recipient) == (BEN, SECRET, BEN)
 
 
@@ -216,7 +219,7 @@ async def test_what_was_erased_stands_in_no_file_of_the_running_bot(tmp_path: Pa
     await migrate(store.database)
     for count in range(20):
         await old_job(store, key=f"job {count}")
-    await store.read(lambda tx: tx.jobs.known(JobNumber(1)))
+    await store.read(lambda tx: Jobs(tx).known(JobNumber(1)))
     assert await forget_person(store, ANA) == (RowCounts(jobs=20, prompts=20), RowCounts())
     left = copies_in(tmp_path)
     await store.close()
@@ -228,7 +231,7 @@ async def test_old_deliveries_are_found_without_reading_all_of_them(tmp_path: Pa
     await migrate(store.database)
     ran: list[tuple[str, Any]] = []
     event.listen(store.database._reader, "before_cursor_execute", lambda *about: ran.append(about[2:4]))
-    await store.read(lambda tx: tx.retention.any_before(BEFORE))
+    await store.read(lambda tx: Retention(tx).any_before(BEFORE))
     [(found, values)] = [each for each in ran if "FROM deliveries \n" in each[0][:60]]
     plan = await store.read(
         lambda tx: tx.connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {found}", values).all()

@@ -13,6 +13,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from bot.store import DatabaseTrouble, Store
 from bot.store.database import Database
 from bot.store.migrate import migrate
+from bot.store.questions import Questions
 from bot.store.store import WrongStatement
 from tests.store.conftest import MigratedDatabases
 
@@ -49,6 +50,6 @@ async def test_a_database_that_is_away_at_the_end_does_not_spoil_an_orderly_stop
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TABLE questions")
     with pytest.raises(OperationalError):
-        await store.read(lambda tx: tx.questions.has_key("q"))
+        await store.read(lambda tx: Questions(tx).has_key("q"))
     await store.release("one")
     await store.close()

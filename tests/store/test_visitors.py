@@ -14,7 +14,9 @@ from bot.model.ids import PageKey, SnapshotId, UserId
 from bot.model.questions import QuestionKind, SubscriptionState, VisitorsQuery, Weekday
 from bot.model.visitors import Counts, PageCounts, Period, Snapshot, SortBy, in_section
 from bot.store import Claimer, Store, Transaction
-from bot.store.snapshots import ReadPage
+from bot.store.limits import AnalyticsQuota
+from bot.store.questions import Questions, Subscriptions
+from bot.store.snapshots import Pages, ReadPage, Snapshots
 from tests.builders import CHANNEL, NOW, PROJECT, claimer, origin
 
 WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))
@@ -48,8 +50,8 @@ async def want(
     until: timedelta = timedelta(minutes=10),
 ) -> Snapshot:
     def ask(tx: Transaction) -> Snapshot:
-        asked = tx.snapshots.request(PROJECT, period, with_pages=with_pages, is_final=is_final, now=NOW + at)
-        tx.snapshots.want([asked.id], kind, NOW + at + until)
+        asked = Snapshots(tx).request(PROJECT, period, with_pages=with_pages, is_final=is_final, now=NOW + at)
+        Snapshots(tx).want([asked.id], kind, NOW + at + until)
         return asked
 
     return await store.write(ask)
@@ -58,7 +60,7 @@ async def want(
 async def claim(
     store: Store, who: Claimer, limit: int = 1, *, digests_too: bool = True
 ) -> Sequence[Snapshot]:
-    return await store.write(lambda tx: tx.snapshots.claim(who, PROJECT, limit, digests_too=digests_too))
+    return await store.write(lambda tx: Snapshots(tx).claim(who, PROJECT, limit, digests_too=digests_too))
 
 
 async def store_page(
@@ -72,11 +74,11 @@ async def store_page(
     at: datetime = NOW,
 ) -> None:
     page = ReadPage(SITE, rows, at, next_offset, is_last)
-    await store.write(lambda tx: tx.snapshots.store(held, page, owner=owner))
+    await store.write(lambda tx: Snapshots(tx).store(held, page, owner=owner))
 
 
 async def stored(store: Store, snapshot: SnapshotId) -> Snapshot:
-    return await store.read(lambda tx: tx.snapshots.get([snapshot])[snapshot])
+    return await store.read(lambda tx: Snapshots(tx).get([snapshot])[snapshot])
 
 
 async def read(store: Store, period: Period, pages: dict[str, Counts], owner: str = "one") -> Snapshot:
@@ -104,7 +106,7 @@ async def test_what_people_want_is_claimed_first_then_what_is_wanted_soonest_and
     sooner = await want(store, WEEK.earlier(3)[0], kind=QuestionKind.DIGEST)
     asked = await want(store)
     left = await want(store, WEEK.earlier(4)[0])
-    await store.write(lambda tx: tx.snapshots.want([left.id], QuestionKind.VISITORS, None))
+    await store.write(lambda tx: Snapshots(tx).want([left.id], QuestionKind.VISITORS, None))
     assert [each.id for each in await claim(store, claimer(), 5, digests_too=False)] == [asked.id]
     at = [claimer(at=NOW + timedelta(seconds=each)) for each in (1, 2)]
     assert [each.id for who in at for each in await claim(store, who)] == [sooner.id, later.id]
@@ -112,16 +114,16 @@ async def test_what_people_want_is_claimed_first_then_what_is_wanted_soonest_and
 
 
 def take_three(tx: Transaction) -> int:
-    tx.budget.lock(PROJECT)
-    budget = tx.budget.read(PROJECT, 10, NOW)
+    AnalyticsQuota(tx).lock(PROJECT)
+    budget = AnalyticsQuota(tx).read(PROJECT, 10, NOW)
     calls = min(budget.free, 3)
-    tx.budget.take(PROJECT, calls, NOW)
+    AnalyticsQuota(tx).take(PROJECT, calls, NOW)
     return calls
 
 
 async def budget(store: Store, after: timedelta = timedelta()) -> tuple[int, datetime | None]:
     """How many calls of ten are free, and when the next will be."""
-    found = await store.read(lambda tx: tx.budget.read(PROJECT, 10, NOW + after))
+    found = await store.read(lambda tx: AnalyticsQuota(tx).read(PROJECT, 10, NOW + after))
     return found.free, found.free_at
 
 
@@ -135,8 +137,8 @@ async def test_the_budget_is_never_passed_however_many_take_at_once(store: Store
 @pytest.mark.parametrize(("used", "minutes"), [(0, 3), (10, 3), (10, 62)])
 async def test_next_call_waits_for_hold_and_for_own_count(store: Store, used: int, minutes: int) -> None:
     hold = timedelta(minutes=minutes)
-    await store.write(lambda tx: tx.budget.take(PROJECT, used, NOW))
-    await store.write(lambda tx: tx.budget.mark_exhausted(PROJECT, NOW + hold))
+    await store.write(lambda tx: AnalyticsQuota(tx).take(PROJECT, used, NOW))
+    await store.write(lambda tx: AnalyticsQuota(tx).mark_exhausted(PROJECT, NOW + hold))
     free_at = NOW + max(hold, timedelta(hours=1) if used else hold)
     assert (await budget(store))[1] == free_at
     assert await budget(store, free_at - NOW + timedelta(minutes=1)) == (10, None)
@@ -149,8 +151,8 @@ def paths(pages: Sequence[PageCounts]) -> list[str]:
 @pytest.mark.parametrize("section", [None, "/api", "/api/", "/api*", "/nothing", "*"])
 async def test_the_database_cuts_a_section_as_the_rule_says(store: Store, section: str | None) -> None:
     now = await read(store, WEEK, PAGES)
-    found = await store.read(lambda tx: tx.pages.top(now.id, None, section, SortBy.TOTAL, 40))
-    count = await store.read(lambda tx: tx.pages.count(now.id, section))
+    found = await store.read(lambda tx: Pages(tx).top(now.id, None, section, SortBy.TOTAL, 40))
+    count = await store.read(lambda tx: Pages(tx).count(now.id, section))
     expected = {path[:2000] for path in PAGES if section is None or in_section(path, section)}
     assert set(paths(found)) == expected
     assert count == len(expected)
@@ -160,7 +162,7 @@ async def test_the_largest_counts_are_stored_and_compared(store: Store) -> None:
     most = 2**63 - 1
     was = await read(store, WEEK.before(), {"/": Counts(most, most, most), "/api": Counts(0, 0, 0)})
     now = await read(store, WEEK, {"/": Counts(most, most, most), "/api": Counts(most, 0, most)})
-    moved = await store.read(lambda tx: tx.pages.moved(now.id, was.id, None, up=True, limit=5))
+    moved = await store.read(lambda tx: Pages(tx).moved(now.id, was.id, None, up=True, limit=5))
     assert paths(moved) == ["/api"]
 
 
@@ -170,7 +172,7 @@ async def test_pages_are_ranked_and_compared(store: Store) -> None:
     assert (now.rows, now.repeated, now.complete) == (len(PAGES), 0, True)
 
     def compare(tx: Transaction) -> PageKey:
-        pages = tx.pages
+        pages = Pages(tx)
         top = pages.top(now.id, was.id, None, SortBy.AI, 2)
         assert [(page.path, page.was) for page in top] == [("/api/orders", None), ("/api", BEFORE["/api"])]
         assert paths(pages.top(now.id, was.id, None, SortBy.HUMAN, 1)) == ["/"]
@@ -184,7 +186,7 @@ async def test_pages_are_ranked_and_compared(store: Store) -> None:
         return top[0].key
 
     first = await store.read(compare)
-    one = await store.read(lambda tx: tx.pages.one(first))
+    one = await store.read(lambda tx: Pages(tx).one(first))
     assert one is not None
     assert (one[0].path, one[0].now, one[1]) == ("/api/orders", PAGES["/api/orders"], WEEK)
 
@@ -194,16 +196,16 @@ async def test_pages_of_an_old_window_stay_while_it_is_read_or_was_read_lately(s
     [claimed] = await claim(store, claimer())
     page = [("/a", Counts(1, 0, 1))]
     await store_page(store, claimed, page, next_offset=1, is_last=False)
-    assert await store.write(lambda tx: tx.snapshots.sweep(NOW - timedelta(days=2), after)) == 0
+    assert await store.write(lambda tx: Snapshots(tx).sweep(NOW - timedelta(days=2), after)) == 0
     assert (await stored(store, begun.id)).next_offset == 1
-    assert await store.write(lambda tx: tx.snapshots.sweep(NOW + timedelta(days=2), after)) == 1
+    assert await store.write(lambda tx: Snapshots(tx).sweep(NOW + timedelta(days=2), after)) == 1
 
 
 async def test_a_week_gets_one_digest_whoever_plans_it(store: Store, another: Store) -> None:
     week = await want(store)
 
     def plan(tx: Transaction) -> bool:
-        return tx.questions.add(
+        return Questions(tx).add(
             replace(origin("digest:1:2026-10-26"), user=UserId("")),
             VisitorsQuery(WEEK, None),
             kind=QuestionKind.DIGEST,
@@ -217,15 +219,15 @@ async def test_a_week_gets_one_digest_whoever_plans_it(store: Store, another: St
         )
 
     assert sum(await asyncio.gather(*(each.write(plan) for each in [store, another] * 3))) == 1
-    assert len(await store.write(lambda tx: tx.questions.claim(claimer("one"), 9))) == 1
-    assert await store.write(lambda tx: tx.questions.claim(claimer("two"), 9)) == []
+    assert len(await store.write(lambda tx: Questions(tx).claim(claimer("one"), 9))) == 1
+    assert await store.write(lambda tx: Questions(tx).claim(claimer("two"), 9)) == []
 
 
 async def test_a_subscription_is_one_for_each_place_and_changes_only_from_where_it_was(
     store: Store,
 ) -> None:
     def subscribe(hour: int, tx: Transaction) -> int:
-        return tx.subscriptions.put(
+        return Subscriptions(tx).put(
             origin(),
             project=PROJECT,
             section="/api",
@@ -237,11 +239,11 @@ async def test_a_subscription_is_one_for_each_place_and_changes_only_from_where_
 
     numbers = await asyncio.gather(*(store.write(partial(subscribe, hour)) for hour in (8, 9, 10)))
     assert len(set(numbers)) == 1
-    [one] = await store.read(lambda tx: tx.subscriptions.in_channel(CHANNEL))
+    [one] = await store.read(lambda tx: Subscriptions(tx).in_channel(CHANNEL))
     assert (one.revision, one.weekly.zone, one.section) == (3, "Asia/Kolkata", "/api")
 
     def prove(tx: Transaction) -> bool:
-        return tx.subscriptions.change(one.id, was=SubscriptionState.NEW, state=SubscriptionState.PROVING)
+        return Subscriptions(tx).change(one.id, was=SubscriptionState.NEW, state=SubscriptionState.PROVING)
 
     assert [await store.write(prove) for _ in range(2)] == [True, False]
 
@@ -265,6 +267,6 @@ async def test_pages_of_an_old_window_stay_while_its_next_page_is_being_read(sto
     await store_page(store, held, [("/a", SITE)], next_offset=1, is_last=False)
     await want(store, at=timedelta(days=3))
     [held] = await claim(store, claimer(at=later))
-    assert await store.write(lambda tx: tx.snapshots.sweep(later - timedelta(days=2), after)) == 0
+    assert await store.write(lambda tx: Snapshots(tx).sweep(later - timedelta(days=2), after)) == 0
     await store_page(store, held, [("/b", SITE)], next_offset=2, is_last=True, at=later)
     assert (await stored(store, held.id)).rows == 2

@@ -41,6 +41,8 @@ from bot.model.quota import PollPace
 from bot.model.visitors import Analytics
 from bot.slack import payloads
 from bot.store import Store
+from bot.store.jobs import Jobs
+from bot.store.prompts import Prompts
 from bot.store.queues import Queue
 from bot.work.access import _MAKER, Claimed, Readable, Steerable, admit
 from bot.work.context import Context, Timeouts, WorkerContext
@@ -159,7 +161,7 @@ class Office:
 
     async def steers(self, prompt: int = 1, user: UserId = ANA) -> Steerable:
         """Return a prompt of which somebody was found to be allowed to decide about it."""
-        found = await self.store.read(lambda tx: tx.prompts.get(PromptId(prompt)))
+        found = await self.store.read(lambda tx: Prompts(tx).get(PromptId(prompt)))
         assert found is not None
         return Steerable(let_in(origin("press", user)), found, maker=_MAKER)
 
@@ -415,11 +417,11 @@ class Office:
 
     async def job(self, number: int = 1) -> TrackedJob:
         """Return a job as the store has it."""
-        return await self.store.read(lambda tx: tx.jobs.known(JobNumber(number)))
+        return await self.store.read(lambda tx: Jobs(tx).known(JobNumber(number)))
 
     async def count_jobs(self) -> int:
         """Return how many jobs there are."""
-        return len(await self.store.read(lambda tx: tx.jobs.newest(100)))
+        return len(await self.store.read(lambda tx: Jobs(tx).newest(100)))
 
     def sent(self) -> list[str]:
         """Return the prompts that reached the docs service, in order."""

@@ -15,6 +15,8 @@ from bot.model.access import Profile
 from bot.model.ids import PromptId, UserId
 from bot.model.prompts import Act, AuditRow, PromptState
 from bot.store import DatabaseTrouble, Transaction
+from bot.store.members import Audit
+from bot.store.prompts import Prompts
 from bot.store.schema import audit, deliveries, prompts
 from bot.work.context import Timeouts
 from bot.work.jobs.decisions import dismiss, send_again, stop_watching
@@ -27,7 +29,7 @@ SECRET = "the launch of Project Heron"
 
 async def told(office: Office) -> list[AuditRow]:
     """All rows, in the order of writing."""
-    return (await office.store.read(lambda tx: tx.audit.after(0, 100)))[1]
+    return (await office.store.read(lambda tx: Audit(tx).after(0, 100)))[1]
 
 
 async def acts(office: Office) -> list[tuple[str, UserId, str | None]]:
@@ -61,10 +63,10 @@ async def test_a_prompt_that_was_edited_before_it_was_sent_is_one_request(office
     await office.started()
 
     def edit(tx: Transaction) -> None:
-        prompt = tx.prompts.get(PromptId(1))
+        prompt = Prompts(tx).get(PromptId(1))
         assert prompt is not None
         assert prompt.state is PromptState.WAITING
-        tx.prompts.apply(prompt.id, lifecycle.prompt_edited(prompt, "Other words", office.clock()))
+        Prompts(tx).apply(prompt.id, lifecycle.prompt_edited(prompt, "Other words", office.clock()))
 
     await office.store.write(edit)
     await office.settle()

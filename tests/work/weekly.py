@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 
 from bot.model.questions import Subscription
+from bot.store.questions import Subscriptions
 from tests.builders import CHANNEL
 from tests.work.office import Office
 
@@ -23,7 +24,7 @@ async def subscribed(office: Office, words: str = "monday 09:00 UTC") -> Subscri
 
 async def of_channel(office: Office) -> Subscription:
     """Return the channel's only subscription."""
-    [subscription] = await office.store.read(lambda tx: tx.subscriptions.in_channel(CHANNEL))
+    [subscription] = await office.store.read(lambda tx: Subscriptions(tx).in_channel(CHANNEL))
     return subscription
 
 

@@ -15,6 +15,9 @@ from bot.model.ids import JobNumber, PromptId
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.prompts import JobRequest, NewPrompt, PromptKind, PromptRequest, Unsent
 from bot.store import AlreadyStored, Transaction
+from bot.store.conversations import Conversations
+from bot.store.jobs import Jobs
+from bot.store.prompts import Prompts
 from bot.work.access import Allowed, Readable, check_channel
 from bot.work.context import Context
 
@@ -86,7 +89,7 @@ async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Ask
     try:
         asked = await context.store.write(lambda tx: _store_job(context, tx, origin, request))
     except AlreadyStored:
-        known = await context.store.read(lambda tx: tx.prompts.job_of(origin.key))
+        known = await context.store.read(lambda tx: Prompts(tx).job_of(origin.key))
         if known is None:
             raise
         asked = Asked(known, repeated=True)
@@ -97,24 +100,24 @@ async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Ask
 
 def _store_job(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> Asked:
     """Store a new job with its first prompt, unless it was asked for before."""
-    tx.prompts.lock_person(origin.user)
+    Prompts(tx).lock_person(origin.user)
     now = context.clock()
-    if (known := tx.prompts.job_of(origin.key)) is not None:
+    if (known := Prompts(tx).job_of(origin.key)) is not None:
         return Asked(known, repeated=True)
     wanted = _wanted(context, tx, origin, request)
-    if not request.allow_duplicate and (same := tx.prompts.same_job(wanted, now - SAME_WITHIN)) is not None:
+    if not request.allow_duplicate and (same := Prompts(tx).same_job(wanted, now - SAME_WITHIN)) is not None:
         return Asked(same, repeated=False, same=True)
     _check_limit(context, tx, origin, request)
-    number = tx.jobs.add(wanted, now)
-    tx.prompts.add(NewPrompt(origin, request, number, wanted.project, PromptKind.START, now))
+    number = Jobs(tx).add(wanted, now)
+    Prompts(tx).add(NewPrompt(origin, request, number, wanted.project, PromptKind.START, now))
     if request.received:
-        tx.conversations.received(origin)
+        Conversations(tx).received(origin)
     return Asked(number, repeated=False)
 
 
 def _check_limit(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> None:
     """Raise TooManyWaiting when as many prompts of the person wait as may."""
-    if tx.prompts.waiting_by(origin.user) >= context.waiting_per_person:
+    if Prompts(tx).waiting_by(origin.user) >= context.waiting_per_person:
         raise TooManyWaiting(context.waiting_per_person, request.raw)
 
 
@@ -164,7 +167,7 @@ async def follow_up(context: Context, readable: Readable, request: PromptRequest
     try:
         result = await context.store.write(lambda tx: _store_follow_up(context, tx, origin, number, request))
     except AlreadyStored:
-        job = await context.store.read(lambda tx: tx.jobs.get(number))
+        job = await context.store.read(lambda tx: Jobs(tx).get(number))
         return FollowedUp(job, accepted=True, repeated=True) if job else None
     if result and result.accepted and not result.repeated:
         log.info("prompt_stored", job=result.job.number, repeated=False)
@@ -175,18 +178,18 @@ async def follow_up(context: Context, readable: Readable, request: PromptRequest
 def _store_follow_up(
     context: Context, tx: Transaction, origin: Origin, number: JobNumber, request: PromptRequest
 ) -> FollowedUp | None:
-    tx.prompts.lock_person(origin.user)
+    Prompts(tx).lock_person(origin.user)
     # Locked, because a job that is given up meanwhile would leave this follow-up waiting for ever.
-    job = tx.jobs.get_locked(number)
+    job = Jobs(tx).get_locked(number)
     if job is None:
         return None
-    if tx.prompts.job_of(origin.key) is not None:
+    if Prompts(tx).job_of(origin.key) is not None:
         return FollowedUp(job, accepted=True, repeated=True)
     if not takes_follow_ups(job):
         return FollowedUp(job, accepted=False)
     now = context.clock()
     if not request.allow_duplicate:
-        same = tx.prompts.same_follow_up(origin.user, number, request.raw, now - SAME_WITHIN)
+        same = Prompts(tx).same_follow_up(origin.user, number, request.raw, now - SAME_WITHIN)
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
     _check_limit(context, tx, origin, request)
@@ -195,9 +198,9 @@ def _store_follow_up(
     begun_at = now
     if origin.message_ts is not None:
         since = now - timedelta(seconds=context.timeouts.hold_most_seconds)
-        begun_at = tx.prompts.held(number, origin.user, since, now) or now
-        tx.prompts.hold(number, origin.user, begun_at, context.held_until(begun_at))
-    tx.prompts.add(NewPrompt(here, request, number, job.project, PromptKind.FOLLOW_UP, begun_at))
+        begun_at = Prompts(tx).held(number, origin.user, since, now) or now
+        Prompts(tx).hold(number, origin.user, begun_at, context.held_until(begun_at))
+    Prompts(tx).add(NewPrompt(here, request, number, job.project, PromptKind.FOLLOW_UP, begun_at))
     if request.received:
-        tx.conversations.received(origin)
+        Conversations(tx).received(origin)
     return FollowedUp(job, accepted=True)

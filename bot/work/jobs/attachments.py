@@ -20,6 +20,9 @@ from bot.model.intents import Door, Intent, classify
 from bot.model.jobs import Earlier, LeftOut, NotTaken, SharedFile, TakeThread, ThreadRef
 from bot.model.prompts import Prompt, PromptKind
 from bot.store import Transaction
+from bot.store.jobs import Jobs
+from bot.store.outbox import Outbox
+from bot.store.prompts import Prompts
 from bot.work.context import Context, WorkerContext
 from bot.work.ports import Said, SlackError, SlackRefused
 
@@ -171,8 +174,8 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
 
 def _thread_of(tx: Transaction, prompt: Prompt) -> tuple[ThreadRef | None, MessageTs | None]:
     """Return the thread of a prompt, and the message after which nothing of it went along before."""
-    since = tx.prompts.taken_until(prompt.job, prompt.id) if prompt.kind is PromptKind.FOLLOW_UP else None
-    return tx.jobs.known(prompt.job).thread, since
+    since = Prompts(tx).taken_until(prompt.job, prompt.id) if prompt.kind is PromptKind.FOLLOW_UP else None
+    return Jobs(tx).known(prompt.job).thread, since
 
 
 async def _of_members(
@@ -205,9 +208,9 @@ def _for_the_bot(tx: Transaction, channel: ChannelId, said: Sequence[Said]) -> s
     if not said:
         return set()
     first, last = said[0].ts, said[-1].ts
-    answers = tx.outbox.answers_about(channel, first, last)
+    answers = Outbox(tx).answers_about(channel, first, last)
     answered = {ts for ts, occasion in answers if occasion not in _NOT_TAKEN}
-    return answered | tx.prompts.brought_by(channel, first, last)
+    return answered | Prompts(tx).brought_by(channel, first, last)
 
 
 def _is_no_instruction(context: Context, said: Said) -> bool:

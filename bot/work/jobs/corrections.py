@@ -16,6 +16,10 @@ from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import LeaseLost, Transaction
 from bot.store.conversations import RETRIED_FOR
+from bot.store.jobs import Jobs
+from bot.store.limits import Quota
+from bot.store.outbox import Outbox
+from bot.store.prompts import Prompts
 from bot.work.access import Allowed, NotAllowed, admit
 from bot.work.context import Context
 from bot.work.jobs.ask import HasKey, storable
@@ -64,7 +68,7 @@ async def _access_of_author(context: Context, changed: Changed) -> Allowed | Not
     if changed.text is None:
         return None
     origin = changed.origin
-    prompt = await context.store.read(lambda tx: tx.prompts.with_key(origin.key))
+    prompt = await context.store.read(lambda tx: Prompts(tx).with_key(origin.key))
     if prompt is None or prompt.asked_by != origin.user:
         return None
     try:
@@ -90,7 +94,7 @@ def _carry_out(
 ) -> bool:
     """Return whether anything was written. Raises NotAllowed for whoever gives a prompt another text."""
     origin = changed.origin
-    prompt = tx.prompts.with_key(origin.key)
+    prompt = Prompts(tx).with_key(origin.key)
     if prompt is None and _is_to_come(context, tx, origin, changed):
         raise TooEarly(origin.key)
     if prompt is None or not prompt.asked_by:
@@ -108,7 +112,7 @@ def _carry_out(
     if access is None:  # the message was stored a moment ago, by another delivery of it
         raise TooEarly(origin.key)
     raw, project = _text_and_project(context, tx, origin, prompt, changed.text)
-    moves = project is not None and project.id != tx.jobs.known(prompt.job).project
+    moves = project is not None and project.id != Jobs(tx).known(prompt.job).project
     if raw == prompt.raw and not (moves and prompt.state in _UNSENT):
         return False
     door = _door(context, prompt, changed.text)
@@ -129,7 +133,7 @@ def _is_to_come(context: Context, tx: Transaction, origin: Origin, changed: Chan
     # Both by Slack's clock: this machine's may be wrong.
     if before is None or said_at is None or time_of(MessageTs(changed.at)) - time_of(said_at) > RETRIED_FOR:
         return False
-    if tx.outbox.was_answered(origin):
+    if Outbox(tx).was_answered(origin):
         return False
     text = slack_text.without_leading_mention(before, context.bot_user)
     if origin.thread is not None:
@@ -199,32 +203,32 @@ def _replace(context: Context, tx: Transaction, prompt: Prompt, raw: str, projec
 
     A worker that prepares or sends it meanwhile loses its lease.
     """
-    earlier = tx.jobs.known(prompt.job).project
+    earlier = Jobs(tx).known(prompt.job).project
     for each in sorted({earlier, project.id if project else earlier}):
-        tx.quota.lock(each)
+        Quota(tx).lock(each)
     if project is not None:
-        tx.prompts.move(prompt, project)
-    tx.prompts.apply(prompt.id, lifecycle.prompt_edited(prompt, raw, context.clock()))
+        Prompts(tx).move(prompt, project)
+    Prompts(tx).apply(prompt.id, lifecycle.prompt_edited(prompt, raw, context.clock()))
     return True
 
 
 def _withdraw(context: Context, tx: Transaction, prompt: Prompt, how: JobProblem) -> bool:
     """Take back a prompt that has not been sent. Where nothing of it has been shown, nothing is told."""
-    job, now = tx.jobs.known(prompt.job), context.clock()
-    tx.quota.lock(job.project)
+    job, now = Jobs(tx).known(prompt.job), context.clock()
+    Quota(tx).lock(job.project)
     if prompt.text is not None:
         take_back_waiting(tx, prompt, job, prompt.asked_by, now, how)
         return True
-    tx.prompts.apply(prompt.id, lifecycle.prompt_withdrawn(prompt, now))
+    Prompts(tx).apply(prompt.id, lifecycle.prompt_withdrawn(prompt, now))
     if prompt.kind is PromptKind.START:
-        tx.jobs.apply(job.number, lifecycle.withdrawn(job, now, how, prompt.asked_by))
-        drop_follow_ups(tx, tx.jobs.known(job.number), now, is_told=False)
+        Jobs(tx).apply(job.number, lifecycle.withdrawn(job, now, how, prompt.asked_by))
+        drop_follow_ups(tx, Jobs(tx).known(job.number), now, is_told=False)
     return True
 
 
 def _tell_sent(context: Context, tx: Transaction, origin: Origin, prompt: Prompt) -> bool:
     """Tell the author of an edited message once, in private, that the agent has the text as it was."""
-    job = tx.jobs.known(prompt.job)
+    job = Jobs(tx).known(prompt.job)
     here = job.thread if job.thread and job.thread.channel == origin.channel else None
     _whisper(context, tx, origin, "sent", say.edited_too_late(job), here.ts if here else origin.thread)
     return True
@@ -240,4 +244,4 @@ def _whisper(
 ) -> None:
     key = f"{origin.key}:changed:{occasion}"
     whisper = NewDelivery.whisper(key, origin.channel, origin.user, message, thread=thread)
-    tx.outbox.add(whisper, context.clock())
+    Outbox(tx).add(whisper, context.clock())

@@ -18,6 +18,11 @@ from bot.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptStat
 from bot.model.questions import working_time
 from bot.slack_text import from_plain
 from bot.store import Transaction
+from bot.store.jobs import Jobs
+from bot.store.limits import Quota
+from bot.store.members import Audit
+from bot.store.previews import Previews
+from bot.store.prompts import Prompts
 from bot.work.access import Readable, Steerable, check_channel, zone_of
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs import thread
@@ -36,7 +41,7 @@ async def run_again(
     that a second use of it returns the job of the first.
     """
     job = readable.job
-    prompt = await context.store.read(lambda tx: tx.prompts.starting(job.number))
+    prompt = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
     if prompt is None or job.is_forgotten:
         return None
     again = PromptRequest(
@@ -66,7 +71,7 @@ async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None
     A second press sends nothing.
     """
     job = readable.job
-    preview = await context.store.read(lambda tx: tx.previews.get(job.number))
+    preview = await context.store.read(lambda tx: Previews(tx).get(job.number))
     if preview is None or preview.state is not PreviewState.BROKEN or preview.iteration != job.iteration:
         return None
     sent = _sent_by_button(readable, f"fix:{job.number}:{preview.asked_at.isoformat()}")
@@ -87,7 +92,7 @@ async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt 
 
     The prompt that starts the job comes first, then the follow-ups of ``user``, then those of others.
     """
-    prompts = await context.store.read(lambda tx: tx.prompts.unsettled_of(job))
+    prompts = await context.store.read(lambda tx: Prompts(tx).unsettled_of(job))
     waiting = [prompt for prompt in prompts if prompt.state is PromptState.WAITING]
     waiting.sort(key=lambda prompt: (prompt.kind is not PromptKind.START, prompt.asked_by != user, prompt.id))
     return waiting[0] if waiting else None
@@ -102,11 +107,11 @@ async def send_again(context: Context, steerable: Steerable) -> bool:
         check_channel(context, steerable.prompt.channel)
 
     def resend(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
-        tx.prompts.apply(prompt.id, lifecycle.prompt_resent(prompt, now))
-        tx.prompts.part(prompt)
-        tx.audit.decided(Act.SENT_AGAIN, by, job, now, prompt.id)
+        Prompts(tx).apply(prompt.id, lifecycle.prompt_resent(prompt, now))
+        Prompts(tx).part(prompt)
+        Audit(tx).decided(Act.SENT_AGAIN, by, job, now, prompt.id)
         if prompt.kind is PromptKind.START:
-            tx.jobs.apply(job.number, lifecycle.resent(job))
+            Jobs(tx).apply(job.number, lifecycle.resent(job))
             redraw_face(tx, job.number, now)
         show_decision(tx, job, prompt, messages.SEND_AGAIN, by, now)
 
@@ -118,7 +123,7 @@ async def dismiss(context: Context, steerable: Steerable) -> bool:
 
     def give_up(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
         _take_back(tx, prompt, job, now, JobProblem.DISMISSED, by)
-        tx.audit.decided(Act.DISMISSED, by, job, now)
+        Audit(tx).decided(Act.DISMISSED, by, job, now)
         show_decision(tx, job, prompt, messages.DISMISS, by, now)
 
     return await _decide(context, steerable, PromptState.UNCONFIRMED, give_up)
@@ -138,12 +143,12 @@ async def _decide(
     """Change a prompt that is in this state. Return False if it is not any more."""
 
     def decide(tx: Transaction) -> bool:
-        prompt = tx.prompts.get(steerable.prompt.id)
+        prompt = Prompts(tx).get(steerable.prompt.id)
         if prompt is None or prompt.state is not was:
             return False
-        job = tx.jobs.known(prompt.job)
+        job = Jobs(tx).known(prompt.job)
         # Locked before any prompt, in the same order as in the worker that sets the times of the queue.
-        tx.quota.lock(job.project)
+        Quota(tx).lock(job.project)
         change(tx, prompt, job, steerable.allowed.user, context.clock())
         return True
 
@@ -160,11 +165,11 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
     now, number, by = context.clock(), steerable.prompt.job, steerable.allowed.user
 
     def stop(tx: Transaction) -> bool:
-        job = tx.jobs.get_locked(number)
+        job = Jobs(tx).get_locked(number)
         if job is None or job.state is not JobState.WORKING:
             return False
-        tx.jobs.apply(number, lifecycle.unwatched(job, now))
-        tx.audit.decided(Act.STOPPED, by, job, now)
+        Jobs(tx).apply(number, lifecycle.unwatched(job, now))
+        Audit(tx).decided(Act.STOPPED, by, job, now)
         job = redraw_face(tx, number, now)
         occasion = f"iteration:{job.iteration}:stopped:{now.isoformat()}"
         say(tx, job, occasion, messages.stopped_watching(job, by), now)
@@ -185,7 +190,7 @@ async def review(context: Context, readable: Readable, said: Review | None) -> b
 
 def keep_review(context: Context, tx: Transaction, readable: Readable, said: Review | None) -> bool:
     """Do what ``review`` does, within a transaction."""
-    now, job = context.clock(), tx.jobs.get_locked(readable.job.number)
+    now, job = context.clock(), Jobs(tx).get_locked(readable.job.number)
     if job is None or job.is_forgotten or job.state is not JobState.PULL_REQUEST:
         return False
     if job.review is said:  # somebody was faster, or pressed twice
@@ -195,10 +200,10 @@ def keep_review(context: Context, tx: Transaction, readable: Readable, said: Rev
         return True
     if said is None:
         remind_at = now + context.remind_after if context.remind_after else None
-        tx.jobs.update(job.number, review=None, reviewed_by=None, reviewed_at=None, remind_at=remind_at)
+        Jobs(tx).update(job.number, review=None, reviewed_by=None, reviewed_at=None, remind_at=remind_at)
     else:
         by = readable.allowed.user
-        tx.jobs.update(job.number, review=said, reviewed_by=by, reviewed_at=now, remind_at=None)
+        Jobs(tx).update(job.number, review=said, reviewed_by=by, reviewed_at=now, remind_at=None)
     redraw_face(tx, job.number, now)
     return True
 
@@ -212,11 +217,11 @@ def _take_back(
     by: UserId,
 ) -> None:
     """Give up a prompt, and move the queue up; with the first one its job is over, and its follow-ups."""
-    tx.prompts.lock_of(job.number)
-    tx.prompts.apply(prompt.id, lifecycle.prompt_withdrawn(prompt, now))
-    tx.prompts.move_up(job.project, now)
+    Prompts(tx).lock_of(job.number)
+    Prompts(tx).apply(prompt.id, lifecycle.prompt_withdrawn(prompt, now))
+    Prompts(tx).move_up(job.project, now)
     if prompt.kind is PromptKind.START:
-        tx.jobs.apply(job.number, lifecycle.withdrawn(job, now, how, by))
+        Jobs(tx).apply(job.number, lifecycle.withdrawn(job, now, how, by))
         drop_follow_ups(tx, redraw_face(tx, job.number, now), now)
 
 
@@ -230,9 +235,9 @@ def take_back_waiting(
 ) -> None:
     """Take back a waiting prompt. A follow-up's thread is told; its job goes on."""
     _take_back(tx, prompt, job, now, how, by)
-    tx.audit.decided(Act.WITHDREW, by, job, now)
+    Audit(tx).decided(Act.WITHDREW, by, job, now)
     if prompt.kind is PromptKind.FOLLOW_UP:
-        tx.jobs.leave_queue(job.number)
+        Jobs(tx).leave_queue(job.number)
         job = redraw_face(tx, job.number, now)
         say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, how, by), now)
 
@@ -246,7 +251,7 @@ async def remind(context: WorkerContext) -> int:
 
     Return how many jobs were looked at.
     """
-    due = await context.store.read(lambda tx: tx.jobs.to_remind(context.clock(), _AT_ONCE))
+    due = await context.store.read(lambda tx: Jobs(tx).to_remind(context.clock(), _AT_ONCE))
     for job in due:
         zone = await zone_of(context, job.recipient)
         await context.store.write(partial(_remind, context, job, zone))
@@ -256,10 +261,10 @@ async def remind(context: WorkerContext) -> int:
 
 
 def _remind(context: WorkerContext, seen: TrackedJob, zone: str, tx: Transaction) -> None:
-    now, job = context.clock(), tx.jobs.get_locked(seen.number)
+    now, job = context.clock(), Jobs(tx).get_locked(seen.number)
     if job is None or job.remind_at != seen.remind_at or not job.awaits_review:
         return  # another process was faster, or the job has gone on
     at = working_time(now, zone)
-    tx.jobs.update(job.number, remind_at=at if at > now else None)
+    Jobs(tx).update(job.number, remind_at=at if at > now else None)
     if at <= now:
         thread.remind(context, tx, job, now)

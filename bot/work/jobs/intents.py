@@ -9,6 +9,9 @@ from bot.model.ids import JobNumber, Message, is_direct_message
 from bot.model.intents import Intent, asks_yes_or_no, job_number
 from bot.model.jobs import Review
 from bot.model.prompts import Unsent
+from bot.store.jobs import Jobs
+from bot.store.prompts import Prompts
+from bot.store.waits import Waits
 from bot.work.access import Allowed, Readable, may_steer, readable
 from bot.work.context import Context
 from bot.work.jobs.decisions import review, run_again, to_withdraw
@@ -47,9 +50,9 @@ async def _find(context: Context, allowed: Allowed, number: int | None) -> Reada
     origin = allowed.origin
     job = await context.store.read(
         lambda tx: (
-            tx.jobs.latest_of(origin.user, origin.channel)
+            Jobs(tx).latest_of(origin.user, origin.channel)
             if number is None
-            else tx.jobs.get(JobNumber(number))
+            else Jobs(tx).get(JobNumber(number))
         )
     )
     return await readable(context, allowed, job)
@@ -63,7 +66,7 @@ async def _about(
     match intent:
         case Intent.STOP:
             waits = await to_withdraw(context, job.number, allowed.user)
-            first = await context.store.read(lambda tx: tx.prompts.starting(job.number))
+            first = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
             decides = [each for each in (waits, first) if each and may_steer(context, known, each)]
             return say.cannot_stop(job, withdraws=waits in decides, may_steer=first in decides)
         case Intent.RETRY if job.can_run_again:
@@ -76,8 +79,8 @@ async def _about(
         case Intent.REVIEWED:
             if job.awaits_review:
                 await review(context, known, Review.REVIEWED)
-                job = await context.store.read(lambda tx: tx.jobs.known(job.number))
+                job = await context.store.read(lambda tx: Jobs(tx).known(job.number))
             return say.reviewed(job)
         case _:
-            waiting = await context.store.read(lambda tx: tx.waits.of_job(job.number, now))
+            waiting = await context.store.read(lambda tx: Waits(tx).of_job(job.number, now))
             return say.status_line(job, waiting, asks=asks_yes_or_no(text))

@@ -13,6 +13,7 @@ import structlog
 from bot.model.access import Unread, time_of
 from bot.model.quota import back_off_seconds
 from bot.store import Transaction
+from bot.store.conversations import Conversations
 from bot.work.access import Untold
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs.corrections import take_change
@@ -71,7 +72,7 @@ class Gap:
                 # The clock may have been set back since that time was noted.
                 due_at = min(max(now, self._goes_on_until), now + self._longest)
                 count, left_out = await context.store.write(
-                    lambda tx: tx.conversations.begin_reading(now, due_at)
+                    lambda tx: Conversations(tx).begin_reading(now, due_at)
                 )
             except BaseException:
                 self._is_open = True
@@ -85,7 +86,7 @@ async def claim_unread(context: WorkerContext, _limit: int, _full: Collection[st
     """Claim one conversation that is to be read again."""
     pace_seconds = context.timeouts.unread_pace_seconds
     unread = await context.store.write(
-        lambda tx: tx.conversations.claim(context.claimer(), context.after(pace_seconds))
+        lambda tx: Conversations(tx).claim(context.claimer(), context.after(pace_seconds))
     )
     if unread is None:
         return []
@@ -110,7 +111,7 @@ async def _read(context: WorkerContext, unread: Unread, take: Take) -> None:
         return
     if said:
         log.info("missed_messages", channel=unread.channel, messages=len(said))
-    await context.settle(lambda tx: tx.conversations.settle(unread, context.owner))
+    await context.settle(lambda tx: Conversations(tx).settle(unread, context.owner))
 
 
 async def _take(context: WorkerContext, received: ThreadReply | Mention | Changed, take: Take) -> None:
@@ -140,7 +141,7 @@ async def _settle_error(context: WorkerContext, unread: Unread, error: SlackErro
         case SlackRefused() if error.meaning.needs_operator:
             await _put_back(context, unread, _OPERATOR_SECONDS, everything=True)
         case SlackUnclear() | SlackRefused():
-            await context.settle(lambda tx: tx.conversations.settle(unread, context.owner))
+            await context.settle(lambda tx: Conversations(tx).settle(unread, context.owner))
         case _:
             raise error
 
@@ -151,14 +152,14 @@ async def _put_back(
     until = context.after(seconds)
 
     def put_back(tx: Transaction) -> None:
-        tx.conversations.put_back(unread, context.owner, until)
+        Conversations(tx).put_back(unread, context.owner, until)
         if everything:
-            tx.conversations.hold(until)
+            Conversations(tx).hold(until)
 
     await context.settle(put_back)
 
 
 async def forget_conversations(context: Context) -> int:
     """Forget the conversations that are too old to matter. Return 0, so that a worker rests."""
-    await context.store.write(lambda tx: tx.conversations.forget(context.clock()))
+    await context.store.write(lambda tx: Conversations(tx).forget(context.clock()))
     return 0

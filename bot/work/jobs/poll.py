@@ -10,6 +10,7 @@ import structlog
 from bot.docs_api import DocsApiError, Job, Unavailable
 from bot.model.jobs import TrackedJob
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
+from bot.store.jobs import Jobs
 from bot.work.context import WorkerContext
 from bot.work.jobs.service_health import service_is_well
 from bot.work.jobs.settle_poll import settle_answer, settle_error
@@ -22,7 +23,7 @@ _AT_ONCE = 50
 async def claim_polls(context: WorkerContext, limit: int, full: Collection[str] = ()) -> Sequence[TrackedJob]:
     """Claim the jobs whose polls are due, the most overdue first, but none of the projects in ``full``."""
     most = min(limit, _AT_ONCE)
-    return await context.store.write(lambda tx: tx.jobs.claim_due(context.claimer(), most, besides=full))
+    return await context.store.write(lambda tx: Jobs(tx).claim_due(context.claimer(), most, besides=full))
 
 
 async def poll(context: WorkerContext, job: TrackedJob) -> None:

@@ -14,6 +14,11 @@ from bot.model.jobs import TrackedJob
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.prompts import Prompt, PromptKind
 from bot.store import LeaseLost, Transaction
+from bot.store.jobs import Jobs
+from bot.store.limits import BackOffs
+from bot.store.members import Audit
+from bot.store.outbox import Outbox
+from bot.store.prompts import Prompts
 from bot.work.context import WorkerContext
 from bot.work.jobs.attachments import Attachments, attachments_of, plain_text
 from bot.work.jobs.service_health import FIRST_SECONDS
@@ -27,7 +32,9 @@ _AT_ONCE = 20
 
 async def claim_new(context: WorkerContext, limit: int, _full: Collection[str] = ()) -> Sequence[Prompt]:
     """Claim new requests. Somebody's second job in a channel waits for the face of their first."""
-    return await context.store.write(lambda tx: tx.prompts.claim_new(context.claimer(), min(limit, _AT_ONCE)))
+    return await context.store.write(
+        lambda tx: Prompts(tx).claim_new(context.claimer(), min(limit, _AT_ONCE))
+    )
 
 
 async def prepare(context: WorkerContext, prompt: Prompt) -> None:
@@ -39,7 +46,7 @@ async def prepare(context: WorkerContext, prompt: Prompt) -> None:
             await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))
         except LeaseLost:
             # Edited meanwhile, and perhaps claimed anew by this process: it is to be prepared as it is now.
-            await context.settle(lambda tx: tx.prompts.free_new(prompt.id, context.owner))
+            await context.settle(lambda tx: Prompts(tx).free_new(prompt.id, context.owner))
             raise
         finally:
             context.wake()
@@ -49,21 +56,21 @@ def _write(
     context: WorkerContext, tx: Transaction, prompt: Prompt, text: str, attachments: Attachments
 ) -> None:
     # Though others are refused: perhaps this one is not.
-    tx.back_offs.end_by(prompt.job, context.after(FIRST_SECONDS))
+    BackOffs(tx).end_by(prompt.job, context.after(FIRST_SECONDS))
     is_said = prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None
     until = context.held_until(prompt.asked_at) if is_said else None
     step = lifecycle.prompt_prepared(prompt, text, attachments.text, until)
-    tx.prompts.apply(prompt.id, step, owner=context.owner)
+    Prompts(tx).apply(prompt.id, step, owner=context.owner)
     if until is not None:
-        tx.prompts.hold(prompt.job, prompt.asked_by, prompt.asked_at, until)
+        Prompts(tx).hold(prompt.job, prompt.asked_by, prompt.asked_at, until)
     if prompt.text is None:  # otherwise its message was edited
-        tx.audit.asked(prompt, tx.jobs.known(prompt.job))
+        Audit(tx).asked(prompt, Jobs(tx).known(prompt.job))
     now = context.clock()
     if prompt.kind is PromptKind.START:
-        tx.jobs.update(prompt.job, text=text)
+        Jobs(tx).update(prompt.job, text=text)
     if attachments.earlier is not None:
-        tx.jobs.update(prompt.job, earlier=attachments.earlier)
-    job = tx.jobs.known(prompt.job)
+        Jobs(tx).update(prompt.job, earlier=attachments.earlier)
+    job = Jobs(tx).known(prompt.job)
     if prompt.kind is PromptKind.START:
         open_thread(tx, job, now)
     else:
@@ -82,4 +89,4 @@ def _show_follow_up(tx: Transaction, job: TrackedJob, prompt: Prompt, text: str,
         return
     key, kind, ts = f"prompt:{prompt.id}:seen", DeliveryKind.REACTION, prompt.message_ts
     seen = NewDelivery(key, kind, job.channel, job=job.number, message_ts=ts, reaction="eyes")
-    tx.outbox.add(seen, now)
+    Outbox(tx).add(seen, now)

@@ -40,6 +40,9 @@ from bot.model.previews import (
     end_of,
 )
 from bot.store import Transaction
+from bot.store.jobs import Jobs
+from bot.store.outbox import Outbox
+from bot.store.previews import PreviewLimits, Previews
 from bot.work.access import Readable, check_channel
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs.service_health import key_refused, wait_asked_for
@@ -63,7 +66,7 @@ def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) ->
     if job.state is not JobState.PULL_REQUEST or job.branch is None or not can_preview(context, tx, job):
         return False
     state, now = PreviewState.ASKED, context.clock()
-    if tx.previews.ask(Preview(job.number, job.project, job.iteration, user, job.branch, state, now)):
+    if Previews(tx).ask(Preview(job.number, job.project, job.iteration, user, job.branch, state, now)):
         show_end_again(context, tx, job)
     return True
 
@@ -77,13 +80,13 @@ async def ask_by_press(context: Context, readable: Readable) -> Message | None:
 
     def ask(tx: Transaction) -> Message | None:
         # Before the job, as everywhere: the wait is computed under this lock.
-        tx.preview_limits.lock(context.projects.budget_of(readable.job.project))
-        job = tx.jobs.get_locked(readable.job.number)
+        PreviewLimits(tx).lock(context.projects.budget_of(readable.job.project))
+        job = Jobs(tx).get_locked(readable.job.number)
         if job is None:
             return None
         if not ask_for(context, tx, job, readable.allowed.user):
             return say.none_came(job)
-        preview = tx.previews.get(job.number)
+        preview = Previews(tx).get(job.number)
         if preview is None or preview.state is not PreviewState.ASKED:
             return None
         wait = _wait(context, tx, preview, timedelta(minutes=1))
@@ -98,15 +101,15 @@ async def claim_previews(
     context: WorkerContext, limit: int, _full: Collection[str] = ()
 ) -> Sequence[Preview]:
     """Claim the previews that wait for a call."""
-    return await context.store.write(lambda tx: tx.previews.claim_due(context.claimer(), limit))
+    return await context.store.write(lambda tx: Previews(tx).claim_due(context.claimer(), limit))
 
 
 def _wait(context: Context, tx: Transaction, preview: Preview, minute: timedelta) -> timedelta:
     """Return how long a build waits for its call. Keeps other processes from counting meanwhile."""
     now, counted_with = context.clock(), context.projects.budget_of
     key = counted_with(preview.project)
-    tx.preview_limits.lock(key)
-    turns = [each for each in tx.previews.turns(now - minute) if counted_with(each.project) == key]
+    PreviewLimits(tx).lock(key)
+    turns = [each for each in Previews(tx).turns(now - minute) if counted_with(each.project) == key]
     return begins_at(preview.job, turns, now, minute) - now
 
 
@@ -119,13 +122,13 @@ def _prepare(context: WorkerContext, tx: Transaction, preview: Preview) -> tuple
     minute = timedelta(seconds=context.timeouts.minute_seconds)
     wait = _wait(context, tx, preview, minute) if begins else timedelta()
     now = context.clock()
-    is_refused = begins and tx.preview_limits.exhausted_until(preview.project, now) is not None
+    is_refused = begins and PreviewLimits(tx).exhausted_until(preview.project, now) is not None
     if now - preview.asked_at > GIVEN_UP_AFTER or (begins and preview.asks >= MOST_ASKS) or is_refused:
         return False, _settle(context, tx, preview, None, state=PreviewState.MISSING)
     if wait:
         return False, _settle(context, tx, preview, wait.total_seconds())
     if begins:
-        tx.previews.begin(preview, context.owner, now)
+        Previews(tx).begin(preview, context.owner, now)
     return True, False
 
 
@@ -189,7 +192,7 @@ def _failed(context: WorkerContext, preview: Preview, error: DocsApiError) -> _C
         else:
             wait_seconds = wait_asked_for(error) or _RETRY_SECONDS
         if begins and _is_not_here(tx, preview, error):
-            tx.preview_limits.mark_exhausted(preview.project, context.clock() + NOT_HERE_FOR)
+            PreviewLimits(tx).mark_exhausted(preview.project, context.clock() + NOT_HERE_FOR)
         fields: PreviewFields = {"state": PreviewState.MISSING} if wait_seconds is None else {}
         if begins and not (isinstance(error, Unavailable) and error.sent):
             fields["asks"] = preview.asks  # nothing was begun
@@ -201,7 +204,7 @@ def _failed(context: WorkerContext, preview: Preview, error: DocsApiError) -> _C
 
 def _is_not_here(tx: Transaction, preview: Preview, error: DocsApiError) -> bool:
     """Return whether the project has no previews at all. Where it had one, a 404 is about one branch."""
-    is_unknown = isinstance(error, NotFound) and not tx.previews.has_begun(preview.project)
+    is_unknown = isinstance(error, NotFound) and not Previews(tx).has_begun(preview.project)
     return is_unknown or isinstance(error, _NOT_HERE)
 
 
@@ -214,13 +217,13 @@ def _settle(
 ) -> bool:
     """Write what was heard, and show it in the end of the job. Return whether there is something to tell."""
     due_at = None if wait_seconds is None else context.after(wait_seconds)
-    job = tx.jobs.get_locked(preview.job)
-    settled = tx.previews.settle(preview.job, context.owner, due_at, **fields)
+    job = Jobs(tx).get_locked(preview.job)
+    settled = Previews(tx).settle(preview.job, context.owner, due_at, **fields)
     if job is None or job.is_forgotten or settled.state is preview.state:
         return False
     show_end_again(context, tx, job)
     if settled.state is PreviewState.MISSING:
         key, asker = f"preview:{job.number}:{preview.asked_at.isoformat()}", preview.requester
         whisper = NewDelivery.whisper(key, job.channel, asker, say.none_came(job), thread=job.root_ts)
-        tx.outbox.add(whisper, context.clock())
+        Outbox(tx).add(whisper, context.clock())
     return True

@@ -20,6 +20,8 @@ from bot.model.jobs import JobState, Review, TrackedJob
 from bot.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
 from bot.model.quota import back_off_seconds
 from bot.store import Transaction
+from bot.store.jobs import Jobs
+from bot.store.pull_requests import PullRequests
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread import redraw_face, say, show_end_again
 from bot.work.writing import unless_taken_over
@@ -43,7 +45,7 @@ def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     if not link or not context.github or not context.github.pull_request_of(link):
         return
     if context.github.pull_request_of(link, job.repository or ""):
-        tx.pull_requests.watch(job, link, context.clock())
+        PullRequests(tx).watch(job, link, context.clock())
     else:
         log.warning("pull_request_elsewhere", job=job.number)
 
@@ -52,7 +54,7 @@ async def claim_pull_requests(
     context: WorkerContext, limit: int, _full: Collection[str] = ()
 ) -> Sequence[WatchedPullRequest]:
     """Claim those that are due, the ones first that were looked at longest ago."""
-    return await context.store.write(lambda tx: tx.pull_requests.claim_due(context.claimer(), limit))
+    return await context.store.write(lambda tx: PullRequests(tx).claim_due(context.claimer(), limit))
 
 
 async def look_at(context: WorkerContext, watched: WatchedPullRequest) -> None:
@@ -74,7 +76,7 @@ async def look_at(context: WorkerContext, watched: WatchedPullRequest) -> None:
             context.wake()
     if until is not None:
         limited_until = until
-        await context.settle(lambda tx: tx.pull_requests.put_off(limited_until))
+        await context.settle(lambda tx: PullRequests(tx).put_off(limited_until))
         await _date_faces(context, limited_until - _LATE)
 
 
@@ -82,7 +84,7 @@ async def _date_faces(context: WorkerContext, before: datetime) -> None:
     """Let the faces of all that were looked at before then, and are put off, say when that was."""
 
     def claim(tx: Transaction) -> Sequence[WatchedPullRequest]:
-        return tx.pull_requests.claim_undated(context.claimer(), before, _DATED_AT_ONCE)
+        return PullRequests(tx).claim_undated(context.claimer(), before, _DATED_AT_ONCE)
 
     while late := await context.store.write(claim):
         await context.settle(partial(_date_each, context, late))
@@ -90,10 +92,10 @@ async def _date_faces(context: WorkerContext, before: datetime) -> None:
 
 
 def _date_each(context: WorkerContext, late: Sequence[WatchedPullRequest], tx: Transaction) -> None:
-    tx.jobs.lock([each.job for each in late])
+    Jobs(tx).lock([each.job for each in late])
     for each in late:
         with unless_taken_over("pull_request", each.job):
-            tx.pull_requests.date_face(each, context.owner)
+            PullRequests(tx).date_face(each, context.owner)
             redraw_face(tx, each.job, context.clock())
 
 
@@ -101,7 +103,7 @@ def _settle_answer(
     context: WorkerContext, watched: WatchedPullRequest, answer: PullRequest | None, tx: Transaction
 ) -> bool:
     """Write what was seen, and show it. Return whether it is news. ``answer``: None when it is as it was."""
-    now, job = context.clock(), tx.jobs.get_locked(watched.job)
+    now, job = context.clock(), Jobs(tx).get_locked(watched.job)
     seen = _read(answer, watched.since) if answer else watched.seen
     if seen is None or job is None:
         raise LookupError(f"job {watched.job} has no pull request that was seen")
@@ -112,7 +114,7 @@ def _settle_answer(
     as_of = None if look_at or seen.ended_at else now
     seen = replace(seen, iteration=iteration, before=before, as_of=as_of)
     etag = answer.etag if answer else watched.etag
-    tx.pull_requests.settle(watched.job, context.owner, look_at=look_at, seen=seen, etag=etag, looked_at=now)
+    PullRequests(tx).settle(watched.job, context.owner, look_at=look_at, seen=seen, etag=etag, looked_at=now)
     is_news = seen != last and not job.is_forgotten
     if is_news:
         _show(context, tx, job, last, seen)
@@ -163,7 +165,9 @@ def _keep_review(tx: Transaction, job: TrackedJob, seen: SeenPullRequest) -> Non
     became = None if seen.ended_at is None else Review.MERGED if seen.is_merged else Review.CLOSED
     was_reopened = became is None and job.review in (Review.MERGED, Review.CLOSED)
     if job.state is JobState.PULL_REQUEST and (became or was_reopened):
-        tx.jobs.update(job.number, review=became, reviewed_by=None, reviewed_at=seen.ended_at, remind_at=None)
+        Jobs(tx).update(
+            job.number, review=became, reviewed_by=None, reviewed_at=seen.ended_at, remind_at=None
+        )
 
 
 def _settle_error(
@@ -180,13 +184,13 @@ def _settle_error(
     now, seen = context.clock(), watched.seen
     # A limit or a refused token says nothing of this pull request.
     failures = watched.failures + (not isinstance(error, Limited | RefusedToken))
-    job = tx.jobs.get_locked(watched.job)
+    job = Jobs(tx).get_locked(watched.job)
     log.warning("pull_request_not_seen", job=watched.job, reason=type(error).__name__, failures=failures)
     is_late = watched.looked_at is not None and now - watched.looked_at >= _LATE
     is_hidden = isinstance(error, NotVisible) and watched.failures >= _HIDDEN_TWICE
     if seen and (is_late or is_hidden or look_at is None) and not seen.as_of:
         seen = replace(seen, as_of=watched.looked_at)
-    tx.pull_requests.settle(watched.job, context.owner, look_at=look_at, seen=seen, failures=failures)
+    PullRequests(tx).settle(watched.job, context.owner, look_at=look_at, seen=seen, failures=failures)
     is_news = seen != watched.seen and job is not None and not job.is_forgotten
     if is_news:
         redraw_face(tx, watched.job, now)

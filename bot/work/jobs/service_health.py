@@ -14,6 +14,10 @@ from bot.model.jobs import QueueWhy
 from bot.model.outbox import NewDelivery
 from bot.model.quota import MAY_NOT_WRITE, BackOff, back_off_seconds
 from bot.store import Transaction
+from bot.store.jobs import Jobs
+from bot.store.limits import BackOffs, Quota
+from bot.store.outbox import Outbox
+from bot.store.prompts import Prompts
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread import redraw_face
 
@@ -53,7 +57,7 @@ def wait_asked_for(error: Exception) -> float:
 
 def is_refused(tx: Transaction, project: ProjectId) -> bool:
     """Return whether the project has a back-off because its key was refused."""
-    known = tx.back_offs.of(project)
+    known = BackOffs(tx).of(project)
     return known is not None and known.is_refusal
 
 
@@ -71,7 +75,7 @@ def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, 
     """
     now = context.clock()
     reason = type(error).__name__ if is_about_service(error) else _SEVERAL_FAIL
-    known = tx.back_offs.of(project) or BackOff(reason, now, now, 0)
+    known = BackOffs(tx).of(project) or BackOff(reason, now, now, 0)
     attempts, wait_seconds = known.attempts, wait_asked_for(error)
     lasts, until = known.lasts(now), known.until
     if not lasts:
@@ -81,7 +85,7 @@ def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, 
     asked = context.after(wait_seconds)
     until = max(known.until, asked) if lasts else asked
     kept = known.reason if known.is_refusal else reason
-    tx.back_offs.put(project, BackOff(kept, known.since, until, attempts))
+    BackOffs(tx).put(project, BackOff(kept, known.since, until, attempts))
     return until
 
 
@@ -94,8 +98,8 @@ def key_refused(
     ``wrote``: the refused call was a prompt and not a read.
     """
     # Locked, because of several calls refused at the same moment each would tell the admins.
-    tx.quota.lock(project)
-    now, known, reason = context.clock(), tx.back_offs.of(project), type(error).__name__
+    Quota(tx).lock(project)
+    now, known, reason = context.clock(), BackOffs(tx).of(project), type(error).__name__
     is_first = known is None or not known.is_refusal
     if known is None or is_first:
         known = BackOff(MAY_NOT_WRITE, now, now, 0)
@@ -104,13 +108,13 @@ def key_refused(
         # Otherwise reads that are refused at the same moment would each double the wait.
         attempts += 1
         # While prompts wait that have not been tried, each is: perhaps only this one is refused.
-        queue = tx.prompts.quota_queue(project, now) if wrote else ()
+        queue = Prompts(tx).quota_queue(project, now) if wrote else ()
         doubled = 1 if any(each.refused_at is None for each in queue) else attempts
         until = context.after(
             back_off_seconds(doubled, context.chance(), first=FIRST_SECONDS, cap=_CAP_SECONDS)
         )
     # Only a read shows whether the key is bad for reading too.
-    tx.back_offs.put(project, BackOff(known.reason if wrote else reason, known.since, until, attempts))
+    BackOffs(tx).put(project, BackOff(known.reason if wrote else reason, known.since, until, attempts))
     log.error("key_refused", project=project, reason=reason, attempts=attempts)
     if is_first:
         shown, entry = context.projects.shown(project), context.projects.entry(project)
@@ -123,9 +127,9 @@ def key_refused(
 def postpone_prompts(context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime) -> None:
     """Postpone all waiting prompts of a project until then, and show why in the faces of their jobs."""
     now = context.clock()
-    for number in tx.prompts.postpone(project, now, until):
-        job = tx.jobs.known(number)
-        tx.jobs.update(number, queue_until=until, queue_why=QueueWhy.KEY)
+    for number in Prompts(tx).postpone(project, now, until):
+        job = Jobs(tx).known(number)
+        Jobs(tx).update(number, queue_until=until, queue_why=QueueWhy.KEY)
         if job.queue_why != QueueWhy.KEY:
             redraw_face(tx, number, now)
 
@@ -135,17 +139,17 @@ def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId,
 
     The admins are told if a refused key is accepted again. ``wrote``: the call was a prompt and not a read.
     """
-    known = tx.back_offs.of(project)
+    known = BackOffs(tx).of(project)
     if known is None or (known.reason == MAY_NOT_WRITE and not wrote):
         return
     if not wrote and known.reason in _SAID and known.lasts(context.clock()):
         return  # no job is polled during it, so that this call was begun before
     if known.is_refusal:
-        tx.quota.lock(project)
-    if not tx.back_offs.clear(project) or not known.is_refusal:
+        Quota(tx).lock(project)
+    if not BackOffs(tx).clear(project) or not known.is_refusal:
         return
     now = context.clock()
-    tx.prompts.resume(project, QueueWhy.KEY, now)
+    Prompts(tx).resume(project, QueueWhy.KEY, now)
     log.info("key_accepted_again", project=project)
     message = say.key_accepted(project, context.projects.shown(project))
     _tell_admins(context, tx, f"key:{project}:accepted", message, now)
@@ -156,7 +160,7 @@ def _tell_admins(
 ) -> None:
     for admin in sorted(context.access_policy.admins):
         key = f"{occasion}:{now.isoformat()}:{admin}"
-        tx.outbox.add(NewDelivery.private(key, _NOWHERE, admin, message), now)
+        Outbox(tx).add(NewDelivery.private(key, _NOWHERE, admin, message), now)
 
 
 async def show_trouble(context: WorkerContext) -> int:
@@ -165,7 +169,7 @@ async def show_trouble(context: WorkerContext) -> int:
     Trouble that has lasted for ten minutes is shown once, and taken back when the service works again. Return
     how many faces were redrawn.
     """
-    if not await context.store.read(lambda tx: tx.back_offs.all() or tx.jobs.with_trouble((), 1)):
+    if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).with_trouble((), 1)):
         return 0
     return await context.write(lambda tx: _take_trouble_back(context, tx) + _show_trouble(context, tx))
 
@@ -173,23 +177,23 @@ async def show_trouble(context: WorkerContext) -> int:
 def _show_trouble(context: WorkerContext, tx: Transaction) -> int:
     now, count = context.clock(), 0
     began, recent = context.after(-context.timeouts.trouble_seconds), context.after(-_ENDED_SECONDS)
-    for project, back_off in tx.back_offs.all().items():
+    for project, back_off in BackOffs(tx).all().items():
         trouble = trouble_of(back_off)
         if trouble is None or back_off.since > began:
             continue
         # Where only prompts are refused, the running jobs are well.
         only_failing = back_off.until < recent or back_off.reason == MAY_NOT_WRITE
-        for job in tx.jobs.without_trouble(project, trouble, _AT_ONCE, only_failing=only_failing):
-            tx.jobs.update(job.number, trouble=trouble, trouble_since=back_off.since)
+        for job in Jobs(tx).without_trouble(project, trouble, _AT_ONCE, only_failing=only_failing):
+            Jobs(tx).update(job.number, trouble=trouble, trouble_since=back_off.since)
             redraw_face(tx, job.number, now)
             count += 1
     return count
 
 
 def _take_trouble_back(context: WorkerContext, tx: Transaction) -> int:
-    over = tx.jobs.with_trouble(tx.back_offs.all(), _AT_ONCE)
+    over = Jobs(tx).with_trouble(BackOffs(tx).all(), _AT_ONCE)
     for job in over:
-        tx.jobs.update(job.number, trouble=None, trouble_since=None)
+        Jobs(tx).update(job.number, trouble=None, trouble_since=None)
         if job.state.is_open:
             redraw_face(tx, job.number, context.clock())
     return len(over)

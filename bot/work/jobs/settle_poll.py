@@ -20,6 +20,8 @@ from bot.model.jobs import JobDetails, JobFields, JobState, TrackedJob, minutes_
 from bot.model.lifecycle import JobStep
 from bot.model.previews import PreviewsWanted
 from bot.store import Transaction
+from bot.store.jobs import Jobs
+from bot.store.prompts import Prompts
 from bot.work.context import WorkerContext
 from bot.work.jobs.previews import ask_for
 from bot.work.jobs.pull_requests import watch
@@ -95,14 +97,14 @@ def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:
 def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, details: JobDetails) -> bool:
     now = context.clock()
     if job.unconfirmed_until is not None:
-        follow_up = tx.prompts.perhaps_carried_out(job.number)
+        follow_up = Prompts(tx).perhaps_carried_out(job.number)
         if follow_up is None:
             # Not lost, which was the question. Nobody here asked for what it does, or the answer is old.
             _put_back(context, tx, job, **details, poll_at=None, unconfirmed_until=None)
             return True
         poll_at = context.after(context.pace.min_seconds)
         step = lifecycle.iteration_started(job, follow_up.asked_by, now, poll_at=poll_at, saw_active=True)
-        tx.jobs.apply(job.number, step, owner=context.owner)
+        Jobs(tx).apply(job.number, step, owner=context.owner)
         overtake(tx, job, now)
     elif not runs_long(context, job):
         return _show_running(context, tx, job, **details)
@@ -149,7 +151,7 @@ def _put_back(context: WorkerContext, tx: Transaction, job: TrackedJob, **fields
         "unread_since": None,
         **fields,
     }
-    tx.jobs.put_back(job.number, context.owner, **written)
+    Jobs(tx).put_back(job.number, context.owner, **written)
 
 
 def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, message: Message) -> None:
@@ -158,7 +160,7 @@ def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, mess
         _put_back(context, tx, job, poll_at=None, unconfirmed_until=None)
         return
     now = context.clock()
-    tx.jobs.apply(job.number, lifecycle.unwatched(job, now), owner=context.owner)
+    Jobs(tx).apply(job.number, lifecycle.unwatched(job, now), owner=context.owner)
     say_end(tx, redraw_face(tx, job.number, now), message, now)
 
 
@@ -167,7 +169,7 @@ def _end_iteration(
 ) -> None:
     """Write the end of an iteration together with the messages about it."""
     now, state = context.clock(), step.state
-    tx.jobs.apply(job.number, step, owner=context.owner, **details)
+    Jobs(tx).apply(job.number, step, owner=context.owner, **details)
     job = overtake(tx, job, now)
     if context.previews is PreviewsWanted.ALWAYS:
         ask_for(context, tx, job, job.recipient)
@@ -213,7 +215,7 @@ def _retry_at(
     own = context.after(max(own_seconds, wait_asked_for(error)))
     if is_key_problem(error):
         # Jobs that run for long are polled once an hour, so it does not matter when the others began to fail.
-        others, failing = tx.jobs.polled_besides(job, context.after(-context.timeouts.watch_seconds))
+        others, failing = Jobs(tx).polled_besides(job, context.after(-context.timeouts.watch_seconds))
         if not is_well and failing + 1 >= min(_SEVERAL, others + 1):
             return key_refused(context, tx, job.project, error, wrote=False)
     elif is_about_service(error) or (not is_well and _several_fail(context, tx, job)):
@@ -227,7 +229,7 @@ def _several_fail(context: WorkerContext, tx: Transaction, job: TrackedJob) -> b
     recent = context.after(-_RECENT_SECONDS)
     if job.unread_since and job.unread_since <= recent:
         return False
-    others, failing = tx.jobs.polled_besides(job, recent)
+    others, failing = Jobs(tx).polled_besides(job, recent)
     return failing + 1 >= _SEVERAL or others == failing == 1
 
 

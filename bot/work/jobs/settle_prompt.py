@@ -14,6 +14,9 @@ from bot.model.jobs import JobDetails, JobState, TrackedJob
 from bot.model.projects import Project
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import Transaction
+from bot.store.jobs import Jobs
+from bot.store.limits import Quota
+from bot.store.prompts import Prompts
 from bot.work.context import WorkerContext
 from bot.work.jobs.service_health import service_is_well
 from bot.work.jobs.thread import edit, overtake, redraw_face, say
@@ -24,20 +27,20 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
 
     Another process may have taken the prompt for abandoned meanwhile, and asked a person about it.
     """
-    now, project = context.clock(), tx.jobs.known(prompt.job).project
+    now, project = context.clock(), Jobs(tx).known(prompt.job).project
     # Locks the project's quota, which every transaction locks before any prompt.
     service_is_well(context, tx, project, wrote=True)
-    tx.prompts.lock_of(prompt.job)
-    stored, is_start = tx.prompts.get(prompt.id) or prompt, prompt.kind is PromptKind.START
+    Prompts(tx).lock_of(prompt.job)
+    stored, is_start = Prompts(tx).get(prompt.id) or prompt, prompt.kind is PromptKind.START
     is_asked = stored.state is PromptState.UNCONFIRMED and stored.attempts == prompt.attempts
     step = lifecycle.prompt_sent(stored if is_asked else prompt)
-    tx.prompts.apply(prompt.id, step, owner=None if is_asked else context.owner)
-    tx.prompts.clear_joined(prompt)
-    job = tx.jobs.known(prompt.job)
+    Prompts(tx).apply(prompt.id, step, owner=None if is_asked else context.owner)
+    Prompts(tx).clear_joined(prompt)
+    job = Jobs(tx).known(prompt.job)
     if is_asked:
         edit(tx, job, _question(prompt), messages.answered_after_all(job, prompt.asked_by, not is_start), now)
     limit = context.uses_an_hour
-    left = max(0, limit - len(tx.prompts.uses(project, now)))
+    left = max(0, limit - len(Prompts(tx).uses(project, now)))
     begun = lifecycle.iteration_started(
         job,
         prompt.asked_by,
@@ -49,7 +52,7 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         # Shown when a fifth of the hour's uses is left, or less.
         uses_left=left if left * 5 <= limit else None,
     )
-    tx.jobs.apply(job.number, begun, **details_of(job, answer))
+    Jobs(tx).apply(job.number, begun, **details_of(job, answer))
     overtake(tx, job, now)
 
 
@@ -72,8 +75,8 @@ def back_to_waiting(
     ``is_refused``: see ``lifecycle.prompt_postponed``.
     """
     step = lifecycle.prompt_postponed(prompt, due_at, is_refused=is_refused)
-    tx.prompts.apply(prompt.id, step, owner=context.owner)
-    tx.prompts.part(prompt)
+    Prompts(tx).apply(prompt.id, step, owner=context.owner)
+    Prompts(tx).part(prompt)
 
 
 def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt, *, answered: bool = False) -> None:
@@ -82,18 +85,18 @@ def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt, *, answ
     ``answered``: the service has answered with an error.
     """
     now, is_follow_up = context.clock(), prompt.kind is PromptKind.FOLLOW_UP
-    tx.prompts.apply(prompt.id, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
+    Prompts(tx).apply(prompt.id, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
     if is_follow_up:
         _poll_for_a_while(context, tx, prompt.job)
-        job = tx.jobs.known(prompt.job)
+        job = Jobs(tx).known(prompt.job)
         if job.state.is_open:  # the end of the running iteration may be that of this follow-up
-            tx.jobs.update(prompt.job, also_asked=lifecycle.with_asker(job, prompt.asked_by))
+            Jobs(tx).update(prompt.job, also_asked=lifecycle.with_asker(job, prompt.asked_by))
     else:
-        tx.jobs.apply(prompt.job, lifecycle.unconfirmed(tx.jobs.known(prompt.job)))
+        Jobs(tx).apply(prompt.job, lifecycle.unconfirmed(Jobs(tx).known(prompt.job)))
     job = redraw_face(tx, prompt.job, now)
     question = messages.unconfirmed(job, prompt.id, prompt.asked_by, is_follow_up, answered=answered)
     say(tx, job, _question(prompt), question, now)
-    for waiting in tx.prompts.unsettled_of(job.number):
+    for waiting in Prompts(tx).unsettled_of(job.number):
         if waiting.state is PromptState.WAITING:
             tell_behind_unconfirmed(tx, job, waiting, now)
 
@@ -121,11 +124,11 @@ def tell_behind_unconfirmed(tx: Transaction, job: TrackedJob, waiting: Prompt, n
 
 def _poll_for_a_while(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:
     """Poll an ended job for a while: an unconfirmed follow-up may have arrived, or the job may be lost."""
-    tx.jobs.leave_queue(number)
-    if not tx.jobs.known(number).state.is_open:
+    Jobs(tx).leave_queue(number)
+    if not Jobs(tx).known(number).state.is_open:
         quiet, soon = context.timeouts.quiet_seconds, context.pace.min_seconds
         # Takes the lease from a poll that runs for an earlier unconfirmed follow-up.
-        tx.jobs.put_back(number, None, unconfirmed_until=context.after(quiet), poll_at=context.after(soon))
+        Jobs(tx).put_back(number, None, unconfirmed_until=context.after(quiet), poll_at=context.after(soon))
 
 
 def refused(
@@ -139,18 +142,18 @@ def refused(
 
     ``problem``: what the error means here, if more is known than the error says.
     """
-    now, job = context.clock(), tx.jobs.known(prompt.job)
-    tx.quota.lock(job.project)
-    tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt), owner=context.owner)
-    tx.prompts.move_up(job.project, now)
+    now, job = context.clock(), Jobs(tx).known(prompt.job)
+    Quota(tx).lock(job.project)
+    Prompts(tx).apply(prompt.id, lifecycle.prompt_refused(prompt), owner=context.owner)
+    Prompts(tx).move_up(job.project, now)
     problem = problem or _problem(prompt, error, context.projects.entry(job.project))
     if prompt.kind is PromptKind.START:
-        tx.jobs.apply(job.number, lifecycle.refused(job, problem.code, now))
+        Jobs(tx).apply(job.number, lifecycle.refused(job, problem.code, now))
         job = redraw_face(tx, job.number, now)
         say(tx, job, f"refused:{prompt.id}", messages.refused(job, problem), now)
         drop_follow_ups(tx, job, now)
         return
-    tx.jobs.leave_queue(job.number)
+    Jobs(tx).leave_queue(job.number)
     if isinstance(error, NotFound) and job.state is not JobState.GONE:
         # One such answer is not enough to call the job lost.
         _poll_for_a_while(context, tx, job.number)
@@ -163,9 +166,9 @@ def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told:
 
     ``is_told`` is false for a job without a thread.
     """
-    for waiting in tx.prompts.unsettled_of(job.number):
+    for waiting in Prompts(tx).unsettled_of(job.number):
         if waiting.kind is PromptKind.FOLLOW_UP:
-            tx.prompts.apply(waiting.id, lifecycle.prompt_refused(waiting))
+            Prompts(tx).apply(waiting.id, lifecycle.prompt_refused(waiting))
             message = messages.follow_up_refused(waiting.asked_by, problems.job_not_started())
             if is_told:
                 say(tx, job, f"refused:{waiting.id}", message, now)

@@ -41,6 +41,9 @@ from bot.model.quota import (
     still_counted,
 )
 from bot.store import LeaseLost, Transaction
+from bot.store.jobs import Jobs
+from bot.store.limits import Quota
+from bot.store.prompts import Prompts
 from bot.work.context import WorkerContext
 from bot.work.jobs.service_health import (
     is_about_service,
@@ -68,7 +71,7 @@ _KEY_RETRY = timedelta(hours=24)
 async def claim_prompts(context: WorkerContext, _limit: int, full: Collection[str] = ()) -> Sequence[Prompt]:
     """Claim the prompts that the quota of each project allows, and mark them *sending*."""
     claimed: list[Prompt] = []
-    for project in await context.store.read(lambda tx: tx.prompts.waiting_projects(context.clock())):
+    for project in await context.store.read(lambda tx: Prompts(tx).waiting_projects(context.clock())):
         if project not in full:
             prompts, has_moved = await context.store.write(partial(_claim_free, context, project))
             claimed += prompts
@@ -80,11 +83,11 @@ async def claim_prompts(context: WorkerContext, _limit: int, full: Collection[st
 def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> tuple[Sequence[Prompt], bool]:
     """Claim as many prompts as there are free uses. Return them, and whether the queue of others moved."""
     now = context.clock()
-    tx.quota.lock(project)
-    waiting = tx.prompts.quota_queue(project, now)
-    remembered = tx.prompts.uses(project, now, remembered_since(waiting, now))
+    Quota(tx).lock(project)
+    waiting = Prompts(tx).quota_queue(project, now)
+    remembered = Prompts(tx).uses(project, now, remembered_since(waiting, now))
     uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
-    held_until = tx.quota.exhausted_until(project, now)
+    held_until = Quota(tx).exhausted_until(project, now)
     at_once = _AT_ONCE
     if is_refused(tx, project):
         # One prompt tries the refused key, not all of them.
@@ -92,9 +95,9 @@ def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> 
     going, left = in_turn(queue, uses, context.uses_an_hour, held_until)
     counted = [*uses, *(Use(each.asked_by, now) for each in going)]
     next_at = next_free_at(counted, context.uses_an_hour, now, held_until)
-    prompts = tx.prompts.begin_sending(context.claimer(), [each.id for each in going[:at_once]])
+    prompts = Prompts(tx).begin_sending(context.claimer(), [each.id for each in going[:at_once]])
     for prompt in prompts:
-        tx.prompts.join(prompt)
+        Prompts(tx).join(prompt)
     return prompts, _set_times(context, tx, left, next_at)
 
 
@@ -111,11 +114,11 @@ def _set_times(context: WorkerContext, tx: Transaction, left: Sequence[Queued], 
         if not is_shown and waiting.due_at > now:
             continue
         has_moved = True
-        tx.prompts.update(
+        Prompts(tx).update(
             waiting.id, was=PromptState.WAITING, due_at=min(until, now + QUOTA_PERIOD), in_queue=True
         )
         if is_shown:
-            tx.jobs.update(waiting.job, queue_until=until, queue_why=QueueWhy.LIMIT, queue_before=before)
+            Jobs(tx).update(waiting.job, queue_until=until, queue_why=QueueWhy.LIMIT, queue_before=before)
             redraw_face(tx, waiting.job, now)
         if not waiting.in_queue:
             context.count("prompts", "queued")
@@ -126,7 +129,7 @@ async def claim_abandoned(
     context: WorkerContext, limit: int, _full: Collection[str] = ()
 ) -> Sequence[Prompt]:
     """Claim the prompts that a process was sending when it died."""
-    return await context.store.write(lambda tx: tx.prompts.claim_abandoned(context.claimer(), limit))
+    return await context.store.write(lambda tx: Prompts(tx).claim_abandoned(context.claimer(), limit))
 
 
 async def settle_abandoned(context: WorkerContext, prompt: Prompt) -> None:
@@ -161,7 +164,7 @@ def _words(prompt: Prompt, added: Sequence[Prompt]) -> str:
 
 async def _send(context: WorkerContext, prompt: Prompt) -> None:
     def read(tx: Transaction) -> tuple[TrackedJob, Sequence[Prompt]]:
-        return tx.jobs.known(prompt.job), tx.prompts.joined(prompt)
+        return Jobs(tx).known(prompt.job), Prompts(tx).joined(prompt)
 
     job, added = await context.store.read(read)
     if is_too_late(context, prompt):
@@ -230,7 +233,7 @@ def _write_error(
             back_to_waiting(context, tx, prompt, due_at)
             if prompt.attempts >= 3:
                 _show_wait(tx, prompt, due_at, QueueWhy.SERVICE, now)
-        case Unauthorized() | Forbidden() if prompt.sent_at and tx.prompts.took_any_since(
+        case Unauthorized() | Forbidden() if prompt.sent_at and Prompts(tx).took_any_since(
             project, prompt.sent_at
         ):
             # The service has taken another prompt since it first refused this one.
@@ -259,17 +262,17 @@ def _wait_for_quota(
 ) -> None:
     """Postpone a prompt after a 429, and the project's queue with it: the service's count overrides ours."""
     now = context.clock()
-    tx.quota.lock(project)
+    Quota(tx).lock(project)
     back_to_waiting(context, tx, prompt, now)
     if error.retry_after_seconds is not None:
         until = context.after(error.retry_after_seconds)
     else:
-        frees = frees_at(tx.prompts.uses(project, now), 0)
+        frees = frees_at(Prompts(tx).uses(project, now), 0)
         until = min(frees or now + UNKNOWN_WAIT, now + 15 * UNKNOWN_WAIT)
-    tx.quota.mark_exhausted(project, max(until, context.after(1.0)))
+    Quota(tx).mark_exhausted(project, max(until, context.after(1.0)))
 
 
 def _show_wait(tx: Transaction, prompt: Prompt, until: datetime, why: QueueWhy | None, now: datetime) -> None:
     """Show in the job's face until when and why a prompt waits."""
-    tx.jobs.update(prompt.job, queue_until=until, queue_why=why)
+    Jobs(tx).update(prompt.job, queue_until=until, queue_why=why)
     redraw_face(tx, prompt.job, now)

@@ -16,17 +16,22 @@ from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.previews import PreviewsWanted
 from bot.model.quota import frees_at
 from bot.store import Transaction
+from bot.store.jobs import Jobs
+from bot.store.members import Channels
+from bot.store.outbox import Outbox
+from bot.store.previews import PreviewLimits, Previews
+from bot.store.prompts import Prompts
 from bot.work.context import Context
 
 
 def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Post a job's face; if it is there, because the prompt was edited, show the new text in it."""
-    edited = tx.outbox.state_of(_key(job, "root")) is not None
+    edited = Outbox(tx).state_of(_key(job, "root")) is not None
     if edited:
         redraw_face(tx, job.number, now)
     else:
         key, kind, face = _key(job, "root"), DeliveryKind.ROOT, faces.face(job)
-        tx.outbox.add(NewDelivery(key, kind, job.channel, job=job.number, message=face), now)
+        Outbox(tx).add(NewDelivery(key, kind, job.channel, job=job.number, message=face), now)
     for part, message in enumerate(messages.full_prompt(job)):
         say(tx, job, f"prompt:{part}:{now.isoformat()}" if edited else f"prompt:{part}", message, now)
 
@@ -34,7 +39,7 @@ def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
 def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
     """Say something in the job's thread, once for each ``occasion``."""
     key, kind = _key(job, occasion), DeliveryKind.REPLY
-    tx.outbox.add(NewDelivery(key, kind, job.channel, job=job.number, message=message), now)
+    Outbox(tx).add(NewDelivery(key, kind, job.channel, job=job.number, message=message), now)
 
 
 def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime) -> None:
@@ -46,20 +51,20 @@ def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime) -
 
 def remind(context: Context, tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Remind the thread of the job's pull request, once for each iteration."""
-    reviewers = tx.channels.reviewers(job.channel)
+    reviewers = Channels(tx).reviewers(job.channel)
     reminder = messages.reminder(job, face_link(context, job), now, reviewers)
     say(tx, job, f"remind:{job.iteration}", reminder, now)
 
 
 def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
     """Edit a job's face so that it shows the current state. Return the job."""
-    job = tx.jobs.known(number)
+    job = Jobs(tx).known(number)
     next_frees_at = None
     if job.uses_left is not None and job.state is JobState.WORKING:
-        uses = tx.prompts.uses(job.project, now)
+        uses = Prompts(tx).uses(job.project, now)
         next_frees_at = frees_at(uses, len(uses))
     face = faces.face(job, next_frees_at)
-    message = faces.redrawn(face, posted_plain=tx.outbox.face_is_plain(number))
+    message = faces.redrawn(face, posted_plain=Outbox(tx).face_is_plain(number))
     _edit(tx, job, None, message, now)
     return job
 
@@ -70,7 +75,7 @@ def overtake(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
     ``before`` is the job as it was when its last end was told.
     """
     has_buttons = before.state in messages.ENDS_WITH_BUTTONS
-    end = tx.outbox.newest_end(before.number, before.iteration) if has_buttons else None
+    end = Outbox(tx).newest_end(before.number, before.iteration) if has_buttons else None
     if end is not None:
         _edit(tx, before, end, messages.outdated_end(before), now)
     return redraw_face(tx, before.number, now)
@@ -78,12 +83,12 @@ def overtake(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
 
 def ended(context: Context, tx: Transaction, job: TrackedJob) -> Message:
     """Return the end of the job's iteration, with what is known of its preview."""
-    preview = tx.previews.get(job.number)
+    preview = Previews(tx).get(job.number)
     if preview is not None and preview.iteration != job.iteration and not preview.outlasts:
         preview = None
     return messages.ended(
         job,
-        is_first=not tx.jobs.offers_pull_request(job),
+        is_first=not Jobs(tx).offers_pull_request(job),
         preview=preview,
         offers_preview=can_preview(context, tx, job),
     )
@@ -94,12 +99,12 @@ def can_preview(context: Context, tx: Transaction, job: TrackedJob) -> bool:
     has_ended = job.pull_request is not None and job.pull_request.ended_at is not None
     if context.previews is PreviewsWanted.OFF or job.branch is None or has_ended:
         return False
-    return tx.preview_limits.exhausted_until(job.project, context.clock()) is None
+    return PreviewLimits(tx).exhausted_until(job.project, context.clock()) is None
 
 
 def show_end_again(context: Context, tx: Transaction, job: TrackedJob) -> None:
     """Edit the end that told of the job's pull request, since more is known of it."""
-    end = tx.outbox.newest_end(job.number, job.iteration)
+    end = Outbox(tx).newest_end(job.number, job.iteration)
     if end is not None and job.state is JobState.PULL_REQUEST:
         _edit(tx, job, end, ended(context, tx, job), context.clock())
 
@@ -113,7 +118,7 @@ def _edit(tx: Transaction, job: TrackedJob, key: str | None, message: Message, n
     """Edit what was posted under this key; None for the face."""
     # No two keys are alike: the later of two edits in one moment replaces the earlier.
     own, kind = f"{key or f'job:{job.number}'}:edit:{secrets.token_hex(8)}", DeliveryKind.EDIT
-    tx.outbox.add(NewDelivery(own, kind, job.channel, job=job.number, message=message, edits=key), now)
+    Outbox(tx).add(NewDelivery(own, kind, job.channel, job=job.number, message=message, edits=key), now)
 
 
 def _key(job: TrackedJob, occasion: str) -> str:
@@ -129,8 +134,8 @@ def face_link(context: Context, job: TrackedJob) -> str | None:
 
 def link_from_earlier(context: Context, tx: Transaction, number: JobNumber) -> None:
     """Link to a job from the thread of the job that it runs again, unless both stand in one thread."""
-    job = tx.jobs.known(number)
-    earlier = tx.jobs.get(job.again_of) if job.again_of is not None else None
+    job = Jobs(tx).known(number)
+    earlier = Jobs(tx).get(job.again_of) if job.again_of is not None else None
     if earlier is None or earlier.thread in (None, job.thread) or earlier.is_forgotten:
         return
     if job.root_ts is not None:

@@ -22,7 +22,10 @@ from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.projects import UnknownProject
 from bot.model.prompts import PromptRequest, Unsent
 from bot.store import Transaction
-from bot.store.conversations import RETRIED_FOR
+from bot.store.conversations import RETRIED_FOR, Conversations
+from bot.store.jobs import Jobs
+from bot.store.outbox import Outbox
+from bot.store.prompts import Prompts
 from bot.work.access import Allowed, NotAllowed, Readable, Untold, admit, readable, tell_not_allowed
 from bot.work.context import Context
 from bot.work.jobs.ask import HasKey, TooManyWaiting, ask, follow_up
@@ -82,7 +85,7 @@ async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[No
         yield
     except Untold:
         later = context.clock() + RETRIED_FOR
-        await context.store.write(lambda tx: tx.conversations.read_later(origin, later))
+        await context.store.write(lambda tx: Conversations(tx).read_later(origin, later))
         raise
     except NotAllowed as why:
         refusal = why
@@ -123,20 +126,20 @@ async def hear(context: Context, message: ThreadReply | Mention) -> Heard | None
 def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
     """Return the thread of a reply and the job that it steers."""
     # In this order, so that the second statement finds a timestamp that is stored between the two.
-    being_posted = tx.outbox.face_being_posted(origin.channel)
+    being_posted = Outbox(tx).face_being_posted(origin.channel)
     thread = origin.thread_ref
     if thread is None:
         raise ValueError("a reply names its thread")
-    newest = tx.jobs.in_thread(thread)
+    newest = Jobs(tx).in_thread(thread)
     if newest is None and is_direct_message(thread.channel):
         # A direct message asked for this job, whose first message begins another thread.
-        begun_with = tx.prompts.job_of(message_key(thread.channel, thread.ts))
-        begun = tx.jobs.get(begun_with) if begun_with is not None else None
+        begun_with = Prompts(tx).job_of(message_key(thread.channel, thread.ts))
+        begun = Jobs(tx).get(begun_with) if begun_with is not None else None
         newest = begun if begun is not None and begun.channel == thread.channel else None
     if newest is None:
         return SpokenThread(None, text, being_posted=being_posted)
     named = named_job(text)
-    job = tx.jobs.get(named[0]) if named else None
+    job = Jobs(tx).get(named[0]) if named else None
     if named and job is not None and job.thread == thread:
         return SpokenThread(job, named[1])
     return SpokenThread(newest, text)
@@ -179,7 +182,7 @@ async def take(context: Context, heard: Heard) -> None:
     Raises Untold while Slack does not say who its author is.
     """
     origin, job = heard.origin, heard.job
-    if await context.store.read(lambda tx: tx.outbox.state_of(f"{origin.key}:same")) is not None:
+    if await context.store.read(lambda tx: Outbox(tx).state_of(f"{origin.key}:same")) is not None:
         # Its author knows that it repeats another, which may be a minute old by now. A late delivery of the
         # same event would otherwise count as a new request.
         return
@@ -284,17 +287,17 @@ async def _react(context: Context, origin: Origin, reviewed: Readable | None) ->
 
     def react(tx: Transaction) -> None:
         # When its event comes again, the job may have another pull request.
-        is_new = reviewed is not None and tx.outbox.state_of(key) is None
-        if reviewed and is_new and tx.jobs.known(reviewed.job.number).awaits_review:
+        is_new = reviewed is not None and Outbox(tx).state_of(key) is None
+        if reviewed and is_new and Jobs(tx).known(reviewed.job.number).awaits_review:
             keep_review(context, tx, reviewed, Review.REVIEWED)
-        tx.outbox.add(reaction, context.clock())
+        Outbox(tx).add(reaction, context.clock())
 
     await _tell(context, origin, react)
 
 
 def is_answered(tx: Transaction, origin: Origin) -> bool:
     """Return whether the command in this message has been answered."""
-    return tx.outbox.state_of(f"{origin.key}:answer") is not None
+    return Outbox(tx).state_of(f"{origin.key}:answer") is not None
 
 
 async def answer_in_private(context: Context, origin: Origin, occasion: str, message: Message) -> None:
@@ -308,7 +311,7 @@ async def answer_in_private(context: Context, origin: Origin, occasion: str, mes
         return
     key = f"{origin.key}:{occasion}"
     note = NewDelivery.whisper(key, origin.channel, origin.user, message, thread=origin.thread)
-    await _tell(context, origin, lambda tx: tx.outbox.add(note, context.clock()))
+    await _tell(context, origin, lambda tx: Outbox(tx).add(note, context.clock()))
 
 
 async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], None]) -> None:
@@ -329,7 +332,7 @@ async def _note(context: Context, origin: Origin) -> None:
 
 def _note_received(tx: Transaction, origin: Origin) -> None:
     if _is_noted(origin):
-        tx.conversations.received(origin)
+        Conversations(tx).received(origin)
 
 
 def _is_noted(origin: Origin) -> bool:

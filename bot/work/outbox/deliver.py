@@ -12,6 +12,9 @@ from bot.model import lifecycle
 from bot.model.ids import Message, MessageTs, Refusal
 from bot.model.outbox import Delivery, DeliveryKind
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
+from bot.store.conversations import Conversations
+from bot.store.jobs import Jobs
+from bot.store.outbox import Outbox
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread import link_from_earlier
 from bot.work.outbox.failures import MOST_TRIES, give_up, hold_pace, settle_error
@@ -34,7 +37,7 @@ async def claim_deliveries(
     """
     now, paces = context.clock(), context.paces
     busy = paces.busy_channels(now)
-    ready = await context.store.read(lambda tx: tx.outbox.ready(now, busy))
+    ready = await context.store.read(lambda tx: Outbox(tx).ready(now, busy))
     chosen: list[int] = []
     for delivery in ready:
         may_go = len(chosen) < limit and delivery.channel not in full
@@ -44,7 +47,7 @@ async def claim_deliveries(
         context.wake_after(seconds)
     if not chosen:
         return []
-    return await context.store.write(lambda tx: tx.outbox.claim(context.claimer(), chosen))
+    return await context.store.write(lambda tx: Outbox(tx).claim(context.claimer(), chosen))
 
 
 async def deliver(context: WorkerContext, delivery: Delivery) -> None:
@@ -61,7 +64,7 @@ async def _outcome(context: WorkerContext, delivery: Delivery) -> Callable[[Tran
     """Carry out a delivery. Return what is to be written."""
     what = delivery.what
     if is_stale(delivery, context.clock()):
-        return lambda tx: tx.outbox.remove(delivery, owner=context.owner)
+        return lambda tx: Outbox(tx).remove(delivery, owner=context.owner)
     try:
         ts = await _carry_out(context, delivery)
     except SlackError as error:
@@ -87,16 +90,16 @@ def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts
     what = delivery.what
     face_of = what.job if what.kind is DeliveryKind.ROOT else None
     if face_of is not None:
-        tx.jobs.lock([face_of])  # before the delivery, as everybody does who changes a job and says so
+        Jobs(tx).lock([face_of])  # before the delivery, as everybody does who changes a job and says so
     if what.kind is DeliveryKind.EDIT:
-        tx.outbox.remove(delivery, owner=context.owner)
+        Outbox(tx).remove(delivery, owner=context.owner)
         return
-    tx.outbox.settle(delivery, lifecycle.delivered(context.clock(), ts), owner=context.owner)
+    Outbox(tx).settle(delivery, lifecycle.delivered(context.clock(), ts), owner=context.owner)
     if face_of is not None:
-        tx.jobs.update(face_of, root_ts=ts)
+        Jobs(tx).update(face_of, root_ts=ts)
         if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:
             # Slack has given up on replies of which the bot could not tell that they are for it.
-            tx.conversations.read_thread(what.channel, ts, context.clock())
+            Conversations(tx).read_thread(what.channel, ts, context.clock())
         link_from_earlier(context, tx, face_of)
     if what.subscription is not None:
         posted(context, tx, delivery)

@@ -14,6 +14,10 @@ from bot.model.jobs import JobProblem, JobState, TrackedJob
 from bot.model.outbox import PACED, Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.model.quota import back_off_seconds
 from bot.store import Transaction
+from bot.store.jobs import Jobs
+from bot.store.limits import Quota
+from bot.store.outbox import Outbox
+from bot.store.prompts import Prompts
 from bot.work.context import WorkerContext
 from bot.work.jobs.settle_prompt import drop_follow_ups
 from bot.work.jobs.thread import redraw_face
@@ -33,14 +37,14 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         meaning = Refusal.BETWEEN_PEOPLE
     now, what = context.clock(), delivery.what
     why = NotPosted(meaning, what.channel, now, what.job)
-    job = tx.jobs.get(what.job) if what.job is not None else None
+    job = Jobs(tx).get(what.job) if what.job is not None else None
     is_face = what.kind is DeliveryKind.ROOT
     if job is not None and is_face:
         # Before any other row, as when somebody withdraws the job, which may happen at this moment.
-        tx.quota.lock(job.project)
-        tx.prompts.lock_of(job.number)
-        job = tx.jobs.get_locked(job.number)
-    tx.outbox.settle(delivery, lifecycle.delivery_dead(what, now, code), owner=context.owner)
+        Quota(tx).lock(job.project)
+        Prompts(tx).lock_of(job.number)
+        job = Jobs(tx).get_locked(job.number)
+    Outbox(tx).settle(delivery, lifecycle.delivery_dead(what, now, code), owner=context.owner)
     if job is not None and is_face:
         _refuse_job(context, tx, job, why, code)
     elif job is not None and what.kind is DeliveryKind.REPLY:
@@ -64,19 +68,19 @@ def _log_dead_letter(delivery: Delivery, code: str) -> None:
 def _refuse_job(context: WorkerContext, tx: Transaction, job: TrackedJob, why: NotPosted, code: str) -> None:
     """Refuse a job whose face cannot be posted. No use is spent, and the requester is told what to do."""
     now = why.at
-    tx.outbox.dead_letter_thread(job.number, code, now)
+    Outbox(tx).dead_letter_thread(job.number, code, now)
     if job.state is not JobState.WAITING:
         return  # withdrawn meanwhile, so there is nothing to refuse or to tell
-    tx.jobs.apply(job.number, lifecycle.refused(job, JobProblem.SLACK_REFUSED, now))
+    Jobs(tx).apply(job.number, lifecycle.refused(job, JobProblem.SLACK_REFUSED, now))
     drop_follow_ups(tx, job, now)
-    prompt = tx.prompts.starting(job.number)
+    prompt = Prompts(tx).starting(job.number)
     if prompt is None:
         raise LookupError(f"job {job.number} has no prompt")
-    url = tx.prompts.response_url(prompt.id)
-    tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt))
+    url = Prompts(tx).response_url(prompt.id)
+    Prompts(tx).apply(prompt.id, lifecycle.prompt_refused(prompt))
     key, message = f"job:{job.number}:cannot_post", say.cannot_post(why, context.bot_name, job.text)
     note = NewDelivery.private(key, job.channel, job.requester, message, job=job.number, response_url=url)
-    tx.outbox.add(note, now)
+    Outbox(tx).add(note, now)
 
 
 def _tell_recipients(
@@ -85,7 +89,7 @@ def _tell_recipients(
     message = say.undelivered(job, why, context.bot_name)
     for user in job.recipients:
         key = f"{delivery.what.key}:undelivered:{user}"
-        tx.outbox.add(NewDelivery.private(key, job.channel, user, message, job=job.number), why.at)
+        Outbox(tx).add(NewDelivery.private(key, job.channel, user, message, job=job.number), why.at)
 
 
 def _tell_asker(context: WorkerContext, tx: Transaction, delivery: Delivery, why: NotPosted) -> None:
@@ -93,7 +97,7 @@ def _tell_asker(context: WorkerContext, tx: Transaction, delivery: Delivery, why
     is_file = delivery.what.kind is DeliveryKind.FILE
     message = visitors_answers.undelivered(why, context.bot_name, is_file=is_file)
     key, channel, user = f"{delivery.what.key}:undelivered", delivery.what.channel, delivery.what.user
-    tx.outbox.add(NewDelivery.private(key, channel, user, message), why.at)
+    Outbox(tx).add(NewDelivery.private(key, channel, user, message), why.at)
 
 
 MOST_TRIES = 12
@@ -162,7 +166,7 @@ def _retry(
 ) -> None:
     """Try a delivery again later that certainly had no effect."""
     step = lifecycle.delivery_postponed(context.after(seconds), plain=delivery.plain or plain)
-    tx.outbox.settle(delivery, step, owner=context.owner)
+    Outbox(tx).settle(delivery, step, owner=context.owner)
     if plain and delivery.what.kind is DeliveryKind.ROOT and delivery.what.job is not None:
         # An edit that waits for the face was drawn with rich text, which the plain face does not have.
         redraw_face(tx, delivery.what.job, context.clock())
@@ -178,5 +182,5 @@ def _look_later(context: WorkerContext, tx: Transaction, delivery: Delivery, ask
         delivery.attempts, 1.0, first=context.timeouts.doubt_seconds, cap=_MOST_PAUSE_SECONDS
     )
     step = lifecycle.delivery_unclear(context.after(max(pause_seconds, asked_seconds)))
-    tx.outbox.settle(delivery, step, owner=context.owner)
+    Outbox(tx).settle(delivery, step, owner=context.owner)
     log.warning("delivery_unconfirmed", delivery=delivery.id, attempts=delivery.attempts)

@@ -18,6 +18,8 @@ from bot.model.outbox import Delivery
 from bot.model.questions import Question
 from bot.model.visitors import PageCounts, Snapshot
 from bot.store import Transaction
+from bot.store.questions import Questions
+from bot.store.snapshots import Pages, Snapshots
 from bot.work.context import WorkerContext
 from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier
 from bot.work.ports import SlackRefused, SlackUnreachable
@@ -34,7 +36,7 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
     number = delivery.what.question
     if number is None:
         raise ValueError(f"delivery {delivery.id} belongs to no question")
-    question = await context.store.read(lambda tx: tx.questions.get(number))
+    question = await context.store.read(lambda tx: Questions(tx).get(number))
     if question is None:
         raise SlackRefused.not_found("file")
     channel = (
@@ -110,8 +112,8 @@ async def _write_csv(context: WorkerContext, question: Question, path: Path) -> 
 def _pages_after(
     question: Question, after: int, tx: Transaction
 ) -> tuple[Snapshot, Sequence[PageCounts], int]:
-    pages, last = tx.pages.following(question.now, question.query.section, after)
-    return tx.snapshots.get([question.now])[question.now], pages, last
+    pages, last = Pages(tx).following(question.now, question.query.section, after)
+    return Snapshots(tx).get([question.now])[question.now], pages, last
 
 
 def _append(path: Path, text: str) -> None:

@@ -23,7 +23,9 @@ from bot.model.misses import Source, Words
 from bot.model.quota import back_off_seconds
 from bot.model.visitors import Counts, ReadingProblem, Snapshot, SnapshotState
 from bot.store import AlreadyStored, DatabaseTrouble, LeaseLost, Transaction
-from bot.store.snapshots import ReadPage
+from bot.store.limits import AnalyticsQuota, BackOffs
+from bot.store.questions import Questions
+from bot.store.snapshots import ReadPage, Snapshots
 from bot.work.context import WorkerContext
 from bot.work.jobs.service_health import is_refused, key_refused, service_is_well
 from bot.work.visitors.words import read_words
@@ -54,7 +56,7 @@ async def claim_snapshots(
 ) -> Sequence[Snapshot]:
     """Claim the most urgent snapshots of each project for which the hourly budget allows a call."""
     claimed, now = list[Snapshot](), context.clock()
-    for project in await context.store.read(lambda tx: tx.snapshots.waiting_projects(now)):
+    for project in await context.store.read(lambda tx: Snapshots(tx).waiting_projects(now)):
         if project not in full:
             snapshots, has_failed = await context.store.write(partial(_claim, context, project))
             claimed += snapshots
@@ -67,7 +69,7 @@ async def sweep_snapshots(context: WorkerContext) -> int:
     """Delete the pages of old snapshots. Return how many snapshots were emptied."""
     now = context.clock()
     opened_before, final_before = now - _SWEEP_OPEN, (now - _SWEEP_FINAL).date()
-    return await context.store.write(lambda tx: tx.snapshots.sweep(opened_before, final_before))
+    return await context.store.write(lambda tx: Snapshots(tx).sweep(opened_before, final_before))
 
 
 def _claim(context: WorkerContext, project: ProjectId, tx: Transaction) -> tuple[Sequence[Snapshot], bool]:
@@ -76,21 +78,21 @@ def _claim(context: WorkerContext, project: ProjectId, tx: Transaction) -> tuple
     Return them, and whether others were failed without a call, because the key was refused a moment ago.
     """
     now, counted, claimer = context.clock(), context.projects.budget_of(project), context.claimer()
-    back_off = tx.back_offs.of(project)
+    back_off = BackOffs(tx).of(project)
     if back_off is not None and back_off.refuses_reading and back_off.lasts(now):
-        refused = tx.snapshots.claim(claimer, project, _REFUSED_AT_ONCE)
+        refused = Snapshots(tx).claim(claimer, project, _REFUSED_AT_ONCE)
         for each in refused:
             _fail(context, tx, each, ReadingProblem.KEY, each.attempts, timedelta())
         return (), bool(refused)
-    tx.budget.lock(counted)
+    AnalyticsQuota(tx).lock(counted)
     budget = context.budget(tx, project)
     if not budget.free:
         return (), False
-    claimed = tx.snapshots.claim(claimer, project, min(budget.free, AT_ONCE), digests_too=False)
+    claimed = Snapshots(tx).claim(claimer, project, min(budget.free, AT_ONCE), digests_too=False)
     room = min(context.analytics.background_room(budget), AT_ONCE)
     if not claimed and room > 0:
-        claimed = tx.snapshots.claim(claimer, project, room)
-    tx.budget.take(counted, len(claimed), now)
+        claimed = Snapshots(tx).claim(claimer, project, room)
+    AnalyticsQuota(tx).take(counted, len(claimed), now)
     return claimed, False
 
 
@@ -131,7 +133,7 @@ async def _read(context: WorkerContext, snapshot: Snapshot) -> None:
 
 async def _store_words(context: WorkerContext, snapshot: Snapshot, words: Words) -> None:
     def keep(tx: Transaction) -> None:
-        tx.snapshots.store_words(snapshot, words, context.clock(), owner=context.owner)
+        Snapshots(tx).store_words(snapshot, words, context.clock(), owner=context.owner)
         _go_on(context, tx, snapshot.project)
 
     await context.settle(keep)
@@ -139,7 +141,7 @@ async def _store_words(context: WorkerContext, snapshot: Snapshot, words: Words)
 
 def _go_on(context: WorkerContext, tx: Transaction, project: ProjectId) -> None:
     """Let the project's questions look at what was read, and its calls go on if the key was refused."""
-    tx.questions.check_now(project, context.clock())
+    Questions(tx).check_now(project, context.clock())
     if is_refused(tx, project):
         service_is_well(context, tx, project, wrote=False)
 
@@ -151,7 +153,7 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage,
 
     def keep(tx: Transaction) -> None:
         read = ReadPage(totals, rows, context.clock(), next_offset, is_last)
-        tx.snapshots.store(snapshot, read, owner=context.owner)
+        Snapshots(tx).store(snapshot, read, owner=context.owner)
         _go_on(context, tx, snapshot.project)
 
     await context.settle(keep)
@@ -172,11 +174,11 @@ async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: Excep
     def settle(tx: Transaction) -> None:
         if isinstance(error, RateLimited):
             until = context.after(max(asked_wait or _UNKNOWN_WAIT_SECONDS, 1.0))
-            tx.budget.mark_exhausted(context.projects.budget_of(snapshot.project), until)
-            tx.snapshots.settle(snapshot.id, owner=context.owner)
+            AnalyticsQuota(tx).mark_exhausted(context.projects.budget_of(snapshot.project), until)
+            Snapshots(tx).settle(snapshot.id, owner=context.owner)
         elif problem is ReadingProblem.UNWELL and attempts < _MOST_TRIES:
             due_at = context.clock() + wait
-            tx.snapshots.settle(snapshot.id, owner=context.owner, attempts=attempts, due_at=due_at)
+            Snapshots(tx).settle(snapshot.id, owner=context.owner, attempts=attempts, due_at=due_at)
         else:
             _fail(context, tx, snapshot, problem, attempts, wait)
         if isinstance(error, Unauthorized):
@@ -198,7 +200,7 @@ def _fail(
     After the first quick calls this makes six calls in the first hour, and two in each later one.
     """
     pause = min(max(attempts - _MOST_TRIES + 1, 1), 3) * timedelta(minutes=10)
-    tx.snapshots.settle(
+    Snapshots(tx).settle(
         snapshot.id,
         owner=context.owner,
         state=SnapshotState.FAILED,
@@ -207,4 +209,4 @@ def _fail(
         due_at=context.clock() + max(wait, pause),
         taken_at=context.clock() if problem is ReadingProblem.NOT_HERE else snapshot.taken_at,
     )
-    tx.questions.check_now(snapshot.project, context.clock())
+    Questions(tx).check_now(snapshot.project, context.clock())

@@ -8,6 +8,8 @@ from bot.model.jobs import About
 from bot.model.misses import SOURCES, Topic
 from bot.model.questions import QuestionKind, VisitorsQuery
 from bot.store import Transaction
+from bot.store.questions import Questions
+from bot.store.snapshots import Snapshots
 from bot.work.access import Allowed
 from bot.work.context import Context
 from bot.work.visitors.question import WANTED, answered, with_label
@@ -35,17 +37,19 @@ def _ask(
     context: Context, tx: Transaction, allowed: Allowed, query: VisitorsQuery, project: ProjectId
 ) -> Message | None:
     now, kind = context.clock(), QuestionKind.VISITORS
-    sources = [each for each in SOURCES[query.topic] if not tx.snapshots.is_not_here(project, each, now)]
+    sources = [each for each in SOURCES[query.topic] if not Snapshots(tx).is_not_here(project, each, now)]
     if not sources:
         return say.not_here(query)
-    if tx.questions.has_key(allowed.origin.key):
+    if Questions(tx).has_key(allowed.origin.key):
         return None
     is_final = context.analytics.is_final(query.period, now)
     found = [
-        tx.snapshots.request(project, query.period, with_pages=False, is_final=is_final, now=now, source=each)
+        Snapshots(tx).request(
+            project, query.period, with_pages=False, is_final=is_final, now=now, source=each
+        )
         for each in sources
     ]
-    tx.questions.add(
+    Questions(tx).add(
         allowed.origin,
         query,
         kind=kind,
@@ -58,8 +62,8 @@ def _ask(
         asked_at=now,
     )
     ids = [each.id for each in found]
-    tx.snapshots.try_again(ids, now)
-    tx.snapshots.want(ids, kind, now + WANTED)
+    Snapshots(tx).try_again(ids, now)
+    Snapshots(tx).want(ids, kind, now + WANTED)
     return None
 
 

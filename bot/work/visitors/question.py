@@ -29,6 +29,9 @@ from bot.model.questions import (
 )
 from bot.model.visitors import ReadingProblem, Snapshot, SnapshotState
 from bot.store import Transaction
+from bot.store.outbox import Outbox
+from bot.store.questions import Questions, Subscriptions
+from bot.store.snapshots import Snapshots
 from bot.work.access import Allowed
 from bot.work.context import Context, WorkerContext
 from bot.work.visitors.report import CURVE_WEEKS, build_report, misses_report, tell_digest
@@ -79,7 +82,7 @@ def ask(
     subscription: SubscriptionId | None = None,
 ) -> bool:
     """Store a question and request its first snapshot. Return False if its key is stored already."""
-    if tx.questions.has_key(origin.key):
+    if Questions(tx).has_key(origin.key):
         return False
     now, analytics, compared = context.clock(), context.analytics, query.compared
     is_digest = kind is QuestionKind.DIGEST
@@ -87,7 +90,7 @@ def ask(
     with_pages, older = dict.fromkeys(points, False), None
     if compared is not None:
         lead = min(query.period, compared).lead()
-        older = None if tx.snapshots.has_visits(project, lead.end, now) else lead
+        older = None if Snapshots(tx).has_visits(project, lead.end, now) else lead
         # Only its totals, if pages could not be compared.
         is_over = query.period.is_over(now, analytics.zone) and compared.is_over(now, analytics.zone)
         with_pages[compared] = is_over and compared.days == query.period.days
@@ -96,7 +99,7 @@ def ask(
     with_pages[query.period] = True
     # In one order, or PostgreSQL ends one of two transactions that add the same snapshots.
     found = {
-        period: tx.snapshots.request(
+        period: Snapshots(tx).request(
             project,
             period,
             with_pages=with_pages[period],
@@ -110,7 +113,7 @@ def ask(
         chart = []
     current = found[query.period]
     missed = request_missed(context, tx, project, query, now) if is_digest else []
-    added = tx.questions.add(
+    added = Questions(tx).add(
         origin,
         with_label(context, query, project),
         kind=kind,
@@ -124,8 +127,8 @@ def ask(
         missed=missed,
     )
     if origin.user:
-        tx.snapshots.try_again([each.id for each in (*found.values(), *missed)], now)
-    tx.snapshots.want([current.id], kind, now + WANTED)
+        Snapshots(tx).try_again([each.id for each in (*found.values(), *missed)], now)
+    Snapshots(tx).want([current.id], kind, now + WANTED)
     return added
 
 
@@ -141,12 +144,12 @@ def request_missed(
     wanted = {Source.SEARCHES: weeks, Source.VOTES: weeks[1:], Source.COMMENTS: weeks[1:]}
     wanted |= {Source.QUESTIONS: weeks}
     return [
-        tx.snapshots.request(
+        Snapshots(tx).request(
             project, week, with_pages=False, is_final=is_final(week, now), now=now, source=source
         )
         for source, periods in sorted(wanted.items())
         if not (query.section and source is Source.SEARCHES)
-        and not tx.snapshots.is_not_here(project, source, now)
+        and not Snapshots(tx).is_not_here(project, source, now)
         for week in periods
     ]
 
@@ -165,7 +168,7 @@ async def claim_questions(
     context: WorkerContext, limit: int, _full: Collection[str] = ()
 ) -> Sequence[Question]:
     """Claim the questions that are due, people's before digests."""
-    return await context.store.write(lambda tx: tx.questions.claim(context.claimer(), limit))
+    return await context.store.write(lambda tx: Questions(tx).claim(context.claimer(), limit))
 
 
 async def answer_question(context: WorkerContext, question: Question) -> None:
@@ -187,9 +190,9 @@ def _settle(context: WorkerContext, tx: Transaction, question: Question) -> None
         checked_at = context.after(context.timeouts.reading_seconds)
         failed = [each.due_at for each in awaited if each.state is SnapshotState.FAILED]
         checked_at = max(checked_at, *failed) if failed else checked_at
-        tx.snapshots.want([each.id for each in awaited], question.kind, checked_at + WANTED)
+        Snapshots(tx).want([each.id for each in awaited], question.kind, checked_at + WANTED)
         _tell_reading(tx, question, now)
-        tx.questions.put_back(question.id, context.owner, checked_at)
+        Questions(tx).put_back(question.id, context.owner, checked_at)
         return
     if question.kind is QuestionKind.DIGEST:
         told = tell_digest(context, tx, question, numbers)
@@ -200,19 +203,19 @@ def _settle(context: WorkerContext, tx: Transaction, question: Question) -> None
 
 
 def _finish(context: WorkerContext, tx: Transaction, question: Question, state: QuestionState) -> None:
-    tx.snapshots.want(question.snapshots, question.kind, None)
-    tx.questions.settle(question.id, context.owner, state)
+    Snapshots(tx).want(question.snapshots, question.kind, None)
+    Questions(tx).settle(question.id, context.owner, state)
 
 
 def _is_ended(tx: Transaction, question: Question) -> bool:
     """Return whether a digest's subscription was ended while its numbers were being fetched."""
-    subscription = tx.subscriptions.get(question.subscription) if question.subscription else None
+    subscription = Subscriptions(tx).get(question.subscription) if question.subscription else None
     return subscription is not None and subscription.state is SubscriptionState.ENDED
 
 
 def numbers_of(context: Context, tx: Transaction, question: Question) -> Numbers:
     """Return the snapshots of a question as they are stored."""
-    known = tx.snapshots.get(question.snapshots)
+    known = Snapshots(tx).get(question.snapshots)
     chart = tuple(known[each] for each in question.chart)
     older, was = (known[each] if each else None for each in (question.older, question.was))
     missed = tuple(known[each] for each in question.missed)
@@ -298,7 +301,7 @@ def _tell_reading(tx: Transaction, question: Question, now: datetime) -> None:
     age = now - question.asked_at
     if question.kind is QuestionKind.VISITORS and _QUIET <= age <= _NEWS:
         reading = _private_delivery(_reading_key(question), question, say.reading(question.query))
-        tx.outbox.add(reading, now)
+        Outbox(tx).add(reading, now)
 
 
 def _is_being_told(tx: Transaction, question: Question) -> bool:
@@ -306,8 +309,8 @@ def _is_being_told(tx: Transaction, question: Question) -> bool:
 
     If it waits, also for another try, the answer takes its place.
     """
-    tx.outbox.drop_waiting(_reading_key(question))
-    return tx.outbox.state_of(_reading_key(question)) in (DeliveryState.SENDING, DeliveryState.UNCLEAR)
+    Outbox(tx).drop_waiting(_reading_key(question))
+    return Outbox(tx).state_of(_reading_key(question)) in (DeliveryState.SENDING, DeliveryState.UNCLEAR)
 
 
 def _answer(
@@ -324,7 +327,7 @@ def _answer(
         message = say.not_readable(query, problem) if is_here else misses.not_here(query)
     else:
         message = say.budget_used_up(query, numbers.budget)
-    tx.outbox.add(_private_delivery(f"question:{question.id}:answer", question, message), now)
+    Outbox(tx).add(_private_delivery(f"question:{question.id}:answer", question, message), now)
     if is_read:
         send_file(tx, question, query.file_to, now)
 
@@ -374,7 +377,7 @@ def send_file(
         user=question.user if to is FileTo.PRIVATE else None,
         question=question.id,
     )
-    tx.outbox.add(file, now)
+    Outbox(tx).add(file, now)
 
 
 # ---- the buttons under an answer
@@ -385,7 +388,7 @@ _MOST_KEYS = 50
 
 def answered(context: Context, tx: Transaction, number: QuestionId) -> tuple[Question, Numbers] | Message:
     """Return an answered question with its numbers, or a message why they are not there (any more)."""
-    question = tx.questions.get(number)
+    question = Questions(tx).get(number)
     if question is None:
         return say.not_kept()
     if question.state is QuestionState.WAITING:
@@ -400,7 +403,7 @@ def _free_key(tx: Transaction, what: str) -> str | None:
     """Return an unused delivery key, also after a dead letter; None if the delivery is made or pending."""
     for count in range(_MOST_KEYS):
         key = f"{what}:{count}"
-        state = tx.outbox.state_of(key)
+        state = Outbox(tx).state_of(key)
         if state is None:
             return key
         if state is not DeliveryState.DEAD:
@@ -421,7 +424,7 @@ async def share(context: Context, allowed: Allowed, number: QuestionId) -> Messa
             return say.shared_before()
         message = _told(context, tx, question, numbers, shared_by=user)
         shared = NewDelivery.post(key, question.channel, user, message)
-        tx.outbox.add(replace(shared, question=number), context.clock())
+        Outbox(tx).add(replace(shared, question=number), context.clock())
         return None
 
     refusal = await context.store.write(post)

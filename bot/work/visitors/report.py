@@ -41,6 +41,11 @@ from bot.model.questions import (
 from bot.model.visitors import Analytics, Counts, Period, ReadingProblem, Snapshot, SnapshotState, day_start
 from bot.model.worth import MOST, Worth, chosen, worth_doing
 from bot.store import Transaction
+from bot.store.jobs import Jobs
+from bot.store.members import Channels
+from bot.store.outbox import Outbox
+from bot.store.questions import Subscriptions
+from bot.store.snapshots import Pages, Snapshots
 from bot.work.context import Context, WorkerContext
 
 log = structlog.get_logger(__name__)
@@ -70,9 +75,9 @@ def build_report(context: Context, tx: Transaction, query: VisitorsQuery, number
         was=was,
         site=now.totals,
         before=before,
-        pages=tx.pages.count(now.id, query.section),
+        pages=Pages(tx).count(now.id, query.section),
         top=tuple(
-            tx.pages.top(now.id, compared.id if compared else None, query.section, query.sort, query.top)
+            Pages(tx).top(now.id, compared.id if compared else None, query.section, query.sort, query.top)
         ),
         movements=_movements(tx, query, now, compared, now.totals),
         chart=points,
@@ -104,7 +109,7 @@ def _has_begun(tx: Transaction, query: VisitorsQuery, numbers: Numbers) -> bool:
     """Return whether the service's data is known to begin before all that is shown."""
     earliest = min(query.period, query.compared or query.period)
     read_at = min(each.taken_at for each in numbers.windows if each.taken_at is not None)
-    return tx.snapshots.has_visits(numbers.now.project, earliest.lead().end, read_at)
+    return Snapshots(tx).has_visits(numbers.now.project, earliest.lead().end, read_at)
 
 
 def compare(
@@ -158,7 +163,7 @@ def _movements(
     tx: Transaction, query: VisitorsQuery, now: Snapshot, compared: Snapshot | None, site: Counts
 ) -> Movements:
     """Return how pages moved. New and vanished pages need two snapshots with every page in them."""
-    section, pages = query.section, tx.pages
+    section, pages = query.section, Pages(tx)
     came = compared is not None and _is_whole(now) and _is_whole(compared)
     return Movements(
         risen=tuple(pages.moved(now.id, compared.id, section, up=True, limit=_NAMED)) if compared else (),
@@ -195,14 +200,14 @@ def tell_digest(context: WorkerContext, tx: Transaction, question: Question, num
     """
     now, key = context.clock(), f"question:{question.id}:answer"
     shown = context.projects.shown(question.project)
-    subscription = tx.subscriptions.get(question.subscription) if question.subscription else None
+    subscription = Subscriptions(tx).get(question.subscription) if question.subscription else None
     is_served = context.projects.serve(question.project)
     if is_served and numbers.now.totals is not None:
         weekly = _weekly_report(context, tx, question, numbers, subscription)
         post = NewDelivery.post(
             key, question.channel, question.user or None, digest_message(weekly, question.id)
         )
-        tx.outbox.add(replace(post, subscription=question.subscription, question=question.id), now)
+        Outbox(tx).add(replace(post, subscription=question.subscription, question=question.id), now)
         log.info("digest_told", question=question.id, week=question.query.period.first.isoformat())
         return True
     problem = (numbers.now.problem or ReadingProblem.LATE) if is_served else ReadingProblem.NOT_SERVED
@@ -210,18 +215,18 @@ def tell_digest(context: WorkerContext, tx: Transaction, question: Question, num
     week, reader, message = question.query.period, question.user, None
     if subscription is not None:
         reader, message = subscription.owner, say.missed(subscription, week, problem, shown)
-        tx.subscriptions.change(subscription.id, last_result=f"not told: {problem}", last_run_at=now)
+        Subscriptions(tx).change(subscription.id, last_result=f"not told: {problem}", last_run_at=now)
         if problem == ReadingProblem.NOT_SERVED:
-            tx.subscriptions.change(subscription.id, state=SubscriptionState.ENDED, next_run_at=None)
+            Subscriptions(tx).change(subscription.id, state=SubscriptionState.ENDED, next_run_at=None)
     message = message or say.digest_failed(question.channel, week, problem, shown)
     url = question.response_url
-    tx.outbox.add(NewDelivery.private(key, question.channel, reader, message, response_url=url), now)
+    Outbox(tx).add(NewDelivery.private(key, question.channel, reader, message, response_url=url), now)
     return False
 
 
 def _to_review(tx: Transaction, project: ProjectId, channel: ChannelId, now: datetime) -> ToReview:
-    jobs, count = tx.jobs.awaiting_review(project, channel, _MOST_TO_REVIEW)
-    return ToReview(tuple(jobs), now, count - len(jobs), tx.channels.reviewers(channel))
+    jobs, count = Jobs(tx).awaiting_review(project, channel, _MOST_TO_REVIEW)
+    return ToReview(tuple(jobs), now, count - len(jobs), Channels(tx).reviewers(channel))
 
 
 def _weekly_report(
@@ -233,7 +238,7 @@ def _weekly_report(
 ) -> WeeklyReport:
     zone, now, week = context.analytics.zone, context.clock(), question.query.period
     report = build_report(context, tx, question.query, numbers)
-    jobs = tx.jobs.asked_between(
+    jobs = Jobs(tx).asked_between(
         question.project, day_start(week.first, zone), day_start(week.end, zone), _MOST_JOBS
     )
     taken = [job.time_taken.total_seconds() for job in jobs if job.time_taken is not None]
@@ -243,7 +248,7 @@ def _weekly_report(
         median_time=timedelta(seconds=median(taken)) if taken else None,
         to_review=_to_review(tx, question.project, question.channel, now),
     )
-    recent = tx.jobs.asked_between(question.project, now - _RECENT, now, _RECENT_JOBS)
+    recent = Jobs(tx).asked_between(question.project, now - _RECENT, now, _RECENT_JOBS)
     worth = _worth(question, numbers, recent)
     read = (*numbers.chart, *(each for each in (numbers.was, numbers.now) if each))
     curve = tuple((snapshot.period, snapshot.totals) for snapshot in read)

@@ -16,6 +16,10 @@ from bot.model.prompts import Act
 from bot.model.questions import NOBODY, QuestionKind, Subscription, SubscriptionState, VisitorsQuery, Weekday
 from bot.model.visitors import Period, ReadingProblem, SnapshotState, last_full_week
 from bot.store import Transaction
+from bot.store.members import Audit
+from bot.store.outbox import Outbox
+from bot.store.questions import Questions, Subscriptions
+from bot.store.snapshots import Snapshots
 from bot.work.access import Allowed, zone_of
 from bot.work.context import Context, WorkerContext
 from bot.work.visitors.question import LATEST, WANTED, ask, request_missed
@@ -65,11 +69,11 @@ def _put(
 ) -> tuple[ProjectId, Subscription | None]:
     """Write the subscription unless it is the same. Return its project, and the one that there was."""
     project = request.project or context.project_of(tx, request.allowed.origin.channel).id
-    in_channel = tx.subscriptions.in_channel(request.allowed.origin.channel)
+    in_channel = Subscriptions(tx).in_channel(request.allowed.origin.channel)
     same = [each for each in in_channel if each.section == request.section and each.project == project]
     known = same[0] if same else None
     if known is None or not _is_same(known, request):
-        number = tx.subscriptions.put(
+        number = Subscriptions(tx).put(
             request.allowed.origin,
             project=project,
             section=request.section,
@@ -78,7 +82,7 @@ def _put(
             zone=request.zone,
             now=context.clock(),
         )
-        tx.audit.subscribed(Act.SUBSCRIBED, request.allowed.origin, number, project, context.clock())
+        Audit(tx).subscribed(Act.SUBSCRIBED, request.allowed.origin, number, project, context.clock())
     return project, known
 
 
@@ -105,7 +109,7 @@ async def unsubscribe(
         return section in (None, each.section or "") and project in (None, each.project)
 
     def end(tx: Transaction) -> Message:
-        known = tx.subscriptions.in_channel(allowed.origin.channel)
+        known = Subscriptions(tx).in_channel(allowed.origin.channel)
         meant = [each for each in known if is_meant(each)]
         if len(meant) > 1:
             return say.which_to_end(meant, context.projects)
@@ -118,7 +122,7 @@ async def unsubscribe_one(context: Context, allowed: Allowed, number: Subscripti
     """End the subscription with this number if it is one of the channel."""
 
     def end(tx: Transaction) -> Message:
-        known = tx.subscriptions.in_channel(allowed.origin.channel)
+        known = Subscriptions(tx).in_channel(allowed.origin.channel)
         meant = [each for each in known if each.id == number]
         return _end(context, tx, allowed.origin, meant, left=len(known) - len(meant))
 
@@ -129,14 +133,14 @@ def _end(
     context: Context, tx: Transaction, origin: Origin, meant: Sequence[Subscription], *, left: int
 ) -> Message:
     for each in meant:
-        tx.subscriptions.change(each.id, state=SubscriptionState.ENDED, next_run_at=None, response_url=None)
-        tx.audit.subscribed(Act.UNSUBSCRIBED, origin, each.id, each.project, context.clock())
+        Subscriptions(tx).change(each.id, state=SubscriptionState.ENDED, next_run_at=None, response_url=None)
+        Audit(tx).subscribed(Act.UNSUBSCRIBED, origin, each.id, each.project, context.clock())
     return say.unsubscribed(len(meant), left)
 
 
 async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
     """Return the list of a channel's subscriptions."""
-    found = await context.store.read(lambda tx: tx.subscriptions.in_channel(channel))
+    found = await context.store.read(lambda tx: Subscriptions(tx).in_channel(channel))
     return say.listed(found, context.clock(), context.projects)
 
 
@@ -152,8 +156,8 @@ async def digest_now(
 
     def add(tx: Transaction) -> tuple[ProjectId, bool]:
         project, now = named or context.project_of(tx, origin.channel).id, context.clock()
-        if not tx.questions.has_key(origin.key):
-            lately = tx.questions.digests_since(project, origin.channel, now - _ASKED_AGAIN)
+        if not Questions(tx).has_key(origin.key):
+            lately = Questions(tx).digests_since(project, origin.channel, now - _ASKED_AGAIN)
             if any(each.query.section == section for each in lately):
                 return project, False
         week = last_full_week(now, context.analytics.zone)
@@ -186,7 +190,7 @@ def _ask_digest(
 
 async def plan_digests(context: WorkerContext) -> int:
     """Post for new subscriptions, ask for the digests that are due, and request the numbers of the next."""
-    new = await context.store.read(lambda tx: tx.subscriptions.new(_AT_ONCE))
+    new = await context.store.read(lambda tx: Subscriptions(tx).new(_AT_ONCE))
     for subscription in new:
         await _post_first(context, subscription)
     if await context.store.write(lambda tx: _plan(context, tx)) or new:
@@ -200,18 +204,18 @@ async def _post_first(context: WorkerContext, subscription: Subscription) -> Non
     zone = known_zone or await zone_of(context, subscription.owner)
 
     def post_first(tx: Transaction) -> None:
-        changed = tx.subscriptions.change(
+        changed = Subscriptions(tx).change(
             subscription.id,
             was=SubscriptionState.NEW,
             revision=subscription.revision,
             state=SubscriptionState.PROVING,
             zone=zone,
         )
-        known = tx.subscriptions.get(subscription.id)
+        known = Subscriptions(tx).get(subscription.id)
         if changed and known is not None:
             key, words = f"subscription:{known.id}:first:{known.revision}", _first_words(context, tx, known)
             post = NewDelivery.post(key, known.channel, known.owner, words)
-            tx.outbox.add(replace(post, subscription=known.id), context.clock())
+            Outbox(tx).add(replace(post, subscription=known.id), context.clock())
 
     await context.store.write(post_first)
 
@@ -228,7 +232,7 @@ def _first_run(context: WorkerContext, tx: Transaction, subscription: Subscripti
     """Return when a new or changed subscription first runs. Skip a week that already has a digest."""
     run_at = subscription.weekly.next_after(context.clock())
     week = last_full_week(run_at, context.analytics.zone)
-    is_asked = tx.questions.has_key(_key(subscription, week))
+    is_asked = Questions(tx).has_key(_key(subscription, week))
     return subscription.weekly.next_after(run_at) if is_asked else run_at
 
 
@@ -243,7 +247,7 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
     A digest more than a day late is skipped. Return whether there were any.
     """
     now, analytics = context.clock(), context.analytics
-    coming = tx.subscriptions.due(now + _PLANNED_AHEAD, _AT_ONCE)
+    coming = Subscriptions(tx).due(now + _PLANNED_AHEAD, _AT_ONCE)
     ahead: list[tuple[Subscription, Period, datetime]] = []
     for each in coming:
         run_at = each.next_run_at or now
@@ -252,10 +256,10 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
             if analytics.is_final(week, now) and context.projects.serve(each.project):
                 ahead.append((each, week, run_at))
             continue
-        tx.subscriptions.change(each.id, next_run_at=each.weekly.next_after(now))
+        Subscriptions(tx).change(each.id, next_run_at=each.weekly.next_after(now))
         if now - run_at > LATEST:
             result = f"skipped: {ReadingProblem.DOWN}"
-            tx.subscriptions.change(each.id, last_result=result, last_run_at=run_at)
+            Subscriptions(tx).change(each.id, last_result=result, last_run_at=run_at)
             log.warning("digest_skipped", subscription=each.id, run_at=run_at.isoformat())
             continue
         origin = Origin(_key(each, week), NOBODY, each.channel)
@@ -275,17 +279,17 @@ def _read_ahead(
     busy = set[ProjectId]()
     for each, week, run_at in coming:
         pages = [
-            tx.snapshots.request(each.project, period, with_pages=True, is_final=True, now=now)
+            Snapshots(tx).request(each.project, period, with_pages=True, is_final=True, now=now)
             for period in week.earlier(2)
         ]
-        tx.snapshots.want([page.id for page in pages], QuestionKind.DIGEST, run_at + WANTED)
+        Snapshots(tx).want([page.id for page in pages], QuestionKind.DIGEST, run_at + WANTED)
         if any(page.state is SnapshotState.REQUESTED for page in pages):
             busy.add(budget_of(each.project))
     for each, week, run_at in coming:
         if budget_of(each.project) not in busy:
             query = VisitorsQuery(week, week.before(), each.section)
             missed = request_missed(context, tx, each.project, query, now)
-            tx.snapshots.want([part.id for part in missed], QuestionKind.DIGEST, run_at + WANTED)
+            Snapshots(tx).want([part.id for part in missed], QuestionKind.DIGEST, run_at + WANTED)
 
 
 # ---- what came of a post
@@ -295,11 +299,11 @@ def posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     """Activate the subscription after its first post; note the result after a later one."""
     subscription = _of(tx, delivery)
     if delivery.what.question is not None:
-        tx.subscriptions.change(subscription.id, last_result="posted", last_run_at=context.clock())
+        Subscriptions(tx).change(subscription.id, last_result="posted", last_run_at=context.clock())
         return
     next_run_at, active = _first_run(context, tx, subscription), SubscriptionState.ACTIVE
     was = SubscriptionState.PROVING
-    tx.subscriptions.change(
+    Subscriptions(tx).change(
         subscription.id, was=was, state=active, next_run_at=next_run_at, response_url=None
     )
 
@@ -309,7 +313,7 @@ def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, why: No
 
     A refusal that only the operator can solve, such as a revoked token, does not pause the subscription.
     """
-    known, now, change, bot_name = _of(tx, delivery), why.at, tx.subscriptions.change, context.bot_name
+    known, now, change, bot_name = _of(tx, delivery), why.at, Subscriptions(tx).change, context.bot_name
     shown, url = context.projects.shown(known.project), None
     if delivery.what.question is None:
         if not change(known.id, was=SubscriptionState.PROVING, state=SubscriptionState.ENDED):
@@ -326,11 +330,11 @@ def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, why: No
             return
     log.warning("subscription_refused", subscription=known.id, channel=known.channel)
     key = f"{delivery.what.key}:{what}"
-    tx.outbox.add(NewDelivery.private(key, known.channel, known.owner, message, response_url=url), now)
+    Outbox(tx).add(NewDelivery.private(key, known.channel, known.owner, message, response_url=url), now)
 
 
 def _of(tx: Transaction, delivery: Delivery) -> Subscription:
-    subscription = tx.subscriptions.get(delivery.what.subscription) if delivery.what.subscription else None
+    subscription = Subscriptions(tx).get(delivery.what.subscription) if delivery.what.subscription else None
     if subscription is None:
         raise LookupError(f"delivery {delivery.id} belongs to no subscription")
     return subscription

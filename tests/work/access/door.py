@@ -26,6 +26,7 @@ from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Transaction
 from bot.store import schema as s
+from bot.store.members import Members
 from bot.store.queues import Queue
 from bot.work.jobs.missed import Gap
 from bot.work.visitors.subscriptions import plan_digests
@@ -174,7 +175,7 @@ async def open_door(room: ChannelId, owner: UserId, inside: Iterable[UserId], **
 async def know(door: Door, user: UserId, access: Access) -> None:
     """Let the bot know somebody already."""
     rule, clock = door.office.context.access_policy.rule, door.office.clock
-    await door.office.store.write(lambda tx: tx.members.remember(user, access, rule, clock()))
+    await door.office.store.write(lambda tx: Members(tx).remember(user, access, rule, clock()))
 
 
 def _fill(tx: Transaction, room: ChannelId, owner: UserId) -> None:

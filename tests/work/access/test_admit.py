@@ -15,6 +15,7 @@ from bot.model.access import Profile
 from bot.model.ids import ChannelId
 from bot.model.jobs import JobState
 from bot.store.deadline import Deadline, within
+from bot.store.members import Members
 from bot.work import access
 from bot.work.access import Untold, admit
 from tests.builders import ANA, BEN, let_in, origin
@@ -70,7 +71,10 @@ async def test_buttons_of_job_in_unlisted_channel_do_nothing(office: Office, act
 async def test_the_word_of_the_hour_is_kept_in_the_store(office: Office) -> None:
     rule = office.context.access_policy.rule
     told = await asyncio.gather(
-        *(office.store.write(lambda tx: tx.members.may_tell_denied(ANA, rule, office.clock())) for _ in "abc")
+        *(
+            office.store.write(lambda tx: Members(tx).may_tell_denied(ANA, rule, office.clock()))
+            for _ in "abc"
+        )
     )
     assert sorted(told) == [False, False, True]
 

@@ -14,6 +14,7 @@ from bot.model.ids import ChannelId, MessageTs, UserId
 from bot.model.jobs import Earlier, LeftOut, SharedFile, TakeThread, ThreadRef
 from bot.model.prompts import PromptRequest
 from bot.slack.client import refused
+from bot.store.prompts import Prompts
 from bot.work.jobs.ask import ask
 from bot.work.jobs.attachments import OfferedThread, offer_thread
 from bot.work.ports import Said, SlackUnclear
@@ -152,9 +153,9 @@ async def test_what_went_along_is_forgotten_and_never_logged(office: Office) -> 
         await asked(office, "Fix the page")
         await office.ends()
     assert "Sesame" not in str(logged)
-    assert await office.store.read(lambda tx: tx.prompts.attachments(1)) != []  # type: ignore[arg-type]
+    assert await office.store.read(lambda tx: Prompts(tx).attachments(1)) != []  # type: ignore[arg-type]
     await forget_person(office.store, ANA)
-    assert await office.store.read(lambda tx: tx.prompts.attachments(1)) == []  # type: ignore[arg-type]
+    assert await office.store.read(lambda tx: Prompts(tx).attachments(1)) == []  # type: ignore[arg-type]
 
 
 NOTES = SharedFile("notes.txt", 9, is_text=True, url="https://files.slack.com/notes")

@@ -14,6 +14,8 @@ from bot.model.access import ts_at
 from bot.model.ids import ChannelId, MessageTs, PromptId
 from bot.model.jobs import JobState
 from bot.store import LeaseLost, Store, Transaction
+from bot.store.jobs import Jobs
+from bot.store.prompts import Prompts
 from bot.work.jobs.thread_events import TooEarly
 from bot.work.ports import SlackUnclear
 from tests.builders import BEN, CHANNEL
@@ -44,11 +46,11 @@ async def waiting(office: Office, text: str = f"{AT_BOT} Add a page", **options:
 
 async def test_an_edit_while_a_worker_prepares_the_prompt_is_not_lost(office: Office) -> None:
     ts = await office.hears(f"{AT_BOT} Add a page")
-    [claimed] = await office.store.write(lambda tx: tx.prompts.claim_new(office.context.claimer(), 5))
+    [claimed] = await office.store.write(lambda tx: Prompts(tx).claim_new(office.context.claimer(), 5))
     await office.corrects(ts, f"{AT_BOT} Add two pages")
     step = lifecycle.prompt_prepared(claimed, "Add a page")
     with pytest.raises(LeaseLost):
-        await office.store.write(lambda tx: tx.prompts.apply(claimed.id, step, owner="one"))
+        await office.store.write(lambda tx: Prompts(tx).apply(claimed.id, step, owner="one"))
     await office.settle()
     assert office.sent() == ["Add two pages"]
 
@@ -59,13 +61,13 @@ async def test_a_worker_that_claims_an_edited_prompt_anew_does_not_write_what_it
     """The same process holds the lease both times."""
     ts = await office.hears(f"{AT_BOT} Add a page")
     claimer, number = office.context.claimer(), PromptId(1)
-    read = await office.store.read(lambda tx: tx.prompts.get(number))
+    read = await office.store.read(lambda tx: Prompts(tx).get(number))
     assert read is not None
     step = lifecycle.prompt_prepared(read, "Add a page")
     await office.corrects(ts, f"{AT_BOT} Add two pages")
-    await office.store.write(lambda tx: tx.prompts.claim_new(claimer, 5))
+    await office.store.write(lambda tx: Prompts(tx).claim_new(claimer, 5))
     with pytest.raises(LeaseLost):
-        await office.store.write(lambda tx: tx.prompts.apply(number, step, owner=claimer.owner))
+        await office.store.write(lambda tx: Prompts(tx).apply(number, step, owner=claimer.owner))
     office.limit(100)
     await office.pass_time(3_700)
     assert office.sent()[-1] == "Add two pages"
@@ -79,7 +81,7 @@ async def test_only_the_author_changes_a_prompt(office: Office) -> None:
 
 async def test_an_edit_of_talk_is_left_alone(office: Office) -> None:
     await edits(office, MessageTs("1700000777.000001"), f"{AT_BOT} Add a page")
-    assert await office.store.read(lambda tx: tx.jobs.newest(5)) == []
+    assert await office.store.read(lambda tx: Jobs(tx).newest(5)) == []
 
 
 @pytest.mark.parametrize(("text", "is_sent"), [(f"{AT_BOT} Add two pages", ["Add two pages"]), (None, [])])
@@ -137,7 +139,7 @@ async def test_no_other_change_comes_again(office: Office) -> None:
     await office.hears(f"{AT_BOT} jobs", ts=now)
     await changes(f"{AT_BOT} jobs", now)
     await changes("Add a page", ts_at(office.clock() - timedelta(minutes=11)), DIRECT)
-    assert await office.store.read(lambda tx: tx.jobs.newest(5)) == []
+    assert await office.store.read(lambda tx: Jobs(tx).newest(5)) == []
 
 
 class Overtaken(Store):

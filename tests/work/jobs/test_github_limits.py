@@ -16,6 +16,8 @@ from bot.model.ids import JobNumber
 from bot.model.jobs import JobState
 from bot.model.outbox import DeliveryKind
 from bot.store import Transaction, schema
+from bot.store.jobs import Jobs
+from bot.store.pull_requests import PullRequests
 from tests.builders import NOW, add_job, rows_of
 from tests.work.drains import look_at_pull_requests
 from tests.work.office import Office
@@ -72,7 +74,7 @@ async def open_ones(office: Office, count: int, *, has_token: bool) -> Host:
 
 
 def _watch(number: JobNumber, link: str, tx: Transaction) -> None:
-    tx.pull_requests.watch(tx.jobs.known(number), link, NOW)
+    PullRequests(tx).watch(Jobs(tx).known(number), link, NOW)
 
 
 async def hours_pass(office: Office, hours: int) -> None:

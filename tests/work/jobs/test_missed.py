@@ -11,6 +11,7 @@ from bot.commands import catalogue
 from bot.model.access import ts_at
 from bot.store import DatabaseTrouble
 from bot.store import schema as s
+from bot.store.conversations import Conversations
 from bot.work.jobs.missed import Gap, forget_conversations
 from bot.work.jobs.thread_events import TooEarly
 from bot.work.ports import (
@@ -108,7 +109,7 @@ async def test_a_thread_that_is_read_before_its_face_is_found_is_read_once_more(
     reply = await _missed_in_doubt(office)
     office.slack.said[:] = [replace(reply, parent=BOT)]
     now = office.clock()
-    await office.store.write(lambda tx: tx.conversations.read_later(reply.origin, now))
+    await office.store.write(lambda tx: Conversations(tx).read_later(reply.origin, now))
     await read_on(office, 1)
     assert await prompts(office) == ["Add a quickstart"]
     await office.settle(10)

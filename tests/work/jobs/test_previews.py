@@ -8,6 +8,8 @@ from sqlalchemy import select
 
 from bot.model.ids import Block
 from bot.model.previews import PreviewState
+from bot.store.previews import Previews
+from bot.store.retention import Retention
 from bot.store.schema import previews
 from tests.builders import ANA, BEN, rows_of
 from tests.fakes import PREVIEW
@@ -50,7 +52,7 @@ async def pressed(office: Office, action: str = "preview", **options: object) ->
 
 async def state(office: Office, number: int = 1) -> PreviewState | None:
     job = await office.job(number)
-    preview = await office.store.read(lambda tx: tx.previews.get(job.number))
+    preview = await office.store.read(lambda tx: Previews(tx).get(job.number))
     return preview.state if preview else None
 
 
@@ -58,7 +60,7 @@ async def test_a_job_that_is_forgotten_while_its_preview_is_asked_for_stays_forg
     job = await agent.job()
 
     async def forgotten() -> httpx.Response:
-        await agent.store.write(lambda tx: tx.retention.forget_job(job.number))
+        await agent.store.write(lambda tx: Retention(tx).forget_job(job.number))
         return httpx.Response(202, json={"statusId": "build-1", "previewUrl": PREVIEW})
 
     await agent.press("preview", "1")
@@ -75,7 +77,7 @@ async def test_who_asked_for_a_preview_is_forgotten_once_it_is_there_and_the_nex
     agent: Office,
 ) -> None:
     async def forgotten() -> None:
-        await agent.store.write(lambda tx: tx.retention.forget_person(BEN, 10))
+        await agent.store.write(lambda tx: Retention(tx).forget_person(BEN, 10))
 
     await agent.press("preview", "1", user=BEN)
     await agent.works(deliver_due)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from bot.commands.catalogue import take_message
 from bot.model.ids import ChannelId, MessageTs
 from bot.model.prompts import PromptRequest
+from bot.store.jobs import Jobs
 from bot.work.jobs.ask import ask
 from bot.work.ports import Mention
 from tests.builders import ANA, BEN, CHANNEL, let_in, origin
@@ -69,7 +70,7 @@ async def test_what_many_ask_at_the_same_moment_is_stored_together_and_each_once
     stored = {each.job for each in asked if not (each.repeated or each.same)}
     assert len(stored) == 4
     assert [each.job for each in asked[16:]] == [each.job for each in asked[:16]]
-    jobs = await office.store.read(lambda tx: tx.jobs.newest(100))
+    jobs = await office.store.read(lambda tx: Jobs(tx).newest(100))
     assert {job.number for job in jobs} == stored
     assert sorted((job.requester, job.text) for job in jobs) == sorted(
         {(allowed.user, request.raw) for allowed, request in requests}
@@ -83,4 +84,4 @@ async def test_one_that_cannot_be_stored_keeps_no_other_from_it(office: Office) 
     asked = (ask(office.context, let_in(each), PromptRequest(each.key)) for each in origins)
     told = await asyncio.gather(*asked, return_exceptions=True)
     assert [isinstance(each, Exception) for each in told] == [False, False, False, True]
-    assert len(await office.store.read(lambda tx: tx.jobs.newest(100))) == 3
+    assert len(await office.store.read(lambda tx: Jobs(tx).newest(100))) == 3

@@ -10,6 +10,7 @@ from bot.model.ids import JobNumber
 from bot.model.jobs import JobState
 from bot.model.prompts import PromptState
 from bot.store import Store, Transaction
+from bot.store.prompts import Prompts
 from tests.work.drains import submit_prompts
 from tests.work.office import Office
 
@@ -26,7 +27,7 @@ class SuspendedStore(Store):
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
         result = await super().write(change)
-        found = await self.read(lambda tx: tx.prompts.starting(JobNumber(1)))
+        found = await self.read(lambda tx: Prompts(tx).starting(JobNumber(1)))
         if self.suspended and found is not None and found.state is PromptState.SENDING:
             suspended, self.suspended = self.suspended, None
             await suspended()

@@ -14,7 +14,10 @@ from bot.model.ids import JobNumber
 from bot.model.jobs import QueueWhy, Wait
 from bot.operator.rows import wait_words
 from bot.store import Claimer
+from bot.store.jobs import Jobs
+from bot.store.prompts import Prompts
 from bot.store.schema import jobs
+from bot.store.waits import Waits
 from bot.work.ports import SlackThrottled
 from tests.builders import BEN, NOW, execute
 from tests.work.drains import deliver_due, poll_jobs, prepare_prompts, submit_prompts
@@ -24,7 +27,7 @@ _Story = Callable[[Office], Awaitable[object]]
 
 
 async def waiting(office: Office, number: int = 1) -> Sequence[Wait]:
-    return await office.store.read(lambda tx: tx.waits.of_job(JobNumber(number), office.clock()))
+    return await office.store.read(lambda tx: Waits(tx).of_job(JobNumber(number), office.clock()))
 
 
 async def asked(office: Office) -> None:
@@ -136,7 +139,7 @@ async def test_a_prompt_behind_an_unconfirmed_one_waits_for_the_same_person(offi
     office.docs.answer_instead("create", httpx.Response(500))
     await submit_prompts(office.context)
     assert [each.why for each in await waiting(office)][:2] == [QueueWhy.PERSON] * 2
-    assert await office.store.read(lambda tx: tx.waits.all_prompts(office.clock())) == []
+    assert await office.store.read(lambda tx: Waits(tx).all_prompts(office.clock())) == []
 
 
 async def test_only_a_prompt_that_a_worker_can_take_is_stuck(office: Office) -> None:
@@ -152,7 +155,7 @@ async def test_only_a_prompt_that_a_worker_can_take_is_stuck(office: Office) -> 
 
 async def test_a_prompt_that_a_process_holds_counts_as_stuck(office: Office) -> None:
     await office.ask("Add a page")
-    await office.store.write(lambda tx: len(tx.prompts.claim_new(Claimer("other", office.clock(), 60.0), 1)))
+    await office.store.write(lambda tx: len(Prompts(tx).claim_new(Claimer("other", office.clock(), 60.0), 1)))
     office.clock.pass_seconds(30)
     [found] = await waiting(office)
     assert (found.why, found.stuck_since) == (None, NOW)
@@ -173,6 +176,6 @@ async def test_a_message_that_slack_puts_off_waits_until_then(office: Office) ->
 async def test_a_reason_that_0_2_0_stored_reads_as_the_limit(office: Office) -> None:
     await limit_used_up(office)
     await execute(office.store, update(jobs).where(jobs.c.number == 2).values(queue_why="share"))
-    job = await office.store.read(lambda tx: tx.jobs.known(JobNumber(2)))
+    job = await office.store.read(lambda tx: Jobs(tx).known(JobNumber(2)))
     assert job.queue_why is QueueWhy.LIMIT
     assert "has no use free for it" in await office.told("/docs-agent", "status 2")

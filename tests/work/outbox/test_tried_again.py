@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from bot.model import lifecycle
 from bot.slack.client import refused
+from bot.store.outbox import Outbox
 from tests.work.office import Office
 
 
 async def retry(office: Office) -> None:
     """Try the only dead letter again."""
     [letter] = [
-        each for each in await office.store.read(lambda tx: tx.outbox.dead_letters(10)) if each.can_go
+        each for each in await office.store.read(lambda tx: Outbox(tx).dead_letters(10)) if each.can_go
     ]
     step = lifecycle.delivery_retried(office.clock())
-    assert await office.store.write(lambda tx: tx.outbox.retry_dead_letter(letter.number, step))
+    assert await office.store.write(lambda tx: Outbox(tx).retry_dead_letter(letter.number, step))
     await office.settle()
 
 
@@ -37,5 +38,5 @@ async def test_an_end_that_was_said_after_all_is_found_and_not_said_twice(office
     await office.settle()
     await retry(office)
     assert len(office.said()) == 1
-    letters = await office.store.read(lambda tx: tx.outbox.dead_letters(10))
+    letters = await office.store.read(lambda tx: Outbox(tx).dead_letters(10))
     assert [letter for letter in letters if letter.can_go] == []

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from bot.model.ids import ChannelId, MessageTs
+from bot.store.outbox import Outbox
 from tests.builders import ANA, new_store
 from tests.fakes import FakeSlack
 from tests.work.drains import deliver_due
@@ -59,5 +60,5 @@ async def test_an_end_that_cannot_be_said_is_given_up_and_told_directly(
     await a_day(office)
     assert slack.tries <= 12
     assert [user for user, _, _ in slack.direct] == [ANA]
-    [letter] = await office.store.read(lambda tx: tx.outbox.dead_letters(10))
+    [letter] = await office.store.read(lambda tx: Outbox(tx).dead_letters(10))
     assert letter.reason == "unexpected_error"

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bot.model.visitors import Counts, PageCounts, Period, Snapshot
 from bot.store import Transaction
+from bot.store.snapshots import Pages, Snapshots
 from tests.builders import NOW, new_store
 from tests.site import Rows, Site, Visit
 from tests.work.asking import DAY, START
@@ -25,8 +26,8 @@ async def newest_snapshot(office: Office, period: Period) -> tuple[Counts | None
 
     def look(tx: Transaction) -> tuple[Snapshot, Sequence[PageCounts]]:
         project = office.context.projects.default.id
-        known = tx.snapshots.request(project, period, with_pages=False, is_final=True, now=office.clock())
-        return known, tx.pages.following(known.id, None, limit=9_999)[0]
+        known = Snapshots(tx).request(project, period, with_pages=False, is_final=True, now=office.clock())
+        return known, Pages(tx).following(known.id, None, limit=9_999)[0]
 
     known, pages = await office.store.read(look)
     return known.totals, {page.path: page.now for page in pages}, known.repeated
