@@ -1,4 +1,4 @@
-"""The command line. Each command imports what it needs: most need far less than the whole bot."""
+"""The command line. Commands import their own parts, since most need far less than the whole bot."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _day(given: str) -> date:
 
 
 def _run(*, intake: bool, workers: bool) -> NoReturn:
-    # What is imported stays for good. Looking for garbage meanwhile would take an eighth of the start.
+    # Imported modules stay for good. Collecting garbage during the imports would take an eighth of the start.
     gc.disable()
     from bot.app import Roles
     from bot.operator.running import run
@@ -129,12 +129,12 @@ def migrate() -> None:
 @click.option(
     "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many at the most."
 )
-@click.option("--retry", type=_NUMBER, metavar="LETTER", help="Try again what could not be said.")
+@click.option("--retry", type=_NUMBER, metavar="LETTER", help="Deliver an undelivered message again.")
 @click.option("--forget", "over", type=_NUMBER, metavar="JOB", help="Forget the texts and people of a job.")
 def jobs(
     number: int | None, limit: int, retry: int | None, over: int | None, **only: Unpack[JobFilter]
 ) -> None:
-    """The newest jobs, or one, and what could not be said; needs only DATABASE_URL."""
+    """List the newest jobs, or one, and undelivered messages; needs only DATABASE_URL."""
     from bot.operator.rows import forgotten, listed, retried, shown
 
     if sum(each is not None for each in (number, retry, over)) > 1:
@@ -155,7 +155,7 @@ def jobs(
 @click.option("--user", metavar="USER", help="Only what this person (a Slack user id, U…) did.")
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of CSV.")
 def audit(first: date | None, user: str | None, as_json: bool) -> None:
-    """Who asked, steered, withdrew, subscribed, when, and the end of it; needs only DATABASE_URL."""
+    """List requests, follow-ups, withdrawals and subscriptions; needs only DATABASE_URL."""
     from bot.operator.rows import write_audit
 
     since = datetime.combine(first, time(), UTC) if first else None
@@ -166,7 +166,7 @@ def audit(first: date | None, user: str | None, as_json: bool) -> None:
 @cli.command()
 @click.argument("user")
 def forget(user: str) -> None:
-    """Forget what one person (a Slack user id, U…) wrote, and them; needs only DATABASE_URL."""
+    """Forget one person (a Slack user id, U…) and their texts; needs only DATABASE_URL."""
     from bot.operator.rows import forget_user
 
     with_store(lambda store: forget_user(store, user), "USER")
@@ -201,7 +201,7 @@ def backup(file: Path) -> None:
 @cli.command()
 @click.argument("file", type=_FILE)
 def restore(file: Path) -> None:
-    """Put a backup back while no bot runs, and keep what was there; needs only DATABASE_URL."""
+    """Put a backup back while no bot runs, and keep the present file; needs only DATABASE_URL."""
     from bot.operator.rows import restored
 
     settings = loaded(DatabaseSettings)
@@ -235,7 +235,7 @@ def _target(given: str) -> Path:
 def visitors(
     first: date, last: date, path: str, project: str, csv: Path | None, as_json: bool, topic: str | None
 ) -> None:
-    """Who read the docs between two days, both included, in UTC; needs only the settings DOCS_…."""
+    """Count the readers between two days, both included, in UTC; needs only the settings DOCS_…."""
     from bot.operator.visitors import STDOUT, ExportError, Wanted, check_days
 
     now = datetime.now(UTC)
@@ -290,7 +290,7 @@ async def _exported(
 @click.option("--try", "channel", metavar="CHANNEL", help="Also try posts and a button in this channel (C…).")
 @click.option("--as", "user", metavar="USER", help="With --try: who you are in Slack (U…).")
 def doctor(as_json: bool, channel: str | None, user: str | None) -> None:
-    """Say what is wrong with this installation; exits with 1 when something is."""
+    """Check this installation; exits with 1 on a problem."""
     from bot.operator.doctor import diagnose, diagnose_broken
 
     if channel is None and user:

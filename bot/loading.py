@@ -1,4 +1,4 @@
-"""Where settings come from, the environment and a ``.env`` file, and how their problems are told."""
+"""Sources of settings, the environment and a ``.env`` file, and messages about wrong values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SettingsError(Exception):
 
 
 def words_of(problem: Mapping[str, Any]) -> str:
-    """Return what pydantic or a validator says of a value, without the value."""
+    """Return pydantic's or a validator's message about a value, without the value."""
     words = str(problem["msg"]).removeprefix("Value error, ")
     return "is missing" if problem["type"] == "missing" else f"{words[0].lower()}{words[1:]}"
 
@@ -51,7 +51,7 @@ class _Variables(EnvSettingsSource):
 
 
 class LoadedSettings(BaseSettings):
-    """What all settings have in common: where they come from, and how their problems are told."""
+    """Base class of all settings: their sources, and messages about wrong values."""
 
     model_config = SettingsConfigDict(
         frozen=True, hide_input_in_errors=True, enable_decoding=False, validate_default=False
@@ -112,5 +112,5 @@ class LoadedSettings(BaseSettings):
         return self._warnings
 
     def _misfits(self, _found: Mapping[str, str | None]) -> Iterator[str]:
-        """Return what is missing or does not fit together. A wrong value is its default here."""
+        """Return missing or conflicting settings. A wrong value is replaced by its default here."""
         yield from ()

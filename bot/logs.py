@@ -25,7 +25,7 @@ _SELDOM_SECONDS = 60.0
 _MOST_KNOWN = 1_000
 _TROUBLE = frozenset({"warning", "error", "critical"})
 _COUNTING = frozenset({"request", "attempts", "failures", "deaf_seconds", "exc_info", "timestamp"})
-"""What differs between two lines about the same trouble."""
+"""Fields that differ between two lines about the same trouble."""
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Unicode categories of the characters with which a text could steer a terminal or change how it reads."""
 _SHORTEST = 6
@@ -46,7 +46,7 @@ _QUIET = {
     "httpx": logging.WARNING,
     "sqlalchemy": logging.WARNING,
 }
-"""The lowest level that is logged for each library, whatever LOG_LEVEL is."""
+"""The lowest level that is logged for each library, at every LOG_LEVEL."""
 
 
 def _is_loud(record: logging.LogRecord) -> bool:
@@ -102,7 +102,7 @@ class Redactor:
 class _Lines:
     """A structlog logger that writes to standard error.
 
-    Python's own logging would make and copy a record of each line, which doubles what a line costs.
+    Python's own logging would make and copy a record of each line, which doubles the cost of a line.
     """
 
     def __init__(self, name: str = "") -> None:
@@ -125,7 +125,7 @@ def _as_json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
 
 
 def mask(text: str, secrets: Sequence[str] = ()) -> str:
-    """Return a text with these secrets and whatever looks like one removed."""
+    """Return a text without these secrets and without anything that looks like one."""
     return Redactor(secrets).text(text)
 
 
@@ -183,7 +183,7 @@ def terminal_safe(text: str) -> str:
 
 def _safe_values(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Make every text safe for a terminal; only tracebacks keep their lines."""
-    # Other values are shown as their repr, which escapes what is in them.
+    # Other values are shown as their repr, which escapes their characters.
     safe = {key: terminal_safe(value) for key, value in event.items() if isinstance(value, str)}
     one_line = {key: text.replace("\n", "\\n") for key, text in safe.items() if key != "exception"}
     return {**event, **safe, **one_line}
@@ -210,8 +210,8 @@ def reference(key: str) -> str:
 class Seldom:
     """A structlog processor that logs the same trouble at most once a minute.
 
-    The next line says in ``left_out`` how many there were between. Lines are the same when all that they say
-    is, except for what counts attempts. Other lines than warnings and errors all pass.
+    The next line counts the omitted ones in ``left_out``. Lines are the same when all their values
+    are equal, counts of attempts excepted. Lines below the level of a warning all pass.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:

@@ -58,7 +58,7 @@ def _without_key(run: str) -> str:
 
 
 def _without_grants(after_scheme: str) -> str:
-    """Return what follows the scheme of an address, without a password and without what grants something."""
+    """Return the part of an address after its scheme, without passwords and tokens."""
     place, slash, path = after_scheme[3:].partition("/")
     user, at, host = place.rpartition("@")
     user = HIDDEN if ":" in user else user
@@ -67,7 +67,7 @@ def _without_grants(after_scheme: str) -> str:
     return f"://{user}{at}{host}{slash}{path}"
 
 
-# ---- what people and programs write
+# ---- texts of people and programs
 
 _TOKEN = re.compile(r"[^\s<>()\[\]{},;\"'`“”‘’|]+")
 _RUN = re.compile(r"[A-Za-z0-9_-]+")
@@ -84,7 +84,7 @@ _NUMERAL = re.compile(r"\+?\(?[0-9](?:[ \u00a0\u202f()/.-]{0,3}[0-9])+")
 
 
 def masked(text: str, *, is_readers: bool = False) -> str:
-    """Return a text without what looks like a key, a password, or the number of a card, phone or account.
+    """Mask everything that looks like a key, a password, or the number of a card, phone or account.
 
     ``is_readers``: readers' words are kept without email, web and IP addresses, too, and without any value of
     a key, since nobody has to act on them.
@@ -116,7 +116,7 @@ def has_key(text: str) -> bool:
 
 
 def _each_token(text: str, mask: Callable[[str, str], str]) -> str:
-    """Replace each token by what ``mask`` returns of it and of the name before it, if it is a secret's."""
+    """Replace each token by ``mask`` of it and of the name before it, if the name is a secret's."""
     name = ""
 
     def replace(found: re.Match[str]) -> str:
@@ -186,14 +186,14 @@ def _has_digit(text: str) -> bool:
 
 
 def _masked_iban(found: re.Match[str]) -> str:
-    """Return what stands for a bank account. https://www.iso.org/standard/81090.html"""
+    """Return the placeholder of a bank account. https://www.iso.org/standard/81090.html"""
     account = "".join(filter(str.isalnum, found[0])).upper()
     value = int("".join(str(int(sign, 36)) for sign in account[4:] + account[:4]))
     return _NUMBER if value % 97 == 1 else found[0]
 
 
 def _masked_number(found: re.Match[str]) -> str:
-    """Return what stands for the number of a card or a phone that is written in groups of digits."""
+    """Return the placeholder of a card or phone number that is written in groups of digits."""
     groups = re.findall("[0-9]+", found[0])
     sizes, digits = tuple(map(len, groups)), "".join(groups)
     around = (

@@ -138,7 +138,7 @@ def sqlalchemy_url(value: str) -> str:
 
 
 def _listed(pattern: str, what: str, read: Callable[[str], str] = str) -> BeforeValidator:
-    """Return a parser of what stands with commas or blanks between, each of which ``read`` returns."""
+    """Return a parser of a list with commas or blanks between; ``read`` parses one item."""
 
     def parse(value: str) -> frozenset[str]:
         try:
@@ -200,7 +200,7 @@ class ProjectEntry(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SettingNames:
-    """Where the settings have what is used for a project."""
+    """The names of the settings that apply to a project."""
 
     id: str = "DOCS_PROJECT_ID"
     key: str = "DOCS_API_KEY"
@@ -211,7 +211,7 @@ class SettingNames:
 class DocsProject:
     """A project that the bot serves, with the address and the key that are used for it.
 
-    ``name`` is what people type, ``label`` what they read, ``named`` where the settings have the rest.
+    ``name`` is typed by people, ``label`` is shown to them, ``named`` has the names of its settings.
     """
 
     name: str
@@ -223,7 +223,7 @@ class DocsProject:
 
 
 def _project_entries(text: str) -> dict[str, ProjectEntry]:
-    """Parse DOCS_PROJECTS. Raises ValueError, which names entries and never quotes what they hold."""
+    """Parse DOCS_PROJECTS. Raises ValueError, which names entries and never quotes their values."""
     try:
         members = json.loads(text, object_pairs_hook=tuple)  # also those of one name
     except (ValueError, RecursionError):
@@ -242,7 +242,7 @@ def _project_entries(text: str) -> dict[str, ProjectEntry]:
             continue
         if name in entries:
             wrong.append(f"has two entries {name}")
-        # Rows of the database belong to an id, whatever its address.
+        # Rows of the database belong to an id, not to its address.
         same = [other for other in entries if entries[other].id == entry.id]
         wrong += [f'{other} and {name} have the same "id"' for other in same]
         entries[name] = entry
@@ -351,7 +351,7 @@ class DocsSettings(LoadedSettings):
             yield "SSL_CERT_FILE must name a file with certificates (PEM) that this user can read"
 
     def _unfit_projects(self, found: Mapping[str, str | None]) -> Iterator[str]:
-        """Return what DOCS_PROJECTS lacks among the others. The key of DOCS_API_URL is for no other host."""
+        """Yield the settings that DOCS_PROJECTS lacks. The key of DOCS_API_URL goes to its host alone."""
         for name, entry in self.docs_projects.items():
             named = f"DOCS_PROJECTS {name} has"
             if entry.address and not entry.key:

@@ -23,7 +23,7 @@ _USER = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
 _NAME = re.compile(r"<([@#])([A-Z0-9]+)(?:\|([^<>]*))?>")
 _REVIEWER = re.compile(r"<(?:@([UW][A-Z0-9]+)|!subteam\^(S[A-Z0-9]+))(?:\|[^<>]*)?>")
 _AFTER_MENTION = re.compile(r"\A(?:[ \t,]|:(?![a-z0-9_+'-]+:))*")
-"""What people write between a mention and what they say. The colon of an emoji (``:tada:``) stays."""
+"""The characters between a mention and the text after it. The colon of an emoji (``:tada:``) stays."""
 _ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
 
 

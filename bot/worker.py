@@ -77,7 +77,7 @@ class Worker:
         return [group for group, count in taken.items() if count >= self.places_of_group]
 
     def identity(self, row: Any) -> object:
-        """Return what a row is known by among the rows of all workers."""
+        """Return the key of a row among the rows of all workers."""
         return (type(row), self.key(row)) if self.key else object()
 
     async def run(self) -> int:

@@ -1,4 +1,4 @@
-"""The list of workers: what each claims, what it does with a row, and how many rows at once."""
+"""The list of workers: their queue, the work on one row, and the number of rows at once."""
 
 from __future__ import annotations
 

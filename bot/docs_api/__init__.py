@@ -1,4 +1,4 @@
-"""A typed client of the documentation agent's service: agent jobs, previews, visitors, and what readers miss.
+"""A typed client of the documentation agent's service: agent jobs, previews, visitors, and content gaps.
 
 It imports nothing else of this project and can be used alone::
 
@@ -8,14 +8,14 @@ It imports nothing else of this project and can be used alone::
             await asyncio.sleep(30)
         print(job.status, job.pr_link)
 
-Every failure is a `DocsApiError`. Its class tells the caller what to do about it:
+Every failure is a `DocsApiError`. Its class decides how the caller handles it:
 
 =================== ================================================================================
 `InvalidArgument`   an argument is wrong; nothing was sent (also a `ValueError`)
-`Unavailable`       no usable response; `sent` tells whether the request may have been carried out
+`Unavailable`       no usable response; `sent`: whether the request may have been carried out
 `NotConfigured`     `DocsClients` has no client for the project; nothing was sent
-`RateLimited`       too many requests (429); `retry_after_seconds` when the service says how long
-`Rejected`          the service refuses this request (400 and similar); `text` says why
+`RateLimited`       too many requests (429); `retry_after_seconds` if the response has it
+`Rejected`          the service refuses this request (400 and similar); `text` is its reason
 `Unauthorized`      the key is unknown or has expired (401)
 `Forbidden`         the key may not do this, or not from this address (403)
 `NotFound`          the service does not know the job or the build (404)

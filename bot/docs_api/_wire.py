@@ -138,7 +138,7 @@ def analytics(
     most: int = MAX_READERS_PAGE_SIZE,
     offset: int | None = None,
 ) -> Call:
-    """Return the request for a page of ``what`` readers did. The day of ``date_to`` is left out."""
+    """Return the request for a page of analytics. The day of ``date_to`` is excluded."""
     if date_from is not None and date_to is not None and date_to <= date_from:
         raise InvalidArgument("date_to must be on a day after date_from: its whole day is left out")
     if not 1 <= limit <= most:
@@ -286,7 +286,7 @@ def _error_text(answer: Answer, secrets: tuple[str, ...]) -> str:
 
 
 def _content(answer: Answer) -> str:
-    """Return what kind of content the body has, in words."""
+    """Return a description of the body's kind of content."""
     if "html" in answer.headers.get("content-type", "").lower() or answer.body.lstrip()[:1] == b"<":
         return "a web page"
     return "something unreadable" if answer.body.strip() else "nothing"

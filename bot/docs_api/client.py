@@ -1,7 +1,7 @@
 """The docs service over HTTP, with httpx's requests and responses and aiohttp's connections.
 
-Requests go directly to the httpx transport. What `httpx.AsyncClient` adds (cookies, redirects, credentials
-from the environment) is not wanted here and takes two fifths of a call's processor time.
+Requests go directly to the httpx transport. The extras of `httpx.AsyncClient` (cookies,
+redirects, credentials from the environment) are not wanted and take two fifths of a call's processor time.
 https://www.python-httpx.org/advanced/transports/
 """
 
@@ -120,7 +120,7 @@ class DocsClient:
     async def create_preview(self, project_id: str, branch: str) -> Preview:
         """Ask for a preview of a branch, or for a new build of the one it has.
 
-        The service takes five of these a minute. Its address shows nothing before `get_build` says success.
+        The service takes five of these a minute. Its address is empty until `get_build` returns success.
         https://www.mintlify.com/docs/api/preview/trigger
         """
         return await self._send(_wire.create_preview(project_id, branch), Preview)
@@ -163,7 +163,7 @@ class DocsClient:
         raise Unavailable(f"The service says there are more than {MAX_ROWS} rows of visitors")
 
     async def searches(self, project_id: str, **which: Unpack[WhichRows]) -> SearchesPage:
-        """Return what readers searched most.
+        """Return the most frequent searches.
 
         As the three calls below it reads one page only: the service has an hourly limit for all of them.
         https://www.mintlify.com/docs/api/analytics/searches
@@ -298,7 +298,7 @@ class _Connections(AiohttpTransport):
 
 def _broken(error: Exception, secrets: tuple[str, ...]) -> Unavailable:
     # httpx-aiohttp raises ConnectTimeout for every lost connection, even one that broke after the request
-    # was sent. Only aiohttp's error, its cause, tells the two apart.
+    # was sent. Only aiohttp's error, its cause, differs between the two.
     # https://github.com/karpetrosyan/httpx-aiohttp/blob/main/httpx_aiohttp/transport.py
     root = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
     if isinstance(root, _NEVER_CONNECTED):

@@ -6,9 +6,9 @@ strictly: a missing number is an error, never zero.
 
 No model has a value that a database refuses. An id of a job with a NUL character or a lone surrogate, or one
 that is too long, is an error, and so is a count beyond 64 bits. In a job's other texts and in the path of a
-page such characters are replaced: a job's end is told whatever its link is, and a path may come from anybody
-who visits the docs, who must not make all rows unreadable. Searches, comments and questions are like paths.
-The address that a reader left for an answer is not read, nor what the assistant replied.
+page such characters are replaced: a job's end is reported even if its link is odd, and a path that a visitor
+made up must not make all rows unreadable. Searches, comments and questions are like paths.
+The address that a reader left for an answer is not read, nor the assistant's reply.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MAX_LINES = 300
 _MAX_COUNT = 2**63 - 1
 _ALL_PERCENT = 100
 _YEARS = range(1970, 9_999)
-"""A time in another year counts as invalid: in some time zone it is outside what a `datetime` holds."""
+"""A time in another year counts as invalid: in some time zone it is outside the range of `datetime`."""
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 """PostgreSQL takes no NUL character; databases and UTF-8 streams refuse lone surrogates.
 
@@ -196,9 +196,9 @@ class VisitorsPage(_Answer):
 
 
 class Search(_Answer):
-    """What readers typed into the search, which may hold personal data, and how often.
+    """A search text, which may hold personal data, and its frequency.
 
-    ``ctr``: the percentage of these searches that were followed by a click, 0 to 100; None when not told.
+    ``ctr``: the percentage of these searches that were followed by a click, 0 to 100; None if it is missing.
     """
 
     search_query: _Text = ""
@@ -241,7 +241,7 @@ class FeedbackByPage(_Answer):
 
 
 class Feedback(_Answer):
-    """One vote or comment. ``helpful`` is None where the service does not say it.
+    """One vote or comment. ``helpful`` is None if the service omits it.
 
     ``source`` is "contextual", "code_snippet", "thumbs_only", or "agent" for other AI agents; it may be
     another text, and so may ``status``.
@@ -278,7 +278,7 @@ class Turn(_Answer):
 
     @property
     def is_unanswered(self) -> bool:
-        """Return whether the service says that the docs do not cover the question."""
+        """Return whether the docs lack an answer to the question, by the service's judgement."""
         return self.resolution_status == "unanswered"
 
 

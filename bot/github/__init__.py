@@ -1,4 +1,4 @@
-"""A typed client of GitHub for one thing: what a pull request is, and what has become of it.
+"""A typed client of GitHub for pull requests: their address, state and size.
 
 It imports nothing else of this project and can be used alone::
 
@@ -7,12 +7,12 @@ It imports nothing else of this project and can be used alone::
         pull_request = await github.pull_request(which)
         print(pull_request.title, pull_request.state)
 
-Every failure is a `GithubError`. Its class tells the caller what to do about it:
+Every failure is a `GithubError`. Its class decides how the caller handles it:
 
 ============== =====================================================================================
 `NotVisible`   there is no such pull request, or it may not be seen; asking again soon is of no use
 `RefusedToken` the token is unknown or has expired (401)
-`Limited`      too many calls; ``until`` says when the next one may be made
+`Limited`      too many calls; ``until``: the time of the next permitted one
 `Unavailable`  no usable answer; asking again later may help
 ============== =====================================================================================
 """

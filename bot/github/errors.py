@@ -1,4 +1,4 @@
-"""The errors of the client of GitHub, each with what a caller needs to handle it."""
+"""The errors of the GitHub client, with the data that a caller needs to handle them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class GithubError(Exception):
 
 
 class NotVisible(GithubError):
-    """There is no such pull request, or whoever asks may not see it (404, 410, 451, and most 403)."""
+    """The pull request does not exist, or the token may not read it (404, 410, 451, and most 403)."""
 
 
 class RefusedToken(GithubError):
@@ -18,7 +18,7 @@ class RefusedToken(GithubError):
 
 
 class Limited(GithubError):
-    """Too many calls. ``until``: when to call again, aware and in UTC; None when GitHub does not say."""
+    """Too many calls. ``until``: when to call again, aware and in UTC; None if GitHub sends no time."""
 
     def __init__(self, text: str, until: datetime | None) -> None:
         super().__init__(text)

@@ -23,7 +23,7 @@ _ENTERPRISE_PATH = "/api/v3"
 
 
 class PullRequestState(StrEnum):
-    """What has become of a pull request."""
+    """The state of a pull request."""
 
     OPEN = "open"
     MERGED = "merged"
@@ -124,7 +124,7 @@ class PullRequest(BaseModel):
 
     @property
     def state(self) -> PullRequestState:
-        """Return what has become of it."""
+        """Return its state."""
         if self.is_open:
             return PullRequestState.OPEN
         return PullRequestState.MERGED if self.merged_at else PullRequestState.CLOSED

@@ -1,4 +1,4 @@
-"""What is checked: by ``/readyz`` what is cheap and about its process, by ``docs-bot doctor`` all."""
+"""Health checks: ``/readyz`` runs the cheap ones about its process, ``docs-bot doctor`` runs all."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check: whether it passed, what was found, and what to do about it.
+    """The result of one check: whether it passed, the finding, and the advice.
 
     A check that passed and has an advice is a remark: nothing is wrong yet. ``required``: whether a process
     is not ready without it.
@@ -101,7 +101,7 @@ async def database_check(store: Store, process: str, clock: Callable[[], datetim
 
 
 def free_bytes(store: Store) -> int | None:
-    """Return the room on the disk of the SQLite file; None for another database, or when nobody can tell."""
+    """Return the free bytes on the disk of the SQLite file; None if there is no file or no number."""
     file = store.database.file
     try:
         return shutil.disk_usage(file.parent).free if file else None
@@ -140,7 +140,7 @@ async def socket_check(intake: SocketIntake) -> Sequence[Finding]:
 async def token_finding(
     name: str, token: str, ask: Callable[[], Awaitable[str]], required: bool = True
 ) -> Finding:
-    """Return whether Slack accepts the token of this setting. ``ask`` returns what a call has shown.
+    """Return whether Slack accepts the token of this setting. ``ask`` returns the result of a call.
 
     ``required``: whether Slack must be reachable.
     """
@@ -189,7 +189,7 @@ class SlackCheck:
 class SignatureCheck:
     """Whether the signing secret seems right: not if the last five requests were refused within five minutes.
 
-    Only requests that name the bot's workspace count. Whoever knows its id can send such requests, so the
+    Only requests that name the bot's workspace count. Anybody who knows its id can send such requests, so the
     process stays ready, and an operator looks whether the secret is wrong.
     """
 
@@ -324,7 +324,7 @@ async def close_listener(listener: asyncio.Server) -> None:
     try:
         for each in listener.sockets:
             asyncio.get_running_loop().remove_reader(each)
-        for _ in range(2):  # the server gets what was accepted in this step, and then its protocol does
+        for _ in range(2):  # the server gets the connections of this step, and then its protocol does
             await asyncio.sleep(0)
     finally:
         listener.close()

@@ -74,7 +74,7 @@ _COUNTED: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
         ("accepted", "refused"),
     ),
 }
-"""What is counted: the counter's name, its help, its label, and the label's values that are there at once."""
+"""A counter: its name, its help, its label, and the label's values that exist from the start."""
 
 
 GAUGES: Mapping[str, tuple[str, str]] = {
@@ -203,7 +203,7 @@ log = structlog.get_logger(__name__)
 def metrics_page(
     context: Context, metrics: Metrics
 ) -> Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]:
-    """Return the page of metrics, which never fails: what cannot be read is missing."""
+    """Return the metrics page. It never fails: unreadable values are missing."""
 
     async def page(found: Sequence[Finding]) -> tuple[bytes, str]:
         for each in found:

@@ -1,4 +1,4 @@
-"""Stopping in time: what is under way gets some seconds, and then the process ends, whatever still hangs."""
+"""Stop in time: running work gets some seconds, then the process ends, even if something hangs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ CUT_SHORT = 75
 
 
 class Stopping:
-    """One stop of the process: how long each part may still take, and what was left.
+    """One stop of the process: the seconds left for each part, and the names of unfinished work.
 
-    What is left is in the database, and is taken up by another process or by the next start.
+    Unfinished work is in the database; another process or the next start continues it.
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class Stopping:
                 do()
 
     async def finish(self, part: Callable[[float], Awaitable[Sequence[str]]]) -> None:
-        """Stop a part. It gets the seconds that it may take, and returns the names of what it left."""
+        """Stop a part. It gets its seconds, and returns the names of its unfinished work."""
         now = self._clock()
         began_at = now if self._began_at is None else self._began_at
         self._left += await part(max(0.0, began_at + WORK_SECONDS - now))
 
     def told(self) -> int:
-        """Log the end of the stop with what was left, and return the exit code."""
+        """Log the end of the stop with the unfinished work, and return the exit code."""
         if not self._left:
             log.info("stopped")
             return 0

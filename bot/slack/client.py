@@ -1,4 +1,4 @@
-"""The client of Slack's Web API, the identity of the bot's token, and what Slack's error codes mean."""
+"""The client of Slack's Web API, the identity of the bot's token, and the meaning of Slack's error codes."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ REFUSED_TOKENS = {
     "not_allowed_token_type": ("the token is of another kind", "Look at {token}: is it swapped?"),
     "missing_scope": ("the token lacks a scope", "Look at {token}: an app token needs connections:write."),
 }
-"""What each refusal of a token means, and what to do.
+"""The meaning of each refusal of a token, with advice.
 
 https://docs.slack.dev/reference/methods/auth.test
 """
 UNKNOWN_ID_CODES = frozenset({"user_not_found", "no_such_subteam", "channel_not_found"})
-"""The codes with which Slack says that it does not know an id."""
+"""The error codes of Slack for an unknown id."""
 NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.ConnectionTimeoutError)
 """Errors after which Slack has certainly not seen the request. A proxy refuses before anything is sent."""
 _DEFAULT_WAIT_SECONDS = 5.0
@@ -81,7 +81,7 @@ _MOST_WAIT_SECONDS = 600.0
 async def translated() -> AsyncIterator[None]:
     """Translate errors of calls in the block into SlackErrors.
 
-    No cause is chained, because the library's errors quote what was sent.
+    No cause is chained, because the library's errors quote the request.
     """
     failed: SlackError | None = None
     try:
@@ -106,7 +106,7 @@ async def answered(call: Awaitable[Answer]) -> Answer:
 async def pages(
     call: Callable[..., Awaitable[Any]], most: int, **options: Any
 ) -> AsyncIterator[tuple[Any, bool]]:
-    """Yield up to ``most`` pages of what a method returns, each with whether more follow.
+    """Yield up to ``most`` pages of a method's results, each with whether more follow.
 
     https://docs.slack.dev/apis/web-api/pagination
     """

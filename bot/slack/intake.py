@@ -71,7 +71,7 @@ async def say_privately(
 
 
 def _ways(messenger: SlackMessenger, asker: Origin, *, replaces: bool) -> list[tuple[str, _Say]]:
-    """Return the ways to say something, by name, in the order in which they are tried."""
+    """Return the ways to send a private answer, by name, in the order of use."""
     whisper = partial(messenger.whisper, asker.channel, asker.user)
     ways: list[tuple[str, _Say]] = []
     if asker.thread is not None and not replaces:
@@ -89,7 +89,7 @@ class Background:
         self._is_over = False
 
     def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine as a task; not after ``drain``, when what it needs may be closed."""
+        """Run a coroutine as a task; not after ``drain``, when its connections may be closed."""
         if self._is_over:
             work.close()
             log.warning("background_left", work=name)
@@ -103,7 +103,7 @@ class Background:
             with within(None):  # Slack has been answered
                 await work
         except Exception:
-            # The coroutine itself tells the person about a failure; the log is for the operator.
+            # The coroutine itself notifies the person of a failure; the log is for the operator.
             log.exception("background_failed", work=name)
 
     async def ended(self) -> None:

@@ -166,7 +166,7 @@ class _Listeners:
                 try:
                     answer = await run_if_allowed(self._context, arrived, run)
                 except Exception as error:
-                    # The person is told here and the operator in the log, under one reference.
+                    # The person reads it here and the operator in the log, under one reference.
                     broken = _broke(error, kind=kind, what=name)
                     answer = _answer(with_prompt(broken, arrived.typed), body)
                 if isinstance(answer, FormErrors) and _has_no_input(body["view"]):
@@ -179,7 +179,7 @@ class _Listeners:
         return listener
 
     def _acknowledgement(self, answer: Answer | FormErrors | None, body: Body) -> Body:
-        """Return what the acknowledgement says. What it cannot carry is shown in the background."""
+        """Return the body of the acknowledgement. Longer answers are posted in the background."""
         if isinstance(answer, FormErrors):
             return {"response_action": "errors", "errors": dict(answer.errors)}
         if answer is None:
@@ -195,9 +195,9 @@ class _Listeners:
         return {}
 
     async def _failed(self, error: Exception, body: Body) -> BoltResponse | None:
-        """Respond to what has no listener or cannot be read; log an event that could not be stored.
+        """Respond to requests without a listener or with an unreadable payload, and log events that failed.
 
-        Bolt responds to the last with status 500, and Slack delivers it again.
+        Bolt responds to a failed event with status 500, and Slack delivers it again.
         """
         if isinstance(error, BoltUnhandledRequestError):
             return BoltResponse(status=200, body=self._unknown(body))
@@ -211,10 +211,10 @@ class _Listeners:
         return None
 
     def _unknown(self, body: Body) -> Body | str:
-        """Return the acknowledgement of what another version of the app offered, or of another event."""
+        """Return the acknowledgement of a control of another version of the app, or of another event."""
         if body.get("type") == "app_rate_limited":
-            # Slack drops events and says so once a minute. Bolt's listeners do not take this event, which
-            # has no other within it: https://docs.slack.dev/reference/events/app_rate_limited
+            # Slack drops events and reports that once a minute. Bolt's listeners do not match this event,
+            # because it contains no other: https://docs.slack.dev/reference/events/app_rate_limited
             log.warning("events_dropped")
             self._gap.begin(_LIMITED_SECONDS)
         if body.get("type") not in _OFFERED and "command" not in body:
@@ -247,14 +247,14 @@ def _private(message: Message) -> Body:
 
 
 def _cause(error: Exception) -> dict[str, object]:
-    """Return what the log says of an error: trouble of the database in one line, others with a traceback."""
+    """Return the log fields of an error: database trouble in one line, others with a traceback."""
     return {"reason": explain(error).cause} if isinstance(error, DatabaseTrouble) else {"exc_info": error}
 
 
 def _broke(error: Exception, **about: object) -> Message:
     """Log the exception under the request's reference, and return a message that quotes it.
 
-    The message says so if something of the request may have been stored.
+    The message differs if a part of the request may have been stored.
     """
     reference = structlog.contextvars.get_contextvars().get("request") or secrets.token_hex(4)
     log.error("request_failed", reference=reference, **_cause(error), **about)

@@ -145,7 +145,7 @@ class SlackMessenger(SlackRooms):
         async for messages, has_more in read:
             for message in messages:
                 found |= {mark: MessageTs(message["ts"]) for mark in sought.intersection(marks_of(message))}
-            # A channel's newest messages come first. The first page of them is read whatever its age, and a
+            # A channel's newest messages come first. The first page of them is read at any age, and a
             # thread as a whole: this machine's clock may be ahead, so that ``since`` has not come in Slack.
             if thread is None and messages and messages[-1]["ts"] < oldest:
                 return found
@@ -156,14 +156,14 @@ class SlackMessenger(SlackRooms):
     async def said_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
     ) -> Sequence[ThreadReply | Mention | Changed]:
-        """Return what people said in a thread (None: in direct messages) after ``since``, and changed."""
+        """Return people's messages of a thread (None: direct messages) after ``since``, and their edits."""
         bot = self._identity.bot_user if self._identity else UserId("")
         return await said_since(self._client, bot, channel, thread, since)
 
     async def said_before(
         self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
     ) -> Sequence[Said]:
-        """Return what people and bots said in a thread before a message, oldest first; all of it if None."""
+        """Return the messages of a thread before a message, oldest first; all of them if None."""
         return await said_before(self._client, channel, thread, before)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
@@ -283,7 +283,7 @@ class SlackMessenger(SlackRooms):
         return bool(await self._find(channel, None, since, _files_of, frozenset({name})))
 
     async def profile(self, user: UserId) -> Profile:
-        """Return what kind of user this is."""
+        """Return the kind of a user."""
         told = await self._user(user)
         return Profile(
             is_guest=bool(told.get("is_restricted") or told.get("is_ultra_restricted")),
@@ -294,7 +294,7 @@ class SlackMessenger(SlackRooms):
         )
 
     async def _user(self, user: UserId) -> dict[str, Any]:
-        """Return what Slack tells of a user.
+        """Return a user's profile from Slack.
 
         https://docs.slack.dev/reference/objects/user-object
         """
@@ -302,7 +302,7 @@ class SlackMessenger(SlackRooms):
         return answer.get("user") or {}
 
     def _is_ours(self, user: dict[str, Any]) -> bool:
-        """Return whether a user is of this workspace or its organisation; False when Slack does not tell."""
+        """Return whether a user is of this workspace or its organisation; False if Slack returns neither."""
         ours, team = self._identity, user.get("team_id")
         if ours is None or (team and team == ours.team_id):
             return True

@@ -27,12 +27,12 @@ Payload = Mapping[str, Any]
 
 
 class Malformed(ValueError):
-    """A payload that lacks what Slack sends. The text has nothing of it but the name of a field."""
+    """A payload without a required field. The text of the error is the field's name alone."""
 
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Raise Malformed for what the block cannot read."""
+    """Raise Malformed for a payload that the block cannot read."""
     try:
         yield
     except (AttributeError, LookupError, TypeError, ValueError) as error:
@@ -137,7 +137,7 @@ def spoken(
     """Return a person's reply in a thread, mention or direct message; None for any other event and the bot's.
 
     A mention arrives as two events (``app_mention`` and ``message``), which get the same key. In a group
-    direct message it may arrive as ``message`` alone, so there the text tells whether it is one.
+    direct message it may arrive as ``message`` alone, so there the text decides whether it is one.
     ``bots``: the apps and bot users whose mentions count, also in threads.
     """
     if event.get("user") == bot:
@@ -170,8 +170,8 @@ def _mention_by_bot(event: Payload, bot: UserId, bots: Collection[UserId]) -> Me
 def changed(event: Payload, bot: UserId) -> Changed | None:
     """Return the edit of a message by its author, or its deletion; None for any other event and the bot's.
 
-    Slack also tells of messages that only got a preview of a link. A deleted message with replies stays, as a
-    tombstone. https://docs.slack.dev/reference/events/message/message_changed
+    Slack also sends a change for messages that only got a preview of a link. A deleted message with replies
+    stays, as a tombstone. https://docs.slack.dev/reference/events/message/message_changed
     """
     before, now = event.get("previous_message") or {}, event.get("message") or {}
     match event.get("subtype"):
@@ -195,7 +195,7 @@ def changed(event: Payload, bot: UserId) -> Changed | None:
 def changed_after(since: MessageTs, message: Payload) -> Changed | None:
     """Return the edit of a message by its author after ``since``, or its deletion; None if there is neither.
 
-    A deleted message that began a thread does not tell when it was deleted.
+    A deleted message that began a thread has no time of deletion.
     """
     if message.get("subtype") == "tombstone":
         return Changed(_said({**message, "user": ""}), None, message["ts"])
@@ -241,9 +241,9 @@ async def said_since(
     """Return the messages for which an event would have been handled, oldest first. Raises a SlackError.
 
     ``thread``: the thread to read; without one, the direct messages of the channel. Reads 1,000 messages at
-    most. Messages that people edited have their newest text, and deleted ones are missing. What authors have
-    edited after ``since``, or left as a thread that goes on, follows as changes: of older messages, and of
-    these, because Slack may have delivered one with its old text meanwhile.
+    most. Messages that people edited have their newest text, and deleted ones are missing. Edits after
+    ``since``, and deletions that left a thread behind, follow as changes: of older messages, and of these,
+    because Slack may have delivered one with its old text in between.
     https://docs.slack.dev/reference/methods/conversations.replies
     https://docs.slack.dev/reference/methods/conversations.history
     """
@@ -251,7 +251,7 @@ async def said_since(
     if is_cut:
         log.warning("too_much_missed", channel=channel, read=len(found))
     about = {"type": "message", "channel": channel, "channel_type": None if thread else "im"}
-    # Slack returns the first message of a thread whatever its age.
+    # Slack returns the first message of a thread at any age.
     all_of_it = [found[ts] | about for ts in sorted(found) if _TS.fullmatch(ts)]
     # A mention that could not be taken is read as the beginning of the thread under it.
     for each in all_of_it:
@@ -265,7 +265,7 @@ async def said_since(
 async def said_before(
     client: AsyncWebClient, channel: ChannelId, thread: MessageTs, before: MessageTs | None
 ) -> Sequence[Said]:
-    """Return what people and bots said in a thread before a message, oldest first. Raises a SlackError.
+    """Return the messages of a thread before a message, oldest first. Raises a SlackError.
 
     Slack returns the oldest messages first, so a thread with more than 1,000 is not read.
     https://docs.slack.dev/reference/methods/conversations.replies
@@ -273,7 +273,7 @@ async def said_before(
     found, is_cut = await _read(client, channel, thread, latest=before)
     if is_cut:
         raise SlackUnclear("too many messages in the thread")
-    # Slack returns the first message of a thread whatever its age.
+    # Slack returns the first message of a thread at any age.
     older = (found[ts] for ts in sorted(found) if _TS.fullmatch(ts) and (before is None or ts < before))
     read = (said(message) for message in older)
     return [each for each in read if each is not None]

@@ -1,4 +1,4 @@
-"""Who can read a channel, according to Slack; cached for two minutes. What is written in a message."""
+"""Access to channels according to Slack, cached for two minutes, and the texts of messages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SlackRooms:
         self._members: TtlCache[ChannelId, frozenset[UserId]] = TtlCache()
 
     async def is_public(self, channel: ChannelId) -> bool:
-        """Return whether Slack explicitly says that a channel is public.
+        """Return whether Slack explicitly reports a channel as public.
 
         https://docs.slack.dev/reference/methods/conversations.info
         """
@@ -43,7 +43,7 @@ class SlackRooms:
         return await self._public.get_or_ask(channel, _CACHE_SECONDS, ask)
 
     async def _channel(self, channel: ChannelId) -> dict[str, Any]:
-        """Return what Slack tells of a channel."""
+        """Return a channel from Slack."""
         answer = await answered(self._client.conversations_info(channel=channel))
         return answer.get("channel") or {}
 
@@ -83,9 +83,9 @@ _SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """Return a message's wire text with what was forwarded in it, quoted, clipped to `MOST_CHARACTERS`.
+    """Return a message's wire text with forwarded messages quoted, clipped to `MOST_CHARACTERS`.
 
-    Quotes within a message are a part of its text already. Previews of links are not what people said.
+    Quotes within a message are a part of its text already. Previews of links are omitted.
     https://docs.slack.dev/reference/objects/attachment-object
     """
     parts = (part for part in (message.get("text") or "", *_forwarded(message)) if part.strip())

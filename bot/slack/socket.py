@@ -39,7 +39,7 @@ _EVENT = "events_api"
 
 
 class SocketIntake:
-    """One Socket Mode connection, which is opened anew when Slack has not been heard for a minute.
+    """One Socket Mode connection, which reconnects after a minute without a message from Slack.
 
     It is closed only after its current requests are acknowledged. ``on_gap`` is called when Slack is back
     after a time in which it may have dropped events, before the next request is handled. ``observe`` gets
@@ -186,25 +186,25 @@ class SocketIntake:
     async def close(self, grace_seconds: float) -> list[str]:
         """Leave events to others, wait until current requests are acknowledged, then disconnect.
 
-        Requests are waited for no longer than Slack waits. Return what is left, in words.
+        Requests are waited for no longer than Slack waits. Return descriptions of unfinished ones.
         """
         self._closing = True
         await wait_for_ends(self._current, min(grace_seconds, _ACK_SECONDS))
         if self._handler is not None:
             await _close(self._handler)
         await self._background.drain(_GOODBYE_SECONDS)
-        # Those that came while the connection was closing: what they begin needs what is closed next.
+        # Requests that came while the connection was closing need the parts that are closed next.
         left = await wait_for_ends(self._current, min(grace_seconds, _GOODBYE_SECONDS))
         return [f"requests of Slack: {len(left)}"] if left else []
 
 
 async def _close(handler: AsyncSocketModeHandler) -> None:
-    """Say goodbye and close, at once if Slack does not answer or the task is cancelled."""
+    """Send a close frame and close, at once if Slack does not answer or the task is cancelled."""
     try:
         with suppress(TimeoutError):
             async with asyncio.timeout(_GOODBYE_SECONDS):
                 await handler.close_async()  # type: ignore[no-untyped-call]
     finally:
-        # What an unanswered goodbye leaves open: the library closes its session last.
+        # An unanswered close frame leaves the session open: the library closes it last.
         await handler.client.aiohttp_client_session.close()
         await handler.close_async()  # type: ignore[no-untyped-call]
