@@ -61,10 +61,10 @@ class _Commands(click.Group):
             raise Exit(INTERRUPTED) from None
 
 
-def _day(given: str) -> date:
+def _day(text: str) -> date:
     from bot.operator.visitors import parse_day
 
-    return parse_day(given)
+    return parse_day(text)
 
 
 def _run(*, intake: bool, workers: bool) -> NoReturn:
@@ -137,7 +137,7 @@ def jobs(
     """List the newest jobs, or one, and undelivered messages; needs only DATABASE_URL."""
     from bot.operator.rows import forgotten, listed, retried, shown
 
-    if sum(each is not None for each in (number, retry, over)) > 1:
+    if sum(option is not None for option in (number, retry, over)) > 1:
         raise click.UsageError("JOB, --retry and --forget each stand alone")
     now = datetime.now(UTC)
     if number is not None:
@@ -209,10 +209,10 @@ def restore(file: Path) -> None:
         echo(restored(settings.sqlalchemy_url, file, datetime.now(UTC)))
 
 
-def _target(given: str) -> Path:
+def _target(text: str) -> Path:
     from bot.operator.visitors import check_target
 
-    return check_target(Path(given))
+    return check_target(Path(text))
 
 
 @cli.command()
@@ -244,14 +244,14 @@ def visitors(
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--from, --to") from None
     if as_json and csv == STDOUT:
-        said = "both want the standard output; name a file for the CSV"
-        raise click.BadParameter(said, param_hint="--json, --csv -")
+        problem = "both want the standard output; name a file for the CSV"
+        raise click.BadParameter(problem, param_hint="--json, --csv -")
     if topic and path:
         raise click.BadParameter(f"--{topic} has no paths", param_hint="--path")
     settings = loaded(DocsSettings)
-    wanted = Wanted(first, last, path, project)
+    options = Wanted(first, last, path, project)
     try:
-        asyncio.run(_exported(settings, wanted, csv, as_json, topic))
+        asyncio.run(_exported(settings, options, csv, as_json, topic))
     except ExportError as error:
         echo(str(error), err=True)
         raise Exit(error.code) from None
@@ -260,7 +260,7 @@ def visitors(
 
 
 async def _exported(
-    settings: DocsSettings, wanted: Wanted, csv: Path | None, as_json: bool, topic: str | None
+    settings: DocsSettings, options: Wanted, csv: Path | None, as_json: bool, topic: str | None
 ) -> None:
     from bot.operator.visitors import export
 
@@ -276,7 +276,7 @@ async def _exported(
         export = partial(export_misses, topic=Topic(topic))
     await export(
         settings,
-        wanted,
+        options,
         csv=csv,
         as_json=as_json,
         stdout=sys.stdout.buffer,
@@ -315,8 +315,8 @@ def doctor(as_json: bool, channel: str | None, user: str | None) -> None:
     raise Exit(0 if ok else 1)
 
 
-def _line(state: str, said: str, *more: str) -> None:
-    echo("\n     ".join([f"{'BAD' if state == 'bad' else state:<4} {said}", *filter(None, more)]))
+def _line(state: str, text: str, *more: str) -> None:
+    echo("\n     ".join([f"{'BAD' if state == 'bad' else state:<4} {text}", *filter(None, more)]))
 
 
 def _try(settings: Settings, channel: str, user: str | None, *, quiet: bool) -> list[StepResult]:

@@ -25,8 +25,8 @@ class SettingsError(Exception):
 
 def words_of(problem: Mapping[str, Any]) -> str:
     """Return pydantic's or a validator's message about a value, without the value."""
-    words = str(problem["msg"]).removeprefix("Value error, ")
-    return "is missing" if problem["type"] == "missing" else f"{words[0].lower()}{words[1:]}"
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    return "is missing" if problem["type"] == "missing" else f"{message[0].lower()}{message[1:]}"
 
 
 class _Variables(EnvSettingsSource):
@@ -37,8 +37,8 @@ class _Variables(EnvSettingsSource):
         super().__init__(cls)
 
     def _load_env_vars(self) -> dict[str, str | None]:
-        given = ((name, (value or "").strip()) for each in self._both for name, value in each.items())
-        return {name.lower(): value for name, value in given if value}
+        values = ((name, (value or "").strip()) for each in self._both for name, value in each.items())
+        return {name.lower(): value for name, value in values if value}
 
     def misspelt(self) -> dict[str, str]:
         """Return by each setting that is missing the similar name of a variable that is no setting."""
@@ -47,7 +47,7 @@ class _Variables(EnvSettingsSource):
         # Short names are similar to too many others.
         missing = [name for name in names if name not in (*self.env_vars, _NOT_COMPARED) and len(name) >= 6]
         near = {name: difflib.get_close_matches(name, others, n=1, cutoff=0.85) for name in missing}
-        return {name.upper(): found[0].upper() for name, found in near.items() if found}
+        return {name.upper(): matches[0].upper() for name, matches in near.items() if matches}
 
 
 class LoadedSettings(BaseSettings):
@@ -73,31 +73,32 @@ class LoadedSettings(BaseSettings):
             source = _Variables(cls, env, env_file)
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(f"{env_file} cannot be read ({type(error).__name__}).") from None
-        given, misspelt, wrong = source(), source.misspelt(), dict[str, str]()
+        values, misspelt, wrong = source(), source.misspelt(), dict[str, str]()
         try:
-            settings = cls(**given)
+            settings = cls(**values)
         except ValidationError as error:
             wrong = {
-                str(each["loc"][0]).upper(): words_of(each) for each in error.errors(include_input=False)
+                str(problem["loc"][0]).upper(): words_of(problem)
+                for problem in error.errors(include_input=False)
             }
-            settings = cls(**{name: value for name, value in given.items() if name.upper() not in wrong})
+            settings = cls(**{name: value for name, value in values.items() if name.upper() not in wrong})
         lines = [f"{name} {words}" for name, words in wrong.items()]
         lines += [line for line in settings._misfits(source.env_vars) if line.split()[0] not in wrong]
         warnings: list[str] = []
-        for name, found in misspelt.items():
+        for name, near in misspelt.items():
             if f"{name} is missing" in lines:
-                lines[lines.index(f"{name} is missing")] += f" (there is {found}: did you mean that?)"
+                lines[lines.index(f"{name} is missing")] += f" (there is {near}: did you mean that?)"
             elif name.startswith("ALLOWED_"):
-                lines.append(f"{found} is no setting (did you mean {name}?), so the bot would be open to all")
+                lines.append(f"{near} is no setting (did you mean {name}?), so the bot would be open to all")
             else:
-                warnings.append(f"{found} is no setting: did you mean {name}?")
+                warnings.append(f"{near} is no setting: did you mean {name}?")
         if lines:
             lines.sort(key=lambda line: [*cls.variables(), line.split()[0]].index(line.split()[0]))
             listed = "".join(f"  - {line}\n" for line in lines)
-            about = f"These settings cannot work:\n{listed}See .env.example and docs/settings.md."
-            raise SettingsError(about, lines)
+            message = f"These settings cannot work:\n{listed}See .env.example and docs/settings.md."
+            raise SettingsError(message, lines)
         unused = {"slack_client_id", "slack_client_secret"}
-        if unused <= source.env_vars.keys() and "slack_bot_token" in given:
+        if unused <= source.env_vars.keys() and "slack_bot_token" in values:
             warnings.append("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are not used: the bot has one token")
         settings._warnings = tuple(warnings)
         return settings
@@ -111,6 +112,6 @@ class LoadedSettings(BaseSettings):
         """Return warnings about probable mistakes, a line each; they name variables, never their values."""
         return self._warnings
 
-    def _misfits(self, _found: Mapping[str, str | None]) -> Iterator[str]:
+    def _misfits(self, _settings: Mapping[str, str | None]) -> Iterator[str]:
         """Return missing or conflicting settings. A wrong value is replaced by its default here."""
         yield from ()

@@ -84,9 +84,9 @@ class Redactor:
         if isinstance(value, bool | int | float | None):
             return value
         if isinstance(value, Mapping):
-            return {self.clean(key): self.clean(each) for key, each in value.items()}
+            return {self.clean(key): self.clean(item) for key, item in value.items()}
         if isinstance(value, list | tuple | set | frozenset):
-            return [self.clean(each) for each in value]
+            return [self.clean(item) for item in value]
         return self.text(str(value))
 
     def text(self, text: str) -> str:
@@ -140,12 +140,12 @@ def configure(
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     seldom, of_libraries = Seldom(clock), structlog.stdlib.ExtraAdder(allow=("left_out",))
-    shown: list[Processor] = [_as_json]
+    processors: list[Processor] = [_as_json]
     if is_for_people(form):
         plain = structlog.dev.plain_traceback
-        shown = [_safe_values, structlog.dev.ConsoleRenderer(exception_formatter=plain)]
+        processors = [_safe_values, structlog.dev.ConsoleRenderer(exception_formatter=plain)]
     # Before the Redactor: tracebacks become text, without local variables, and are cleaned too.
-    rendered: list[Processor] = [structlog.processors.format_exc_info, Redactor(secrets), *shown]
+    rendered: list[Processor] = [structlog.processors.format_exc_info, Redactor(secrets), *processors]
     structlog.configure(
         processors=[*shared, seldom, *rendered],
         logger_factory=_Lines,
@@ -236,5 +236,5 @@ class Seldom:
 def _what_repeats(event: EventDict) -> object:
     failed = event.get("exc_info")
     error = failed if isinstance(failed, BaseException) else sys.exc_info()[1] if failed else None
-    said = (f"{key}={value}" for key, value in event.items() if key not in _COUNTING)
-    return (*said, type(error).__name__)
+    fields = (f"{key}={value}" for key, value in event.items() if key not in _COUNTING)
+    return (*fields, type(error).__name__)

@@ -43,18 +43,18 @@ def without_keys(text: str) -> str:
     """Return the text with ``HIDDEN`` in the place of keys of known shapes and of secrets in addresses."""
     if not _TELLTALE.search(text):
         return text
-    text = _IN_ADDRESS.sub(lambda found: _without_grants(found[0]), _PRIVATE_KEY.sub(HIDDEN, text))
+    text = _IN_ADDRESS.sub(lambda match: _without_grants(match[0]), _PRIVATE_KEY.sub(HIDDEN, text))
     return _DOTTED_RUN.sub(lambda run: _without_key(run[0]), _SIGNATURE.sub(HIDDEN, text))
 
 
 def _without_key(run: str) -> str:
     """Return letters, digits and signs without the key that begins in them."""
-    found = _PREFIX.search(run)
-    if found is None:
+    match = _PREFIX.search(run)
+    if match is None:
         return run
-    key = run[found.start() :]
-    is_key = len(run) - found.end() >= 6 if found[1] else len(key) >= _MIXED and _has_digit(key)
-    return f"{run[: found.start()]}{HIDDEN}" if is_key else run
+    key = run[match.start() :]
+    is_key = len(run) - match.end() >= 6 if match[1] else len(key) >= _MIXED and _has_digit(key)
+    return f"{run[: match.start()]}{HIDDEN}" if is_key else run
 
 
 def _without_grants(after_scheme: str) -> str:
@@ -119,26 +119,26 @@ def _each_token(text: str, mask: Callable[[str, str], str]) -> str:
     """Replace each token by ``mask`` of it and of the name before it, if the name is a secret's."""
     name = ""
 
-    def replace(found: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         nonlocal name
-        token = found[0].translate(_WIDE)
+        token = match[0].translate(_WIDE)
         if not token.strip(":="):  # stands by itself, as in JSON
             name = name[-_NAME_LENGTH:] + token[0]
-            return found[0]
-        said, lower = name, token.lower()
-        is_named = said.endswith((":", "=", " is")) and said.rstrip(":=").removesuffix(" is").endswith(_NAMES)
+            return match[0]
+        key, lower = name, token.lower()
+        is_named = key.endswith((":", "=", " is")) and key.rstrip(":=").removesuffix(" is").endswith(_NAMES)
         if is_named and lower in _SCHEMES:
-            return found[0]
-        if lower.rstrip(":") == "is" and said.endswith(_PASSWORDS):
+            return match[0]
+        if lower.rstrip(":") == "is" and key.endswith(_PASSWORDS):
             name += " is"
-            return found[0]
+            return match[0]
         name = lower[-_NAME_LENGTH - 1 :]
-        if is_named and not (said.endswith(" is") and not _has_digit(token)):
-            return mask(found[0], said.rstrip(":=").removesuffix(" is"))
+        if is_named and not (key.endswith(" is") and not _has_digit(token)):
+            return mask(match[0], key.rstrip(":=").removesuffix(" is"))
         end = token.replace("=", ":").find(":")
         if end >= 0 and token[end:].strip(":=") and lower[:end].endswith(_NAMES):
-            return found[0][: end + 1] + mask(found[0][end + 1 :], lower[:end])
-        return mask(found[0], "")
+            return match[0][: end + 1] + mask(match[0][end + 1 :], lower[:end])
+        return mask(match[0], "")
 
     return _TOKEN.sub(replace, text)
 
@@ -185,28 +185,28 @@ def _has_digit(text: str) -> bool:
     return any(map(str.isdigit, text))
 
 
-def _masked_iban(found: re.Match[str]) -> str:
+def _masked_iban(match: re.Match[str]) -> str:
     """Return the placeholder of a bank account. https://www.iso.org/standard/81090.html"""
-    account = "".join(filter(str.isalnum, found[0])).upper()
+    account = "".join(filter(str.isalnum, match[0])).upper()
     value = int("".join(str(int(sign, 36)) for sign in account[4:] + account[:4]))
-    return _NUMBER if value % 97 == 1 else found[0]
+    return _NUMBER if value % 97 == 1 else match[0]
 
 
-def _masked_number(found: re.Match[str]) -> str:
+def _masked_number(match: re.Match[str]) -> str:
     """Return the placeholder of a card or phone number that is written in groups of digits."""
-    groups = re.findall("[0-9]+", found[0])
+    groups = re.findall("[0-9]+", match[0])
     sizes, digits = tuple(map(len, groups)), "".join(groups)
     around = (
-        found.string[max(found.start() - 1, 0) : found.start()] + found.string[found.end() : found.end() + 1]
+        match.string[max(match.start() - 1, 0) : match.start()] + match.string[match.end() : match.end() + 1]
     )
     if any(map(str.isalnum, around)):  # a part of a word or of a key
-        return found[0]
+        return match[0]
     is_card = 13 <= len(digits) <= 19 and set(sizes[:-1]) <= {4, 5, 6} and _fits_luhn(digits)
-    is_abroad = (found[0][0] == "+" or (digits[:2] == "00" and len(sizes) > 1)) and 8 <= len(digits) <= 15
+    is_abroad = (match[0][0] == "+" or (digits[:2] == "00" and len(sizes) > 1)) and 8 <= len(digits) <= 15
     is_local = sizes[0] > 2 and len(sizes) > 1 and digits[0] == "0" and 9 <= len(digits) <= 13
     is_american = sizes[-3:] == (3, 3, 4) and sizes[:-3] in ((), (1,))
     is_french = sizes == (2, 2, 2, 2, 2) and digits[0] == "0"
-    return _NUMBER if is_card or is_abroad or is_local or is_american or is_french else found[0]
+    return _NUMBER if is_card or is_abroad or is_local or is_american or is_french else match[0]
 
 
 def _fits_luhn(digits: str) -> bool:

@@ -66,14 +66,14 @@ def _token(prefix: str) -> AfterValidator:
     return _secretly(check)
 
 
-def _http(value: str, what: str) -> SplitResult:
+def _http(value: str, expected: str) -> SplitResult:
     try:
         parts = urlsplit(value)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
             return parts
     except ValueError:  # it quotes the value
         pass
-    raise ValueError(f"must be {what}")
+    raise ValueError(f"must be {expected}")
 
 
 def _address(value: str) -> str:
@@ -137,26 +137,26 @@ def sqlalchemy_url(value: str) -> str:
     return f"{drivers[scheme.lower()]}://{rest}"
 
 
-def _listed(pattern: str, what: str, read: Callable[[str], str] = str) -> BeforeValidator:
+def _listed(pattern: str, expected: str, read: Callable[[str], str] = str) -> BeforeValidator:
     """Return a parser of a list with commas or blanks between; ``read`` parses one item."""
 
     def parse(value: str) -> frozenset[str]:
         try:
-            found = frozenset(read(each) for each in value.replace(",", " ").split())
+            items = frozenset(read(item) for item in value.replace(",", " ").split())
         except UnicodeError:
-            found = frozenset({""})
-        if not all(re.fullmatch(pattern, each) for each in found):
-            raise ValueError(f"must be {what}")
-        return found
+            items = frozenset({""})
+        if not all(re.fullmatch(pattern, item) for item in items):
+            raise ValueError(f"must be {expected}")
+        return items
 
     return BeforeValidator(parse)
 
 
 def _ids(letters: str) -> BeforeValidator:
     """Return a parser of Slack ids. Names are refused: they can change."""
-    shown = " or ".join(f"{letter}…" for letter in letters)
-    what = f"ids of Slack ({shown}) with commas between them, not names"
-    return _listed(f"[{letters}][A-Z0-9]*", what)
+    letters_text = " or ".join(f"{letter}…" for letter in letters)
+    expected = f"ids of Slack ({letters_text}) with commas between them, not names"
+    return _listed(f"[{letters}][A-Z0-9]*", expected)
 
 
 _HOSTS = _listed(
@@ -234,9 +234,9 @@ def _project_entries(text: str) -> dict[str, ProjectEntry]:
         raise ValueError(f"must have from 1 to {MOST_PROJECTS} projects, and has {len(members)}")
     entries: dict[str, ProjectEntry] = {}
     wrong: list[str] = []
-    for place, (name, about) in enumerate(members, 1):
+    for place, (name, fields) in enumerate(members, 1):
         try:
-            entry = _project_entry(name, about)
+            entry = _project_entry(name, fields)
         except ValueError as error:
             wrong.append(f"entry {place}{f' ({name})' if _PROJECT_NAME.fullmatch(name) else ''} {error}")
             continue
@@ -251,18 +251,20 @@ def _project_entries(text: str) -> dict[str, ProjectEntry]:
     return entries
 
 
-def _project_entry(name: str, about: object) -> ProjectEntry:
+def _project_entry(name: str, fields: object) -> ProjectEntry:
     if not _PROJECT_NAME.fullmatch(name):
         raise ValueError("needs a name of small letters, digits and hyphens, at most 30, such as acme-api")
-    if not isinstance(about, tuple):
+    if not isinstance(fields, tuple):
         raise ValueError('must be an object with "id", and perhaps "key", "address" and "label"')
     try:
-        return ProjectEntry.model_validate(dict(about))
+        return ProjectEntry.model_validate(dict(fields))
     except ValidationError as error:
-        found = error.errors(include_input=False)
-        if any(each["type"] == "extra_forbidden" for each in found):  # its name might be a secret
+        errors = error.errors(include_input=False)
+        if any(problem["type"] == "extra_forbidden" for problem in errors):  # its name might be a secret
             raise ValueError('has a member other than "id", "key", "address" and "label"') from None
-        raise ValueError(", ".join(f'"{each["loc"][0]}" {words_of(each)}' for each in found)) from None
+        raise ValueError(
+            ", ".join(f'"{problem["loc"][0]}" {words_of(problem)}' for problem in errors)
+        ) from None
 
 
 class SlackSettings(LoadedSettings):
@@ -282,13 +284,13 @@ class SlackSettings(LoadedSettings):
         """Return whether requests come through Socket Mode rather than over HTTP."""
         return self.slack_app_token is not None
 
-    def _misfits(self, found: Mapping[str, str | None]) -> Iterator[str]:
-        yield from super()._misfits(found)
-        if "slack_bot_token" not in found:
+    def _misfits(self, values: Mapping[str, str | None]) -> Iterator[str]:
+        yield from super()._misfits(values)
+        if "slack_bot_token" not in values:
             yield "SLACK_BOT_TOKEN is missing"
-        if not {"slack_app_token", "slack_signing_secret"} & found.keys():
+        if not {"slack_app_token", "slack_signing_secret"} & values.keys():
             yield "SLACK_APP_TOKEN (for Socket Mode) or SLACK_SIGNING_SECRET (for HTTP) is missing"
-        if self.port == self.health_port != 0 and "slack_app_token" not in found:
+        if self.port == self.health_port != 0 and "slack_app_token" not in values:
             yield "PORT and HEALTH_PORT must differ"
 
 
@@ -312,10 +314,10 @@ class DocsSettings(LoadedSettings):
         for name, entry in self.docs_projects.items():
             label = " ".join(entry.label.split())[:_LABEL_LENGTH].strip() or name
             own = {part: f"the {part} of {name} in DOCS_PROJECTS" for part in ("id", "key", "address")}
-            named = SettingNames(**{part: words for part, words in own.items() if getattr(entry, part)})
+            named = SettingNames(**{part: texts for part, texts in own.items() if getattr(entry, part)})
             address, key = entry.address or alone.address, entry.key or alone.key
             projects.append(DocsProject(name, entry.id, label, address, key, named))
-        return tuple(sorted(projects, key=lambda each: each.id != one))
+        return tuple(sorted(projects, key=lambda project: project.id != one))
 
     def proxy_for(self, address: str) -> str | None:
         """Return the proxy through which an address is called; None for a direct call.
@@ -329,35 +331,35 @@ class DocsSettings(LoadedSettings):
         bypassed = proxy_bypass_environment(parts.netloc, {"no": self.no_proxy})
         return None if bypassed else self.https_proxy.get_secret_value()
 
-    def _misfits(self, found: Mapping[str, str | None]) -> Iterator[str]:
-        yield from super()._misfits(found)
-        if "docs_projects" not in found:
+    def _misfits(self, values: Mapping[str, str | None]) -> Iterator[str]:
+        yield from super()._misfits(values)
+        if "docs_projects" not in values:
             required = ("docs_api_url", "docs_api_key", "docs_project_id")
-            yield from (f"{name.upper()} is missing" for name in required if name not in found)
+            yield from (f"{name.upper()} is missing" for name in required if name not in values)
         elif self.docs_projects:
-            yield from self._unfit_projects(found)
+            yield from self._unfit_projects(values)
         called = ("SLACK_API_URL", "DOCS_API_URL", "GITHUB_API_URL")
         addresses = {name: getattr(self, name.lower(), None) for name in called}
-        addresses |= {f"DOCS_PROJECTS {name}": each.address for name, each in self.docs_projects.items()}
+        addresses |= {f"DOCS_PROJECTS {name}": entry.address for name, entry in self.docs_projects.items()}
         advice = "so keys and texts could be read on the way: use https://, or set ALLOW_HTTP=true"
         for name, address in () if self.allow_http else addresses.items():
             parts = urlsplit(address or "")
             if parts.scheme == "http" and not _THIS_MACHINE.fullmatch(parts.hostname or ""):
                 yield f"{name} begins with http://, {advice}"
         try:
-            if cafile := found.get("ssl_cert_file"):  # which OpenSSL reads
+            if cafile := values.get("ssl_cert_file"):  # which OpenSSL reads
                 ssl.create_default_context(cafile=cafile)
         except OSError:  # also ssl.SSLError, when no certificate is in it
             yield "SSL_CERT_FILE must name a file with certificates (PEM) that this user can read"
 
-    def _unfit_projects(self, found: Mapping[str, str | None]) -> Iterator[str]:
+    def _unfit_projects(self, values: Mapping[str, str | None]) -> Iterator[str]:
         """Yield the settings that DOCS_PROJECTS lacks. The key of DOCS_API_URL goes to its host alone."""
         for name, entry in self.docs_projects.items():
             named = f"DOCS_PROJECTS {name} has"
             if entry.address and not entry.key:
                 yield f'{named} an "address" of its own, so it needs a "key" of its own'
             for part, usual in (("address", "DOCS_API_URL"), ("key", "DOCS_API_KEY")):
-                if not entry.address and not getattr(entry, part) and usual.lower() not in found:
+                if not entry.address and not getattr(entry, part) and usual.lower() not in values:
                     yield f'{named} no "{part}", and {usual} is missing'
         if self.docs_project_id not in (None, *(entry.id for entry in self.docs_projects.values())):
             yield 'DOCS_PROJECT_ID is the "id" of none of DOCS_PROJECTS: add it there, or leave it out'
@@ -402,17 +404,17 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
 
     def secrets(self) -> list[str]:
         """Return every secret value, and passwords in all their forms, so that the logs can hide them."""
-        given = [*dict(self).values(), *(entry.key for entry in self.docs_projects.values())]
-        values = [value.get_secret_value() for value in given if isinstance(value, SecretStr)]
-        addresses = [each.get_secret_value() for each in (self.https_proxy, self.database_url) if each]
+        fields = [*dict(self).values(), *(entry.key for entry in self.docs_projects.values())]
+        values = [value.get_secret_value() for value in fields if isinstance(value, SecretStr)]
+        addresses = [url.get_secret_value() for url in (self.https_proxy, self.database_url) if url]
         for written in re.findall(r"//[^/:@]*:([^@ ]+)@", " ".join(addresses)):
             values += {written, unquote(written), quote(unquote(written), safe="")}
         return values
 
-    def _misfits(self, found: Mapping[str, str | None]) -> Iterator[str]:
-        yield from super()._misfits(found)
+    def _misfits(self, values: Mapping[str, str | None]) -> Iterator[str]:
+        yield from super()._misfits(values)
         # A dyno of Heroku loses its disk at each restart: https://devcenter.heroku.com/articles/dynos
-        if "dyno" in found and self.sqlalchemy_url.startswith("sqlite"):
+        if "dyno" in values and self.sqlalchemy_url.startswith("sqlite"):
             yield "DATABASE_URL is a SQLite, and this host (DYNO is set) forgets its disk: give a PostgreSQL"
         if self.poll_min_seconds > self.poll_max_seconds:
             yield "POLL_MIN_SECONDS must not be greater than POLL_MAX_SECONDS"

@@ -110,13 +110,13 @@ def is_blank(text: str) -> bool:
 
 def mentions(raw: str, user: UserId) -> bool:
     """Return whether the text mentions this user."""
-    return any(found == user for found, _ in _USER.findall(raw))
+    return any(mentioned == user for mentioned, _ in _USER.findall(raw))
 
 
 def without_leading_mention(raw: str, user: UserId) -> str:
     """Return the text without a mention of this user at its start."""
-    found = _USER.match(raw.lstrip())
-    return _AFTER_MENTION.sub("", raw.lstrip()[found.end() :]) if found and found[1] == user else raw
+    match = _USER.match(raw.lstrip())
+    return _AFTER_MENTION.sub("", raw.lstrip()[match.end() :]) if match and match[1] == user else raw
 
 
 def is_aside(raw: str) -> bool:
@@ -129,5 +129,5 @@ def mentions_somebody_else_first(raw: str, bot: UserId) -> bool:
     text = raw.lstrip()
     if text.startswith(("<!subteam^", "<!here", "<!channel", "<!everyone")):
         return True
-    found = _USER.match(text)
-    return found is not None and found[1] != bot
+    match = _USER.match(text)
+    return match is not None and match[1] != bot

@@ -73,8 +73,8 @@ class Worker:
     @property
     def full_groups(self) -> list[str]:
         """The groups that have no free place."""
-        taken = Counter(self.under_way.values())
-        return [group for group, count in taken.items() if count >= self.places_of_group]
+        places_in_use = Counter(self.under_way.values())
+        return [group for group, count in places_in_use.items() if count >= self.places_of_group]
 
     def identity(self, row: Any) -> object:
         """Return the key of a row among the rows of all workers."""
@@ -268,10 +268,10 @@ class Workers:
             rest_seconds = back_off_seconds(worker.failures, 1.0, cap=_MOST_BACK_OFF_SECONDS)
             worker.rests_until = monotonic() + rest_seconds
             asyncio.get_running_loop().call_later(rest_seconds + 0.01, self.wake, worker.name)
-        about = (
+        fields = (
             {"reason": explain(error).cause} if isinstance(error, DatabaseTrouble) else {"exc_info": error}
         )
-        log.error("run_failed", worker=worker.name, failures=worker.failures, **about)
+        log.error("run_failed", worker=worker.name, failures=worker.failures, **fields)
 
     async def _look(self, _limit: int, _full: Collection[str]) -> Sequence[None]:
         """Wake the workers whose queues have rows due, and look again when the next row comes due."""
@@ -320,7 +320,7 @@ class Workers:
         late = await wait_for_ends(self._tasks, grace_seconds)
         for task in late:
             log.warning("run_cancelled", name=task.get_name())
-        left = await cancel(late)
+        unfinished = await cancel(late)
         if self.scheduler.running:
             self.scheduler.shutdown(wait=False)
-        return left
+        return unfinished

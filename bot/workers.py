@@ -82,7 +82,7 @@ def queue_workers(context: WorkerContext) -> list[Worker]:
 
 def interval_workers(context: WorkerContext) -> list[Worker]:
     """Return the workers that run at intervals."""
-    each = {
+    workers = {
         "sweep": (sweep_snapshots, _SWEEP_SECONDS),
         "remind": (remind, _PLAN_SECONDS),
         "trouble": (show_trouble, 15.0),
@@ -91,7 +91,7 @@ def interval_workers(context: WorkerContext) -> list[Worker]:
         "heartbeat": (beat, BEAT_SECONDS),
     }
     return [
-        alone(name, partial(run, context), every_seconds=seconds) for name, (run, seconds) in each.items()
+        alone(name, partial(run, context), every_seconds=seconds) for name, (run, seconds) in workers.items()
     ]
 
 

@@ -130,7 +130,7 @@ def get_build(project_id: str, status_id: str) -> Call:
 
 def analytics(
     project_id: str,
-    what: str,
+    topic: str,
     *,
     date_from: date | None = None,
     date_to: date | None = None,
@@ -145,9 +145,9 @@ def analytics(
         raise InvalidArgument(f"limit must be from 1 to {most}")
     if offset is not None and offset < 0:
         raise InvalidArgument("offset must not be negative")
-    given = {"dateFrom": date_from, "dateTo": date_to, "limit": limit, "offset": offset}
-    query = urlencode({name: value for name, value in given.items() if value is not None})
-    return Call(project_id, f"/v1/analytics/{_segment('project_id', project_id)}/{what}?{query}")
+    parameters = {"dateFrom": date_from, "dateTo": date_to, "limit": limit, "offset": offset}
+    query = urlencode({name: value for name, value in parameters.items() if value is not None})
+    return Call(project_id, f"/v1/analytics/{_segment('project_id', project_id)}/{topic}?{query}")
 
 
 def _jobs(project_id: str) -> str:
@@ -265,13 +265,13 @@ def _without(text: str, secret: str) -> str:
     """Replace every part of the text that equals the start of the secret, as far as it matches."""
     if len(secret) < _SECRET_HEAD:
         return text
-    kept, start = "", 0
-    while (found := text.find(secret[:_SECRET_HEAD], start)) >= 0:
-        kept += f"{text[start:found]}[hidden]"
-        start = found + _SECRET_HEAD
-        while start - found < len(secret) and text[start : start + 1] == secret[start - found]:
+    cleaned, start = "", 0
+    while (position := text.find(secret[:_SECRET_HEAD], start)) >= 0:
+        cleaned += f"{text[start:position]}[hidden]"
+        start = position + _SECRET_HEAD
+        while start - position < len(secret) and text[start : start + 1] == secret[start - position]:
             start += 1
-    return kept + text[start:]
+    return cleaned + text[start:]
 
 
 def _error_text(answer: Answer, secrets: tuple[str, ...]) -> str:

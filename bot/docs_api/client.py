@@ -150,13 +150,13 @@ class DocsClient:
         Repeated rows are left out; rows can move while pages are fetched. Raises `Unavailable` when the
         service claims to have more pages but returns nothing new, which would otherwise loop for ever.
         """
-        seen: set[str] = set()
+        cursors: set[str] = set()
         for offset in range(0, MAX_ROWS, page_size):
             page = await self.visitors(project_id, limit=page_size, offset=offset, **days)
-            fresh = {row.path: row for row in page.visitors if row.path not in seen}
+            fresh = {row.path: row for row in page.visitors if row.path not in cursors}
             if page.has_more and not fresh:
                 raise Unavailable("The service says there are more visitors after a page with nothing new")
-            seen.update(fresh)
+            cursors.update(fresh)
             yield page.model_copy(update={"visitors": tuple(fresh.values())})
             if not page.has_more:
                 return
@@ -302,12 +302,12 @@ def _broken(error: Exception, secrets: tuple[str, ...]) -> Unavailable:
     # https://github.com/karpetrosyan/httpx-aiohttp/blob/main/httpx_aiohttp/transport.py
     root = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
     if isinstance(root, _NEVER_CONNECTED):
-        how = "The service cannot be reached"
+        problem = "The service cannot be reached"
     elif isinstance(root, httpx.TimeoutException | TimeoutError):
-        how = "The service did not answer in time"
+        problem = "The service did not answer in time"
     else:
-        how = "The connection to the service broke"
-    text = _wire.cleaned(f"{how}: {type(root).__name__} {root}", secrets)
+        problem = "The connection to the service broke"
+    text = _wire.cleaned(f"{problem}: {type(root).__name__} {root}", secrets)
     return Unavailable(text, sent=not isinstance(root, _NEVER_CONNECTED))
 
 

@@ -145,7 +145,7 @@ class Job(_Answer):
     @property
     def known_status(self) -> JobStatus | None:
         """Return the status as a JobStatus; None for an undocumented one."""
-        return next((each for each in JobStatus if each == self.status), None)
+        return next((status for status in JobStatus if status == self.status), None)
 
     @property
     def is_running(self) -> bool:
@@ -170,7 +170,7 @@ class Build(_Answer):
     @property
     def known_status(self) -> BuildStatus | None:
         """Return the status as a BuildStatus; None for an undocumented one."""
-        return next((each for each in BuildStatus if each == self.status), None)
+        return next((status for status in BuildStatus if status == self.status), None)
 
 
 class Visitors(_Answer):

@@ -127,14 +127,14 @@ class GithubClient:
         https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
         """
         status, headers = answer.status_code, answer.headers
-        said = f"GitHub answered {status}"
+        message = f"GitHub answered {status}"
         is_used_up = headers.get("x-ratelimit-remaining") == "0"
         is_limit = is_used_up or "retry-after" in headers or b"rate limit" in answer.content.lower()
         if status == 429 or (status == 403 and is_limit):
-            return Limited(said, self._until(headers, is_used_up=is_used_up))
+            return Limited(message, self._until(headers, is_used_up=is_used_up))
         if status == 401:
-            return RefusedToken(said)
-        return NotVisible(said) if status in (403, 404, 410, 451) else Unavailable(said)
+            return RefusedToken(message)
+        return NotVisible(message) if status in (403, 404, 410, 451) else Unavailable(message)
 
     def _until(self, headers: httpx.Headers, *, is_used_up: bool) -> datetime | None:
         """Return when to call again by the headers of an answer, within a day."""
@@ -155,10 +155,10 @@ class GithubClient:
 
 def _read(answer: httpx.Response) -> PullRequest:
     try:
-        found = PullRequest.model_validate_json(answer.content)
+        pull_request = PullRequest.model_validate_json(answer.content)
     except ValidationError:
         raise Unavailable("GitHub's answer has not the expected shape") from None
     # One that is too long to keep, or that no header can hold, only costs the next call a full answer.
     etag = answer.headers.get("etag", "")
     is_usable = len(etag) <= MAX_TEXT_LENGTH and etag.isascii() and etag.isprintable()
-    return found.model_copy(update={"etag": etag if is_usable else ""})
+    return pull_request.model_copy(update={"etag": etag if is_usable else ""})

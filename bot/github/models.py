@@ -73,11 +73,11 @@ def pull_request_of(link: str, api_url: str, repository: str | None = None) -> P
         parts = urlsplit(link)
     except ValueError:
         return None
-    found = _LINK.fullmatch(parts.path)
+    match = _LINK.fullmatch(parts.path)
     # A repository cannot be named with dots alone, which would lead to another path of the API.
-    if found is None or parts.netloc.lower() != site_of(api_url) or not found[2].strip("."):
+    if match is None or parts.netloc.lower() != site_of(api_url) or not match[2].strip("."):
         return None
-    which = PullRequestId(found[1], found[2], int(found[3]))
+    which = PullRequestId(match[1], match[2], int(match[3]))
     if repository is None:
         return which
     named = _REPOSITORY.fullmatch(repository.strip().lower())

@@ -75,16 +75,16 @@ async def run_checks(
             async with asyncio.timeout(limit_seconds):
                 return await check()
         except TimeoutError:
-            seen = f"no answer within {limit_seconds:g} s"
-            return [Finding(name, False, seen, "Look at the network.")]
+            finding = f"no answer within {limit_seconds:g} s"
+            return [Finding(name, False, finding, "Look at the network.")]
         except Exception as error:
             # A failing check must not hide the others' findings. Error texts can quote settings.
             if is_logged:
                 log.warning("check_failed", check=name, exc_info=True)
             return [Finding(name, False, f"could not be looked at ({type(error).__name__})")]
 
-    found = await asyncio.gather(*(one(name, check) for name, check in checks.items()))
-    return [finding for group in found for finding in group]
+    findings = await asyncio.gather(*(one(name, check) for name, check in checks.items()))
+    return [finding for group in findings for finding in group]
 
 
 # ---- the database and the workers
@@ -95,8 +95,8 @@ async def database_check(store: Store, process: str, clock: Callable[[], datetim
     try:
         await store.try_writing(process, clock())
     except DatabaseTrouble as error:
-        why = explain(error)
-        return [Finding("database", False, f"cannot be written: {why.cause}", why.advice)]
+        reason = explain(error)
+        return [Finding("database", False, f"cannot be written: {reason.cause}", reason.advice)]
     return [Finding("database", True, "can be written")]
 
 
@@ -116,8 +116,8 @@ async def workers_check(store: Store, clock: Callable[[], datetime], *, required
     except DatabaseTrouble as error:
         return [Finding("workers", False, f"not known: {explain(error).cause}", required=required)]
     seconds = f"{GONE_AFTER.total_seconds():.0f} s"
-    seen = f"{alive} alive" if alive else f"no process carries requests out: no heartbeat for {seconds}"
-    return [Finding("workers", alive > 0, seen, required=required)]
+    finding = f"{alive} alive" if alive else f"no process carries requests out: no heartbeat for {seconds}"
+    return [Finding("workers", alive > 0, finding, required=required)]
 
 
 async def runs_check(workers: Workers) -> Sequence[Finding]:
@@ -152,9 +152,9 @@ async def token_finding(
         cause, advice = REFUSED_TOKENS.get(error.code, ("Slack refuses", "Look at {token}."))
         return Finding(name, False, f"{cause} ({error.code})", advice.format(token=token))
     except (SlackError, TimeoutError) as error:
-        told = str(error) or type(error).__name__
-        told = "the answer is not JSON" if told in ("ValueError", "HTTP 200") else told
-        return replace(network_trouble(name, told, "SLACK_API_URL"), required=required)
+        message = str(error) or type(error).__name__
+        message = "the answer is not JSON" if message in ("ValueError", "HTTP 200") else message
+        return replace(network_trouble(name, message, "SLACK_API_URL"), required=required)
 
 
 class SlackCheck:
@@ -175,9 +175,9 @@ class SlackCheck:
 
     async def __call__(self) -> Sequence[Finding]:
         if self._last is None or self._clock() >= self._believed_until:
-            found = await token_finding("slack", "SLACK_BOT_TOKEN", self._accepted, self._required)
-            self._last = found
-            self._believed_until = self._clock() + (_SLACK_SECONDS if found.ok else _AGAIN_SECONDS)
+            finding = await token_finding("slack", "SLACK_BOT_TOKEN", self._accepted, self._required)
+            self._last = finding
+            self._believed_until = self._clock() + (_SLACK_SECONDS if finding.ok else _AGAIN_SECONDS)
         return [self._last]
 
     async def _accepted(self) -> str:
@@ -207,17 +207,17 @@ class SignatureCheck:
         lately = [at for at in self._refused_at if self._clock() - at < _REFUSED_SECONDS]
         if len(lately) < _MOST_REFUSED:
             return [Finding("signatures", True, "no trouble")]
-        seen = "the last signatures were refused: SLACK_SIGNING_SECRET is wrong, or strangers knock"
-        return [Finding("signatures", False, seen, required=False)]
+        finding = "the last signatures were refused: SLACK_SIGNING_SECRET is wrong, or strangers knock"
+        return [Finding("signatures", False, finding, required=False)]
 
 
 # ---- the way to a remote service
 
 
-def network_trouble(name: str, said: str, setting: str) -> Finding:
+def network_trouble(name: str, message: str, setting: str) -> Finding:
     """Return the finding about a service that cannot be used, in its client's own words."""
     advice = f"Look at {setting}, DNS, a firewall and HTTPS_PROXY; for a CA of your own, at SSL_CERT_FILE."
-    return Finding(name, False, mask(said), advice)
+    return Finding(name, False, mask(message), advice)
 
 
 def add_health_routes(
@@ -231,9 +231,9 @@ def add_health_routes(
         return web.json_response({"ok": True})
 
     async def ready(_request: web.Request) -> web.Response:
-        found = await run_checks(checks)
-        is_ready = all(each.ok or not each.required for each in found)
-        parts = {each.name: {"ok": each.ok, "about": each.seen} for each in found}
+        findings = await run_checks(checks)
+        is_ready = all(finding.ok or not finding.required for finding in findings)
+        parts = {finding.name: {"ok": finding.ok, "about": finding.seen} for finding in findings}
         return web.json_response({"ok": is_ready, "checks": parts}, status=200 if is_ready else 503)
 
     async def counted(_request: web.Request) -> web.Response:
@@ -322,8 +322,8 @@ async def close_listener(listener: asyncio.Server) -> None:
     asyncio alone would lose one that it has just accepted: https://github.com/python/cpython/issues/109564
     """
     try:
-        for each in listener.sockets:
-            asyncio.get_running_loop().remove_reader(each)
+        for server_socket in listener.sockets:
+            asyncio.get_running_loop().remove_reader(server_socket)
         for _ in range(2):  # the server gets the connections of this step, and then its protocol does
             await asyncio.sleep(0)
     finally:
@@ -335,8 +335,8 @@ def _listener(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        said = os.strerror(error.errno) if error.errno else str(error)
-        raise OSError(error.errno, f"{said}: {host}, port {port}") from None
+        message = os.strerror(error.errno) if error.errno else str(error)
+        raise OSError(error.errno, f"{message}: {host}, port {port}") from None
 
 
 class _ServerLog(logging.LoggerAdapter[logging.Logger]):

@@ -121,9 +121,9 @@ class Metrics(Collector):
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        counters = {what: self._counter(*about) for what, about in _COUNTED.items()}
+        counters = {name: self._counter(*declaration) for name, declaration in _COUNTED.items()}
         # The client would look each of them up, and check its label, for every event.
-        self._counted = cache(lambda what, how: counters[what].labels(how))
+        self._counted = cache(lambda name, value: counters[name].labels(value))
         self._runs = Histogram(
             "docs_bot_run_seconds",
             "How long a worker's run took.",
@@ -148,8 +148,8 @@ class Metrics(Collector):
             {"version": __version__, "commit": commit(), "python": platform.python_version()}
         )
 
-    def _counter(self, name: str, about: str, label: str, values: tuple[str, ...]) -> Counter:
-        counter = Counter(name, about, [label], registry=self._registry)
+    def _counter(self, name: str, help_text: str, label: str, values: tuple[str, ...]) -> Counter:
+        counter = Counter(name, help_text, [label], registry=self._registry)
         for value in values:
             counter.labels(value)
         return counter
@@ -164,9 +164,9 @@ class Metrics(Collector):
                 family.add_metric([labelled] if label else [], value)
             yield family
 
-    def count(self, what: str, how: str) -> None:
+    def count(self, counter: str, value: str) -> None:
         """Count an event, for example a poll, by how it went."""
-        self._counted(what, how).inc()
+        self._counted(counter, value).inc()
 
     def expect_runs(self, names: Iterable[str]) -> None:
         """Show the runs of these workers from the start, with zeros."""
@@ -205,9 +205,9 @@ def metrics_page(
 ) -> Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]:
     """Return the metrics page. It never fails: unreadable values are missing."""
 
-    async def page(found: Sequence[Finding]) -> tuple[bytes, str]:
-        for each in found:
-            metrics.set_check(each.name, each.ok)
+    async def page(findings: Sequence[Finding]) -> tuple[bytes, str]:
+        for finding in findings:
+            metrics.set_check(finding.name, finding.ok)
         if (free := free_bytes(context.store)) is not None:
             metrics.set_gauge("disk_free_bytes", free)
         try:

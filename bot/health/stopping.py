@@ -81,8 +81,8 @@ class Stopping:
         os._exit(self.told())
 
 
-def _later(seconds: float, do: Callable[..., object], *about: object) -> None:
-    timer = threading.Timer(seconds, do, about)
+def _later(seconds: float, do: Callable[..., object], *arguments: object) -> None:
+    timer = threading.Timer(seconds, do, arguments)
     timer.daemon = True
     timer.start()
 
@@ -90,7 +90,7 @@ def _later(seconds: float, do: Callable[..., object], *about: object) -> None:
 def _names(loop: asyncio.AbstractEventLoop) -> list[str]:
     """Return the names of the tasks and the threads that keep the process from ending."""
     main = threading.main_thread()
-    threads = [each.name for each in threading.enumerate() if not each.daemon and each is not main]
+    threads = [thread.name for thread in threading.enumerate() if not thread.daemon and thread is not main]
     return [*sorted(map(_name, asyncio.all_tasks(loop))), *threads] or ["the process"]
 
 

@@ -131,22 +131,22 @@ def _from_answer(error: SlackApiError) -> SlackError:
     if status >= 500 or code in _UNCLEAR or not code:
         return SlackUnclear(f"HTTP {status} {code}".strip())
     details = (data.get("response_metadata") or {}).get("messages") or ()
-    return refused(code[:100], tuple(str(each)[:300] for each in details))
+    return refused(code[:100], tuple(str(detail)[:300] for detail in details))
 
 
-def of_response_url(status: int, retry_after: str | None, said: str) -> SlackError | None:
+def of_response_url(status: int, retry_after: str | None, answer: str) -> SlackError | None:
     """Return the error in the response of a response URL; None when the message was taken.
 
     Slack responds with a code such as "expired_url", as plain text or JSON and with any status.
     """
-    if status == 200 and '"ok":false' not in said.replace(" ", ""):
+    if status == 200 and '"ok":false' not in answer.replace(" ", ""):
         return None
-    if status == 429 or any(code in said for code in _THROTTLED):
+    if status == 429 or any(code in answer for code in _THROTTLED):
         return SlackThrottled(wait_seconds(retry_after))
-    if status >= 500 or any(code in said for code in _UNCLEAR):
+    if status >= 500 or any(code in answer for code in _UNCLEAR):
         return SlackUnclear(f"HTTP {status}")
     # Refused blocks can be left out by the caller; any other code means that the URL is unusable.
-    return refused(next((code for code in BLOCK_CODES if code in said), "response_url_expired"))
+    return refused(next((code for code in BLOCK_CODES if code in answer), "response_url_expired"))
 
 
 def refused(code: str, details: tuple[str, ...] = ()) -> SlackRefused:

@@ -93,8 +93,8 @@ class _Intake:
             if not self._is_signed(body, timestamp, signature):
                 raise _Refused(401, "not signed by Slack")
             with within(deadline):
-                said = await self._app.async_dispatch(_bolt_request(body, content_type))
-            return web.Response(status=said.status, text=said.body, headers=said.first_headers())
+                response = await self._app.async_dispatch(_bolt_request(body, content_type))
+            return web.Response(status=response.status, text=response.body, headers=response.first_headers())
         except _Refused as refused:
             log.warning("request_refused", kind=refused.kind)
             return web.Response(status=refused.status, text=refused.kind)

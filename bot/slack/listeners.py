@@ -171,8 +171,8 @@ class _Listeners:
                     answer = _answer(with_prompt(broken, arrived.typed), body)
                 if isinstance(answer, FormErrors) and _has_no_input(body["view"]):
                     # Slack shows errors only at inputs, so the form closes.
-                    why = Message("\n".join(answer.errors.values()))
-                    self._background.start("answer", say_privately(self._messenger, arrived.origin, why))
+                    message = Message("\n".join(answer.errors.values()))
+                    self._background.start("answer", say_privately(self._messenger, arrived.origin, message))
                     answer = None
                 await ack(**self._acknowledgement(answer, body))
 
@@ -190,8 +190,8 @@ class _Listeners:
             return {}
         if "command" in body and _is_taken_everywhere(answer.message):
             return _private(answer.message)
-        said = say_privately(self._messenger, payloads.asker(body), answer.message, replaces=answer.replaces)
-        self._background.start("answer", said)
+        reply = say_privately(self._messenger, payloads.asker(body), answer.message, replaces=answer.replaces)
+        self._background.start("answer", reply)
         return {}
 
     async def _failed(self, error: Exception, body: Body) -> BoltResponse | None:
@@ -242,8 +242,8 @@ def _is_taken_everywhere(message: Message) -> bool:
 
 def _private(message: Message) -> Body:
     """Return an acknowledgement with a message that only the person sees."""
-    given: Body = {"response_type": "ephemeral", "text": message.text}
-    return given | {"blocks": list(message.blocks)} if message.blocks else given
+    response: Body = {"response_type": "ephemeral", "text": message.text}
+    return response | {"blocks": list(message.blocks)} if message.blocks else response
 
 
 def _cause(error: Exception) -> dict[str, object]:
@@ -251,13 +251,13 @@ def _cause(error: Exception) -> dict[str, object]:
     return {"reason": explain(error).cause} if isinstance(error, DatabaseTrouble) else {"exc_info": error}
 
 
-def _broke(error: Exception, **about: object) -> Message:
+def _broke(error: Exception, **fields: object) -> Message:
     """Log the exception under the request's reference, and return a message that quotes it.
 
     The message differs if a part of the request may have been stored.
     """
     reference = structlog.contextvars.get_contextvars().get("request") or secrets.token_hex(4)
-    log.error("request_failed", reference=reference, **_cause(error), **about)
+    log.error("request_failed", reference=reference, **_cause(error), **fields)
     request = current()
     is_stored = isinstance(error, OutcomeUnknown) or (request is not None and request.has_written)
     return problems.something_broke(reference, may_be_stored=is_stored)

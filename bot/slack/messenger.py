@@ -124,8 +124,8 @@ class SlackMessenger(SlackRooms):
         since: datetime,
     ) -> Mapping[DeliveryId, MessageTs]:
         """Search the thread (the channel if None) for deliveries' messages and return their timestamps."""
-        found = await self._find(channel, thread, since, _delivery_of, frozenset(deliveries))
-        return {DeliveryId(delivery): ts for delivery, ts in found.items()}
+        posts = await self._find(channel, thread, since, _delivery_of, frozenset(deliveries))
+        return {DeliveryId(delivery): ts for delivery, ts in posts.items()}
 
     async def _find(
         self,
@@ -140,17 +140,17 @@ class SlackMessenger(SlackRooms):
         Raises SlackRefused if they are too many to be read again and again.
         """
         oldest = f"{(since - _MARGIN).timestamp():.6f}"
-        found: dict[str, MessageTs] = {}
+        posts: dict[str, MessageTs] = {}
         read = messages_of(self._client, channel, thread, _MOST_PAGES, include_all_metadata=True)
         async for messages, has_more in read:
             for message in messages:
-                found |= {mark: MessageTs(message["ts"]) for mark in sought.intersection(marks_of(message))}
+                posts |= {mark: MessageTs(message["ts"]) for mark in sought.intersection(marks_of(message))}
             # A channel's newest messages come first. The first page of them is read at any age, and a
             # thread as a whole: this machine's clock may be ahead, so that ``since`` has not come in Slack.
             if thread is None and messages and messages[-1]["ts"] < oldest:
-                return found
-            if len(found) == len(sought) or not has_more:
-                return found
+                return posts
+            if len(posts) == len(sought) or not has_more:
+                return posts
         raise refused("too_many_messages")
 
     async def said_since(
@@ -210,10 +210,10 @@ class SlackMessenger(SlackRooms):
             )
         )
 
-    async def _post(self, url: str, **what: Any) -> tuple[int, str | None, str]:
-        async with translated(), self._session.post(url, allow_redirects=False, **what) as answer:
-            said = await answer.content.read(2_000)
-        return answer.status, answer.headers.get("Retry-After"), said.decode("utf-8", "replace")
+    async def _post(self, url: str, **request: Any) -> tuple[int, str | None, str]:
+        async with translated(), self._session.post(url, allow_redirects=False, **request) as answer:
+            text = await answer.content.read(2_000)
+        return answer.status, answer.headers.get("Retry-After"), text.decode("utf-8", "replace")
 
     def _is_slacks(self, url: str) -> bool:
         """Return whether a URL is on one of Slack's hosts or on the host of SLACK_API_URL."""
@@ -284,13 +284,13 @@ class SlackMessenger(SlackRooms):
 
     async def profile(self, user: UserId) -> Profile:
         """Return the kind of a user."""
-        told = await self._user(user)
+        profile = await self._user(user)
         return Profile(
-            is_guest=bool(told.get("is_restricted") or told.get("is_ultra_restricted")),
+            is_guest=bool(profile.get("is_restricted") or profile.get("is_ultra_restricted")),
             # Slack does not mark Slackbot, which posts reminders and canned replies, as a bot.
-            is_bot=bool(told.get("is_bot") or told.get("is_workflow_bot") or user == _SLACKBOT),
-            is_stranger=bool(told.get("is_stranger")) or not self._is_ours(told),
-            is_deleted=bool(told.get("deleted")) or not told,
+            is_bot=bool(profile.get("is_bot") or profile.get("is_workflow_bot") or user == _SLACKBOT),
+            is_stranger=bool(profile.get("is_stranger")) or not self._is_ours(profile),
+            is_deleted=bool(profile.get("deleted")) or not profile,
         )
 
     async def _user(self, user: UserId) -> dict[str, Any]:
@@ -348,13 +348,13 @@ class SlackMessenger(SlackRooms):
         """Return a user's display name, or full name if there is none; cached for an hour."""
 
         async def ask() -> str:
-            told = await self._user(user)
-            profile = told.get("profile") or {}
+            user_info = await self._user(user)
+            profile = user_info.get("profile") or {}
             return str(
                 profile.get("display_name")
                 or profile.get("real_name")
-                or told.get("real_name")
-                or told.get("name")
+                or user_info.get("real_name")
+                or user_info.get("name")
                 or user
             )
 

@@ -101,22 +101,22 @@ def submission(body: Payload) -> Arrived[Submission]:
     """
     view = body["view"]
     values = (view.get("state") or {}).get("values") or {}
-    fields = {action: _field(given) for block in values.values() for action, given in block.items()}
+    fields = {action: _field(state) for block in values.values() for action, state in block.items()}
     form = FormState.loads(view.get("private_metadata") or "")
     key, user = RequestKey(f"view:{view['id']}"), UserId(body["user"]["id"])
     origin = Origin(key, user, form.channel or ChannelId(""), form.thread, response_url=form.response_url)
     return Arrived(origin, lambda allowed: Submission(Claimed(allowed), fields, form), is_form=True)
 
 
-def _field(given: Payload) -> str | None:
-    chosen = given.get("selected_option")
+def _field(state: Payload) -> str | None:
+    chosen = state.get("selected_option")
     if chosen:
         return str(chosen["value"])
-    if ticked := given.get("selected_options"):
-        return ",".join(str(each["value"]) for each in ticked)
+    if ticked := state.get("selected_options"):
+        return ",".join(str(option["value"]) for option in ticked)
     for name in ("value", "selected_conversation", "selected_channel", "selected_user"):
-        if given.get(name) is not None:
-            return clip(str(given[name]), MOST_CHARACTERS)
+        if state.get(name) is not None:
+            return clip(str(state[name]), MOST_CHARACTERS)
     return None
 
 
@@ -146,7 +146,7 @@ def spoken(
         return _mention_by_bot(event, bot, bots)
     if event.get("bot_id") or not event.get("user") or event.get("subtype") not in _HUMAN_SUBTYPES:
         return None
-    origin, text, files = _said(event), text_of(event), files_of(event)
+    origin, text, files = _origin(event), text_of(event), files_of(event)
     if origin.thread:
         parent = event.get("parent_user_id")
         return ThreadReply(origin, text, files, UserId(parent) if parent else None)
@@ -158,13 +158,13 @@ def spoken(
 def _mention_by_bot(event: Payload, bot: UserId, bots: Collection[UserId]) -> Mention | None:
     """Return a mention by one of these apps or bot users, for which the id in ``bots`` stands."""
     app = event.get("app_id") or (event.get("bot_profile") or {}).get("app_id")
-    found = next((UserId(each) for each in (event.get("user"), app) if each and each in bots), None)
+    by_bot = next((UserId(user) for user in (event.get("user"), app) if user and user in bots), None)
     text, is_known = text_of(event), event.get("channel") and event.get("ts")
-    if found is None or not is_known or not slack_text.mentions(text, bot):
+    if by_bot is None or not is_known or not slack_text.mentions(text, bot):
         return None
     if event.get("subtype") not in (*_HUMAN_SUBTYPES, "bot_message"):
         return None
-    return Mention(_said({**event, "user": found}), text, files_of(event))
+    return Mention(_origin({**event, "user": by_bot}), text, files_of(event))
 
 
 def changed(event: Payload, bot: UserId) -> Changed | None:
@@ -181,15 +181,15 @@ def changed(event: Payload, bot: UserId) -> Changed | None:
             pass
         case _:
             return None
-    about = {**before, "ts": now["ts"], "channel": event["channel"]}
+    event_fields = {**before, "ts": now["ts"], "channel": event["channel"]}
     if before.get("bot_id") or bot in (before.get("user"), now.get("user")) or not now["ts"]:
         return None
     was = text_of(before) if before else None
     if now.get("subtype") == "tombstone":
-        return Changed(_said(about | {"user": before.get("user") or ""}), None, event["ts"], was)
+        return Changed(_origin(event_fields | {"user": before.get("user") or ""}), None, event["ts"], was)
     if not _edited_by_author(now) or before.get("text") == now.get("text"):
         return None
-    return Changed(_said(about | now), text_of(now), event["ts"], was)
+    return Changed(_origin(event_fields | now), text_of(now), event["ts"], was)
 
 
 def changed_after(since: MessageTs, message: Payload) -> Changed | None:
@@ -198,10 +198,10 @@ def changed_after(since: MessageTs, message: Payload) -> Changed | None:
     A deleted message that began a thread has no time of deletion.
     """
     if message.get("subtype") == "tombstone":
-        return Changed(_said({**message, "user": ""}), None, message["ts"])
+        return Changed(_origin({**message, "user": ""}), None, message["ts"])
     edited = _edited_by_author(message)
     at = str(edited.get("ts") or "")
-    return Changed(_said(message), text_of(message), at) if at > since else None
+    return Changed(_origin(message), text_of(message), at) if at > since else None
 
 
 def _edited_by_author(message: Payload) -> Payload:
@@ -220,7 +220,7 @@ def said(message: Payload) -> Said | None:
     return Said(MessageTs(message["ts"]), UserId(user) if user else None, text_of(message), by_bot)
 
 
-def _said(event: Payload) -> Origin:
+def _origin(event: Payload) -> Origin:
     channel, ts = ChannelId(event["channel"]), MessageTs(event["ts"])
     key, thread = message_key(channel, ts), _ts(event.get("thread_ts"))
     # The message that begins a thread names itself as its thread.
@@ -247,19 +247,19 @@ async def said_since(
     https://docs.slack.dev/reference/methods/conversations.replies
     https://docs.slack.dev/reference/methods/conversations.history
     """
-    found, is_cut = await _read(client, channel, thread, oldest=ts_at(time_of(since) - _CHANGED_FOR))
+    messages, is_cut = await _read(client, channel, thread, oldest=ts_at(time_of(since) - _CHANGED_FOR))
     if is_cut:
-        log.warning("too_much_missed", channel=channel, read=len(found))
-    about = {"type": "message", "channel": channel, "channel_type": None if thread else "im"}
+        log.warning("too_much_missed", channel=channel, read=len(messages))
+    event_fields = {"type": "message", "channel": channel, "channel_type": None if thread else "im"}
     # Slack returns the first message of a thread at any age.
-    all_of_it = [found[ts] | about for ts in sorted(found) if _TS.fullmatch(ts)]
+    all_of_it = [messages[ts] | event_fields for ts in sorted(messages) if _TS.fullmatch(ts)]
     # A mention that could not be taken is read as the beginning of the thread under it.
-    for each in all_of_it:
-        if each["ts"] == thread and slack_text.mentions(text_of(each), bot):
-            each["type"] = "app_mention"
-    said = (spoken(each, bot) for each in all_of_it if each["ts"] > since)
-    changed = (changed_after(since, each) for each in all_of_it)
-    return [each for each in (*said, *changed) if each is not None]
+    for message in all_of_it:
+        if message["ts"] == thread and slack_text.mentions(text_of(message), bot):
+            message["type"] = "app_mention"
+    replies = (spoken(message, bot) for message in all_of_it if message["ts"] > since)
+    changed = (changed_after(since, message) for message in all_of_it)
+    return [message for message in (*replies, *changed) if message is not None]
 
 
 async def said_before(
@@ -270,11 +270,11 @@ async def said_before(
     Slack returns the oldest messages first, so a thread with more than 1,000 is not read.
     https://docs.slack.dev/reference/methods/conversations.replies
     """
-    found, is_cut = await _read(client, channel, thread, latest=before)
+    messages, is_cut = await _read(client, channel, thread, latest=before)
     if is_cut:
         raise SlackUnclear("too many messages in the thread")
     # Slack returns the first message of a thread at any age.
-    older = (found[ts] for ts in sorted(found) if _TS.fullmatch(ts) and (before is None or ts < before))
+    older = (messages[ts] for ts in sorted(messages) if _TS.fullmatch(ts) and (before is None or ts < before))
     read = (said(message) for message in older)
     return [each for each in read if each is not None]
 
@@ -283,12 +283,12 @@ async def _read(
     client: AsyncWebClient, channel: ChannelId, thread: MessageTs | None, **options: str | None
 ) -> tuple[dict[str, dict[str, Any]], bool]:
     """Return up to 1,000 messages of a conversation by timestamp, and whether there are more."""
-    found: dict[str, dict[str, Any]] = {}
+    messages_by_ts: dict[str, dict[str, Any]] = {}
     is_cut = False
     async for messages, has_more in messages_of(client, channel, thread, _MOST_PAGES, **options):
-        found |= {str(each.get("ts")): each for each in messages}
+        messages_by_ts |= {str(message.get("ts")): message for message in messages}
         is_cut = has_more
-    return found, is_cut
+    return messages_by_ts, is_cut
 
 
 async def messages_of(

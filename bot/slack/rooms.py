@@ -37,8 +37,8 @@ class SlackRooms:
         """
 
         async def ask() -> bool:
-            told = await self._channel(channel)
-            return told.get("is_private") is False and not (told.get("is_im") or told.get("is_mpim"))
+            info = await self._channel(channel)
+            return info.get("is_private") is False and not (info.get("is_im") or info.get("is_mpim"))
 
         return await self._public.get_or_ask(channel, _CACHE_SECONDS, ask)
 
@@ -93,23 +93,23 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def _forwarded(message: Mapping[str, Any]) -> Iterator[str]:
-    for each in _objects(message, "attachments"):
-        text = str(each.get("text") or "") or "\n".join(_in_blocks(each))
-        if each.get("is_share") and text.strip():
-            author = str(each.get("author_name") or each.get("author_subname") or "somebody")
+    for attachment in _objects(message, "attachments"):
+        text = str(attachment.get("text") or "") or "\n".join(_in_blocks(attachment))
+        if attachment.get("is_share") and text.strip():
+            author = str(attachment.get("author_name") or attachment.get("author_subname") or "somebody")
             quoted = "\n".join(f"&gt; {line}" for line in text.splitlines())
             yield f"Forwarded from {''.join(_SIGNS.get(sign, sign) for sign in author)}:\n{quoted}"
 
 
 def _in_blocks(attachment: Mapping[str, Any]) -> Iterator[str]:
     """Return the words of the blocks of a forwarded message that has no text of its own."""
-    for each in _objects(attachment, "message_blocks"):
-        message = each.get("message")
+    for message_block in _objects(attachment, "message_blocks"):
+        message = message_block.get("message")
         if isinstance(message, Mapping):
-            yield from (words for block in _objects(message, "blocks") if (words := _words(block)).strip())
+            yield from (text for block in _objects(message, "blocks") if (text := _text_of(block)).strip())
 
 
-def _words(part: Mapping[str, Any]) -> str:
+def _text_of(part: Mapping[str, Any]) -> str:
     """Return the words of a rich text block or of a part of one, as wire text.
 
     https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
@@ -125,7 +125,7 @@ def _words(part: Mapping[str, Any]) -> str:
             return f"<#{part.get('channel_id')}>"
         case "emoji":
             return f":{part.get('name')}:"
-    inside = "".join(_words(each) for each in _objects(part, "elements"))
+    inside = "".join(_text_of(element) for element in _objects(part, "elements"))
     return inside if part.get("type") == "rich_text" else f"{inside}\n"
 
 
@@ -148,5 +148,5 @@ def _file(file: Mapping[str, Any]) -> SharedFile:
 
 
 def _objects(of: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    found = of.get(name)
-    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+    objects = of.get(name)
+    return [item for item in objects if isinstance(item, Mapping)] if isinstance(objects, list) else []

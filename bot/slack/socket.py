@@ -194,8 +194,8 @@ class SocketIntake:
             await _close(self._handler)
         await self._background.drain(_GOODBYE_SECONDS)
         # Requests that came while the connection was closing need the parts that are closed next.
-        left = await wait_for_ends(self._current, min(grace_seconds, _GOODBYE_SECONDS))
-        return [f"requests of Slack: {len(left)}"] if left else []
+        unfinished = await wait_for_ends(self._current, min(grace_seconds, _GOODBYE_SECONDS))
+        return [f"requests of Slack: {len(unfinished)}"] if unfinished else []
 
 
 async def _close(handler: AsyncSocketModeHandler) -> None:
