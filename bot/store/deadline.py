@@ -13,12 +13,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import partial
 from time import monotonic
-from typing import Generic, NoReturn, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 Result = TypeVar("Result")
 _LAST_WAIT_SECONDS = 1.0
@@ -162,40 +161,22 @@ async def _wait_for_end(done: asyncio.Future[Result]) -> None:
 
 
 def commit(engine: Engine, works: Sequence[Work[object]]) -> None:
-    """Commit functions together, so that they share one wait for the disk; an error undoes only its own.
+    """Commit functions together, so that they share one wait for the disk.
 
-    When the database fails, each function runs again in a transaction of its own.
+    When one raises, nothing is committed, and each runs again in a transaction of its own.
     """
     if len(works) > 1:
         try:
             with engine.begin() as connection:
-                outcomes = [_run_in_savepoint(connection, work) for work in works]
+                results = [work.run(connection) for work in works]
         except Exception:  # noqa: S110 - each runs again by itself, and its own error reaches its caller
             pass
         else:
-            for work, outcome in zip(works, outcomes, strict=True):
-                work.settle(outcome)
+            for work, result in zip(works, results, strict=True):
+                work.outcome.set_result(result)
             return
     for work in works:
         work.settle(lambda: _commit_one(engine, work))  # noqa: B023 - called at once
-
-
-def _run_in_savepoint(connection: Connection, work: Work[Result]) -> Callable[[], Result]:
-    """Run a function in a savepoint. Return a function that returns its result or raises its error."""
-    try:
-        with connection.begin_nested():
-            result = work.run(connection)
-    except DBAPIError as error:
-        if not isinstance(error, IntegrityError):
-            raise  # SQLite may have undone the whole transaction: https://www.sqlite.org/lang_transaction.html
-        return partial(_raise, error)
-    except Exception as error:
-        return partial(_raise, error)
-    return lambda: result
-
-
-def _raise(error: Exception) -> NoReturn:
-    raise error
 
 
 def _commit_one(engine: Engine, work: Work[Result]) -> Result:

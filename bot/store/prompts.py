@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, select, update
 
@@ -106,6 +106,40 @@ _STILL = and_(
     prompts.c.id == bindparam("this"), prompts.c.state == bindparam("was"), held(prompts), _UNEDITED
 )
 
+_OF_KEY = select(prompts.c.job).where(prompts.c.key == bindparam("of_key"))
+_SAME_JOB = (
+    select(prompts.c.job)
+    .where(
+        prompts.c.kind == PromptKind.START,
+        prompts.c.asked_by == bindparam("by"),
+        prompts.c.asked_at > bindparam("since"),
+        prompts.c.channel == bindparam("in_channel"),
+        prompts.c.project == bindparam("of_project"),
+        prompts.c.raw == bindparam("words"),
+        exists().where(jobs.c.number == prompts.c.job, one_of(jobs.c.state, _NOT_FAILED)),
+    )
+    .order_by(prompts.c.id.desc())
+    .limit(1)
+)
+_WAITING_BY = (
+    select(func.count())
+    .select_from(prompts)
+    .where(one_of(prompts.c.state, _UNSENT), prompts.c.asked_by == bindparam("by"))
+)
+_EARLIER = select(*(each.scalar_subquery() for each in (_OF_KEY, _SAME_JOB, _WAITING_BY)))
+_ADD = prompts.insert().returning(prompts.c.id)
+
+
+class Earlier(NamedTuple):
+    """What is stored when somebody asks for a job."""
+
+    job: JobNumber | None
+    """The job of this very request; None when the request is new."""
+    same: JobNumber | None
+    """The job that they asked for with the same words a moment ago, unless it failed."""
+    waiting: int
+    """How many of their prompts are not sent yet."""
+
 
 def _together(job: JobNumber, user: UserId, begun_at: datetime) -> ColumnElement[bool]:
     """Return the condition of what a user said to a job that is one follow-up: it was begun at one time."""
@@ -154,33 +188,27 @@ class Prompts(Rows[Prompt]):
 
     def add(self, new: NewPrompt) -> PromptId:
         """Store a prompt and return its id. The key of its origin is unique (see ``job_of``)."""
-        row = self.connection.execute(prompts.insert().values(_values(new)).returning(prompts.c.id))
-        return PromptId(row.scalar_one())
+        return PromptId(self.connection.execute(_ADD, _values(new)).scalar_one())
 
     def job_of(self, key: RequestKey) -> JobNumber | None:
         """Return the job of the request with this key; None when the request is new."""
-        job = select(prompts.c.job).where(prompts.c.key == key)
-        return self.connection.execute(job).scalar_one_or_none()
+        return self.connection.execute(_OF_KEY, {"of_key": key}).scalar_one_or_none()
 
-    def same_job(self, wanted: JobRequest, since: datetime) -> JobNumber | None:
-        """Return the job that this person asked for after ``since`` with the same words, unless it failed."""
-        same = select(prompts.c.job).where(
-            prompts.c.kind == PromptKind.START,
-            prompts.c.asked_by == wanted.asked_by,
-            prompts.c.asked_at > since,
-            prompts.c.channel == wanted.channel,
-            prompts.c.project == wanted.project,
-            prompts.c.raw == wanted.raw,
-            exists().where(jobs.c.number == prompts.c.job, one_of(jobs.c.state, _NOT_FAILED)),
-        )
-        return self.connection.execute(same.order_by(prompts.c.id.desc()).limit(1)).scalar_one_or_none()
+    def earlier(self, key: RequestKey, wanted: JobRequest, since: datetime) -> Earlier:
+        """Return what is stored when somebody asks for a job; ``since`` is a moment ago."""
+        values = {
+            "of_key": key,
+            "by": wanted.asked_by,
+            "since": since,
+            "in_channel": wanted.channel,
+            "of_project": wanted.project,
+            "words": wanted.raw,
+        }
+        return Earlier(*self.connection.execute(_EARLIER, values).one())
 
     def waiting_by(self, user: UserId) -> int:
         """Return how many prompts of a person are not sent yet."""
-        theirs = and_(one_of(prompts.c.state, _UNSENT), prompts.c.asked_by == user)
-        return int(
-            self.connection.execute(select(func.count()).select_from(prompts).where(theirs)).scalar_one()
-        )
+        return self.connection.execute(_WAITING_BY, {"by": user}).scalar_one()
 
     def get(self, prompt: PromptId) -> Prompt | None:
         """Return the prompt with this id; None when there is none."""

@@ -101,13 +101,13 @@ async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Ask
 def _store_job(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> Asked:
     """Store a new job with its first prompt, unless it was asked for before."""
     Prompts(tx).lock_person(origin.user)
-    now = context.clock()
-    if (known := Prompts(tx).job_of(origin.key)) is not None:
-        return Asked(known, repeated=True)
-    wanted = _wanted(context, tx, origin, request)
-    if not request.allow_duplicate and (same := Prompts(tx).same_job(wanted, now - SAME_WITHIN)) is not None:
-        return Asked(same, repeated=False, same=True)
-    _check_limit(context, tx, origin, request)
+    now, wanted = context.clock(), _wanted(context, tx, origin, request)
+    earlier = Prompts(tx).earlier(origin.key, wanted, now - SAME_WITHIN)
+    if earlier.job is not None:
+        return Asked(earlier.job, repeated=True)
+    if earlier.same is not None and not request.allow_duplicate:
+        return Asked(earlier.same, repeated=False, same=True)
+    _check_limit(context, earlier.waiting, request)
     number = Jobs(tx).add(wanted, now)
     Prompts(tx).add(NewPrompt(origin, request, number, wanted.project, PromptKind.START, now))
     if request.received:
@@ -115,9 +115,9 @@ def _store_job(context: Context, tx: Transaction, origin: Origin, request: Promp
     return Asked(number, repeated=False)
 
 
-def _check_limit(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> None:
+def _check_limit(context: Context, waiting: int, request: PromptRequest) -> None:
     """Raise TooManyWaiting when as many prompts of the person wait as may."""
-    if Prompts(tx).waiting_by(origin.user) >= context.waiting_per_person:
+    if waiting >= context.waiting_per_person:
         raise TooManyWaiting(context.waiting_per_person, request.raw)
 
 
@@ -192,7 +192,7 @@ def _store_follow_up(
         same = Prompts(tx).same_follow_up(origin.user, number, request.raw, now - SAME_WITHIN)
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
-    _check_limit(context, tx, origin, request)
+    _check_limit(context, Prompts(tx).waiting_by(origin.user), request)
     # A follow-up belongs to the job's channel, wherever it was typed.
     here = replace(origin, channel=job.channel)
     begun_at = now
