@@ -18,7 +18,7 @@ from bench.report import Report, as_json, as_markdown, machine, missed, print_re
 
 
 class Bench(StrEnum):
-    """What can be measured."""
+    """The benchmarks."""
 
     COMMAND = "command"
     VISITORS = "visitors"
@@ -71,7 +71,7 @@ async def measure_all(wanted: list[Bench], quick: bool, folder: Path, console: C
     help="Where the numbers go; beside it, the rows with goals as a table in Markdown.",
 )
 def measure(only: tuple[str, ...], quick: bool, json_file: Path) -> None:
-    """Measure the bot beside what a person would use instead."""
+    """Measure the bot beside its alternatives."""
     console, began = _console(), monotonic()
     json_file.parent.mkdir(parents=True, exist_ok=True)
     console.print(", ".join(f"{name} {value}" for name, value in machine().items()), highlight=False)

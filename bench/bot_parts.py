@@ -76,7 +76,7 @@ async def add_running_jobs(
             "iteration_requester": "U1",
             "iteration_started_at": now,
             "saw_active": True,
-            # As the docs service says it, so that a poll finds nothing new.
+            # As the docs service returns it, so that a poll finds no change.
             "repository": "acme/docs",
             "ref": "main",
             "poll_at": poll_at(number),

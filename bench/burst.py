@@ -1,4 +1,4 @@
-"""Benchmark `burst`: many jobs end at once; the time until all threads are told, beside Slack's rate limits.
+"""Benchmark `burst`: many jobs end at once; the time until all are posted, beside Slack's rate limits.
 
 It runs the real poll and deliver workers on SQLite on disk. The messenger is as slow as Slack, and refuses
 more than one message a second in a channel, 300 messages a minute in all, and 50 edits a minute, as Slack may
@@ -115,7 +115,7 @@ class PacedMessenger(SilentMessenger):
 
 
 async def measure(size: Size, folder: Path) -> list[Report]:
-    """Measure from the moment when all jobs have ended until the last thread is told."""
+    """Measure from the moment when all jobs have ended until the last thread has its end."""
     logs.configure("WARNING", "console")
     async with docs_service("completed") as docs_url:
         store = Store.open(f"sqlite:///{folder}/burst.db")

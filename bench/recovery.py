@@ -1,9 +1,9 @@
-"""Benchmark `recovery`: how soon the ends of jobs are told after the bot was killed with many jobs in hand.
+"""Benchmark `recovery`: how soon the ends of jobs are posted after the bot was killed with many jobs in hand.
 
 `docs-bot run` on SQLite on disk follows the jobs and is killed (SIGKILL) while the docs service leaves its
 polls without an answer, so that it holds their leases. Every fifth job ends meanwhile. Another bot starts at
-once. It polls what nobody holds, and the rest when the leases run out; a bot that kept its jobs in memory
-would tell none of them. There are no more ends than Slack's limits let it tell within a lease.
+once. It polls jobs without a lease, and the rest when the leases run out; a bot that kept its jobs in memory
+would post none of them. There are no more ends than Slack's limits permit within a lease.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LEASE_SECONDS = Timeouts().lease_seconds
 _GRACE_SECONDS = 5.0
 _LEASED = jobs_table.c.claimed_until.is_not(None)
 _LONGER_SECONDS = 2.0
-"""In this time a thread that is told twice would be seen."""
+"""In this time a second end in a thread would be seen."""
 _LIMIT_SECONDS = 10 * _LEASE_SECONDS
 
 
@@ -59,7 +59,7 @@ FULL, QUICK = Size(1_000, 50), Size(20, 20, 2.0)
 
 
 async def measure(size: Size, folder: Path) -> list[Report]:
-    """Measure from the kill until the last end is told."""
+    """Measure from the kill until the last end is posted."""
     database_url, docs_port = f"sqlite:///{folder}/recovery.db", free_port()
     store = Store.open(database_url)
     try:
@@ -98,7 +98,7 @@ def _held(tx: Transaction) -> int:
 async def _all_told(
     slack: ReadingSlack, env: dict[str, str], docs_port: int, size: Size, folder: Path
 ) -> float:
-    """Run another bot until all ends are told. Return when."""
+    """Run another bot until all ends are posted. Return the time."""
     some = docs_service("some", port=docs_port)
     async with some, running_bot("run", env, log=folder / "recovery.log"):
         while len(_told(slack)) < size.ended:  # noqa: ASYNC110 - the same

@@ -15,7 +15,7 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a row should reach, as text, and whether it did."""
+    """The goal of a row, as text, and whether it was reached."""
 
     words: str
     met: bool

@@ -32,7 +32,7 @@ _IDENTITY = {
 
 
 LIMIT_SECONDS = 3.0
-"""How long Slack waits before it tells the person that the app did not respond:
+"""Slack's wait before it shows the person that the app did not respond:
 https://docs.slack.dev/interactivity/implementing-slash-commands"""
 PEOPLE = 200
 """How many users send commands; the bot asks Slack about each one once."""
@@ -168,7 +168,7 @@ class Said:
 
 
 class ReadingSlack(PlayedSlack):
-    """Brings requests to apps, and notes what they say."""
+    """Brings requests to apps, and notes their calls."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         super().__init__()
@@ -192,7 +192,7 @@ class ReadingSlack(PlayedSlack):
         return found
 
     def response_url(self, number: int) -> str:
-        """Return an address for what one person sees; calls of it have the method `respond/<number>`."""
+        """Return an address for private answers; calls of it have the method `respond/<number>`."""
         return f"{self.url.removesuffix('api/')}respond/{number}"
 
     async def bring(self, to: str | int, fields: Mapping[str, object], kind: str) -> float:
@@ -213,7 +213,7 @@ class ReadingSlack(PlayedSlack):
         }
         began = perf_counter()
         address = f"http://127.0.0.1:{to}/slack/events"
-        # Whatever the status: Bolt's is 404 after a late acknowledgement, and its listener goes on.
+        # At any status: Bolt's is 404 after a late acknowledgement, and its listener goes on.
         async with self._session.post(address, data=body, headers=headers):
             return began
 

@@ -43,7 +43,7 @@ FULL, QUICK = Size(5_000, 4), Size(500, 2)
 
 
 class Reader:
-    """A process that reads the pages of a day, with what each day took it."""
+    """A process that reads the pages of a day, with the time of each day."""
 
     def __init__(self, process: Child, read: Callable[[date], Awaitable[object]]) -> None:
         self._process, self._read = process, read

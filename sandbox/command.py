@@ -35,7 +35,7 @@ USAGE = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(WorldOptions):
-    """The options of the command line: those of the sandbox, and what happens in it."""
+    """The options of the command line: those of the sandbox, and events in it."""
 
     folder: Path = Path("var/sandbox")
     port: int = 8800
@@ -76,7 +76,7 @@ _METAVARS = {"agent": "COMMAND", "publish": "COMMAND", "agent-env": "NAME", "rep
 
 
 def _option(name: str, text: str) -> click.Option:
-    """Return the option for a field of `Choice`, whose default says what it takes."""
+    """Return the option for a field of `Choice`, whose default lists its values."""
     field = "http_mode" if name == "http" else name.replace("-", "_")
     default = getattr(Choice, field)
     return click.Option(

@@ -1,4 +1,4 @@
-"""What the sandbox's servers refuse: foreign names, frames, and anything but JSON on their controls.
+"""Refusals of the sandbox's servers: foreign names, frames, and anything but JSON on their controls.
 
 They listen on this machine alone, but any page in a browser on this machine can send requests to them.
 """
@@ -26,7 +26,7 @@ class Door(web.TCPSite):
     """
 
     async def stop(self) -> None:
-        """Accept nothing more, and close once the server and its protocol have what was accepted."""
+        """Accept nothing more, and close once the server and its protocol have the accepted connections."""
         if isinstance(self._server, asyncio.Server):
             for listener in self._server.sockets:
                 asyncio.get_running_loop().remove_reader(listener)
@@ -49,7 +49,7 @@ async def serve(app: web.Application, port: int) -> tuple[web.AppRunner, str]:
 
 
 def guard(app: web.Application) -> None:
-    """Make an application refuse what other sites could send through a browser, and forget who has gone."""
+    """Make an application refuse requests of other sites through a browser, and close dead connections."""
     app.middlewares[:0] = [_until_gone, _only_from_here]
     app.on_response_prepare.append(_forbid_frames)
 

@@ -38,7 +38,7 @@ class Faults:
     """The faults that have not happened yet, in the order in which they were ordered."""
 
     def __init__(self, matches: Collection[str] = (), kinds: Collection[str] = ()) -> None:
-        """Take what orders may match and which faults there are; empty: anything."""
+        """Set the operations that orders may match, and the faults; empty: any."""
         self._matches = matches
         self._kinds = kinds
         self._orders: list[Order] = []
@@ -74,7 +74,7 @@ class Faults:
 
 
 def bad_gateway() -> web.Response:
-    """Return what a proxy answers for a service that it does not reach."""
+    """Return a proxy's answer for a service that it does not reach."""
     page = "<html><body><h1>502 Bad Gateway</h1><hr>proxy</body></html>"
     return web.Response(status=502, text=page, content_type="text/html")
 

@@ -13,7 +13,7 @@ FILE = "secrets.json"
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What the bot and both services of a sandbox share."""
+    """The secrets that the bot and both services of a sandbox share."""
 
     bot_token: str
     app_token: str

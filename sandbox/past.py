@@ -1,7 +1,7 @@
-"""What happened in the workspace before it is opened for the first time.
+"""The workspace's history before it is opened for the first time.
 
 People and the real bot act it out on the sandbox's own clock, which is set back for it: a digest on Monday, a
-thread an hour and a half ago, talk about a mistake in the docs, a job now. What they spend of the hourly
+thread an hour and a half ago, talk about a mistake in the docs, a job now. Their uses of the hourly
 limits is over when the clock returns.
 """
 
@@ -30,7 +30,7 @@ _WAIT_SECONDS = 20.0
 
 
 def is_untouched(world: World) -> bool:
-    """Return whether nothing has been said in the workspace yet."""
+    """Return whether the workspace has no messages yet."""
     return not any(world.workspace.state.messages.values())
 
 
@@ -95,7 +95,7 @@ class _Past:
         await self._until("the reaction to thanks", lambda: thanks["reactions"] or None)
 
     def talk(self) -> None:
-        """Let people find a mistake in the docs, for whoever opens the page to ask the bot about."""
+        """Let people find a mistake in the docs, for the page's user to ask the bot about."""
         self._clock.set(utcnow() - _TALK_BEGAN)
         root = self._people.say(CHIKA, DOCS, WRONG_PAGE)
         self._later(minutes=2)

@@ -92,7 +92,7 @@ class _Story:
         self._console.print(f"  [dim]{plain(url)} shows {len(await _page(url)):,} characters[/]")
 
     async def _merge(self, root: Json, link: str) -> None:
-        """Merge the pull request on its page, which the thread hears once."""
+        """Merge the pull request on its page, which the thread reports once."""
         self._say("Ana", "merges", plain(link))
         await _page(f"{link}/merge", "POST")
         await self._comes("the message about the merge", lambda: self._reply(root, 4))

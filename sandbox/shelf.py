@@ -16,7 +16,7 @@ class Shelf:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # What people write there is for this user alone. SQLite gives the files beside it the same rights.
+        # People's texts in it are for this user alone. SQLite gives the files beside it the same rights.
         path.touch(0o600)
         self._file = sqlite3.connect(path, isolation_level=None)
         self._file.execute("PRAGMA journal_mode=WAL")

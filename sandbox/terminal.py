@@ -1,4 +1,4 @@
-"""What the sandbox prints: nothing that others wrote can steer the terminal or passes for markup."""
+"""Output in the terminal: texts of others cannot steer the terminal or pass for markup."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from rich.markup import escape
 
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
-"""Unicode's categories of signs that move the cursor, colour, reorder or break what is printed."""
+"""Unicode's categories of signs that move the cursor, or colour, reorder or break the output."""
 
 
 def plain(text: object) -> str:

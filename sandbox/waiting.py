@@ -1,4 +1,4 @@
-"""Wait for what the bot does in a story."""
+"""Wait for the bot's actions in a story."""
 
 from __future__ import annotations
 

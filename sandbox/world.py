@@ -20,7 +20,7 @@ from sandbox.workspace.options import utcnow
 MANIFEST = Path(__file__).resolve().parents[1] / "manifest.yml"
 PROJECT = "acme-docs"
 TIMEOUTS = Timeouts(look_seconds=5.0)
-"""Who merges a pull request here waits for it."""
+"""A person who merges a pull request here waits for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class WorldOptions(DocsServiceOptions):
 
 
 class Clock:
-    """The sandbox's clock: the present, unless it is set back to tell what happened before."""
+    """The sandbox's clock: the present, unless it is set back to act out the past."""
 
     def __init__(self) -> None:
         self._behind = timedelta()

@@ -27,7 +27,7 @@ _SETTINGS = (
 
 
 class GitError(Exception):
-    """A git command failed; the text is the last line that git said."""
+    """A git command failed; the text is the last line of git's output."""
 
 
 def inherited() -> dict[str, str]:
@@ -42,7 +42,7 @@ def identity(at: datetime) -> dict[str, str]:
 
 
 def git(folder: Path, *words: str, stdin: str = "", environment: Mapping[str, str] | None = None) -> str:
-    """Run a git command in a folder and return what it printed; raise `GitError` if it fails."""
+    """Run a git command in a folder and return its output; raise `GitError` if it fails."""
     printed = git_bytes(folder, *words, stdin=stdin.encode("utf-8", "replace"), environment=environment)
     return printed.decode("utf-8", "replace").strip()
 

@@ -56,7 +56,7 @@ def _parameters(one: Operation) -> Iterator[Json]:
 
 
 def _responses(one: Operation) -> Iterator[tuple[str, Json]]:
-    """Return the answer, and the refusals that follow from what an operation takes."""
+    """Return the answer, and the refusals that follow from the parameters of an operation."""
     yield str(one.status), {"description": one.about, **_content(one.types["return"])}
     yield "405", _refusal("The method is not possible here.", header="Allow")
     if one.is_github:

@@ -77,8 +77,8 @@ Answering = Callable[..., Awaitable[Mapping[str, Any]]]
 class Operation:
     """An operation of the API.
 
-    The parameter `body` or `query` of its handler is read by its type, and what the handler returns has the
-    type of the answer; its docstring says what that is. `limit` says what a 429 means. An operation of
+    The parameter `body` or `query` of its handler is read by its type, and the handler's result has the
+    type of the answer; its docstring describes it. `limit` describes a 429. An operation of
     GitHub's API takes GitHub's token or none, every other one the API key.
     """
 
@@ -97,11 +97,11 @@ class Operation:
 
     @property
     def about(self) -> str:
-        """Return what the answer is."""
+        """Return the description of the answer."""
         return (inspect.getdoc(self.handler) or "").partition("\n")[0]
 
     async def carry_out(self, request: web.Request) -> web.Response:
-        """Read what the request has, and answer it."""
+        """Read the request's fields, and answer it."""
         given: dict[str, BaseModel] = {}
         if "body" in self.types:
             given["body"] = await read_body(request, self.types["body"])
@@ -193,7 +193,7 @@ async def _response_or_error(request: web.Request, handler: Handler) -> web.Stre
 async def _with_fault(
     order: Order, request: web.Request, carry_out: Callable[[], Awaitable[web.Response]]
 ) -> web.StreamResponse:
-    """Answer as the order says. Raise `RefusedError` for a fault that is a refusal."""
+    """Answer as the order of the fault demands. Raise `RefusedError` for a fault that is a refusal."""
     match order.fault:
         case "502_html":
             return bad_gateway()

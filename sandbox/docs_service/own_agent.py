@@ -41,7 +41,7 @@ _TERMINAL_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def wrong(options: DocsServiceOptions) -> str | None:
-    """Return what is wrong with the options of an agent of one's own, or None."""
+    """Return the problem with the options of an agent of one's own, or None."""
     if not options.agent:
         given = {"repository": options.repository, "publish": options.publish, "agent-env": options.agent_env}
         return next((f"--{name} needs --agent" for name, value in given.items() if value), None)
@@ -76,7 +76,7 @@ class CommandAuthor(Author):
         self._archived: dict[str, asyncio.Event] = {}
 
     def work_seconds(self, _prompt: str, /) -> float:
-        """Return 0: the work begins at once and takes what it takes."""
+        """Return 0: the work begins at once and has no fixed length."""
         return 0.0
 
     def branch(self, job_id: str, prompt: str, /) -> str:
@@ -90,7 +90,7 @@ class CommandAuthor(Author):
             self._archived[job_id].set()
 
     async def write(self, job: Job, message: JobMessage) -> WorkDone:
-        """Run the agent, commit what it changed and publish it."""
+        """Run the agent, commit its changes and publish them."""
         self._archived[job.id] = asyncio.Event()
         try:
             return await self._make(job, message)
@@ -149,7 +149,7 @@ class CommandAuthor(Author):
         return replace(made, outcome=Outcome.FAILED, summary=said)
 
     async def _run(self, command: str, prompt: str, tree: Worktree, job: Job) -> Ran:
-        """Run a program in a process group of its own, which is killed at the end, whatever the end is.
+        """Run a program in a process group of its own, which is killed at the end in any case.
 
         It ends at its time limit, or when its job is archived. Raises `OSError` if it cannot be started.
         """
@@ -228,7 +228,7 @@ class Worktree:
         return cls(repository, path, start)
 
     def changed_files(self) -> tuple[str, list[str]]:
-        """Stage every change, also what the agent committed itself; return the tree and the files' names."""
+        """Stage every change, also the agent's own commits; return the tree and the files' names."""
         git(self.path, "add", "--all")
         tree = git(self.path, "write-tree")
         names = git(self.path, "diff", "--name-only", "-z", self.start, tree)

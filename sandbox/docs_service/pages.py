@@ -22,7 +22,7 @@ from sandbox.docs_service.store import Job
 _FOLDER = Path(__file__).parent / "templates"
 _JOBS_SHOWN = 50
 _START_PAGES = ("index", "docs/index")
-"""What a preview's own address shows, if the branch has it; otherwise its first page."""
+"""The page at a preview's own address, if the branch has it; otherwise its first page."""
 # Previews contain text from prompts, so a page may load only this service's styles and run no script.
 # https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/Content-Security-Policy
 _HEADERS = {
@@ -134,8 +134,8 @@ class Pages:
 
     def _preview(self, text: str) -> Markup:
         """Render Markdown as HTML; links and images, whose addresses come from prompts, stay text."""
-        # What may be wider than the page can be scrolled by keyboard. With html off the renderer escapes
-        # tags in the text, so all remaining tags are its own.
+        # Wide elements can be scrolled by keyboard. With html off the renderer escapes tags in the text,
+        # so all remaining tags are its own.
         return Markup(self._markdown.render(text).replace("<pre>", '<pre tabindex="0">'))  # noqa: S704
 
     def _page(self, template: str, status: int = 200, **values: Any) -> web.Response:

@@ -33,7 +33,7 @@ class Build(BaseModel):
 
 
 class Previews:
-    """Builds previews and finds what they show."""
+    """Builds previews and finds their pages."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend

@@ -19,7 +19,7 @@ from sandbox.docs_service.store import Job, PullEnd
 from sandbox.docs_service.wire import PullAnswer, format_time
 
 PERSON = "ana-b"
-"""The login of whoever uses the page."""
+"""The login of the page's user."""
 _LIMITS = {True: 5_000, False: 60}
 """Calls an hour with a token and without: https://docs.github.com/en/rest/using-the-rest-api/rate-limits."""
 _HOUR_SECONDS = 3600
@@ -99,7 +99,7 @@ class Pulls:
         return await asyncio.to_thread(_read, self._backend.repository, job, job.base_sha)
 
     async def end(self, pull: Pull, *, merge: bool) -> bool:
-        """Merge or close a pull request. Return False if it conflicts with what was merged before."""
+        """Merge or close a pull request. Return False if it conflicts with an earlier merge."""
         job, now = pull.job, self._backend.clock()
         if merge and job.pull_end is None:
             message = f"{job.title} (#{job.pull_number})"

@@ -107,7 +107,7 @@ class SiteRepository:
         return self._commit(branch, self.head(branch) or base, files, message, now)
 
     def merge(self, base: str, head: str, message: str, now: datetime) -> bool:
-        """Commit to the main branch what changed between two commits, as a squash merge does.
+        """Commit the changes between two commits to the main branch, as a squash merge does.
 
         Return False, and commit nothing, if the main branch has changed the same files since `base`.
         """

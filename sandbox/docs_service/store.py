@@ -1,4 +1,4 @@
-"""What the docs service keeps: jobs with their messages, and the uses of its limits."""
+"""The docs service's records: jobs with their messages, and the uses of its limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readers search, mark as helpful or not, and ask the assistant: drawn from the visits to the site.
+"""Readers' searches, votes and questions to the assistant, drawn from the visits to the site.
 
 Some of them look for topics that the docs lack. Once the main branch has a page about a topic, few still look
 for it, and those find it.
@@ -52,7 +52,7 @@ TOPICS = [
 _HEADING = r"^(#{1,3}[[:blank:]]|title:)"
 _PRIVATE = "acme_live_9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 _SLIPS = (f"401 with {_PRIVATE}", "maria.lopez@example.com")
-"""What readers paste into a search by mistake."""
+"""Texts that readers paste into a search by mistake."""
 _PRAISE = ("Clear, thank you!", "Worked at the first try.", "Exactly what I needed.")
 _BLAME = (
     "The example does not run as it is.",
@@ -118,7 +118,7 @@ class Site:
 
 
 class Act:
-    """What one reader did at a visit. ``answer``: the page with what was looked for, if there is one."""
+    """One reader's actions at a visit. ``answer``: the page that answers the search, if there is one."""
 
     def __init__(self, site: Site, visitor: int, kind: str, path: str, at: int) -> None:
         self.site, self.visitor, self.is_ai, self.path, self.at = site, visitor, kind == "ai", path, at
@@ -135,7 +135,7 @@ class Act:
         return topic, page
 
     def search(self) -> tuple[str, str | None]:
-        """Return what was searched, and the page that was clicked then."""
+        """Return the search, and the page that was clicked then."""
         searches = self.topic.searches if self.topic else (_words(self.path),)
         text, roll = searches[int(len(searches) * self.chance.random() ** 2)], self.chance.random()
         if roll < 0.01:
@@ -198,7 +198,7 @@ def _words(path: str) -> str:
 
 
 class Wants:
-    """Finds what readers searched, marked and asked in a period."""
+    """Finds readers' searches, votes and questions in a period."""
 
     def __init__(self, options: DocsServiceOptions, repository: SiteRepository) -> None:
         self._options = options
@@ -217,7 +217,7 @@ class Wants:
     def acts(
         self, connection: sqlite3.Connection, site: Site, kind: str, period: Period, now: float
     ) -> list[Act]:
-        """Return what was done in the period, the newest first; AI agents do nothing but remark."""
+        """Return the actions of the period, the newest first; AI agents only leave remarks."""
         values = (period.begin, period.until(now), self._one_in, *PARTS[kind])
         rows = connection.execute(_SAMPLE, values)
         return [Act(site, *row) for row in rows if row["kind"] == "human" or kind == "feedback"]

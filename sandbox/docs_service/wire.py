@@ -95,7 +95,7 @@ class PreviewAnswer(TypedDict):
 
 
 class FilesChanged(TypedDict):
-    """The files of a commit, by what became of them."""
+    """The files of a commit, by the kind of change."""
 
     added: list[str]
     modified: list[str]
@@ -190,7 +190,7 @@ class Visitors(TypedDict):
 
 
 class SearchRow(TypedDict):
-    """What was typed into the search. `ctr` is the percentage that was followed by a click."""
+    """A search text. `ctr` is the percentage that was followed by a click."""
 
     searchQuery: str
     hits: Count
@@ -225,7 +225,7 @@ class FeedbackByPageAnswer(TypedDict):
 
 
 class Remark(TypedDict):
-    """Feedback of another AI agent, or a vote that does not say whether it is up or down."""
+    """Feedback of another AI agent, or a vote without a direction."""
 
     id: str
     path: str
@@ -412,6 +412,6 @@ def read_query(request: web.Request, model: type[ModelT]) -> ModelT:
 
 
 def first_mistake(error: ValidationError) -> str:
-    """Return where the first mistake is and what is wrong, without what was sent."""
+    """Return the place and the kind of the first mistake, without the value."""
     first = error.errors(include_input=False, include_url=False)[0]
     return ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))

@@ -117,7 +117,7 @@ def _blocks(blocks: list[Any], refused: set[str]) -> Complaints:
         yield from _of_type(checks, block, f"/blocks/{at}")
 
 
-# What the table is made of: each returns a check of a value, which yields complaints about it.
+# The parts of the table: each returns a check of a value, which yields complaints about it.
 
 
 def _string(longest: int, shortest: int = 1) -> Check:

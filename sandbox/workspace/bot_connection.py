@@ -178,7 +178,7 @@ class BotConnection:
         return answer
 
     def log_unshown(self, complaints: list[str]) -> None:
-        """Log why the message in an acknowledgement was not shown; nobody is told."""
+        """Log why the message in an acknowledgement was not shown; no person learns of it."""
         entry = {"to": "person", "kind": "acknowledgement", "error": complaints[0], "at": time.time()}
         self._log.append(entry)
 

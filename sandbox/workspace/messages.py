@@ -134,7 +134,7 @@ class EntityEncoder:
 
 
 class EventSender:
-    """Sends the bot the events that its app may hear of, of the channels in which it is a member."""
+    """Sends the bot the events of its app's scopes, from the channels in which it is a member."""
 
     def __init__(self, state: State, bot_connection: BotConnection, app: App) -> None:
         self._state = state
@@ -153,7 +153,7 @@ class EventSender:
             self.send(channel, {**event, "type": "app_mention"})
 
     def send_change(self, message: Json, before: Json, about: Json) -> None:
-        """Send the bot what a message was and is, with ``about`` it.
+        """Send the bot a message before and after its change, with the fields ``about``.
 
         https://docs.slack.dev/reference/events/message/message_changed
         """
@@ -184,7 +184,7 @@ class EventSender:
         return spoken
 
     def send(self, channel: str, event: Json) -> None:
-        """Send the bot an event of a channel, if it is a member and its app may hear of it."""
+        """Send the bot an event of a channel, if it is a member and its app has the scope."""
         room, name = self._state.channels[channel], str(event["type"])
         if name == "message":
             prefix = PREFIXES[room.kind]

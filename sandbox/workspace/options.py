@@ -29,7 +29,7 @@ class WorkspaceOptions:
     ``tier_calls_a_minute`` are the limits of tiers 2, 3 and 4. ``special_calls_a_minute`` is the limit of
     each method for which Slack promises several hundred calls a minute without a number,
     ``chat.postMessage`` among them. ``minute_seconds`` is the minute of both.
-    ``ticket_seconds`` is the life of a ticket for a socket; Slack does not tell how long theirs live.
+    ``ticket_seconds`` is the life of a ticket for a socket; Slack does not publish the life of theirs.
 
     ``refused_blocks`` are the kinds of block that the workspace does not have, such as ``data_table``. A call
     with one fails with ``refused_blocks_error`` (``invalid_blocks`` or ``feature_disabled``); an
@@ -60,7 +60,7 @@ class WorkspaceOptions:
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """What the installed app declares in its manifest; None means every scope or event.
+    """The scopes and events of the installed app's manifest; None means all.
 
     https://docs.slack.dev/reference/app-manifest
     """

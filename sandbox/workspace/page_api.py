@@ -36,7 +36,7 @@ class PageApi:
         self._docs_url = docs_url
         self._faults = faults
         self.takes_part = asyncio.Event()
-        """Cleared while the workspace's past is acted out; what people do on the page waits until then."""
+        """Cleared while the workspace's past is acted out; people's actions on the page wait until then."""
         self.takes_part.set()
 
     def add_routes(self, server: web.Application) -> None:
@@ -63,7 +63,7 @@ class PageApi:
         return handle
 
     def _actions(self) -> dict[str, Action]:
-        """What a person does on the page, by the name of its path; each takes the fields of the body."""
+        """A person's actions on the page, by the name of their path; each takes the fields of the body."""
         people = self._people
 
         def message(body: Json) -> Json:

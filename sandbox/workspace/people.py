@@ -53,7 +53,7 @@ class People:
         files: Sequence[tuple[str, str]] = (),
         forwards: Json | None = None,
     ) -> Json:
-        """Post a message with files (names and texts) or another message; a bot that is a member is told."""
+        """Post a message, perhaps with files (names and texts); bots that are members get the event."""
         room = self._room(user, channel)
         if thread_ts and self.state.message(channel, thread_ts) is None:
             raise Refused("thread_not_found")

@@ -1,4 +1,4 @@
-"""What the bot may do after an interaction: open a modal by its trigger, and post to a response URL.
+"""The bot's rights after an interaction: open a modal by its trigger, and post to a response URL.
 
 https://docs.slack.dev/interactivity/handling-user-interaction
 """

@@ -45,7 +45,7 @@ class User:
 class Channel:
     """A channel, a group direct message (``is_mpim``, also private), or a direct message (``is_im``).
 
-    ``user``: who writes to the bot in a direct message with it; None if it is between two people.
+    ``user``: the person in a direct message with the bot; None if it is between two people.
     ``is_ext_shared``: shared with another organisation through Slack Connect.
     """
 
@@ -145,7 +145,7 @@ def _channels() -> list[Channel]:
 
 @dataclass
 class State:
-    """The whole state, which is on the ``shelf`` before anybody hears of it; open modals are not.
+    """The whole state, which is stored on the ``shelf`` before it is sent to anybody; open modals are not.
 
     ``events`` are the latest numbered events for the web pages.
     """
@@ -165,7 +165,7 @@ class State:
     watchers: set[Callable[[Json], None]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Take up what is on the shelf."""
+        """Read the state from the shelf."""
         self.channels |= {each["id"]: Channel(**each) for each in self.shelf.all("channel")}
         for message in self.shelf.all("message"):
             self.messages.setdefault(message["channel"], {})[message["ts"]] = message
@@ -191,7 +191,7 @@ class State:
         return letter + secrets.token_hex(5).upper()
 
     def publish(self, kind: str, **about: Any) -> None:
-        """Keep what is new, and send it as an event to every open web page."""
+        """Store a change, and send it as an event to every open web page."""
         self._keep(kind, about)
         self.seq += 1
         event = {"seq": self.seq, "type": kind, **about}

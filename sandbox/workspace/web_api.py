@@ -1,4 +1,4 @@
-"""The Web API: the table of methods, and what every call is checked for: scopes, rates, channels, blocks."""
+"""The Web API: the table of methods, and the checks of every call: scopes, rates, channels, blocks."""
 
 from __future__ import annotations
 

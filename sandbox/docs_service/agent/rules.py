@@ -83,7 +83,7 @@ def decide(
     instructions, said, now = _instructions(prompt), earlier_messages(prompt), dict(files)
     steps, page = list[_Step](), page if page in files else None
     for instruction in instructions:
-        # "It" of a further sentence is what the first one was about.
+        # "It" in a further sentence is the subject of the first one.
         steps.append(step := _step(now, instruction, said if not steps else [], page))
         now, page = now | {path: fill(text, project) for path, text in step.files.items()}, step.page
     changed = {path: text for path, text in now.items() if files.get(path) != text}
@@ -97,7 +97,7 @@ def decide(
 
 @dataclass(frozen=True)
 class _Step:
-    """What came of an instruction: files to write, and the page for the job's next instruction."""
+    """The result of an instruction: files to write, and the page for the job's next instruction."""
 
     files: Mapping[str, str]
     page: str | None
@@ -106,7 +106,7 @@ class _Step:
 
 
 def _step(files: Mapping[str, str], instruction: str, said: Sequence[Said], page: str | None) -> _Step:
-    """Carry out an instruction, with what was said before if its subject is there."""
+    """Carry out an instruction, with the messages before it if they hold its subject."""
     site = pages(files)
     named, rest = named_page(site, instruction)
     if not leans_back(_LEADING_VERB.sub("", rest)):
@@ -128,7 +128,7 @@ def _step(files: Mapping[str, str], instruction: str, said: Sequence[Said], page
 def _instructions(prompt: str) -> list[str]:
     """Return the instructions of a prompt: its first sentence, and all others that begin with a verb.
 
-    One that quotes what readers looked for asks for a page about it.
+    An instruction that quotes a reader's search asks for a page about it.
     """
     if wanted := sought(prompt):
         return [f"Add a page about {one_line(wanted).rstrip('?')}"[:_MAX_INSTRUCTION_LENGTH]]
@@ -181,7 +181,7 @@ _ASIDE = re.compile(
 )
 _ADDS = re.compile(r"(?i)(?:add|create|write|draft|document|explain|describe|mention|note|include|warn)\b")
 _OWN_WAY = re.compile(r"(?i)\b(?:typos?|spelling|grammar|examples?|samples?|snippets?)\b")
-"""Instructions that say what to do, and nothing of what is wrong."""
+"""Instructions that name a change but no mistake."""
 _NOTE = re.compile(r"(?i)^(?:mention|note|say|state|(?P<warn>warn about))\s+(?P<that>that\s+)?(?P<said>.+)$")
 _SECTION = re.compile(r"(?i)^(?:an?\s|the\s|new\s)*(?:section|paragraph|table|more)\s+(?:about|on|of)\s+")
 

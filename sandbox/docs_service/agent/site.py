@@ -1,4 +1,4 @@
-"""The site as the agent reads it: Markdown pages, which one is meant, and what they say about a subject."""
+"""The site as the agent reads it: Markdown pages, the search for a page, and passages about a subject."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from sandbox.docs_service.agent.writing import keywords, one_line, stems, withou
 
 @dataclass(frozen=True)
 class Said:
-    """One earlier message: who wrote it, and its text."""
+    """One earlier message: its author and its text."""
 
     name: str
     text: str
@@ -38,7 +38,7 @@ _SOUGHT = re.compile(r"(?is)\breaders\s+(?:searched|asked)\b.*\bquoted\b")
 
 
 def sought(prompt: str) -> str | None:
-    """Return what readers searched or asked first, by a prompt that quotes it; None for another prompt."""
+    """Return the first search or question that a prompt quotes; None for another prompt."""
     quoted = earlier_messages(prompt)
     return (
         quoted[0].text.partition("\n")[0] if quoted and _SOUGHT.search(without_background(prompt)) else None
@@ -59,16 +59,16 @@ _WEAK = frozenset(_WEAK_WORDS.split())
 
 
 def leans_back(subject: str) -> bool:
-    """Return whether the subject of an instruction is in what was said before, as in "fix the page".
+    """Return whether the subject of an instruction is in earlier messages, as in "fix the page".
 
-    "The field and what it is for" says itself what it is about.
+    "The field and what it is for" names its subject itself.
     """
     own = keywords(_BACK.sub("", subject)) - _WEAK
     return not own or (points_back(subject) and len(own) < 2)
 
 
 def points_back(subject: str) -> bool:
-    """Return whether a subject has a word for what was said before."""
+    """Return whether a subject has a word that refers to earlier messages."""
     return bool(_BACK.search(subject))
 
 
@@ -97,14 +97,14 @@ _RIGHT_WRONG = rf"{_IS}{_VALUE}{_REST}\b(?:not|instead of|rather than)\s+{_VALUE
 
 
 def corrections(text: str) -> Iterator[tuple[str, str]]:
-    """Return what is wrong and what is right of "says 60, it is 100", "100, not 60", "change 60 to 100"."""
+    """Return the wrong and the right value of "says 60, it is 100", "100, not 60", "change 60 to 100"."""
     found = [match for each in _WRONG_RIGHT for match in re.findall(each, text, re.IGNORECASE)]
     found += [(wrong, right) for right, wrong in re.findall(_RIGHT_WRONG, text, re.IGNORECASE)]
     yield from ((wrong.strip('`"“”'), right.strip('`"“”')) for wrong, right in found)
 
 
 def corrected(page: Page, text: str) -> tuple[Page, list[str]]:
-    """Return the page with what a text corrects on it, and what that is in words."""
+    """Return the page with the correction of a text, and a description of the correction."""
     now, told = page.render(), list[str]()
     for wrong, right in corrections(text):
         parts = re.split(rf"(?<![\w.,]){re.escape(wrong)}(?!\w|[.,]\d)", now)
@@ -120,6 +120,6 @@ _LACKS = re.compile(
 
 
 def missing(said: Sequence[Said]) -> str | None:
-    """Return the instruction to add what messages find missing, the newest of them; None if there is none."""
+    """Return an instruction from the newest message that misses something; None if there is none."""
     lacks = [what for one in said for what in _LACKS.findall(one.text)]
     return f"{'mention' if lacks[-1].startswith('that ') else 'explain'} {lacks[-1]}" if lacks else None
