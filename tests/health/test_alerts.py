@@ -109,7 +109,7 @@ def test_every_rule_has_what_prometheus_and_a_person_need() -> None:
 
 
 def test_the_runbook_has_every_part_of_readyz_and_its_alert() -> None:
-    told = rows(section((ROOT / "docs" / "runbook.md").read_text(), "What `/readyz` says"))
+    told = rows(section((ROOT / "docs" / "runbook.md").read_text(), "Parts of `/readyz`"))
     assert {part.strip("`") for part, _, _ in told} == set(CHECKS)
     assert {alert.strip("`") for _, _, alert in told} <= RULES.keys()
 
