@@ -9,12 +9,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+ARCHITECTURE = ROOT / "ARCHITECTURE.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 DOCS = ROOT / "docs"
-PAPERS = (
-    README,
-    *(ROOT / name for name in ("CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md")),
-    *sorted(DOCS.glob("*.md")),
-)
+PAPERS = (README, CONTRIBUTING, ARCHITECTURE, ROOT / "SECURITY.md", *sorted(DOCS.glob("*.md")))
 
 _SHELLS = ("console", "bash", "sh", "shell")
 _PROGRAMS = ("make", "docs-bot", "python", "python3", "pip", "git", "curl", "heroku", "systemctl", "docker")

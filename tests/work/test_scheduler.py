@@ -8,6 +8,7 @@ from bot.store.queues import Due, Queue
 from bot.worker import LOOK, Workers
 from bot.workers import interval_workers, queue_workers
 from tests.limits import HANG_SECONDS
+from tests.papers import ARCHITECTURE, rows, section
 from tests.work.office import Office
 
 
@@ -28,5 +29,9 @@ async def test_every_worker_is_a_job_of_the_scheduler_with_its_id(office: Office
     assert jobs["heartbeat"].trigger.interval == timedelta(seconds=20)
 
 
-def test_every_queue_has_a_worker(office: Office) -> None:
-    assert {worker.queue for worker in queue_workers(office.context)} == set(Queue)
+def test_every_queue_has_a_worker_and_every_worker_a_row_in_the_map(office: Office) -> None:
+    queued, at_intervals = queue_workers(office.context), interval_workers(office.context)
+    assert {worker.queue for worker in queued} == set(Queue)
+    table = rows(section(ARCHITECTURE.read_text(), "Workers"))
+    listed = [(name, queue) for name, queue, _ in table]
+    assert listed == [(worker.name, worker.queue or "") for worker in (*queued, *at_intervals)]
