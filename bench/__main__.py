@@ -40,10 +40,10 @@ MEASURES: dict[Bench, ModuleType] = {
 """The module of each: ``measure(size, folder)`` takes ``QUICK`` or ``FULL``, and where its files go."""
 
 
-async def measure_all(wanted: list[Bench], quick: bool, folder: Path, console: Console) -> list[Report]:
+async def measure_all(benches: list[Bench], quick: bool, folder: Path, console: Console) -> list[Report]:
     """Run one benchmark after the other; print each report as soon as it is complete."""
     reports: list[Report] = []
-    for bench in wanted:
+    for bench in benches:
         own = folder / bench
         own.mkdir()
         module = MEASURES[bench]
@@ -77,8 +77,8 @@ def measure(only: tuple[str, ...], quick: bool, json_file: Path) -> None:
     console.print(", ".join(f"{name} {value}" for name, value in machine().items()), highlight=False)
     # Beside the JSON file and not in /tmp, which is in memory on many machines: databases must be on disk.
     with TemporaryDirectory(dir=json_file.parent, prefix="bench-") as folder:
-        wanted = [bench for bench in MEASURES if not only or bench in only]
-        reports = asyncio.run(measure_all(wanted, quick, Path(folder).resolve(), console))
+        benches = [bench for bench in MEASURES if not only or bench in only]
+        reports = asyncio.run(measure_all(benches, quick, Path(folder).resolve(), console))
     json_file.with_suffix(".md").write_text(as_markdown(reports), encoding="utf-8")
     json_file.write_text(json.dumps(as_json(reports), indent=2) + "\n", encoding="utf-8")
     _conclude(console, reports, monotonic() - began, json_file)

@@ -54,14 +54,14 @@ class Taken:
     @property
     def unanswered(self) -> int:
         """Return how many commands were not acknowledged within Slack's limit."""
-        return sum(each >= 1000 * LIMIT_SECONDS for each in self.ms)
+        return sum(time_ms >= 1000 * LIMIT_SECONDS for time_ms in self.ms)
 
     def figures(self) -> dict[str, float]:
         """Return median, 99th percentile and processor time, in milliseconds."""
-        found = spread(self.ms)
+        percentiles = spread(self.ms)
         return {
-            "median": found.median,
-            "99th percentile": found.p99,
+            "median": percentiles.median,
+            "99th percentile": percentiles.p99,
             "processor time a command": median(self.cpu_ms),
         }
 
@@ -77,15 +77,15 @@ async def _compared(way: Way, slack: PlayedSlack, size: Size, folder: Path) -> l
         bot = await stack.enter_async_context(bot_side(way, slack, folder))
         bare = await stack.enter_async_context(bolt_side("bench.bolt_app", way, slack, folder))
         storing = await stack.enter_async_context(bolt_side("bench.storing_app", way, slack, folder))
-        taken = await _in_turns((bot, bare, storing), size)
+        times = await _in_turns((bot, bare, storing), size)
     name = f"command: a slash command {NAMES[way]}"
     beside_bare = Report(name, "the bot, stored first", "bare Bolt app")
     beside_storing = Report(f"{name}, both stored", "the bot", "Bolt app + SQLAlchemy")
     beside_bare.notes.append(_BOLT_SLEEPS)
-    for at_once, (ours, theirs, stored) in taken.items():
+    for at_once, (ours, theirs, stored) in times.items():
         beside_bare.rows.extend(_rows(at_once, ours, theirs, *_BARE_GOALS[at_once], _CPU_GOALS[way]))
         beside_storing.rows.extend(_rows(at_once, ours, stored, *_STORING_GOALS[at_once]))
-    unanswered = [sum(own.unanswered for own in side) for side in zip(*taken.values(), strict=True)]
+    unanswered = [sum(own.unanswered for own in side) for side in zip(*times.values(), strict=True)]
     for report, other in ((beside_bare, unanswered[1]), (beside_storing, unanswered[2])):
         row = Row("commands not acknowledged within 3 s", "", unanswered[0], other)
         report.rows.append(below(row, 1))
@@ -102,13 +102,13 @@ async def _in_turns(sides: Sequence[Side], size: Size) -> dict[int, tuple[Taken,
 
 
 async def _turns(sides: Sequence[Side], count: int, at_once: int, turns: int) -> tuple[Taken, ...]:
-    taken = tuple(Taken() for _ in sides)
+    times = tuple(Taken() for _ in sides)
     for _ in range(turns):
-        for side, own in zip(sides, taken, strict=True):
+        for side, own in zip(sides, times, strict=True):
             used = side.process.cpu_seconds()
             own.ms += [1000 * seconds for seconds in await side.burst(count, at_once)]
             own.cpu_ms.append(1000 * (side.process.cpu_seconds() - used) / count)
-    return taken
+    return times
 
 
 def _rows(
@@ -120,6 +120,6 @@ def _rows(
     cpu_share: float | None = None,
 ) -> list[Row]:
     a, b = ours.figures(), theirs.figures()
-    first, p99, cpu = (Row(f"{what}, {at_once} at once", "ms", a[what], b[what]) for what in a)
+    first, p99, cpu = (Row(f"{name}, {at_once} at once", "ms", a[name], b[name]) for name in a)
     shares = ((first, share), (p99, p99_share), (cpu, cpu_share))
     return [row if most is None else at_most(row, most) for row, most in shares]

@@ -114,13 +114,13 @@ async def _rest(
 async def _resting(processes: Sequence[Child], seconds: float) -> list[Resting]:
     """Measure idle processes, all at the same time, after two seconds in which their start completes."""
     await asyncio.sleep(min(2.0, seconds))
-    used = [each.cpu_seconds() for each in processes]
+    used = [process.cpu_seconds() for process in processes]
     began = perf_counter()
     await asyncio.sleep(seconds)
     share = 100 / (perf_counter() - began)
     return [
-        Resting(memory_mb(each.pid), share * (each.cpu_seconds() - before))
-        for each, before in zip(processes, used, strict=True)
+        Resting(memory_mb(process.pid), share * (process.cpu_seconds() - before))
+        for process, before in zip(processes, used, strict=True)
     ]
 
 

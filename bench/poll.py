@@ -73,14 +73,14 @@ async def _compared(url: str, postgres: PostgresServer, count: int, size: Size, 
         c.append(await _ours(url, postgres.new_database(), count, size, folder))
     name = f"poll: {count:,} active jobs, each every {size.every_seconds:g} s"
     report = Report(name, "the bot", "APScheduler + httpx")
-    theirs = median(found.cpu_ms for found in b)
-    kept = median(found.polls_a_second for found in b)
-    keeps_up = kept >= 0.9 * count / size.every_seconds
-    for name, found in (("SQLite", a), ("PostgreSQL", c)):
-        report.rows.extend(_rows(name, found, theirs, count / size.every_seconds, keeps_up))
-    failed, memory = sum(found.failed for found in b), max(found.memory_mb for found in b)
+    theirs = median(results.cpu_ms for results in b)
+    polls = median(results.polls_a_second for results in b)
+    keeps_up = polls >= 0.9 * count / size.every_seconds
+    for name, results in (("SQLite", a), ("PostgreSQL", c)):
+        report.rows.extend(_rows(name, results, theirs, count / size.every_seconds, keeps_up))
+    failed, memory = sum(results.failed for results in b), max(results.memory_mb for results in b)
     report.notes.append(
-        f"Theirs made {kept:.0f} of {count / size.every_seconds:.0f} polls a second, {failed} failed; "
+        f"Theirs made {polls:.0f} of {count / size.every_seconds:.0f} polls a second, {failed} failed; "
         f"memory {memory:.0f} MB."
     )
     if not keeps_up:
@@ -90,13 +90,13 @@ async def _compared(url: str, postgres: PostgresServer, count: int, size: Size, 
     return report
 
 
-def _rows(name: str, found: list[Found], theirs_ms: float, wanted: float, keeps_up: bool) -> list[Row]:
-    cpu = Row(f"processor time a poll, {name}", "ms", median(one.cpu_ms for one in found), theirs_ms)
+def _rows(name: str, results: list[Found], theirs_ms: float, goal: float, keeps_up: bool) -> list[Row]:
+    cpu = Row(f"processor time a poll, {name}", "ms", median(one.cpu_ms for one in results), theirs_ms)
     rate = Row(
-        f"polls a second, {name} (wanted: {wanted:g})", "/s", median(one.polls_a_second for one in found)
+        f"polls a second, {name} (wanted: {goal:g})", "/s", median(one.polls_a_second for one in results)
     )
-    late = Row(f"the latest poll, {name}", "s", max(one.late_seconds for one in found))
-    memory = Row(f"memory at most, {name}", "MB", max(one.memory_mb for one in found))
+    late = Row(f"the latest poll, {name}", "s", max(one.late_seconds for one in results))
+    memory = Row(f"memory at most, {name}", "MB", max(one.memory_mb for one in results))
     # A comparison with an alternative that does not do all the work would prove nothing.
     cpu = at_most(cpu, _GOAL_SHARE) if keeps_up else cpu
     return [cpu, rate, below(late, 1.0), below(memory, _MOST_MEMORY_MB)]

@@ -39,8 +39,8 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
     await migrate(store.database)
     workers, counts = Workers(), {"answered": 0, "failed": 0}
 
-    def counted(_what: str, how: str) -> None:
-        counts[how] += 1
+    def counted(_counter: str, value: str) -> None:
+        counts[value] += 1
 
     await _fill(store, count, every_seconds)
     async with DocsClient(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:

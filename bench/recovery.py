@@ -110,14 +110,14 @@ async def _all_told(
 
 def _told(slack: ReadingSlack) -> Counter[str]:
     """Return how many posts each thread has got."""
-    posts = [json.loads(said.text) for said in slack.said if said.method == "chat.postMessage"]
+    posts = [json.loads(call.text) for call in slack.said if call.method == "chat.postMessage"]
     return Counter(f"{post['channel']} {post['thread_ts']}" for post in posts if post.get("thread_ts"))
 
 
-def _report(size: Size, seconds: float, told: Counter[str]) -> Report:
+def _report(size: Size, seconds: float, posts: Counter[str]) -> Report:
     name = f"recovery: {size.jobs:,} jobs in hand at the kill, {size.ended} end meanwhile"
     report = Report(name, "the bot", "the lease")
-    twice = sum(count > 1 for count in told.values())
+    twice = sum(count > 1 for count in posts.values())
     told_after = Row("from the kill until the last end is told", "s", seconds, size.lease_seconds)
     report.rows.append(below(told_after, size.lease_seconds + _GRACE_SECONDS))
     report.rows.append(below(Row("threads told twice", "", twice), 1))

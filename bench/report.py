@@ -50,15 +50,15 @@ class Report:
 
 def at_most(row: Row, share: float) -> Row:
     """Return the row with the goal of being at most this share of theirs."""
-    words = "no worse" if share == 1 else f"≤ {share:.2f} of theirs"
+    goal = "no worse" if share == 1 else f"≤ {share:.2f} of theirs"
     met = row.theirs is not None and row.ours <= share * row.theirs
-    return Row(row.what, row.unit, row.ours, row.theirs, Goal(words, met))
+    return Row(row.what, row.unit, row.ours, row.theirs, Goal(goal, met))
 
 
 def below(row: Row, limit: float) -> Row:
     """Return the row with the goal of staying below a limit, in the row's unit."""
-    words = f"< {limit:g} {row.unit}".rstrip()
-    return Row(row.what, row.unit, row.ours, row.theirs, Goal(words, row.ours < limit))
+    goal = f"< {limit:g} {row.unit}".rstrip()
+    return Row(row.what, row.unit, row.ours, row.theirs, Goal(goal, row.ours < limit))
 
 
 def print_report(console: Console, report: Report) -> None:

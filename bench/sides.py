@@ -36,9 +36,9 @@ class Typist:
 
         An unacknowledged command counts with Slack's limit of three seconds or more.
         """
-        each = [count // at_once] * at_once
-        taken = await asyncio.gather(*(self._connection(commands) for commands in each))
-        return [seconds for one in taken for seconds in one]
+        counts = [count // at_once] * at_once
+        times = await asyncio.gather(*(self._connection(commands) for commands in counts))
+        return [seconds for one in times for seconds in one]
 
     async def _connection(self, count: int) -> list[float]:
         requests = [self._request(next(self._numbers)) for _ in range(count)]
@@ -147,7 +147,7 @@ async def _burst(slack: PlayedSlack, token: str, port: int) -> Burst:
         return [await slack.command(token) for _ in range(commands)]
 
     async def burst(count: int, at_once: int) -> list[float]:
-        taken = await asyncio.gather(*(one(count // at_once) for _ in range(at_once)))
-        return [seconds for each in taken for seconds in each]
+        times = await asyncio.gather(*(one(count // at_once) for _ in range(at_once)))
+        return [seconds for times_of_one in times for seconds in times_of_one]
 
     return burst

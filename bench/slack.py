@@ -187,9 +187,9 @@ class ReadingSlack(PlayedSlack):
 
     def expect(self, is_it: Callable[[Said], bool]) -> asyncio.Future[Said]:
         """Return a future of the next call for which this returns True."""
-        found: asyncio.Future[Said] = asyncio.get_running_loop().create_future()
-        self._expected.append((is_it, found))
-        return found
+        call: asyncio.Future[Said] = asyncio.get_running_loop().create_future()
+        self._expected.append((is_it, call))
+        return call
 
     def response_url(self, number: int) -> str:
         """Return an address for private answers; calls of it have the method `respond/<number>`."""
@@ -221,23 +221,23 @@ class ReadingSlack(PlayedSlack):
         return web.json_response({"ok": True, "channel": {"id": "C1", "is_private": False}})
 
     async def _call(self, request: web.Request) -> web.Response:
-        about = await _arguments(request)
-        self._note(Said(request.match_info["method"], json.dumps(about), perf_counter()))
+        arguments = await _arguments(request)
+        self._note(Said(request.match_info["method"], json.dumps(arguments), perf_counter()))
         await asyncio.sleep(ANSWER_SECONDS)
-        ts = about.get("ts") or f"1700000000.{next(self._numbers_of_calls):06}"
-        return web.json_response({"ok": True, "ts": ts, "channel": about.get("channel")})
+        ts = arguments.get("ts") or f"1700000000.{next(self._numbers_of_calls):06}"
+        return web.json_response({"ok": True, "ts": ts, "channel": arguments.get("channel")})
 
-    def _note(self, said: Said) -> None:
-        self.said.append(said)
-        for each in [each for each in self._expected if each[0](said)]:
-            self._expected.remove(each)
-            each[1].set_result(said)
+    def _note(self, call: Said) -> None:
+        self.said.append(call)
+        for expectation in [expectation for expectation in self._expected if expectation[0](call)]:
+            self._expected.remove(expectation)
+            expectation[1].set_result(call)
 
 
 async def _arguments(request: web.Request) -> dict[str, object]:
     if request.content_type == "application/json":
-        found: dict[str, object] = await request.json()
-        return found
+        arguments: dict[str, object] = await request.json()
+        return arguments
     return {**request.query, **await request.post()}
 
 

@@ -85,7 +85,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
 
 async def _asked(slack: ReadingSlack, to: str | int, number: int, day: date) -> None:
     """Ask the bot about a day; wait for the answer."""
-    answer = slack.expect(lambda said: said.method == f"respond/{number}" and _PAGE in said.text)
+    answer = slack.expect(lambda call: call.method == f"respond/{number}" and _PAGE in call.text)
     fields = {
         "command": "/docs-visitors",
         "text": f"{day} compare none",

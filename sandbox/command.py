@@ -138,10 +138,10 @@ def _usage_error(choice: Choice) -> str | None:
 
 
 def _os_error_text(error: OSError, choice: Choice) -> str:
-    what = error.strerror or str(error)
+    problem = error.strerror or str(error)
     if error.filename is not None:
-        return f"{what}: {error.filename}. Name a folder that can be written with --folder."
-    return f"{what}. Is something else on port {choice.port} or the next? Try --port 8810."
+        return f"{problem}: {error.filename}. Name a folder that can be written with --folder."
+    return f"{problem}. Is something else on port {choice.port} or the next? Try --port 8810."
 
 
 class FolderTaken(Exception):

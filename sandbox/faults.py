@@ -61,12 +61,12 @@ class Faults:
         """Return the fault for a call of this name and count it, or None."""
         now = time.monotonic()
         self._orders = [one for one in self._orders if one.lasts is None or one.ordered_at + one.lasts > now]
-        found = next((one for one in self._orders if one.match in (name, *ANY)), None)
-        if found is not None and found.lasts is None:
-            found.times -= 1
-            if not found.times:
-                self._orders.remove(found)
-        return found
+        order = next((one for one in self._orders if one.match in (name, *ANY)), None)
+        if order is not None and order.lasts is None:
+            order.times -= 1
+            if not order.times:
+                self._orders.remove(order)
+        return order
 
     def waiting(self) -> list[dict[str, object]]:
         """Return the remaining faults as JSON values."""

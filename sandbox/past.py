@@ -134,5 +134,5 @@ class _Past:
     def _later(self, minutes: float) -> None:
         self._clock.set(self._clock() + timedelta(minutes=minutes))
 
-    async def _until(self, what: str, find: Callable[[], Found | None]) -> Found:
-        return await until(what, find, _WAIT_SECONDS)
+    async def _until(self, event: str, find: Callable[[], Found | None]) -> Found:
+        return await until(event, find, _WAIT_SECONDS)

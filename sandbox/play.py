@@ -68,8 +68,8 @@ class _Story:
         end = await self._comes("the first end", lambda: self._reply(root, 0))
         await self._check_pull_request(end)
         self._say("Ben", FOLLOW_UP, "in the thread")
-        said = self._people.say(BEN, DOCS, FOLLOW_UP, thread_ts=root["ts"])
-        await until("the eyes on the follow-up", lambda: said["reactions"] or None, _WAIT_SECONDS)
+        message = self._people.say(BEN, DOCS, FOLLOW_UP, thread_ts=root["ts"])
+        await until("the eyes on the follow-up", lambda: message["reactions"] or None, _WAIT_SECONDS)
         second = await self._comes("the second end", lambda: self._reply(root, 1))
         link = await self._check_pull_request(second)
         await self._previews(root, second)
@@ -114,8 +114,8 @@ class _Story:
         notes = (note for note in self._state.ephemerals.values() if note["user"] == CHIKA)
         return next((note for note in notes if "data_visualization" in _block_types(note)), None)
 
-    def _newest(self, words: str) -> Json | None:
-        posts = (one for one in self._state.history(DOCS) if one["bot_id"] and words in one["text"])
+    def _newest(self, phrase: str) -> Json | None:
+        posts = (one for one in self._state.history(DOCS) if one["bot_id"] and phrase in one["text"])
         return next(posts, None)
 
     def _reply(self, root: Json, number: int) -> Json | None:
@@ -138,9 +138,9 @@ class _Story:
         self._console.print(f"  [dim]{plain(url)} shows {len(added)} added lines[/]")
         return url
 
-    async def _comes(self, what: str, find: Callable[[], Json | None]) -> Json:
+    async def _comes(self, event: str, find: Callable[[], Json | None]) -> Json:
         """Wait for a message of the bot, print it and return it."""
-        message = await until(what, find, _WAIT_SECONDS)
+        message = await until(event, find, _WAIT_SECONDS)
         place = "privately" if message.get("id") else "in the thread" if message["thread_ts"] else "#docs"
         self._console.print(f"\n[bold]docs-agent[/] [dim]{place}[/]")
         for line in self._readable(message["text"]).splitlines():

@@ -14,11 +14,11 @@ class DidNotCome(Exception):
     """The bot did not do its part in time; the message names the part."""
 
 
-async def until(what: str, find: Callable[[], Found | None], seconds: float) -> Found:
+async def until(event: str, find: Callable[[], Found | None], seconds: float) -> Found:
     """Call `find` until it returns something, and return that. Raise `DidNotCome` after so many seconds."""
     deadline = monotonic() + seconds
-    while (found := find()) is None:
+    while (result := find()) is None:
         if monotonic() > deadline:
-            raise DidNotCome(what)
+            raise DidNotCome(event)
         await asyncio.sleep(0.02)
-    return found
+    return result

@@ -46,12 +46,12 @@ class WorldOptions(DocsServiceOptions):
 
     def workspace(self) -> WorkspaceOptions:
         """Return the options of the workspace, set up for Socket Mode."""
-        kept = kept_secrets(self.folder)
+        secrets = kept_secrets(self.folder)
         return WorkspaceOptions(
             self.folder / "workspace",
-            bot_token=kept.bot_token,
-            app_token=kept.app_token,
-            signing_secret=kept.signing_secret,
+            bot_token=secrets.bot_token,
+            app_token=secrets.app_token,
+            signing_secret=secrets.signing_secret,
             manifest=MANIFEST if MANIFEST.exists() else None,
             ack_seconds=self.answer_seconds,
             trigger_seconds=self.answer_seconds,

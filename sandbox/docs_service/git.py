@@ -37,18 +37,18 @@ def inherited() -> dict[str, str]:
 
 def identity(at: datetime) -> dict[str, str]:
     """Return the variables that make the agent the author of a commit at this time."""
-    said = {"NAME": AUTHOR_NAME, "EMAIL": AUTHOR_EMAIL, "DATE": f"{int(at.timestamp())} +0000"}
-    return {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in said.items()}
+    values = {"NAME": AUTHOR_NAME, "EMAIL": AUTHOR_EMAIL, "DATE": f"{int(at.timestamp())} +0000"}
+    return {f"GIT_{who}_{name}": value for who in ("AUTHOR", "COMMITTER") for name, value in values.items()}
 
 
-def git(folder: Path, *words: str, stdin: str = "", environment: Mapping[str, str] | None = None) -> str:
+def git(folder: Path, *arguments: str, stdin: str = "", environment: Mapping[str, str] | None = None) -> str:
     """Run a git command in a folder and return its output; raise `GitError` if it fails."""
-    printed = git_bytes(folder, *words, stdin=stdin.encode("utf-8", "replace"), environment=environment)
+    printed = git_bytes(folder, *arguments, stdin=stdin.encode("utf-8", "replace"), environment=environment)
     return printed.decode("utf-8", "replace").strip()
 
 
 def git_bytes(
-    folder: Path, *words: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None
+    folder: Path, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None
 ) -> bytes:
     """Do as `git` does, with bytes."""
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
@@ -56,7 +56,7 @@ def git_bytes(
     fixed = {"GIT_TERMINAL_PROMPT": "0", "GIT_CEILING_DIRECTORIES": str(folder.resolve().parent)}
     try:
         ran = subprocess.run(  # noqa: S603
-            ["git", *settings, "-C", str(folder), *words],  # noqa: S607
+            ["git", *settings, "-C", str(folder), *arguments],  # noqa: S607
             input=stdin,
             env={**inherited(), **fixed, **(environment or {})},
             capture_output=True,
@@ -64,8 +64,8 @@ def git_bytes(
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise GitError(f"git {words[0]}: {error}") from error
+        raise GitError(f"git {arguments[0]}: {error}") from error
     if ran.returncode:
-        said = ran.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {ran.returncode}"]
-        raise GitError(f"git {words[0]}: {said[-1]}")
+        lines = ran.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {ran.returncode}"]
+        raise GitError(f"git {arguments[0]}: {lines[-1]}")
     return ran.stdout

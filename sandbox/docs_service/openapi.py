@@ -75,10 +75,10 @@ def _responses(one: Operation) -> Iterator[tuple[str, Json]]:
         yield "415", _refusal("The body is not application/json in UTF-8.")
 
 
-def _refusal(about: str, error: type = Error, *, header: str = "") -> Json:
+def _refusal(description: str, error: type = Error, *, header: str = "") -> Json:
     kind = {"type": "integer", "minimum": 1} if header == "Retry-After" else {"type": "string"}
     headers = {"headers": {header: {"required": True, "schema": kind}}} if header else {}
-    return {"description": about, **_content(error), **headers}
+    return {"description": description, **_content(error), **headers}
 
 
 def _content(kind: type) -> Json:
@@ -90,7 +90,7 @@ def _schemas(operations: Sequence[Operation]) -> Mapping[str, Any]:
     kinds: dict[str, type] = {"Error": Error, "GithubError": GithubError}
     for one in operations:
         kinds |= {kind.__name__: kind for name, kind in one.types.items() if name in ("body", "return")}
-    wanted: Any = [(name, "validation", TypeAdapter(kind)) for name, kind in kinds.items()]
-    _, made = TypeAdapter.json_schemas(wanted, ref_template="#/components/schemas/{model}")
-    found: Json = made["$defs"]
-    return found
+    adapters: Any = [(name, "validation", TypeAdapter(kind)) for name, kind in kinds.items()]
+    _, made = TypeAdapter.json_schemas(adapters, ref_template="#/components/schemas/{model}")
+    definitions: Json = made["$defs"]
+    return definitions

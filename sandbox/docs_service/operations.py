@@ -102,12 +102,12 @@ class Operation:
 
     async def carry_out(self, request: web.Request) -> web.Response:
         """Read the request's fields, and answer it."""
-        given: dict[str, BaseModel] = {}
+        parameters: dict[str, BaseModel] = {}
         if "body" in self.types:
-            given["body"] = await read_body(request, self.types["body"])
+            parameters["body"] = await read_body(request, self.types["body"])
         if "query" in self.types:
-            given["query"] = read_query(request, self.types["query"])
-        answer = await self.handler(request, **given)
+            parameters["query"] = read_query(request, self.types["query"])
+        answer = await self.handler(request, **parameters)
         return web.json_response(answer, status=self.status, headers=request.get(HEADERS))
 
 
@@ -151,10 +151,10 @@ class Operations:
     def _check_key(self, request: web.Request) -> None:
         """Raise `RefusedError` 401 without the key, and 404 for another project."""
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
-        given = key.strip().encode("utf-8", "surrogateescape")
-        if scheme.lower() != "bearer" or not hmac.compare_digest(given, self._options.api_key.encode()):
-            said = "the API key is missing or not known: Authorization: Bearer …"
-            raise RefusedError(401, said, {"WWW-Authenticate": "Bearer"})
+        given_key = key.strip().encode("utf-8", "surrogateescape")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(given_key, self._options.api_key.encode()):
+            problem = "the API key is missing or not known: Authorization: Bearer …"
+            raise RefusedError(401, problem, {"WWW-Authenticate": "Bearer"})
         if request.match_info.get("projectId", self._options.project) != self._options.project:
             raise RefusedError(404, "there is no such project")
 
@@ -224,10 +224,10 @@ async def _with_fault(
 
 def check_token(request: web.Request) -> bool:
     """Return whether GitHub's token came along. Raise `GithubRefused` for another one."""
-    given = request.headers.get("Authorization", "")
-    if given and not hmac.compare_digest(given.encode("utf-8", "replace"), f"Bearer {GITHUB_TOKEN}".encode()):
+    sent = request.headers.get("Authorization", "")
+    if sent and not hmac.compare_digest(sent.encode("utf-8", "replace"), f"Bearer {GITHUB_TOKEN}".encode()):
         raise GithubRefused(401, "Bad credentials")
-    return bool(given)
+    return bool(sent)
 
 
 class GithubRefused(RefusedError):

@@ -59,5 +59,5 @@ def utcnow() -> datetime:
 
 def product_name(project: str) -> str:
     """Return the product's name in a project's pages: "Acme" for "acme-docs"."""
-    words = [word for word in re.split(r"[-_]+", project) if word.lower() not in ("docs", "documentation")]
-    return " ".join(word[:1].upper() + word[1:] for word in words) or "Acme"
+    parts = [word for word in re.split(r"[-_]+", project) if word.lower() not in ("docs", "documentation")]
+    return " ".join(word[:1].upper() + word[1:] for word in parts) or "Acme"

@@ -43,27 +43,27 @@ _TERMINAL_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 def wrong(options: DocsServiceOptions) -> str | None:
     """Return the problem with the options of an agent of one's own, or None."""
     if not options.agent:
-        given = {"repository": options.repository, "publish": options.publish, "agent-env": options.agent_env}
-        return next((f"--{name} needs --agent" for name, value in given.items() if value), None)
+        paths = {"repository": options.repository, "publish": options.publish, "agent-env": options.agent_env}
+        return next((f"--{name} needs --agent" for name, value in paths.items() if value), None)
     if options.repository is None:
         return "--agent needs --repository"
     if any(name not in os.environ for name in options.agent_env):
         # The value that somebody may have typed is not repeated.
         return "--agent-env takes the name of a variable that is set, without its value"
     for option, command in (("--agent", options.agent), ("--publish", options.publish)):
-        if command and not _words(command):
+        if command and not _split(command):
             return f"{option} takes a command; its first word is no program here"
     return SiteRepository.wrong(options.repository)
 
 
-def _words(command: str) -> list[str]:
+def _split(command: str) -> list[str]:
     """Return a command's words with the program's whole path; none if there is no such program."""
     try:
-        words = shlex.split(command)
+        arguments = shlex.split(command)
     except ValueError:
         return []
-    program = shutil.which(words[0]) if words else None
-    return [str(Path(program).absolute()), *words[1:]] if program else []
+    program = shutil.which(arguments[0]) if arguments else None
+    return [str(Path(program).absolute()), *arguments[1:]] if program else []
 
 
 class CommandAuthor(Author):
@@ -81,8 +81,8 @@ class CommandAuthor(Author):
 
     def branch(self, job_id: str, prompt: str, /) -> str:
         """Return the name of a new job's branch."""
-        words = slug(clip(one_line(without_background(prompt)), 40))
-        return f"docs-bot/{job_id.replace('_', '-')[:12]}-{words}"
+        title = slug(clip(one_line(without_background(prompt)), 40))
+        return f"docs-bot/{job_id.replace('_', '-')[:12]}-{title}"
 
     def stop(self, job_id: str, /) -> None:
         """Kill the program that works for a job; start no other one for its message."""
@@ -128,11 +128,11 @@ class CommandAuthor(Author):
         if not names:
             return WorkDone(Outcome.UNCHANGED, "The agent changed nothing.")
         if len(names) > MAX_FILES:
-            said = f"The agent changed {len(names):,} files, more than {MAX_FILES}; nothing is committed."
-            return WorkDone(Outcome.FAILED, said)
+            summary = f"The agent changed {len(names):,} files, more than {MAX_FILES}; nothing is committed."
+            return WorkDone(Outcome.FAILED, summary)
         title = clip(one_line(without_background(message.prompt)), 72) or "Change the docs"
-        said = clip(f"Changed {', '.join(one_line(name) for name in names)}.", 300)
-        text = commit_message(Change({}, title, said, one_line(names[0])), job, message)
+        summary = clip(f"Changed {', '.join(one_line(name) for name in names)}.", 300)
+        text = commit_message(Change({}, title, summary, one_line(names[0])), job, message)
         sha = tree.commit(made, job.branch, text, self._clock())
         return work_done(self._repository.info(sha), job.base_sha or tree.start)
 
@@ -145,8 +145,8 @@ class CommandAuthor(Author):
         made = replace(made, output=f"{made.output}\n{ran.output}".strip())
         if not failure:
             return replace(made, link=link)
-        said = f"The change is on the branch {job.branch}, but the publishing command {failure}."
-        return replace(made, outcome=Outcome.FAILED, summary=said)
+        summary = f"The change is on the branch {job.branch}, but the publishing command {failure}."
+        return replace(made, outcome=Outcome.FAILED, summary=summary)
 
     async def _run(self, command: str, prompt: str, tree: Worktree, job: Job) -> Ran:
         """Run a program in a process group of its own, which is killed at the end in any case.
@@ -154,8 +154,8 @@ class CommandAuthor(Author):
         It ends at its time limit, or when its job is archived. Raises `OSError` if it cannot be started.
         """
         named = {name: os.environ[name] for name in self._options.agent_env if name in os.environ}
-        words, archived = _words(command), self._archived[job.id]
-        if not words:
+        arguments, archived = _split(command), self._archived[job.id]
+        if not arguments:
             raise OSError(f"there is no program for {shlex.split(command)[0]} any more")
         if archived.is_set():
             return Ran("was not started, because its job was archived", "")
@@ -164,7 +164,7 @@ class CommandAuthor(Author):
             stdin.write(prompt.encode("utf-8", "replace"))
             stdin.seek(0)
             process = await asyncio.create_subprocess_exec(
-                *words,
+                *arguments,
                 stdin=stdin,
                 stdout=output,
                 stderr=output,
@@ -239,8 +239,8 @@ class Worktree:
 
         Raises `GitError` if the branch is checked out somewhere, or is not where it was at the start.
         """
-        words = ("commit-tree", tree, "-p", self.start)
-        sha = git(self.path, *words, stdin=message, environment=identity(at))
+        arguments = ("commit-tree", tree, "-p", self.start)
+        sha = git(self.path, *arguments, stdin=message, environment=identity(at))
         ref = f"refs/heads/{branch}"
         if used := git(self.repository, "for-each-ref", "--format=%(worktreepath)", ref):
             raise GitError(f"{branch} is checked out in {used}; the change is kept as commit {sha}")

@@ -97,10 +97,10 @@ class Pages:
         raise web.HTTPSeeOther(request.path.removesuffix("/archive"))
 
     def _find_job(self, request: web.Request) -> Job:
-        found = self._backend.jobs.find(request.match_info["id"])
-        if found is None:
+        job = self._backend.jobs.find(request.match_info["id"])
+        if job is None:
             raise web.HTTPNotFound
-        return found
+        return job
 
     async def _pull(self, request: web.Request) -> web.Response:
         pull = await self._pulls.find(int(request.match_info["number"]))

@@ -37,7 +37,7 @@ class Previews:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._builds = {each["id"]: Build(**each) for each in backend.shelf.all("build")}
+        self._builds = {row["id"]: Build(**row) for row in backend.shelf.all("build")}
 
     def operations(self) -> list[Operation]:
         """Return the operations on previews."""
@@ -102,9 +102,9 @@ class Previews:
         }
 
     def _status(self, build: Build) -> str:
-        gone, takes = self._backend.clock().timestamp() - build.begun_at, self._backend.options.build_seconds
-        if gone < takes:
-            return "queued" if gone < takes * _QUEUED_SHARE else "in_progress"
+        age, takes = (self._backend.clock().timestamp() - build.begun_at, self._backend.options.build_seconds)
+        if age < takes:
+            return "queued" if age < takes * _QUEUED_SHARE else "in_progress"
         return "failure" if build.is_broken else "success"
 
     async def pages(self, slug: str) -> tuple[Job, dict[str, str]]:

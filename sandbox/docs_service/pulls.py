@@ -117,10 +117,10 @@ class Pulls:
             is_here = (asked["owner"], asked["projectId"]) == (OWNER, self._backend.options.project)
             if not is_here or not re.fullmatch("[0-9]{1,9}", asked["number"]):
                 raise web.HTTPNotFound
-            found = await self.find(int(asked["number"]))
+            pull = await self.find(int(asked["number"]))
         except web.HTTPNotFound:
             raise GithubRefused(404, "Not Found", self._counted(has_token)) from None
-        body = self._json(request, found)
+        body = self._json(request, pull)
         etag = f'W/"{hashlib.sha256(json.dumps(body).encode()).hexdigest()}"'
         is_same = request.headers.get("If-None-Match") == etag
         headers = {"ETag": etag, **self._counted(has_token, free=is_same and has_token)}
@@ -137,8 +137,8 @@ class Pulls:
             reset, used = now + _HOUR_SECONDS, 0
         counted = min(used + (not free), limit)
         self._windows[has_token] = (reset, counted)
-        left = {"Limit": limit, "Remaining": limit - counted, "Used": counted, "Reset": int(reset)}
-        headers = {f"X-RateLimit-{name}": str(value) for name, value in left.items()}
+        budget = {"Limit": limit, "Remaining": limit - counted, "Used": counted, "Reset": int(reset)}
+        headers = {f"X-RateLimit-{name}": str(value) for name, value in budget.items()}
         if used >= limit and not free:
             raise GithubRefused(403, "API rate limit exceeded", headers)
         return headers

@@ -51,8 +51,8 @@ class SiteRepository:
 
         Raises `ValueError` with a reason for people.
         """
-        if said := cls.wrong(path):
-            raise ValueError(said)
+        if problem := cls.wrong(path):
+            raise ValueError(problem)
         return cls(path.resolve(), git(path, "symbolic-ref", "HEAD").removeprefix(_HEADS))
 
     @classmethod
@@ -123,8 +123,8 @@ class SiteRepository:
 
     def commits(self, head: str, base: str | None = None) -> list[CommitInfo]:
         """Return the commits after `base` up to `head`, oldest first."""
-        wanted = f"{base}..{head}" if base else head
-        printed = git(self.path, "log", "-z", "--first-parent", "--reverse", _COMMIT_FORMAT, wanted)
+        revisions = f"{base}..{head}" if base else head
+        printed = git(self.path, "log", "-z", "--first-parent", "--reverse", _COMMIT_FORMAT, revisions)
         return [_info(one) for one in printed.split("\0") if one]
 
     def lines(self, sha: str, pattern: str) -> list[tuple[str, str]]:
@@ -133,13 +133,13 @@ class SiteRepository:
             printed = git(self.path, "grep", "-I", "-z", "-E", "-e", pattern, sha, "--", "*.md", "*.mdx")
         except GitError:  # git fails where nothing matches
             return []
-        found = (line.removeprefix(f"{sha}:").partition("\0") for line in printed.split("\n"))
-        return [(path, text) for path, _, text in found]
+        matches = (line.removeprefix(f"{sha}:").partition("\0") for line in printed.split("\n"))
+        return [(path, text) for path, _, text in matches]
 
     def first_with(self, sha: str, path: str, text: str) -> datetime:
         """Return when the history up to a commit first brought a text into a file."""
-        words = ("--first-parent", "-m", "--reverse", "--format=%ct", f"-S{text}", sha, "--", path)
-        times = git(self.path, "log", *words).split() or [git(self.path, "log", "-1", "--format=%ct", sha)]
+        args = ("--first-parent", "-m", "--reverse", "--format=%ct", f"-S{text}", sha, "--", path)
+        times = git(self.path, "log", *args).split() or [git(self.path, "log", "-1", "--format=%ct", sha)]
         return datetime.fromtimestamp(int(times[0]), UTC)
 
     def info(self, sha: str) -> CommitInfo:
@@ -148,22 +148,22 @@ class SiteRepository:
 
     def _entries(self, sha: str) -> dict[str, _Entry]:
         """Return the files of a commit; a submodule, which is a commit of another repository, is none."""
-        found = {}
+        entries = {}
         for line in git(self.path, "ls-tree", "-r", "-z", "--full-tree", sha).split("\0"):
-            about, _, path = line.partition("\t")
-            if " blob " in about:
-                mode, _, blob = about.split(" ")
-                found[path] = _Entry(mode, blob)
-        return found
+            attributes, _, path = line.partition("\t")
+            if " blob " in attributes:
+                mode, _, blob = attributes.split(" ")
+                entries[path] = _Entry(mode, blob)
+        return entries
 
     def _texts(self, entries: Mapping[str, _Entry]) -> dict[str, str]:
-        wanted = "".join(f"{entry.sha}\n" for entry in entries.values()).encode()
-        printed, at, found = git_bytes(self.path, "cat-file", "--batch", stdin=wanted), 0, {}
+        shas = "".join(f"{entry.sha}\n" for entry in entries.values()).encode()
+        printed, at, contents = git_bytes(self.path, "cat-file", "--batch", stdin=shas), 0, {}
         for path, entry in entries.items():
             begin = printed.index(b"\n", at) + 1
             end = begin + int(printed[at:begin].split()[-1])
-            found[path], at = _text(printed[begin:end], entry.sha), end + 1
-        return found
+            contents[path], at = _text(printed[begin:end], entry.sha), end + 1
+        return contents
 
     def _commit(
         self, branch: str, parent: str | None, files: Sequence[bytes], message: str, now: datetime

@@ -100,8 +100,8 @@ def _trailers(job: Job, message: JobMessage, page: str) -> str:
 
 
 def _page(info: CommitInfo) -> str:
-    found = [line for line in info.body.split("\n") if line.startswith("Page: ")]
-    return found[-1].removeprefix("Page: ") if found else ""
+    lines = [line for line in info.body.split("\n") if line.startswith("Page: ")]
+    return lines[-1].removeprefix("Page: ") if lines else ""
 
 
 class AgentRunner:

@@ -153,8 +153,8 @@ class Jobs:
 
     def unfinished(self) -> list[tuple[Job, JobMessage]]:
         """Return the messages that will still be worked on, the one that is due first before all others."""
-        found = [(job, message) for job in self for message in job.unfinished]
-        return sorted(found, key=lambda one: (one[1].due_at, one[0].id, one[1].number))
+        unfinished = [(job, message) for job in self for message in job.unfinished]
+        return sorted(unfinished, key=lambda one: (one[1].due_at, one[0].id, one[1].number))
 
     def end_message(self, job: Job, message: JobMessage, done: WorkDone, now: datetime) -> None:
         """Store the outcome of the message; the first commit opens the pull request."""
@@ -174,7 +174,7 @@ class Limits:
     def __init__(self, shelf: Shelf, clock: Callable[[], datetime]) -> None:
         self._shelf = shelf
         self._clock = clock
-        self._uses: dict[str, list[float]] = {each["name"]: each["used_at"] for each in shelf.all("uses")}
+        self._uses: dict[str, list[float]] = {row["name"]: row["used_at"] for row in shelf.all("uses")}
 
     def take(self, name: str, limit: int, period_seconds: int = _HOUR_SECONDS) -> None:
         """Count a use. Raise `RefusedError` 429, with the seconds until one is free, if there is none."""

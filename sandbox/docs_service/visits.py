@@ -156,9 +156,9 @@ class Site:
         """Return the pages that do not exist in that week."""
         temporary = min(_TEMPORARY_PAGES, self.pages // 11) if self.pages > 100 else 0
         return frozenset(
-            _FIRST_TEMPORARY_PAGE + _TEMPORARY_PAGE_STEP * each
-            for each in range(temporary)
-            if (number + each) % _TEMPORARY_PAGES >= _LIFETIME_WEEKS
+            _FIRST_TEMPORARY_PAGE + _TEMPORARY_PAGE_STEP * index
+            for index in range(temporary)
+            if (number + index) % _TEMPORARY_PAGES >= _LIFETIME_WEEKS
         )
 
 
@@ -211,7 +211,7 @@ class Database:
 def missing_days(connection: sqlite3.Connection, days: int, today: date) -> list[date]:
     """Return the days up to today that are not stored, in order; the last `days` if none is stored."""
     last = _last_day(connection) or today - timedelta(days=days)
-    return [last + timedelta(days=each) for each in range(1, (today - last).days + 1)]
+    return [last + timedelta(days=day) for day in range(1, (today - last).days + 1)]
 
 
 def _last_day(connection: sqlite3.Connection) -> date | None:

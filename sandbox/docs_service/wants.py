@@ -88,16 +88,16 @@ class Covered(NamedTuple):
 def find_covered(repository: SiteRepository, head: str) -> dict[Topic, Covered]:
     """Return the topics about which a commit has a page or a section: a heading with the words."""
     headings = repository.lines(head, _HEADING)
-    found = {}
+    pages = {}
     for topic in TOPICS:
-        wanted = [keywords(text) for text in (*topic.searches, topic.question)]
+        keyword_sets = [keywords(text) for text in (*topic.searches, topic.question)]
         for path, text in headings:
-            if any(shared(words, text) == len(words) for words in wanted):
+            if any(shared(subject_words, text) == len(subject_words) for subject_words in keyword_sets):
                 since = repository.first_with(head, path, text).timestamp()
                 page = re.sub(r"(^|/)index$", "", path.removeprefix("docs/").rpartition(".")[0])
-                found[topic] = Covered(f"/{page}", since)
+                pages[topic] = Covered(f"/{page}", since)
                 break
-    return found
+    return pages
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Act:
 
     def search(self) -> tuple[str, str | None]:
         """Return the search, and the page that was clicked then."""
-        searches = self.topic.searches if self.topic else (_words(self.path),)
+        searches = self.topic.searches if self.topic else (_title(self.path),)
         text, roll = searches[int(len(searches) * self.chance.random() ** 2)], self.chance.random()
         if roll < 0.01:
             return self.chance.choice(_SLIPS), None
@@ -148,19 +148,19 @@ class Act:
 
     def ask(self) -> Json:
         """Return the question to the assistant and its reply."""
-        query = self.topic.question if self.topic else f"How does {_words(self.path)} work?"
+        query = self.topic.question if self.topic else f"How does {_title(self.path)} work?"
         thread = self.site.chance(self.visitor, self.moment[:10])
-        found = [
-            {"title": _words(one).capitalize(), "url": self.site.url(one)} for one in [self.answer] if one
+        answers = [
+            {"title": _title(one).capitalize(), "url": self.site.url(one)} for one in [self.answer] if one
         ]
         return {
             "id": "01" + "".join(thread.choices(_CROCKFORD, k=24)),
             "timestamp": self.moment,
             "query": self.chance.choice((query, query.lower().rstrip("?"), query.replace(" ", "  ") + "?")),
-            "response": f"See {found[0]['url']}." if found else "The documentation does not cover this.",
+            "response": f"See {answers[0]['url']}." if answers else "The documentation does not cover this.",
             "responseType": "answer",
-            "sources": found,
-            "resolutionStatus": "answered" if found else "unanswered",
+            "sources": answers,
+            "resolutionStatus": "answered" if answers else "unanswered",
             "queryCategory": self.topic.category if self.topic else "Using the product",
             "pageUrl": self.site.url(self.path) if self.chance.random() < 0.8 else None,
         }
@@ -193,7 +193,7 @@ class Act:
         return {"helpful": is_helpful, "comment": comment, "contact": contact}
 
 
-def _words(path: str) -> str:
+def _title(path: str) -> str:
     return path.rpartition("/")[2].replace("-", " ") or "getting started"
 
 
@@ -225,12 +225,12 @@ class Wants:
 
 def searches(acts: Sequence[Act], query: RowsQuery) -> Any:
     """Return the searches, the most frequent first."""
-    found: defaultdict[str, list[tuple[str, str | None]]] = defaultdict(list)
+    searches: defaultdict[str, list[tuple[str, str | None]]] = defaultdict(list)
     for act in acts:
         text, clicked = act.search()
-        found[text].append((act.moment, clicked))
+        searches[text].append((act.moment, clicked))
     rows = sorted(
-        (_search_row(text, each) for text, each in found.items()),
+        (_search_row(text, clicks) for text, clicks in searches.items()),
         key=lambda row: (-row["hits"], row["searchQuery"]),
     )
     return _page("searches", rows, query, "nextCursor") | {"totalSearches": len(acts)}

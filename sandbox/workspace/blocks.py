@@ -30,8 +30,8 @@ def message_complaints(blocks: Any) -> list[str]:
     """Return the reasons why Slack would reject these blocks in a message; empty if they are valid."""
     if not isinstance(blocks, list):
         return ["must be a list [json-pointer:/blocks]"]
-    found = [] if len(blocks) <= 50 else ["no more than 50 items allowed [json-pointer:/blocks]"]
-    return found + _collect(_blocks(blocks, set()), "/blocks")
+    complaints = [] if len(blocks) <= 50 else ["no more than 50 items allowed [json-pointer:/blocks]"]
+    return complaints + _collect(_blocks(blocks, set()), "/blocks")
 
 
 def view_complaints(view: Any) -> list[str]:
@@ -41,10 +41,10 @@ def view_complaints(view: Any) -> list[str]:
     blocks = view.get("blocks")
     if not isinstance(blocks, list) or len(blocks) > 100:
         return ["must be a list of at most 100 [json-pointer:/view/blocks]"]
-    found = _collect(_blocks(blocks, _MESSAGE_ONLY), "/view") + _collect(_VIEW(view, "/view"), "/view")
+    complaints = _collect(_blocks(blocks, _MESSAGE_ONLY), "/view") + _collect(_VIEW(view, "/view"), "/view")
     if any(block.get("type") == "input" for block in blocks) and "submit" not in view:
-        found.append("missing required field: submit [json-pointer:/view]")
-    return found
+        complaints.append("missing required field: submit [json-pointer:/view]")
+    return complaints
 
 
 def _collect(complaints: Complaints, where: str) -> list[str]:
@@ -60,7 +60,7 @@ def _collect(complaints: Complaints, where: str) -> list[str]:
 def rendered_length(blocks: Any) -> int:
     """Return the length of blocks as Slack counts it: entities of plain text in full."""
     if isinstance(blocks, list):
-        return sum(rendered_length(each) for each in blocks)
+        return sum(rendered_length(block) for block in blocks)
     if not isinstance(blocks, dict):
         return 0
     text = blocks.get("text")
@@ -104,13 +104,13 @@ def with_ids(blocks: list[Json]) -> list[Json]:
 
 
 def _blocks(blocks: list[Any], refused: set[str]) -> Complaints:
-    known = [block for block in blocks if isinstance(block, dict)]
-    ids = [block["block_id"] for block in known if block.get("block_id")]
+    objects = [block for block in blocks if isinstance(block, dict)]
+    ids = [block["block_id"] for block in objects if block.get("block_id")]
     if len(ids) != len(set(ids)):
         yield "`block_id` must be unique [json-pointer:/blocks]"
-    if [block.get("type") for block in known].count("data_visualization") > 2:
+    if [block.get("type") for block in objects].count("data_visualization") > 2:
         yield "no more than 2 data_visualization blocks [json-pointer:/blocks]"
-    if sum(rendered_length(block.get("rows")) for block in known) > _CELLS_LENGTH:
+    if sum(rendered_length(block.get("rows")) for block in objects) > _CELLS_LENGTH:
         yield f"tables must be less than {_CELLS_LENGTH + 1} characters in all [json-pointer:/blocks]"
     checks = {kind: check for kind, check in _BLOCKS.items() if kind not in refused}
     for at, block in enumerate(blocks):
@@ -153,8 +153,8 @@ def _fields(optional: Mapping[str, Check] | None = None, **required: Check) -> C
     """Check the fields of an object: those that it must have, and those that it may have."""
 
     def check(value: Any, where: str) -> Complaints:
-        given = {name: one for name, one in (optional or {}).items() if name in value}
-        for name, one in (required | given).items():
+        checks = {name: one for name, one in (optional or {}).items() if name in value}
+        for name, one in (required | checks).items():
             yield from one(value.get(name), f"{where}/{name}")
 
     return check

@@ -79,8 +79,8 @@ class Sockets:
         return socket
 
     async def _serve(self, socket: web.WebSocketResponse) -> None:
-        about = {"num_connections": len(self._open), "connection_info": {"app_id": APP_ID}}
-        await socket.send_json({"type": "hello", **about})
+        details = {"num_connections": len(self._open), "connection_info": {"app_id": APP_ID}}
+        await socket.send_json({"type": "hello", **details})
         async for frame in socket:
             if socket in self._silent:
                 continue
@@ -149,12 +149,12 @@ class BotConnection:
 
     def _receive_ack(self, text: str) -> None:
         try:
-            said = json.loads(text)
+            answer = json.loads(text)
         except ValueError:
             return
-        waiting = self._waiting.pop(str(said.get("envelope_id")), None)
+        waiting = self._waiting.pop(str(answer.get("envelope_id")), None)
         if waiting is not None and not waiting.done():
-            waiting.set_result(said.get("payload") or {})
+            waiting.set_result(answer.get("payload") or {})
 
     async def deliver(self, kind: str, payload: Json, *, attempt: int = 0, reason: str = "") -> Json:
         """Deliver a request once and return the payload of the acknowledgement, or raise NotAcknowledged.

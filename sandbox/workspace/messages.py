@@ -115,20 +115,20 @@ class EntityEncoder:
     def _wire(self, text: str, user: Callable[[str, str], str], *, broadcasts: bool) -> str:
         escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
-        def entity(found: re.Match[str]) -> str:
-            name, channel, url = found.groups()
+        def entity(match: re.Match[str]) -> str:
+            name, channel, url = match.groups()
             if url:
                 return f"<{url}>"
             if name:
-                known = next((each for each in self._state.users.values() if each.name == name), None)
-                if known:
-                    return user(known.id, known.name)
+                person = next((one for one in self._state.users.values() if one.name == name), None)
+                if person:
+                    return user(person.id, person.name)
                 group = next((key for key, (handle, _) in GROUPS.items() if handle == name), None)
                 if group:
                     return f"<!subteam^{group}|@{name}>"
-                return f"<!{name}>" if broadcasts and name in _BROADCASTS else found[0]
-            room = next((each for each in self._state.channels.values() if each.name == channel), None)
-            return f"<#{room.id}|{'' if room.is_closed else room.name}>" if room else found[0]
+                return f"<!{name}>" if broadcasts and name in _BROADCASTS else match[0]
+            room = next((one for one in self._state.channels.values() if one.name == channel), None)
+            return f"<#{room.id}|{'' if room.is_closed else room.name}>" if room else match[0]
 
         return _NAMED.sub(entity, escaped)
 
@@ -152,13 +152,13 @@ class EventSender:
         if f"<@{BOT_USER}>" in message["text"] and is_told_twice and not message["bot_id"]:
             self.send(channel, {**event, "type": "app_mention"})
 
-    def send_change(self, message: Json, before: Json, about: Json) -> None:
+    def send_change(self, message: Json, before: Json, fields: Json) -> None:
         """Send the bot a message before and after its change, with the fields ``about``.
 
         https://docs.slack.dev/reference/events/message/message_changed
         """
         event = {"type": "message", "subtype": "message_changed", "channel": message["channel"]}
-        event["message"] = self.message_fields(message) | about
+        event["message"] = self.message_fields(message) | fields
         event["previous_message"] = self.message_fields(before)
         self.send(message["channel"], event | {"ts": self._state.new_ts(), "hidden": True})
 

@@ -28,9 +28,9 @@ def method(name: str, tier: int | None, *scopes: str) -> Callable[[CarryOut], Ca
 
 @method("auth.test", None)
 async def auth_test(api: WebApi, _arguments: Json) -> Json:
-    about = {"url": f"{api.people.tickets.base_url}/", "team": TEAM["name"], "team_id": TEAM["id"]}
+    identity = {"url": f"{api.people.tickets.base_url}/", "team": TEAM["name"], "team_id": TEAM["id"]}
     bot = {"user": "docs-agent", "user_id": BOT_USER, "bot_id": BOT_ID, "is_enterprise_install": False}
-    return about | bot
+    return identity | bot
 
 
 @method("apps.connections.open", 3)
@@ -85,7 +85,7 @@ async def add_reaction(api: WebApi, arguments: Json) -> Json:
     name, message = arguments.get("name"), api.message(api.channel(arguments), arguments.get("timestamp"))
     if not name:
         raise ApiError("invalid_name")
-    if any(each["name"] == name and BOT_USER in each["users"] for each in message["reactions"]):
+    if any(reaction["name"] == name and BOT_USER in reaction["users"] for reaction in message["reactions"]):
         raise ApiError("already_reacted")
     api.people.react(BOT_USER, message, str(name))
     return {}
@@ -168,8 +168,8 @@ async def post_ephemeral(api: WebApi, arguments: Json) -> Json:
     if user not in channel.members:
         raise ApiError("user_not_in_channel")
     text, blocks = str(arguments.get("text") or ""), api.checked_blocks(arguments)
-    about = {"text": text, "blocks": blocks, "thread_ts": arguments.get("thread_ts")}
-    return {"message_ts": api.state.add_ephemeral(channel.id, user, **about)["ts"]}
+    fields = {"text": text, "blocks": blocks, "thread_ts": arguments.get("thread_ts")}
+    return {"message_ts": api.state.add_ephemeral(channel.id, user, **fields)["ts"]}
 
 
 @method("chat.delete", 3, "chat:write")
@@ -238,16 +238,16 @@ async def members(api: WebApi, arguments: Json) -> Json:
 
 @method("conversations.replies", 3, "*:history")
 async def replies(api: WebApi, arguments: Json) -> Json:
-    found = api.state.thread(api.channel(arguments).id, str(arguments.get("ts")))
-    if not found:
+    messages = api.state.thread(api.channel(arguments).id, str(arguments.get("ts")))
+    if not messages:
         raise ApiError("thread_not_found")
-    return _messages([found[0], *_in_time_range(found[1:], arguments)], arguments)
+    return _messages([messages[0], *_in_time_range(messages[1:], arguments)], arguments)
 
 
 @method("conversations.history", 3, "*:history")
 async def history(api: WebApi, arguments: Json) -> Json:
-    found = list(api.state.history(api.channel(arguments).id))
-    return _messages(_in_time_range(found, arguments), arguments)
+    messages = list(api.state.history(api.channel(arguments).id))
+    return _messages(_in_time_range(messages, arguments), arguments)
 
 
 def _in_time_range(messages: list[Json], arguments: Json) -> list[Json]:
@@ -263,14 +263,14 @@ def _messages(messages: list[Json], arguments: Json) -> Json:
 def _message_json(message: Json, *, metadata: bool) -> Json:
     """Return a message in Slack's JSON form; without ``metadata`` only the type of its metadata."""
     keys = ("ts", "thread_ts", "user", "bot_id", "text", "blocks", "subtype")
-    told = {"type": "message", **{key: message[key] for key in keys if message[key] is not None}}
-    told |= {key: message[key] for key in ("attachments", "files") if message.get(key)}
+    event = {"type": "message", **{key: message[key] for key in keys if message[key] is not None}}
+    event |= {key: message[key] for key in ("attachments", "files") if message.get(key)}
     if isinstance(message["edited"], dict):
-        told["edited"] = message["edited"]
+        event["edited"] = message["edited"]
     if message["metadata"]:
         event_type = {"event_type": message["metadata"]["event_type"]}
-        told["metadata"] = message["metadata"] if metadata else event_type
-    return told
+        event["metadata"] = message["metadata"] if metadata else event_type
+    return event
 
 
 # files.*: an upload in three steps. https://docs.slack.dev/messaging/working-with-files
@@ -287,25 +287,25 @@ async def get_upload_url(api: WebApi, arguments: Json) -> Json:
 
 @method("files.completeUploadExternal", 4, "files:write")
 async def complete_upload(api: WebApi, arguments: Json) -> Json:
-    given = [one for one in arguments.get("files") or [] if isinstance(one, dict)]
-    files = [_uploaded_file(api, str(one.get("id"))) for one in given]
+    file_arguments = [one for one in arguments.get("files") or [] if isinstance(one, dict)]
+    files = [_uploaded_file(api, str(one.get("id"))) for one in file_arguments]
     if not files:
         raise ApiError("invalid_arguments")
     # No channel means private; ``channels`` may name people.
     named = [str(arguments.get("channel_id") or ""), *str(arguments.get("channels") or "").split(",")]
     asked = dict.fromkeys(_channel_id(api, name.strip()) for name in named if name.strip())
-    rooms = [api.room_to_post(arguments | {"channel": each}) for each in asked]
+    rooms = [api.room_to_post(arguments | {"channel": channel}) for channel in asked]
     for room, _ in rooms:
         api.rates.count_post(room.id)
-    for file, one in zip(files, given, strict=True):
+    for file, one in zip(files, file_arguments, strict=True):
         title = str(one.get("title") or file["name"])
         finish(file, title, api.people.tickets.base_url, api.state, api.options.folder)
-    told = [file_json(file) for file in files]
+    shared = [file_json(file) for file in files]
     text = str(arguments.get("initial_comment") or "")
     for room, thread in rooms:
-        about = {"user": BOT_USER, "bot_id": BOT_ID, "text": text, "thread_ts": thread, "files": told}
-        api.people.send_message_event(api.state.add_message(room.id, **about))
-    return {"files": told}
+        fields = {"user": BOT_USER, "bot_id": BOT_ID, "text": text, "thread_ts": thread, "files": shared}
+        api.people.send_message_event(api.state.add_message(room.id, **fields))
+    return {"files": shared}
 
 
 def _channel_id(api: WebApi, name: str) -> str:

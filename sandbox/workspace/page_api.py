@@ -52,9 +52,9 @@ class PageApi:
                 body = await request.json()
                 acting_tab.set(str(body.get("tab") or ""))
                 await self.takes_part.wait()
-                told = act(body)
-                told = await told if isawaitable(told) else told
-                return web.json_response({"ok": True} | (told or {}))
+                result = act(body)
+                result = await result if isawaitable(result) else result
+                return web.json_response({"ok": True} | (result or {}))
             except Refused as refusal:
                 return web.json_response({"ok": False, "error": refusal.code, "detail": refusal.detail})
             except (KeyError, ValueError, TypeError, AttributeError) as error:
@@ -67,10 +67,10 @@ class PageApi:
         people = self._people
 
         def message(body: Json) -> Json:
-            files = [(str(each["name"]), str(each["content"])) for each in body.get("files") or ()]
+            files = [(str(file["name"]), str(file["content"])) for file in body.get("files") or ()]
             where = body["user"], body["channel"]
-            said = people.say(*where, body["text"], body.get("thread_ts"), files=files)
-            return {"ts": said["ts"]}
+            message = people.say(*where, body["text"], body.get("thread_ts"), files=files)
+            return {"ts": message["ts"]}
 
         return {
             "message": message,
@@ -130,7 +130,7 @@ class PageApi:
         return {
             "team": {"id": TEAM["id"], "name": TEAM["name"]},
             "me": user,
-            "users": [vars(each) for each in self._state.users.values()],
+            "users": [vars(person) for person in self._state.users.values()],
             "groups": {key: handle for key, (handle, _) in GROUPS.items()},
             "channels": [self._channel(user, room) for room in rooms],
             "commands": list(self._people.commands.values()),
@@ -202,11 +202,11 @@ class PageApi:
     async def _send(
         self, socket: web.WebSocketResponse, viewer: Viewer, waiting: asyncio.Queue[Json], since: int
     ) -> None:
-        kept = list(self._state.events)
-        if since < self._state.seq and (not kept or kept[0]["seq"] > since + 1):
+        events = list(self._state.events)
+        if since < self._state.seq and (not events or events[0]["seq"] > since + 1):
             await socket.send_json({"type": "resync", "seq": self._state.seq})
         else:
-            for event in kept:
+            for event in events:
                 if event["seq"] > since:
                     await self._send_one(socket, viewer, event)
         await socket.send_json({"type": "bot", "bot": self._bot(), "seq": self._state.seq})

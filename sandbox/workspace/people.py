@@ -60,7 +60,7 @@ class People:
         if not text.strip() and not files and not forwards:
             raise Refused("no_text")
         url = self.tickets.base_url
-        shared = [share(self.state, self.options.folder, url, user, *each) for each in files]
+        shared = [share(self.state, self.options.folder, url, user, *file) for file in files]
         message = self.state.add_message(
             room.id,
             user=user,
@@ -97,14 +97,14 @@ class People:
     def react(self, user: str, message: Json, name: str) -> None:
         """Add the user's reaction, or remove it if it is there."""
         reactions: list[Json] = message["reactions"]
-        found = next((each for each in reactions if each["name"] == name), None)
-        if found is None:
+        reaction = next((one for one in reactions if one["name"] == name), None)
+        if reaction is None:
             reactions.append({"name": name, "users": [user]})
-        elif user in found["users"]:
-            found["users"].remove(user)
-            message["reactions"] = [each for each in reactions if each["users"]]
+        elif user in reaction["users"]:
+            reaction["users"].remove(user)
+            message["reactions"] = [one for one in reactions if one["users"]]
         else:
-            found["users"].append(user)
+            reaction["users"].append(user)
         self.state.publish("message", message=message)
 
     def send_message_event(self, message: Json) -> None:
@@ -122,8 +122,8 @@ class People:
             return self._notice(user, f"{command} is not a valid command.", "unknown_command")
         escaped = self._entities.as_command(text) if self.commands[command].get("should_escape") else text
         url = self.tickets.response_url(user, room.id)
-        about = {"channel_id": room.id, "channel_name": room.shown_name}
-        payload = about | {
+        fields = {"channel_id": room.id, "channel_name": room.shown_name}
+        payload = fields | {
             "token": "sandbox",
             "command": command,
             "text": escaped,
@@ -139,8 +139,8 @@ class People:
         try:
             self._show(await self.bot_connection.deliver("command", payload), user, room.id)
         except NotAcknowledged as error:
-            why = _REASONS.get(str(error), "")
-            return self._notice(user, f"{command} failed with the error “{error}” ({why}).", str(error))
+            reason = _REASONS.get(str(error), "")
+            return self._notice(user, f"{command} failed with the error “{error}” ({reason}).", str(error))
         except BlocksRefused as bad:
             # An acknowledgement is not answered: Slack drops a message that it cannot show without a word.
             self.bot_connection.log_unshown(bad.complaints)
@@ -155,8 +155,8 @@ class People:
     async def press(self, user: str, container: Json, action: Json, values: Json | None = None) -> Json:
         """Press a button or choose from a menu, in a message, an ephemeral message or a modal."""
         payload = self._action_payload(user, container)
-        given = {**action, "action_ts": self.state.new_ts()}
-        payload |= {"type": "block_actions", "actions": [given], "trigger_id": self.tickets.trigger(user)}
+        timed = {**action, "action_ts": self.state.new_ts()}
+        payload |= {"type": "block_actions", "actions": [timed], "trigger_id": self.tickets.trigger(user)}
         payload["state"] = {"values": values or {}}
         return await self._send_interaction(user, payload)
 
@@ -177,24 +177,24 @@ class People:
         room = self._room(user, str(container.get("channel")))
         place: Json = {"type": "message", "channel_id": room.id, "is_ephemeral": kind == "ephemeral"}
         if kind == "ephemeral":
-            found = self.state.ephemerals.get(str(container.get("id")))
-            if found is None or found["user"] != user:
+            message = self.state.ephemerals.get(str(container.get("id")))
+            if message is None or message["user"] != user:
                 raise Refused("message_not_found")
         else:
-            found = self.message(room.id, container.get("ts"))
-            payload["message"] = self._events.message_fields(found)
-        place |= {"thread_ts": found["thread_ts"]} if found["thread_ts"] else {}
+            message = self.message(room.id, container.get("ts"))
+            payload["message"] = self._events.message_fields(message)
+        place |= {"thread_ts": message["thread_ts"]} if message["thread_ts"] else {}
         url = self.tickets.response_url(user, room.id, container)
         return payload | {
-            "container": place | {"message_ts": found["ts"]},
+            "container": place | {"message_ts": message["ts"]},
             "channel": {"id": room.id, "name": room.shown_name},
             "response_url": url,
         }
 
     def _user_fields(self, user: str) -> Json:
-        known = self.state.users[user]
+        person = self.state.users[user]
         return {
-            "user": {"id": user, "username": known.name, "team_id": known.team_id},
+            "user": {"id": user, "username": person.name, "team_id": person.team_id},
             "team": {"id": TEAM["id"], "domain": TEAM["domain"]},
             "api_app_id": APP_ID,
             "token": "sandbox",
@@ -224,11 +224,11 @@ class People:
     def show_view(self, user: str, view: Json, tab: str = "") -> Json:
         """Open a modal for a person in a tab (empty: in each), and close the one that is open there."""
         views = self.state.views.values()
-        for known in [each for each in views if (each["user"], each["tab"]) == (user, tab)]:
-            self.close_view(user, known["id"])
-        about = {"id": self.state.new_id("V"), "hash": secrets.token_hex(6), "team_id": TEAM["id"]}
-        about |= {"user": user, "tab": tab, "app_id": APP_ID}
-        made: Json = {**about, "state": {"values": {}}, **view}
+        for old_view in [v for v in views if (v["user"], v["tab"]) == (user, tab)]:
+            self.close_view(user, old_view["id"])
+        fields = {"id": self.state.new_id("V"), "hash": secrets.token_hex(6), "team_id": TEAM["id"]}
+        fields |= {"user": user, "tab": tab, "app_id": APP_ID}
+        made: Json = {**fields, "state": {"values": {}}, **view}
         with_ids(made["blocks"])
         self.state.views[made["id"]] = made
         self.state.publish("view", user=user, view=made)
@@ -253,8 +253,8 @@ class People:
         try:
             answer = await self.bot_connection.deliver("interactive", payload)
         except NotAcknowledged as error:
-            why = _REASONS.get(str(error), str(error))
-            return {"ok": False, "error": str(error), "detail": f"Not sent: {why}."}
+            reason = _REASONS.get(str(error), str(error))
+            return {"ok": False, "error": str(error), "detail": f"Not sent: {reason}."}
         if answer.get("response_action") == "errors":
             return {"ok": False, "errors": answer.get("errors") or {}}
         self.close_view(user, view_id)
@@ -262,16 +262,16 @@ class People:
 
     # The bot's responses
 
-    def respond(self, token: str, said: Json) -> None:
+    def respond(self, token: str, response: Json) -> None:
         """Handle a post to a response URL. Raise BadResponseUrl, or BlocksRefused for blocks of the post.
 
         The URL of a command has no message to replace, so a post to it always adds a message:
         https://github.com/slackapi/bolt-js/issues/2287
         """
         origin = self.tickets.use_response_url(token)
-        content, container = self._content(said), origin["container"]
-        if not (said.get("replace_original") and self._replace(container, content)):
-            self._show(said, origin["user"], origin["channel"])
+        content, container = self._content(response), origin["container"]
+        if not (response.get("replace_original") and self._replace(container, content)):
+            self._show(response, origin["user"], origin["channel"])
 
     def _content(self, answer: Json) -> Json:
         blocks = checked(answer.get("blocks"), self.options)
@@ -291,13 +291,13 @@ class People:
         """Replace the original message; return False if it does not exist."""
         kind = "ephemeral" if container.get("type") == "ephemeral" else "message"
         if kind == "ephemeral":
-            found = self.state.ephemerals.get(str(container.get("id")))
+            message = self.state.ephemerals.get(str(container.get("id")))
         else:
-            found = self.state.message(str(container.get("channel")), str(container.get("ts")))
-        if found is not None:
-            found |= content
-            self.state.publish(kind, **{kind: found})
-        return found is not None
+            message = self.state.message(str(container.get("channel")), str(container.get("ts")))
+        if message is not None:
+            message |= content
+            self.state.publish(kind, **{kind: message})
+        return message is not None
 
     # Channels
 
@@ -316,17 +316,17 @@ class People:
         name = invitee.strip().lstrip("@")
         if not name:
             raise Refused("no_user", "Say whom: /invite @docs-agent")
-        found = next((each for each in self.state.users.values() if name in (each.id, each.name)), None)
-        if found is None:
+        person = next((one for one in self.state.users.values() if name in (one.id, one.name)), None)
+        if person is None:
             raise Refused("user_not_found", f"There is nobody called {name}.")
         if room.is_im or room.is_mpim:
             raise Refused("method_not_supported_for_channel_type", "Nobody can be added here. Use a channel.")
-        if found.id in room.members:
-            raise Refused("already_in_channel", f"{found.real_name} is here already.")
-        room.members.append(found.id)
+        if person.id in room.members:
+            raise Refused("already_in_channel", f"{person.real_name} is here already.")
+        room.members.append(person.id)
         self.publish_channel(room)
         self.state.add_message(
-            room.id, user=found.id, text=f"<@{found.id}> was added by <@{user}>.", subtype="channel_join"
+            room.id, user=person.id, text=f"<@{person.id}> was added by <@{user}>.", subtype="channel_join"
         )
 
     def publish_channel(self, channel: Channel) -> None:
@@ -343,10 +343,10 @@ class People:
 
     def message(self, channel: str, ts: object) -> Json:
         """Return a message. Raise Refused if there is none."""
-        found = self.state.message(channel, str(ts))
-        if found is None:
+        message = self.state.message(channel, str(ts))
+        if message is None:
             raise Refused("message_not_found")
-        return found
+        return message
 
     def _own_message(self, user: str, channel: str, ts: str) -> Json:
         message = self.message(channel, ts)

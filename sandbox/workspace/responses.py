@@ -47,10 +47,10 @@ class Tickets:
 
     def use_trigger(self, trigger: str) -> tuple[str, str]:
         """Mark a trigger id as used; return its user and tab. Raise BadTrigger if it is not valid."""
-        known = self._triggers.get(trigger)
-        if known is None:
+        trigger_state = self._triggers.get(trigger)
+        if trigger_state is None:
             raise BadTrigger("invalid_trigger_id")
-        user, tab, expires, used = known
+        user, tab, expires, used = trigger_state
         if used:
             raise BadTrigger("exchanged_trigger_id")
         if self._now() > expires:
@@ -62,17 +62,17 @@ class Tickets:
         """Return a new response URL for an action of this person in this channel."""
         token = secrets.token_urlsafe(16)
         expires = self._now() + self._options.response_url_seconds
-        about = {"user": user, "channel": channel, "expires": expires, "container": container or {}}
-        self._response_urls[token] = about | {"left": self._options.response_url_uses}
+        fields = {"user": user, "channel": channel, "expires": expires, "container": container or {}}
+        self._response_urls[token] = fields | {"left": self._options.response_url_uses}
         return f"{self.base_url}/response/{token}"
 
     def use_response_url(self, token: str) -> Json:
         """Count a use of a response URL and return its origin; raise BadResponseUrl if it is not valid."""
-        known = self._response_urls.get(token)
+        response_url = self._response_urls.get(token)
         # An unknown token is from before a restart, so treat it as expired.
-        if known is None or self._now() > known["expires"]:
+        if response_url is None or self._now() > response_url["expires"]:
             raise BadResponseUrl("expired_url")
-        if known["left"] < 1:
+        if response_url["left"] < 1:
             raise BadResponseUrl("used_url")
-        known["left"] -= 1
-        return known
+        response_url["left"] -= 1
+        return response_url

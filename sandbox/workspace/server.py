@@ -116,8 +116,8 @@ class Workspace:
             connected = self.bot_connection.is_reachable()
             self.state.publish("bot", bot={"connected": connected, "mode": self.bot_connection.mode})
 
-    def _log(self, method: str, **about: object) -> Json:
-        entry = {"to": "slack", "method": method, "at": time.time(), **about}
+    def _log(self, method: str, **fields: object) -> Json:
+        entry = {"to": "slack", "method": method, "at": time.time(), **fields}
         self.log.append(entry)
         return entry
 
@@ -167,23 +167,23 @@ class Workspace:
         return done if fault is None else await _faulty(fault, request, entry, done)
 
     async def _post_response(self, request: web.Request, entry: Json) -> web.Response:
-        about: Json = {}
+        details: Json = {}
         try:
-            said = await request.json()
-            if not isinstance(said, dict):
+            body = await request.json()
+            if not isinstance(body, dict):
                 raise ValueError("not an object")
-            self.people.respond(request.match_info["token"], said)
+            self.people.respond(request.match_info["token"], body)
         except ValueError:
             status, entry["error"] = 400, "invalid_payload"
         except BadResponseUrl as gone:
             status, entry["error"] = 404, str(gone)
         except BlocksRefused as bad:
             status, entry["error"] = 400, str(bad)
-            about = complained(bad.complaints)
+            details = complained(bad.complaints)
         else:
             entry["ok"] = True
             return web.Response(text="ok")
-        return web.json_response({"ok": False, "error": entry["error"], **about}, status=status)
+        return web.json_response({"ok": False, "error": entry["error"], **details}, status=status)
 
     async def _store_upload(self, request: web.Request, entry: Json) -> web.Response:
         file = self.state.files.get(request.match_info["file"])
@@ -262,15 +262,15 @@ def _log_fields(arguments: Json) -> Json:
         with contextlib.suppress(ValueError):
             metadata = json.loads(metadata)
     keys = ("channel", "channel_id", "thread_ts", "ts", "user")
-    kept = {key: arguments[key] for key in keys if arguments.get(key)}
-    return kept | ({"metadata": metadata.get("event_payload")} if isinstance(metadata, dict) else {})
+    values = {key: arguments[key] for key in keys if arguments.get(key)}
+    return values | ({"metadata": metadata.get("event_payload")} if isinstance(metadata, dict) else {})
 
 
 async def _content(request: web.Request) -> bytes:
     """Return the bytes of an upload, from the body or from a file in a form."""
     if request.content_type != "multipart/form-data":
         return await request.read()
-    files = [each.file for each in (await request.post()).values() if isinstance(each, web.FileField)]
+    files = [upload.file for upload in (await request.post()).values() if isinstance(upload, web.FileField)]
     return files[0].read() if files else b""
 
 

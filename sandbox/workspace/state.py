@@ -166,13 +166,13 @@ class State:
 
     def __post_init__(self) -> None:
         """Read the state from the shelf."""
-        self.channels |= {each["id"]: Channel(**each) for each in self.shelf.all("channel")}
+        self.channels |= {row["id"]: Channel(**row) for row in self.shelf.all("channel")}
         for message in self.shelf.all("message"):
             self.messages.setdefault(message["channel"], {})[message["ts"]] = message
-        self.ephemerals = {each["id"]: each for each in self.shelf.all("ephemeral")}
-        self.files = {each["id"]: each for each in self.shelf.all("file")}
-        said = [ts for room in self.messages.values() for ts in room]
-        newest = max([*said, *(each["ts"] for each in self.ephemerals.values())], default="0")
+        self.ephemerals = {row["id"]: row for row in self.shelf.all("ephemeral")}
+        self.files = {row["id"]: row for row in self.shelf.all("file")}
+        timestamps = [ts for room in self.messages.values() for ts in room]
+        newest = max([*timestamps, *(row["ts"] for row in self.ephemerals.values())], default="0")
         self.last_ts = int(newest.replace(".", ""))
 
     def new_ts(self) -> str:
@@ -190,25 +190,25 @@ class State:
         """Return a new id in Slack's format."""
         return letter + secrets.token_hex(5).upper()
 
-    def publish(self, kind: str, **about: Any) -> None:
+    def publish(self, kind: str, **fields: Any) -> None:
         """Store a change, and send it as an event to every open web page."""
-        self._keep(kind, about)
+        self._keep(kind, fields)
         self.seq += 1
-        event = {"seq": self.seq, "type": kind, **about}
+        event = {"seq": self.seq, "type": kind, **fields}
         self.events.append(event)
         for watcher in tuple(self.watchers):
             watcher(event)
 
-    def _keep(self, kind: str, about: Json) -> None:
+    def _keep(self, kind: str, fields: Json) -> None:
         match kind:
             case "message":
-                message = about["message"]
+                message = fields["message"]
                 self.shelf.put("message", f"{message['channel']} {message['ts']}", message)
             case "message_deleted":
-                self.shelf.put("message", f"{about['channel']} {about['ts']}", None)
+                self.shelf.put("message", f"{fields['channel']} {fields['ts']}", None)
             case "ephemeral":
-                self.shelf.put("ephemeral", about["ephemeral"]["id"], about["ephemeral"])
-            case "channel" if room := self.channels.get(about["channel_id"]):
+                self.shelf.put("ephemeral", fields["ephemeral"]["id"], fields["ephemeral"])
+            case "channel" if room := self.channels.get(fields["channel_id"]):
                 self.shelf.put("channel", room.id, asdict(room))
 
     def add_message(self, channel: str, **values: Any) -> Json:

@@ -21,10 +21,10 @@ _PAGE = 1000
 class ApiError(Exception):
     """A method fails with ``ok: false`` and this error code of Slack's."""
 
-    def __init__(self, code: str, **about: Any) -> None:
+    def __init__(self, code: str, **fields: Any) -> None:
         super().__init__(code)
         self.code = code
-        self.about = about
+        self.about = fields
 
 
 class Throttled(Exception):
@@ -53,7 +53,7 @@ class Method:
         ``kinds`` are those of the conversations that the call is about. Without any, one scope is enough.
         """
         if len(self.scopes) > 1 and kinds:
-            prefixes = tuple(f"{PREFIXES[each]}:" for each in kinds)
+            prefixes = tuple(f"{PREFIXES[kind]}:" for kind in kinds)
             return [scope for scope in self.scopes if scope.startswith(prefixes) and scope not in provided]
         return list(self.scopes) if self.scopes and not set(self.scopes) & set(provided) else []
 
@@ -72,23 +72,23 @@ class RateLimits:
 
     def count_call(self, name: str, tier: int | None) -> None:
         """Count a call; raise Throttled, until the oldest is a minute ago, if there were too many."""
-        given = self._options
-        most = given.special_calls_a_minute if tier is None else given.tier_calls_a_minute[tier - 2]
+        options = self._options
+        most = options.special_calls_a_minute if tier is None else options.tier_calls_a_minute[tier - 2]
         now, calls = self._clock().timestamp(), self._calls[name]
-        while calls and calls[0] <= now - given.minute_seconds:
+        while calls and calls[0] <= now - options.minute_seconds:
             calls.popleft()
-        if given.enforce_rates and len(calls) >= most:
-            raise Throttled(calls[0] + given.minute_seconds - now)
+        if options.enforce_rates and len(calls) >= most:
+            raise Throttled(calls[0] + options.minute_seconds - now)
         calls.append(now)
 
     def count_post(self, channel: str) -> None:
         """Count a message; raise Throttled above one per second and channel, after a burst."""
         now, burst = self._clock().timestamp(), self._options.channel_burst
-        left, at = self._posts.get(channel, (float(burst), now))
-        left = min(left + now - at, burst)
-        if self._options.enforce_rates and left < 1:
+        tokens, at = self._posts.get(channel, (float(burst), now))
+        tokens = min(tokens + now - at, burst)
+        if self._options.enforce_rates and tokens < 1:
             raise Throttled(1.0)
-        self._posts[channel] = (left - 1, now)
+        self._posts[channel] = (tokens - 1, now)
 
 
 class WebApi:
@@ -106,14 +106,16 @@ class WebApi:
 
         A call without a scope is refused: https://docs.slack.dev/reference/scopes
         """
-        found = self._methods.get(name)
-        if found is None:
+        method = self._methods.get(name)
+        if method is None:
             raise ApiError("unknown_method", req_method=name)
-        self.rates.count_call(name, found.tier)
+        self.rates.count_call(name, method.tier)
         provided = self.people.app.scopes
-        if provided is not None and (missing := found.missing_scopes(self._kinds(name, arguments), provided)):
+        if provided is not None and (
+            missing := method.missing_scopes(self._kinds(name, arguments), provided)
+        ):
             raise ApiError("missing_scope", needed=",".join(missing), provided=",".join(sorted(provided)))
-        return await found.carry_out(self, arguments)
+        return await method.carry_out(self, arguments)
 
     def _kinds(self, name: str, arguments: Json) -> list[str]:
         """Return the kinds of the conversations that a call is about, of those that the bot can see."""
@@ -124,18 +126,18 @@ class WebApi:
 
     def _visible_channel(self, arguments: Json) -> Channel | None:
         """Return the channel in the arguments, or None if the bot cannot see it."""
-        found = self.state.channels.get(str(arguments.get("channel") or ""))
-        hidden = found is not None and found.is_closed and BOT_USER not in found.members
-        return None if hidden else found
+        channel = self.state.channels.get(str(arguments.get("channel") or ""))
+        hidden = channel is not None and channel.is_closed and BOT_USER not in channel.members
+        return None if hidden else channel
 
     def channel(self, arguments: Json, *, member: bool = True) -> Channel:
         """Return the channel in the arguments; raise ApiError if the bot cannot see it or is no member."""
-        found = self._visible_channel(arguments)
-        if found is None:
+        channel = self._visible_channel(arguments)
+        if channel is None:
             raise ApiError("channel_not_found")
-        if member and BOT_USER not in found.members:
+        if member and BOT_USER not in channel.members:
             raise ApiError("not_in_channel")
-        return found
+        return channel
 
     def room_to_post(self, arguments: Json, *, member: bool = True) -> tuple[Channel, str | None]:
         """Return the channel and the thread of a post; raise ApiError if nothing can be posted there."""
@@ -148,10 +150,10 @@ class WebApi:
 
     def message(self, channel: Channel, ts: object) -> Json:
         """Return a message; raise ApiError if there is none."""
-        found = self.state.message(channel.id, str(ts))
-        if found is None:
+        message = self.state.message(channel.id, str(ts))
+        if message is None:
             raise ApiError("message_not_found")
-        return found
+        return message
 
     def checked_blocks(self, arguments: Json) -> list[Json] | None:
         """Return the blocks in the arguments, or None; raise ApiError if Slack would reject them."""

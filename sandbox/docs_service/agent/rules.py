@@ -79,20 +79,20 @@ class Unchanged:
 def decide(
     files: Mapping[str, str], prompt: str, project: str, page: str | None = None
 ) -> Change | Unchanged:
-    """Return the change for a prompt; `page` is the main page of the job's earlier changes, if any."""
-    instructions, said, now = _instructions(prompt), earlier_messages(prompt), dict(files)
+    """Return the change for a prompt; `page` is the main page of the job's earlier edits, if any."""
+    instructions, messages, now = _instructions(prompt), earlier_messages(prompt), dict(files)
     steps, page = list[_Step](), page if page in files else None
     for instruction in instructions:
         # "It" in a further sentence is the subject of the first one.
-        steps.append(step := _step(now, instruction, said if not steps else [], page))
+        steps.append(step := _step(now, instruction, messages if not steps else [], page))
         now, page = now | {path: fill(text, project) for path, text in step.files.items()}, step.page
     changed = {path: text for path, text in now.items() if files.get(path) != text}
     if not changed:
         return Unchanged(next((step.reason for step in steps if step.reason), _NOTHING))
     page = page if page in changed else next(path for path in changed if path != MENU)
-    told = [f"{'updated' if path in files else 'added'} {path}" for path in sorted(changed, key=page.__ne__)]
+    edits = [f"{'updated' if path in files else 'added'} {path}" for path in sorted(changed, key=page.__ne__)]
     title = next((step.title for step in steps if step.title), capital(instructions[0]))
-    return Change(changed, clip(title, 72), sentence(", ".join(told)), page)
+    return Change(changed, clip(title, 72), sentence(", ".join(edits)), page)
 
 
 @dataclass(frozen=True)
@@ -105,20 +105,20 @@ class _Step:
     reason: str = ""
 
 
-def _step(files: Mapping[str, str], instruction: str, said: Sequence[Said], page: str | None) -> _Step:
+def _step(files: Mapping[str, str], instruction: str, messages: Sequence[Said], page: str | None) -> _Step:
     """Carry out an instruction, with the messages before it if they hold its subject."""
     site = pages(files)
     named, rest = named_page(site, instruction)
     if not leans_back(_LEADING_VERB.sub("", rest)):
         return _Step(*_carry_out(files, instruction, page))
-    page = named or spoken_page(site, said) or page
+    page = named or spoken_page(site, messages) or page
     if page is None:
         return _Step({}, None, reason=_NO_PAGE)
     if not _OWN_WAY.search(rest):
-        new, heeded = corrected(site[page], "\n".join([*(one.text for one in said), rest]))
+        new, heeded = corrected(site[page], "\n".join([*(one.text for one in messages), rest]))
         if heeded:
             return _Step({page: new.render()}, page, f"{new.title}: {'; '.join(heeded)}")
-        if points_back(rest) and (wish := missing(said)):
+        if points_back(rest) and (wish := missing(messages)):
             return _Step(*_carry_out(files, wish, page), title=capital(wish))
     if _FIX.search(rest):
         return _Step({}, page, reason=f"Nobody says what is wrong on {page}.")
@@ -130,8 +130,8 @@ def _instructions(prompt: str) -> list[str]:
 
     An instruction that quotes a reader's search asks for a page about it.
     """
-    if wanted := sought(prompt):
-        return [f"Add a page about {one_line(wanted).rstrip('?')}"[:_MAX_INSTRUCTION_LENGTH]]
+    if search_text := sought(prompt):
+        return [f"Add a page about {one_line(search_text).rstrip('?')}"[:_MAX_INSTRUCTION_LENGTH]]
     parts = [one_line(part)[:_MAX_INSTRUCTION_LENGTH] for part in _SPLIT.split(without_background(prompt))]
     plain = [_POLITE.sub("", part.strip(" .!?,;:…-*>#")).strip() for part in parts]
     instructions = [part for part in plain if not _SMALL_TALK.fullmatch(part)]
@@ -207,9 +207,9 @@ def edit(site: Mapping[str, Page], path: str, instruction: str, subject: str) ->
 def add_example(page: Page, instruction: str) -> Page:
     """Add sample code in the language that the instruction names, or else in the page's language."""
     language = language_of(instruction) or language_of(page.render()) or SHELL
-    about = re.search(r"\b(?:examples?|samples?|snippets?)\b.*?\b(?:for|of|about|on)\s+(.+)$", instruction)
-    heading = f"Example: {clip(about[1], 50)}" if about else f"Example in {language.name}"
-    return page.with_section(heading, example(about[1] if about else page.title, language))
+    match = re.search(r"\b(?:examples?|samples?|snippets?)\b.*?\b(?:for|of|about|on)\s+(.+)$", instruction)
+    heading = f"Example: {clip(match[1], 50)}" if match else f"Example in {language.name}"
+    return page.with_section(heading, example(match[1] if match else page.title, language))
 
 
 def add_section(page: Page, site: Mapping[str, Page], subject: str) -> Page:
@@ -221,8 +221,8 @@ def add_section(page: Page, site: Mapping[str, Page], subject: str) -> Page:
     heading = topic.title
     if not keywords(topic.subject) - keywords(page.title):
         heading, topic = f"{page.title} step by step", Topic(page.title.lower())
-    known = facts({path: other for path, other in site.items() if other != page}, topic.subject)
-    return page.with_section(heading, "\n\n".join(known[:2]) or f"Try it in test mode:\n\n{steps(topic)}")
+    others = facts({path: other for path, other in site.items() if other != page}, topic.subject)
+    return page.with_section(heading, "\n\n".join(others[:2]) or f"Try it in test mode:\n\n{steps(topic)}")
 
 
 class End(StrEnum):

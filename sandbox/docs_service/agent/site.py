@@ -80,8 +80,8 @@ def named_page(site: Mapping[str, Page], instruction: str) -> tuple[str | None, 
     """Return the page that the instruction names, and the instruction without that name."""
     for pattern in _PLACES:
         for match in re.finditer(pattern, instruction, re.IGNORECASE):
-            found = match.groupdict()
-            path = file_of(site, found["path"]) if "path" in found else find_page(site, found["name"])
+            groups = match.groupdict()
+            path = file_of(site, groups["path"]) if "path" in groups else find_page(site, groups["name"])
             if path:
                 return path, one_line(instruction[: match.start()] + instruction[match.end() :])
     return None, instruction
@@ -97,14 +97,14 @@ def file_of(site: Mapping[str, Page], address: str) -> str | None:
 
 def find_page(site: Mapping[str, Page], phrase: str) -> str | None:
     """Return the page whose title and path have every word of the phrase; the shortest if several do."""
-    wanted = stems(re.sub(rf"\b{_NOUN}|\bthe\b", "", phrase, flags=re.IGNORECASE))
-    fits = [path for path in related(site, wanted) if shared(wanted, _name(site, path)) == len(wanted)]
+    stemmed = stems(re.sub(rf"\b{_NOUN}|\bthe\b", "", phrase, flags=re.IGNORECASE))
+    fits = [path for path in related(site, stemmed) if shared(stemmed, _name(site, path)) == len(stemmed)]
     return min(fits, key=lambda path: len(_name(site, path)), default=None)
 
 
-def related(site: Mapping[str, Page], wanted: set[str]) -> list[str]:
+def related(site: Mapping[str, Page], topic: set[str]) -> list[str]:
     """Return the pages whose title or path has some of the stems, the closest first."""
-    scores = {path: shared(wanted, _name(site, path)) for path in site}
+    scores = {path: shared(topic, _name(site, path)) for path in site}
     return sorted((path for path in site if scores[path]), key=lambda path: -scores[path])
 
 
@@ -114,13 +114,13 @@ def _name(site: Mapping[str, Page], path: str) -> str:
 
 def facts(site: Mapping[str, Page], subject: str) -> list[str]:
     """Return up to three paragraphs of the site about the subject, the closest first."""
-    wanted, scores = keywords(subject), dict[str, int]()
+    topic, scores = keywords(subject), dict[str, int]()
     for page in site.values():
         for heading, body in {"": page.intro, **page.sections}.items():
             for paragraph in re.sub(r"```.*?```", "", body, flags=re.DOTALL).split("\n\n"):
                 text = one_line(paragraph)
                 if re.fullmatch(r"[A-Z](?:(?!\]\().){20,258}[.]", text) and heading[-1:] != "?":
-                    scores[text] = 2 * shared(wanted, page.title) + shared(wanted, f"{heading} {text}")
+                    scores[text] = 2 * shared(topic, page.title) + shared(topic, f"{heading} {text}")
     least = max(1, *scores.values(), 0) / 2
     fits = [text for text in scores if scores[text] > least]
     return sorted(fits, key=lambda text: -scores[text])[:3] if len(fits) > 1 else []

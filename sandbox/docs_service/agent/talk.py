@@ -24,14 +24,14 @@ _LINE = re.compile(r"> ?(?:(?P<name>[^:/`]{1,80}): )?(?P<text>.*)")
 
 def earlier_messages(prompt: str) -> list[Said]:
     """Return the messages that are quoted in a prompt, oldest first; quoted files are none."""
-    found: list[Said] = []
+    messages: list[Said] = []
     for quoted in _QUOTED.findall(f"\n{prompt}"):
         for line in filter(None, map(_LINE.fullmatch, quoted.splitlines())):
-            if line["name"] or not found:
-                found.append(Said(line["name"] or "", line["text"]))
+            if line["name"] or not messages:
+                messages.append(Said(line["name"] or "", line["text"]))
             else:
-                found[-1] = Said(found[-1].name, f"{found[-1].text}\n{line['text']}")
-    return found
+                messages[-1] = Said(messages[-1].name, f"{messages[-1].text}\n{line['text']}")
+    return messages
 
 
 _SOUGHT = re.compile(r"(?is)\breaders\s+(?:searched|asked)\b.*\bquoted\b")
@@ -72,12 +72,12 @@ def points_back(subject: str) -> bool:
     return bool(_BACK.search(subject))
 
 
-def spoken_page(site: Mapping[str, Page], said: Sequence[Said]) -> str | None:
+def spoken_page(site: Mapping[str, Page], messages: Sequence[Said]) -> str | None:
     """Return the page that the newest message speaks of that speaks of one: by link, path, name or title."""
-    for text in (one_line(one.text) for one in reversed(said)):
+    for text in (one_line(one.text) for one in reversed(messages)):
         linked = (file_of(site, link) for link in re.findall(r"https?://[^/\s]+/([^\s?#>)]+)", text))
-        if found := next(filter(None, linked), None) or named_page(site, text)[0] or _titled(site, text):
-            return found
+        if page := next(filter(None, linked), None) or named_page(site, text)[0] or _titled(site, text):
+            return page
     return None
 
 
@@ -98,19 +98,19 @@ _RIGHT_WRONG = rf"{_IS}{_VALUE}{_REST}\b(?:not|instead of|rather than)\s+{_VALUE
 
 def corrections(text: str) -> Iterator[tuple[str, str]]:
     """Return the wrong and the right value of "says 60, it is 100", "100, not 60", "change 60 to 100"."""
-    found = [match for each in _WRONG_RIGHT for match in re.findall(each, text, re.IGNORECASE)]
-    found += [(wrong, right) for right, wrong in re.findall(_RIGHT_WRONG, text, re.IGNORECASE)]
-    yield from ((wrong.strip('`"“”'), right.strip('`"“”')) for wrong, right in found)
+    pairs = [match for pattern in _WRONG_RIGHT for match in re.findall(pattern, text, re.IGNORECASE)]
+    pairs += [(wrong, right) for right, wrong in re.findall(_RIGHT_WRONG, text, re.IGNORECASE)]
+    yield from ((wrong.strip('`"“”'), right.strip('`"“”')) for wrong, right in pairs)
 
 
 def corrected(page: Page, text: str) -> tuple[Page, list[str]]:
     """Return the page with the correction of a text, and a description of the correction."""
-    now, told = page.render(), list[str]()
+    now, notes = page.render(), list[str]()
     for wrong, right in corrections(text):
         parts = re.split(rf"(?<![\w.,]){re.escape(wrong)}(?!\w|[.,]\d)", now)
         if len(parts) > 1:
-            now, told = right.join(parts), [*told, f"{right} instead of {wrong}"]
-    return Page.parse(now), told
+            now, notes = right.join(parts), [*notes, f"{right} instead of {wrong}"]
+    return Page.parse(now), notes
 
 
 _LACKS = re.compile(
@@ -119,7 +119,7 @@ _LACKS = re.compile(
 )
 
 
-def missing(said: Sequence[Said]) -> str | None:
+def missing(messages: Sequence[Said]) -> str | None:
     """Return an instruction from the newest message that misses something; None if there is none."""
-    lacks = [what for one in said for what in _LACKS.findall(one.text)]
+    lacks = [thing for one in messages for thing in _LACKS.findall(one.text)]
     return f"{'mention' if lacks[-1].startswith('that ') else 'explain'} {lacks[-1]}" if lacks else None

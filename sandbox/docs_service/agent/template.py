@@ -106,7 +106,7 @@ class Topic:
 def new_page(topic: Topic, site: Mapping[str, Page]) -> Page:
     """Return a page about the topic; `fill` replaces the product's names later."""
     language = language_of(topic.subject) or SHELL
-    wanted = [*related(site, keywords(topic.subject))[:2], *(path for path in _DEFAULT_LINKS if path in site)]
+    paths = [*related(site, keywords(topic.subject))[:2], *(path for path in _DEFAULT_LINKS if path in site)]
     quick = f"Start with {topic.phrase} and make your first request to << product >> in about five minutes."
     plain = f"This page explains {topic.phrase} in << product >>, with a request that you can copy."
     values = {
@@ -116,7 +116,7 @@ def new_page(topic: Topic, site: Mapping[str, Page]) -> Page:
         "facts": bullets(facts(site, topic.subject)),
         "steps": steps(topic, language.install),
         "example": example(topic.subject, language),
-        "links": bullets([link(site, topic.path, path) for path in dict.fromkeys(wanted)][:3]),
+        "links": bullets([link(site, topic.path, path) for path in dict.fromkeys(paths)][:3]),
     }
     page = Page.parse(_render("page.md.j2", values))
     return replace(page, sections={heading: body for heading, body in page.sections.items() if body})
@@ -124,7 +124,7 @@ def new_page(topic: Topic, site: Mapping[str, Page]) -> Page:
 
 def steps(topic: Topic, install: str = "") -> str:
     """Return the numbered steps from the test key to production."""
-    wanted = [
+    paths = [
         'Store your test key: `export << constant >>_API_KEY="test_..."`.',
         f"Install the SDK: `{install}`." if install else "",
         f"{topic.title} in test mode, and check the result in your account."
@@ -132,4 +132,4 @@ def steps(topic: Topic, install: str = "") -> str:
         else f"Send one request that uses {topic.phrase}, and log its `request_id`. Test mode costs nothing.",
         "Replace the test key with a live key when the answer is what you expect.",
     ]
-    return "\n".join(f"{number}. {step}" for number, step in enumerate(filter(None, wanted), 1))
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(filter(None, paths), 1))

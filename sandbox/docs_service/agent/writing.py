@@ -26,10 +26,10 @@ def keywords(text: str) -> set[str]:
     return stems(text) - _STOP
 
 
-def shared(wanted: set[str], text: str) -> int:
+def shared(topic: set[str], text: str) -> int:
     """Count the wanted stems in the text; "install" also matches "installation"."""
     present = stems(text)
-    return sum(one in present or (len(one) > 4 and any(s.startswith(one) for s in present)) for one in wanted)
+    return sum(one in present or (len(one) > 4 and any(s.startswith(one) for s in present)) for one in topic)
 
 
 def without_background(text: str) -> str:
@@ -39,8 +39,8 @@ def without_background(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Return the text without control characters and with each run of white space as one space."""
-    kept = "".join(sign if sign.isprintable() or sign.isspace() else "" for sign in text)
-    return " ".join(kept.split())
+    printable = "".join(sign if sign.isprintable() or sign.isspace() else "" for sign in text)
+    return " ".join(printable.split())
 
 
 def clip(text: str, length: int) -> str:
