@@ -208,61 +208,6 @@ class JobFilter(TypedDict, total=False):
     project: ProjectId | None
 
 
-class JobDetails(TypedDict, total=False):
-    """Columns of a job that the docs service reports, with its own times; None for what it has not reported.
-
-    ``ref`` is a branch or a commit.
-    """
-
-    repository: str | None
-    ref: str | None
-    model: str | None
-    created_at: datetime | None
-    archived_at: datetime | None
-
-
-class JobFields(JobDetails, total=False):
-    """Columns of a job that change without a step of its lifecycle."""
-
-    root_ts: MessageTs | None
-    text: str
-    saw_active: bool
-    unconfirmed_until: datetime | None
-    told_running_at: datetime | None
-    queue_until: datetime | None
-    queue_why: QueueWhy | None
-    queue_before: int
-    poll_at: datetime | None
-    misses: int
-    missing_since: datetime | None
-    unread_since: datetime | None
-    also_asked: list[UserId]
-    earlier: Earlier
-    shown_minutes: int
-    trouble: QueueWhy | None
-    trouble_since: datetime | None
-    review: Review | None
-    reviewed_by: UserId | None
-    reviewed_at: datetime | None
-    remind_at: datetime | None
-
-
-class JobStepFields(JobFields, total=False):
-    """Columns of a job that change with a step of its lifecycle (``bot.model.lifecycle``)."""
-
-    requester: UserId
-    service_id: ServiceJobId
-    iteration: int
-    version: int
-    pr_version: int | None
-    iteration_requester: UserId | None
-    iteration_started_at: datetime | None
-    pr_link: str | None
-    ended_at: datetime | None
-    problem: str | None
-    uses_left: int | None
-
-
 def minutes_to_show(running: timedelta) -> int:
     """Return the minutes that a face shows of its job's time. There are few steps, so that edits are rare."""
     minutes = int(running.total_seconds() // 60)
@@ -348,6 +293,7 @@ class TrackedJob:
     model: str | None = None
     created_at: datetime | None = None
     archived_at: datetime | None = None
+    poll_at: datetime | None = None
     misses: int = 0
     missing_since: datetime | None = None
     unread_since: datetime | None = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Self, TypedDict
+from typing import Self
 
 from pydantic import SecretStr
 
@@ -103,19 +103,6 @@ class DeliveryState(StrEnum):
     DEAD = "dead"
 
 
-class DeliveryStepFields(TypedDict, total=False):
-    """Columns of a delivery that change with a step of its lifecycle (``bot.model.lifecycle``)."""
-
-    posted_ts: MessageTs | None
-    settled_at: datetime | None
-    response_url: None
-    message: None
-    error: str | None
-    attempts: int
-    due_at: datetime
-    plain: bool
-
-
 @dataclass(frozen=True, slots=True)
 class NewDelivery:
     """A delivery to add to the outbox.
@@ -204,7 +191,6 @@ class Delivery:
     ``what`` is the delivery as it was added. ``root_ts``: the job's face at the claim, once it is posted.
     ``thread_ts``: the thread in which the face is a reply; None if it begins its thread.
     ``edited_ts``: the message that an edit changes; None if it was never posted.
-    ``unconfirmed``: an earlier attempt may have succeeded, so search for its result first.
     ``plain``: Slack refused the blocks, so send without them. ``held_until``: when the lease ends.
     ``request``: the key of the request that began the job.
     """
@@ -216,10 +202,20 @@ class Delivery:
     root_ts: MessageTs | None = None
     thread_ts: MessageTs | None = None
     edited_ts: MessageTs | None = None
-    unconfirmed: bool = False
+    state: DeliveryState = DeliveryState.SENDING
     plain: bool = False
     held_until: datetime | None = None
     request: str | None = None
+    due_at: datetime | None = None
+    """When it is tried next, as written by a step."""
+    posted_ts: MessageTs | None = None
+    settled_at: datetime | None = None
+    error: str | None = None
+
+    @property
+    def unconfirmed(self) -> bool:
+        """Whether an earlier attempt may have succeeded, so that its result is searched for first."""
+        return self.state is DeliveryState.UNCLEAR
 
     @property
     def joins(self) -> bool:

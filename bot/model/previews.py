@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TypedDict
 
 from bot.masking import masked
 from bot.model.ids import JobNumber, ProjectId, UserId
 
-MOST_A_MINUTE = 5
-"""How many builds one key begins a minute at most, those of all its projects together."""
 MOST_ASKS = 2
 """How often a preview is asked for at most: again only when the answer to the first call was lost."""
 GIVEN_UP_AFTER = timedelta(minutes=30)
@@ -73,55 +69,13 @@ class Preview:
     status_id: str | None = None
     url: str | None = None
     log: str | None = None
+    due_at: datetime | None = None
+    """When the service is asked next; None when nothing more is to come."""
 
     @property
     def outlasts(self) -> bool:
         """Return whether it stands for later iterations, too: the service renews what was built once."""
         return self.state in (PreviewState.BUILDING, PreviewState.READY)
-
-
-@dataclass(frozen=True, slots=True)
-class PreviewTurn:
-    """A preview among those that share a budget of calls."""
-
-    job: JobNumber
-    project: ProjectId
-    requester: UserId
-    asked_at: datetime
-    called_at: datetime | None
-    """When a build of it was last asked for, if that was within the minute or before."""
-
-
-def begins_at(job: JobNumber, turns: Sequence[PreviewTurn], now: datetime, minute: timedelta) -> datetime:
-    """Return when the build of a job's preview may begin. Whoever has had fewest in the minute comes first.
-
-    ``turns``: those of its budget, with the job's own. A turn has the time of its last call only, so no job's
-    preview is called for twice in a minute.
-    """
-    calls = {each.job: each.called_at for each in turns if each.called_at and each.called_at > now - minute}
-    had = Counter(each.requester for each in turns if each.job in calls)
-    ranked: list[tuple[int, datetime, JobNumber]] = []
-    for turn in sorted(turns, key=lambda each: (each.asked_at, each.job)):
-        if turn.job not in calls or turn.job == job:
-            ranked.append((had[turn.requester], turn.asked_at, turn.job))
-            had[turn.requester] += 1
-    ahead = [each for _, _, each in sorted(ranked)].index(job)
-    # The next calls that may be made, in order: each call that was made frees one after a minute.
-    free_at = [*[now] * (MOST_A_MINUTE - len(calls)), *(at + minute for at in sorted(calls.values()))]
-    free_at = free_at[-MOST_A_MINUTE:]
-    rounds, place = divmod(ahead, MOST_A_MINUTE)
-    own = calls[job] + minute if job in calls else now
-    return max(own, free_at[place] + rounds * minute)
-
-
-class PreviewFields(TypedDict, total=False):
-    """Columns of a preview that change."""
-
-    state: PreviewState
-    asks: int
-    status_id: str | None
-    url: str | None
-    log: str | None
 
 
 def branch_to_show(branch: str | None) -> str | None:

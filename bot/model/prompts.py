@@ -6,7 +6,9 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar, TypedDict
+from typing import ClassVar
+
+from pydantic import SecretStr
 
 from bot.model.access import Origin
 from bot.model.ids import (
@@ -45,26 +47,6 @@ class PromptState(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-class PromptFields(TypedDict, total=False):
-    """Columns of a prompt that change without a step of its lifecycle."""
-
-    due_at: datetime
-    in_queue: bool
-
-
-class PromptStepFields(PromptFields, total=False):
-    """Columns of a prompt that change with a step of its lifecycle (``bot.model.lifecycle``)."""
-
-    asked_by: UserId
-    raw: str
-    text: str
-    attachments: str | None
-    files: None
-    sent_at: datetime | None
-    attempts: int
-    response_url: None
-
-
 _NO_PROJECT = ProjectId("")
 
 
@@ -100,6 +82,10 @@ class Prompt:
     sent_at: datetime | None = None
     project: ProjectId = _NO_PROJECT
     claimed_until: datetime | None = None
+    due_at: datetime | None = None
+    in_queue: bool = False
+    response_url: SecretStr | None = None
+    """It may have expired."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from typing import TextIO, Unpack
 from bot.logs import terminal_safe
 from bot.messages.plain_text import csv_line, one_line
 from bot.messages.problems import title
-from bot.model import lifecycle
 from bot.model.ids import JobNumber, UserId
 from bot.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
 from bot.model.outbox import DeadLetter
@@ -65,8 +64,7 @@ async def shown(store: Store, number: JobNumber, now: datetime) -> str:
 
 async def retried(store: Store, letter: int, now: datetime) -> str:
     """Try a dead letter again; return what happens next. Raises ValueError if none can be."""
-    step = lifecycle.delivery_retried(now)
-    if not await store.write(lambda tx: Outbox(tx).retry_dead_letter(letter, step)):
+    if not await store.write(lambda tx: Outbox(tx).retry_dead_letter(letter, now)):
         raise ValueError(f"there is no letter {letter} that can be tried again")
     return f"Letter {letter} is tried again: the bot looks for it in Slack, and posts it if it is missing."
 

@@ -7,12 +7,12 @@ values, because building takes longer than running it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from pydantic import SecretStr, TypeAdapter
 from sqlalchemy import (
@@ -234,6 +234,18 @@ def reader(
         return kind(**values, **{name: make(row) for name, make in made.items()})
 
     return read
+
+
+def changed(row: Record, new: Record, table: AnyTable) -> dict[str, object]:
+    """Return the columns of a table in which a record differs from what was read, with their new values."""
+    names = _fields_of(cast("Hashable", type(row)), table)
+    return {name: value for name in names if (value := getattr(new, name)) != getattr(row, name)}
+
+
+@cache
+def _fields_of(kind: Hashable, table: AnyTable) -> tuple[str, ...]:
+    # Every dataclass may be given; typing has no name for them.
+    return tuple(field.name for field in fields(kind) if field.name in table.c)  # type: ignore[arg-type]
 
 
 def lease() -> tuple[Column[str | None], Column[datetime | None]]:

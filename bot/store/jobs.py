@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from operator import itemgetter
 from typing import Unpack
@@ -23,9 +23,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import RowMapping
 
+from bot.model import lifecycle
 from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.model.jobs import (
-    JobFields,
     JobFilter,
     JobState,
     Listed,
@@ -33,10 +33,9 @@ from bot.model.jobs import (
     ThreadRef,
     TrackedJob,
 )
-from bot.model.lifecycle import JobStep
 from bot.model.prompts import JobRequest
 from bot.model.quota import MAY_NOT_WRITE
-from bot.store.columns import reader
+from bot.store.columns import changed, reader
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, is_ahead
 from bot.store.members import write_job_end
 from bot.store.queues import POLLS
@@ -45,7 +44,6 @@ from bot.store.schema import SEEN, back_offs, channels, jobs, prompts, pull_requ
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 _OPEN = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
 _OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c.root_ts.is_not(None))
-_NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_why": None, "queue_before": None}
 
 _ADD = jobs.insert().returning(jobs.c.number)
 
@@ -140,18 +138,13 @@ class Jobs(Rows[TrackedJob]):
         """Return the job with this number; None when there is none."""
         return self._with_number(_WITH_NUMBER, number)
 
-    def get_locked(self, number: JobNumber) -> TrackedJob | None:
-        """Return the job with this number and lock its row until the transaction ends."""
-        return self._with_number(_WITH_NUMBER_LOCKED, number)
+    def lock(self, number: JobNumber) -> TrackedJob:
+        """Return a job and lock its row until the transaction ends. Raises LookupError when there is none."""
+        return self.known(number, _WITH_NUMBER_LOCKED)
 
-    def lock(self, numbers: Collection[JobNumber]) -> None:
-        """Lock the rows of these jobs until the transaction ends."""
-        locked = select(jobs.c.number).where(jobs.c.number.in_(numbers)).order_by(jobs.c.number)
-        self.connection.execute(locked.with_for_update()).all()
-
-    def known(self, number: JobNumber) -> TrackedJob:
+    def known(self, number: JobNumber, statement: Select[object] = _WITH_NUMBER) -> TrackedJob:
         """Return the job with this number. Raises LookupError when there is none."""
-        job = self.get(number)
+        job = self._with_number(statement, number)
         if job is None:
             raise LookupError(f"job {number} is not in the store")
         return job
@@ -219,29 +212,20 @@ class Jobs(Rows[TrackedJob]):
         wanted = [jobs.c[name] == value for name, value in only.items() if value]
         return self._many(and_(true(), *wanted), limit)
 
-    def update(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
-        """Write columns of one job without touching its lease."""
-        self._write(number, None, fields)
+    def save(self, job: TrackedJob, new: TrackedJob, *, owner: str | None = None) -> TrackedJob:
+        """Write the columns in which a job differs from what was read, and return it.
 
-    def leave_queue(self, number: JobNumber) -> None:
-        """Clear the columns that say why and until when a prompt of the job waits."""
-        self._write(number, None, _NOT_QUEUED)
-
-    def apply(
-        self, number: JobNumber, step: JobStep, *, owner: str | None = None, **fields: Unpack[JobFields]
-    ) -> None:
-        """Write a step of a job's lifecycle and free its lease, since its holder works on the state before.
-
-        Raises LeaseLost when ``owner`` is given and does not hold the lease.
+        An owner's write, a step and a new time for the poll free its lease, since its holder works on what
+        was before. Raises IllegalStep, and LeaseLost when ``owner`` is given and does not hold the lease.
         """
-        queue = _NOT_QUEUED if step.leaves_queue else {}
-        values = {"state": step.state, **step.fields, **queue, **fields, **FREE}
-        self._write(number, owner, values)
-        write_job_end(self.connection, number, step.state)
-
-    def put_back(self, number: JobNumber, owner: str | None, **fields: Unpack[JobFields]) -> None:
-        """Write columns of a job and free its lease. Raises LeaseLost unless ``owner`` (or None) holds it."""
-        self._write(number, owner, {**fields, **FREE})
+        changes = changed(job, new, jobs)
+        if lifecycle.is_job_step(job, new) or "poll_at" in changes or owner:
+            changes |= FREE
+        if changes:
+            self._write(job.number, owner, changes)
+        if new.state is not job.state:
+            write_job_end(self.connection, job.number, new.state)
+        return new
 
     def claim_due(
         self, claimer: Claimer, limit: int, *, besides: Collection[str] = ()

@@ -25,7 +25,6 @@ from functools import cache
 from typing import Generic, TypeAlias, TypeVar, cast
 
 import structlog
-from pydantic import SecretStr
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
@@ -240,12 +239,6 @@ class Rows(Repository, Generic[Item]):
     table: AnyTable
     more: Sequence[ColumnElement[bool]] = ()
     read: Callable[[RowMapping], Item]
-
-    def response_url(self, key: int) -> SecretStr | None:
-        """Return a row's response URL, which may have expired; None when it has none."""
-        stored = select(self.table.c.response_url).where(self._key == key)
-        url: SecretStr | None = self.connection.execute(stored).scalar_one_or_none()  # type: ignore[assignment]
-        return url
 
     @property
     def _key(self) -> ColumnElement[int]:

@@ -14,7 +14,6 @@ from sqlalchemy.engine import RowMapping
 from bot.model.access import Origin, message_key
 from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs, can_be_id
 from bot.model.jobs import JobState
-from bot.model.lifecycle import DeliveryStep
 from bot.model.outbox import (
     PACED,
     REPEATABLE,
@@ -27,7 +26,7 @@ from bot.model.outbox import (
 )
 from bot.model.paces import calls_of
 from bot.model.prompts import PromptKind
-from bot.store.columns import Repository, insert_unless_there, reader, update_one
+from bot.store.columns import Repository, changed, insert_unless_there, reader, update_one
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -119,7 +118,7 @@ def _to_delivery(row: RowMapping, places: Mapping[int, RowMapping]) -> Delivery:
         root_ts=place["root_ts"],
         thread_ts=place["thread_ts"],
         edited_ts=place["posted_ts"] if what.edits else place["root_ts"],
-        unconfirmed=row["state"] == DeliveryState.UNCLEAR,
+        state=DeliveryState(row["state"]),
         plain=row["plain"],
         held_until=row["claimed_until"],
         request=place["key"],
@@ -198,23 +197,17 @@ class Outbox(Repository):
         places = {place["seq"]: place for place in found}
         return readable(deliveries, rows, partial(_to_delivery, places=places))
 
-    def settle(self, delivery: Delivery, step: DeliveryStep, *, owner: str) -> None:
-        """Write a delivery's outcome and free its lease.
-
-        Raises LeaseLost unless ``owner`` still holds its lease.
-        """
-        values = {"state": step.state, **step.fields, **FREE}
-        which, shrinks = _held(delivery, owner), "message" in step.fields
-        if not update_one(self.connection, deliveries, _STILL_HELD, which, values, shrinks=shrinks):
+    def save(self, delivery: Delivery, new: Delivery, *, owner: str) -> None:
+        """Write a delivery's outcome and free its lease. Raises LeaseLost unless ``owner`` holds it."""
+        changes = changed(delivery, new, deliveries) | changed(delivery.what, new.what, deliveries)
+        which, shrinks = _held(delivery, owner), "message" in changes
+        if not update_one(self.connection, deliveries, _STILL_HELD, which, changes | FREE, shrinks=shrinks):
             raise LeaseLost(f"delivery {delivery.id}")
-        if step.state is DeliveryState.PENDING:
+        if new.state is DeliveryState.PENDING:
             self._drop_if_outdated(delivery.id)
 
     def remove(self, delivery: Delivery, *, owner: str) -> None:
-        """Delete an edit that Slack accepted, or what is not to be said any more.
-
-        Raises LeaseLost as ``settle`` does.
-        """
+        """Delete an edit that Slack accepted, or what is not to be said any more. Raises LeaseLost."""
         if self.connection.execute(_REMOVE, _held(delivery, owner)).rowcount != 1:
             raise LeaseLost(f"delivery {delivery.id}")
 
@@ -292,13 +285,14 @@ class Outbox(Repository):
             for row in rows
         ]
 
-    def retry_dead_letter(self, number: int, step: DeliveryStep) -> bool:
-        """Write that a dead letter is tried again. Return False if there is none that can be."""
+    def retry_dead_letter(self, number: int, now: datetime) -> bool:
+        """Look for a dead letter in Slack, then post it again. Return False if there is none that can be."""
         if not can_be_id(number):
             return False
         mine = and_(deliveries.c.seq == number, _DEAD, _CAN_GO)
-        values = {"state": step.state, **step.fields, **FREE}
-        return self.connection.execute(deliveries.update().where(mine).values(values)).rowcount == 1
+        again = deliveries.update().where(mine).values(state=DeliveryState.UNCLEAR, attempts=0, due_at=now)
+        cleared = {"error": None, "settled_at": None, **FREE}
+        return self.connection.execute(again.values(cleared)).rowcount == 1
 
 
 def _fields(one: NewDelivery) -> dict[str, object]:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Unpack
-
-from sqlalchemy import and_, or_, select
+from dataclasses import replace
 
 from bot.model.ids import JobNumber, ProjectId
-from bot.model.previews import Preview, PreviewFields, PreviewState, PreviewTurn
-from bot.store.columns import insert_unless_there, reader
+from bot.model.previews import Preview
+from bot.store.columns import changed, insert_unless_there, reader
 from bot.store.leases import FREE, Claimer, Rows
 from bot.store.limits import Quota
 from bot.store.queues import PREVIEWS
 from bot.store.schema import limits, previews
 
 _CLAIM_DUE = PREVIEWS.claiming()
-_TURN = tuple(previews.c[name] for name in PreviewTurn.__dataclass_fields__)
 
 
 class Previews(Rows[Preview]):
@@ -35,8 +31,7 @@ class Previews(Rows[Preview]):
 
         The caller has locked the job.
         """
-        new = {name: getattr(preview, name) for name in Preview.__dataclass_fields__}
-        new |= {"due_at": preview.asked_at, **FREE}
+        new = {name: getattr(preview, name) for name in Preview.__dataclass_fields__} | FREE
         if insert_unless_there(self.connection, previews, new):
             return True
         known = self.get(preview.job)
@@ -50,33 +45,18 @@ class Previews(Rows[Preview]):
         """Claim those that wait for a call."""
         return self._claim(_CLAIM_DUE, claimer, limit=limit)
 
-    def begin(self, preview: Preview, owner: str, now: datetime) -> None:
+    def count_call(self, preview: Preview, owner: str) -> Preview:
         """Count a call before it is made, so that a crash cannot make the count too low. Keeps the lease."""
-        self._write(preview.job, owner, {"asks": preview.asks + 1, "called_at": now})
-
-    def turns(self, since: datetime) -> Sequence[PreviewTurn]:
-        """Return the previews that wait for their first call, and the last calls made after ``since``."""
-        called = previews.c.called_at > since
-        waits = and_(previews.c.due_at.is_not(None), previews.c.state == PreviewState.ASKED)
-        rows = self.connection.execute(select(*_TURN).where(or_(called, waits)))
-        return [PreviewTurn(*row) for row in rows]
+        self._write(preview.job, owner, {"asks": preview.asks + 1})
+        return replace(preview, asks=preview.asks + 1)
 
     def has_begun(self, project: ProjectId) -> bool:
         """Return whether the service has ever begun to build a preview of the project."""
         return self._has(previews.c.project == project, previews.c.status_id.is_not(None))
 
-    def settle(
-        self, job: JobNumber, owner: str, due_at: datetime | None, **values: Unpack[PreviewFields]
-    ) -> Preview:
-        """Write what was heard and free the lease. Raises LeaseLost unless ``owner`` holds it.
-
-        ``due_at``: when the service is asked next; None when nothing more is to come.
-        """
-        self._write(job, owner, {**values, "due_at": due_at, **FREE})
-        known = self.get(job)
-        if known is None:
-            raise LookupError(f"job {job} has no preview")
-        return known
+    def save(self, preview: Preview, new: Preview, *, owner: str) -> None:
+        """Write the columns in which a preview differs and free its lease. Raises LeaseLost."""
+        self._write(preview.job, owner, changed(preview, new, previews) | FREE)
 
 
 class PreviewLimits(Quota):

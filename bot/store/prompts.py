@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, select, update
 
@@ -12,11 +12,10 @@ from bot.model import lifecycle
 from bot.model.access import message_key, ts_at
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.model.jobs import JobState, QueueWhy, TakeThread
-from bot.model.lifecycle import PromptStep
 from bot.model.projects import Project
-from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
+from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptState
 from bot.model.quota import QUOTA_PERIOD, Queued, Use
-from bot.store.columns import reader, update_one
+from bot.store.columns import changed, reader, update_one
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -100,10 +99,11 @@ _QUOTA_QUEUE = (
     )
     .order_by(prompts.c.id)
 )
-_AS_READ = bindparam("as_read", type_=Text)
-_UNEDITED = or_(_AS_READ.is_(None), prompts.c.raw == _AS_READ)
-_STILL = and_(
-    prompts.c.id == bindparam("this"), prompts.c.state == bindparam("was"), held(prompts), _UNEDITED
+_AS_READ = and_(
+    prompts.c.id == bindparam("this"),
+    prompts.c.state == bindparam("was"),
+    prompts.c.raw == bindparam("as_read", type_=Text),
+    held(prompts),
 )
 
 _OF_KEY = select(prompts.c.job).where(prompts.c.key == bindparam("of_key"))
@@ -261,7 +261,7 @@ class Prompts(Rows[Prompt]):
             *(prompts.c.id > prompt.id, prompts.c.state == PromptState.WAITING),
         )
         for each in self._all(added):
-            self.apply(each.id, lifecycle.prompt_joined(each))
+            self.save(each, lifecycle.prompt_joined(each))
 
     def joined(self, prompt: Prompt) -> Sequence[Prompt]:
         """Return what has joined a follow-up, oldest first."""
@@ -283,35 +283,25 @@ class Prompts(Rows[Prompt]):
         """Return whether this user has sent a prompt for this job."""
         return self._has(and_(prompts.c.job == job, prompts.c.asked_by == user))
 
-    def update(self, prompt: PromptId, *, was: PromptState, **fields: Unpack[PromptFields]) -> None:
-        """Write columns of a prompt. Raises LeaseLost unless it is still in state ``was``."""
-        self._write_if(prompt, {"was": was}, fields)
-
-    def apply(self, prompt: PromptId, step: PromptStep, *, owner: str | None = None) -> None:
+    def save(self, prompt: Prompt, new: Prompt, *, owner: str | None = None) -> None:
         """Write a step of a prompt's lifecycle and free its lease.
 
-        Raises LeaseLost when the prompt is no longer as the step found it, or when ``owner`` is given and
-        does not hold the lease.
+        Its message may be edited while a worker prepares it, and the same worker may have claimed it anew.
+        Raises IllegalStep, and LeaseLost when its state or its text as typed are not those that were read, or
+        when ``owner`` is given and does not hold the lease.
         """
-        still = {"was": step.was, _AS_READ.key: step.raw, HOLDER.key: owner}
-        self._write_if(prompt, still, {"state": step.state, **step.fields, **FREE})
-        write_prompt_end(self.connection, prompt, step.state)
+        lifecycle.check_prompt_step(prompt, new)
+        changes = changed(prompt, new, prompts)
+        as_read = {"this": prompt.id, "was": prompt.state, "as_read": prompt.raw, HOLDER.key: owner}
+        shrinks = changes.get("text") == ""
+        if not update_one(self.connection, prompts, _AS_READ, as_read, changes | FREE, shrinks=shrinks):
+            raise LeaseLost(f"prompt {prompt.id}")
+        write_prompt_end(self.connection, prompt.id, new.state)
 
-    def put_back(
-        self, prompt: PromptId, owner: str, *, was: PromptState, **fields: Unpack[PromptFields]
-    ) -> None:
-        """Write columns of a prompt and free its lease; its state stays.
-
-        Raises LeaseLost unless the prompt is in state ``was`` and ``owner`` holds its lease.
-        """
-        self._write_if(prompt, {"was": was, HOLDER.key: owner}, {**fields, **FREE})
-
-    def _write_if(self, prompt: PromptId, still: Mapping[str, object], values: Mapping[str, object]) -> None:
-        """Write columns of a prompt that is ``still`` as these parameters of ``_STILL`` say."""
-        shrinks = values.get("text") == ""
-        which = {"this": prompt, HOLDER.key: None, _AS_READ.key: None, **still}
-        if not update_one(self.connection, prompts, _STILL, which, values, shrinks=shrinks):
-            raise LeaseLost(f"prompt {prompt}")
+    def put_in_queue(self, prompt: PromptId, due_at: datetime) -> None:
+        """Let a prompt wait for the quota until then."""
+        waits = and_(prompts.c.id == prompt, prompts.c.state == PromptState.WAITING)
+        self.connection.execute(update(prompts).where(waits).values(due_at=due_at, in_queue=True))
 
     def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Claim new prompts, which are still to be prepared.

@@ -170,7 +170,7 @@ previews = Table(
     Column("state", Choice(PreviewState), nullable=False),
     Column("asked_at", UtcDateTime, nullable=False),
     Column("asks", Integer, nullable=False, server_default=text("0")),
-    Column("called_at", UtcDateTime),
+    Column("called_at", UtcDateTime),  # 0.2.0 fills it; nothing reads it
     Column("status_id", Id(400)),
     Column("url", UserText),
     Column("files", UserJson(tuple[str, ...])),  # 0.2.0 fills it; nothing reads it

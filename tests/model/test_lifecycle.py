@@ -15,7 +15,7 @@ import pytest
 from bot.model import lifecycle
 from bot.model.ids import PromptId
 from bot.model.jobs import JobProblem, JobState, TrackedJob
-from bot.model.lifecycle import ENDS, JOB_STEPS, PROMPT_STEPS, IllegalStep, JobStep, PromptStep
+from bot.model.lifecycle import ENDS, JOB_STEPS, PROMPT_STEPS, IllegalStep
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from tests.builders import ANA, BEN, NOW
 from tests.messages.samples import job as sample_job
@@ -23,7 +23,7 @@ from tests.messages.samples import job as sample_job
 ROOT = Path(__file__).parents[2]
 _ARROW = re.compile(r"^\s+(\w+) --> (\w+):", re.MULTILINE)
 
-TO_JOB_STATE: dict[str, Callable[[TrackedJob], JobStep]] = {
+TO_JOB_STATE: dict[str, Callable[[TrackedJob], TrackedJob]] = {
     "started": lambda job: lifecycle.iteration_started(job, BEN, NOW, poll_at=NOW, saw_active=True),
     "lost": lambda job: lifecycle.lost(job, NOW),
     "unwatched": lambda job: lifecycle.unwatched(job, NOW),
@@ -37,7 +37,7 @@ for _end in sorted(ENDS):
     TO_JOB_STATE[f"ended: {_end}"] = lambda job, end=_end: lifecycle.iteration_ended(  # type: ignore[misc]
         job, end, NOW, pr_link=None
     )
-TO_PROMPT_STATE: dict[str, Callable[[Prompt], PromptStep]] = {
+TO_PROMPT_STATE: dict[str, Callable[[Prompt], Prompt]] = {
     "prepared": lambda prompt: lifecycle.prompt_prepared(prompt, "text"),
     "edited": lambda prompt: lifecycle.prompt_edited(prompt, "text", NOW),
     "sent": lifecycle.prompt_sent,
@@ -70,11 +70,15 @@ def reached(begin: JobState | PromptState) -> set[str]:
     if isinstance(begin, JobState):
         for job_step in TO_JOB_STATE.values():
             with suppress(IllegalStep):
-                found.add(job_step(a_job(begin)).state)
+                new = job_step(a_job(begin))
+                if lifecycle.is_job_step(a_job(begin), new):
+                    found.add(new.state)
     else:
         for prompt_step in TO_PROMPT_STATE.values():
             with suppress(IllegalStep):
-                found.add(prompt_step(a_prompt(begin)).state)
+                prepared = prompt_step(a_prompt(begin))
+                lifecycle.check_prompt_step(a_prompt(begin), prepared)
+                found.add(prepared.state)
     return found
 
 
@@ -91,16 +95,16 @@ def test_functions_take_a_prompt_just_where_its_lifecycle_allows(begin: PromptSt
 
 def test_an_illegal_step_says_from_where_to_where() -> None:
     with pytest.raises(IllegalStep, match="job 42: refused to gone"):
-        lifecycle.lost(a_job(JobState.REFUSED), NOW)
+        lifecycle.is_job_step(job := a_job(JobState.REFUSED), lifecycle.lost(job, NOW))
     with pytest.raises(IllegalStep, match="prompt 1: sent to refused"):
-        lifecycle.prompt_refused(a_prompt(PromptState.SENT))
+        lifecycle.check_prompt_step(sent := a_prompt(PromptState.SENT), lifecycle.prompt_refused(sent))
 
 
 def test_an_iteration_counts_up_and_forgets_the_end_before_it() -> None:
     job = replace(sample_job(), state=JobState.PULL_REQUEST, iteration=3, ended_at=NOW)
-    fields = TO_JOB_STATE["started"](job).fields
-    assert (fields["iteration"], fields["iteration_requester"], fields["ended_at"]) == (4, BEN, None)
-    assert "service_id" not in fields
+    begun = TO_JOB_STATE["started"](job)
+    assert (begun.iteration, begun.iteration_requester, begun.ended_at) == (4, BEN, None)
+    assert begun.service_id == job.service_id
 
 
 def test_only_an_end_can_end_an_iteration() -> None:

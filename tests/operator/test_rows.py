@@ -60,8 +60,8 @@ async def bury(store: Store, kind: DeliveryKind, job: JobNumber, reason: str = "
     )
 
     [found] = await store.write(lambda tx: claim_deliveries(tx, claimer()))
-    step = lifecycle.delivery_dead(found.what, NOW, reason)
-    await store.write(lambda tx: Outbox(tx).settle(found, step, owner="one"))
+    dead = lifecycle.delivery_dead(found, NOW, reason)
+    await store.write(lambda tx: Outbox(tx).save(found, dead, owner="one"))
     return max(int(row["seq"]) for row in await rows_of(store, select(deliveries.c.seq)))
 
 
@@ -100,8 +100,8 @@ async def test_one_job_is_shown_with_what_people_did_and_without_their_words(sto
         asked = Prompts(tx).get(prompt)
         assert asked is not None
         Audit(tx).asked(asked, Jobs(tx).known(number))
-        step = lifecycle.iteration_ended(Jobs(tx).known(number), JobState.FAILED, NOW, pr_link=None)
-        Jobs(tx).apply(number, step)
+        job = Jobs(tx).known(number)
+        Jobs(tx).save(job, lifecycle.iteration_ended(job, JobState.FAILED, NOW, pr_link=None))
 
     await store.write(ask_and_end)
     said = await shown(store, number, NOW)

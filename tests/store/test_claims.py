@@ -74,7 +74,7 @@ async def test_a_locked_job_changes_only_afterwards(store: Store, another: Store
     number, pause = await add_job(store), Pause()
 
     def follow_up(tx: Transaction) -> JobState:
-        assert Jobs(tx).get_locked(number)
+        Jobs(tx).lock(number)
         pause()
         return Jobs(tx).known(number).state
 
@@ -118,7 +118,7 @@ async def test_a_first_prompt_waits_for_its_thread(store: Store) -> None:
     number = await add_job(store)
     await add_prompt(store, number, state=PromptState.WAITING)
     assert await waiting(store, claimer()) == []
-    await store.write(lambda tx: Jobs(tx).update(number, root_ts=MessageTs("1.1")))
+    await store.write(lambda tx: set_job(tx, number, root_ts=MessageTs("1.1")))
     assert len(await waiting(store, claimer())) == 1
 
 
@@ -128,7 +128,7 @@ async def test_a_follow_up_waits_for_the_one_before_it(store: Store) -> None:
     second = await add_prompt(store, number, key="b", kind=PromptKind.FOLLOW_UP, state=PromptState.WAITING)
     [got] = await waiting(store, claimer())
     assert got.id == first
-    await store.write(lambda tx: Prompts(tx).apply(got.id, lifecycle.prompt_refused(got)))
+    await store.write(lambda tx: Prompts(tx).save(got, lifecycle.prompt_refused(got)))
     [after] = await waiting(store, claimer())
     assert after.id == second
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,7 +14,6 @@ from sqlalchemy import Connection, Engine, Executable, Table, event, select
 
 from bot.model import lifecycle
 from bot.model.jobs import JobState, TrackedJob
-from bot.model.lifecycle import JobStep, PromptStep
 from bot.model.outbox import DeliveryKind, DeliveryState
 from bot.model.prompts import Prompt, PromptState
 from bot.model.questions import QuestionState
@@ -53,11 +52,11 @@ def _store(tx: Transaction, snapshot: Any, owner: str) -> None:
     Snapshots(tx).store(snapshot, page, owner=owner)
 
 
-def _prompt_to(step: Callable[[Prompt], PromptStep]) -> Callable[[Transaction, Any, str], None]:
-    return lambda tx, one, owner: Prompts(tx).apply(one.id, step(one), owner=owner)
+def _prompt_to(step: Callable[[Prompt], Prompt]) -> Callable[[Transaction, Any, str], None]:
+    return lambda tx, one, owner: Prompts(tx).save(one, step(one), owner=owner)
 
 
-def _failed(job: TrackedJob) -> JobStep:
+def _failed(job: TrackedJob) -> TrackedJob:
     return lifecycle.iteration_ended(job, JobState.FAILED, LONG_AGO, pr_link=None)
 
 
@@ -77,7 +76,7 @@ QUEUES = {
     "polls": Queue(
         s.jobs,
         lambda tx, who: Jobs(tx).claim_due(who, 1),
-        lambda tx, one, owner: Jobs(tx).apply(one.number, _failed(one), owner=owner),
+        lambda tx, one, owner: Jobs(tx).save(one, _failed(one), owner=owner),
         {"state": JobState.WORKING, "poll_at": LONG_AGO},
     ),
     "pull requests": Queue(
@@ -89,13 +88,13 @@ QUEUES = {
     "previews": Queue(
         s.previews,
         lambda tx, who: Previews(tx).claim_due(who, 1),
-        lambda tx, one, owner: Previews(tx).settle(one.job, owner, None),
+        lambda tx, one, owner: Previews(tx).save(one, replace(one, due_at=None), owner=owner),
         {"due_at": LONG_AGO},
     ),
     "deliveries": Queue(
         s.deliveries,
         lambda tx, who: claim_deliveries(tx, who, 1),
-        lambda tx, one, owner: Outbox(tx).settle(one, lifecycle.delivered(LONG_AGO, None), owner=owner),
+        lambda tx, one, owner: Outbox(tx).save(one, lifecycle.delivered(one, LONG_AGO, None), owner=owner),
         {"state": DeliveryState.PENDING, "kind": DeliveryKind.PRIVATE},
     ),
     "snapshots": Queue(

@@ -150,7 +150,7 @@ async def test_the_watch_sees_what_is_locked_after_what_comes_behind_it(office: 
     watch = Watch(office.store.database)
 
     def wrong(tx: Transaction) -> None:
-        Jobs(tx).get_locked(JobNumber(1))
+        Jobs(tx).lock(JobNumber(1))
         tx.connection.exec_driver_sql("UPDATE prompts SET attempts = 1")
         Quota(tx).lock(PROJECT)
 

@@ -34,12 +34,12 @@ async def take(store: Store, at: datetime = NOW, owner: str = "one") -> list[Del
     return list(await store.write(lambda tx: claim_deliveries(tx, claimer(owner, at))))
 
 
-async def settle(store: Store, delivery: Delivery, step: lifecycle.DeliveryStep) -> None:
-    await store.write(lambda tx: Outbox(tx).settle(delivery, step, owner="one"))
+async def settle(store: Store, delivery: Delivery, new: Delivery) -> None:
+    await store.write(lambda tx: Outbox(tx).save(delivery, new, owner="one"))
 
 
 async def sent(store: Store, delivery: Delivery) -> None:
-    await settle(store, delivery, lifecycle.delivered(NOW, None))
+    await settle(store, delivery, lifecycle.delivered(delivery, NOW, None))
 
 
 async def test_the_same_occasion_is_written_once(store: Store) -> None:

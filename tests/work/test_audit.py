@@ -66,7 +66,7 @@ async def test_a_prompt_that_was_edited_before_it_was_sent_is_one_request(office
         prompt = Prompts(tx).get(PromptId(1))
         assert prompt is not None
         assert prompt.state is PromptState.WAITING
-        Prompts(tx).apply(prompt.id, lifecycle.prompt_edited(prompt, "Other words", office.clock()))
+        Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, "Other words", office.clock()))
 
     await office.store.write(edit)
     await office.settle()

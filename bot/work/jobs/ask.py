@@ -180,9 +180,7 @@ def _store_follow_up(
 ) -> FollowedUp | None:
     Prompts(tx).lock_person(origin.user)
     # Locked, because a job that is given up meanwhile would leave this follow-up waiting for ever.
-    job = Jobs(tx).get_locked(number)
-    if job is None:
-        return None
+    job = Jobs(tx).lock(number)
     if Prompts(tx).job_of(origin.key) is not None:
         return FollowedUp(job, accepted=True, repeated=True)
     if not takes_follow_ups(job):

@@ -208,7 +208,7 @@ def _replace(context: Context, tx: Transaction, prompt: Prompt, raw: str, projec
         Quota(tx).lock(each)
     if project is not None:
         Prompts(tx).move(prompt, project)
-    Prompts(tx).apply(prompt.id, lifecycle.prompt_edited(prompt, raw, context.clock()))
+    Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, raw, context.clock()))
     return True
 
 
@@ -219,10 +219,10 @@ def _withdraw(context: Context, tx: Transaction, prompt: Prompt, how: JobProblem
     if prompt.text is not None:
         take_back_waiting(tx, prompt, job, prompt.asked_by, now, how)
         return True
-    Prompts(tx).apply(prompt.id, lifecycle.prompt_withdrawn(prompt, now))
+    Prompts(tx).save(prompt, lifecycle.prompt_withdrawn(prompt, now))
     if prompt.kind is PromptKind.START:
-        Jobs(tx).apply(job.number, lifecycle.withdrawn(job, now, how, prompt.asked_by))
-        drop_follow_ups(tx, Jobs(tx).known(job.number), now, is_told=False)
+        job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, how, prompt.asked_by))
+        drop_follow_ups(tx, job, now, is_told=False)
     return True
 
 

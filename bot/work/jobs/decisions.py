@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -107,11 +108,11 @@ async def send_again(context: Context, steerable: Steerable) -> bool:
         check_channel(context, steerable.prompt.channel)
 
     def resend(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
-        Prompts(tx).apply(prompt.id, lifecycle.prompt_resent(prompt, now))
+        Prompts(tx).save(prompt, lifecycle.prompt_resent(prompt, now))
         Prompts(tx).part(prompt)
         Audit(tx).decided(Act.SENT_AGAIN, by, job, now, prompt.id)
         if prompt.kind is PromptKind.START:
-            Jobs(tx).apply(job.number, lifecycle.resent(job))
+            Jobs(tx).save(job, lifecycle.resent(job))
             redraw_face(tx, job.number, now)
         show_decision(tx, job, prompt, messages.SEND_AGAIN, by, now)
 
@@ -165,10 +166,10 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
     now, number, by = context.clock(), steerable.prompt.job, steerable.allowed.user
 
     def stop(tx: Transaction) -> bool:
-        job = Jobs(tx).get_locked(number)
-        if job is None or job.state is not JobState.WORKING:
+        job = Jobs(tx).lock(number)
+        if job.state is not JobState.WORKING:
             return False
-        Jobs(tx).apply(number, lifecycle.unwatched(job, now))
+        Jobs(tx).save(job, lifecycle.unwatched(job, now))
         Audit(tx).decided(Act.STOPPED, by, job, now)
         job = redraw_face(tx, number, now)
         occasion = f"iteration:{job.iteration}:stopped:{now.isoformat()}"
@@ -190,8 +191,8 @@ async def review(context: Context, readable: Readable, said: Review | None) -> b
 
 def keep_review(context: Context, tx: Transaction, readable: Readable, said: Review | None) -> bool:
     """Do what ``review`` does, within a transaction."""
-    now, job = context.clock(), Jobs(tx).get_locked(readable.job.number)
-    if job is None or job.is_forgotten or job.state is not JobState.PULL_REQUEST:
+    now, job = context.clock(), Jobs(tx).lock(readable.job.number)
+    if job.is_forgotten or job.state is not JobState.PULL_REQUEST:
         return False
     if job.review is said:  # somebody was faster, or pressed twice
         return True
@@ -200,10 +201,11 @@ def keep_review(context: Context, tx: Transaction, readable: Readable, said: Rev
         return True
     if said is None:
         remind_at = now + context.remind_after if context.remind_after else None
-        Jobs(tx).update(job.number, review=None, reviewed_by=None, reviewed_at=None, remind_at=remind_at)
+        new = replace(job, review=None, reviewed_by=None, reviewed_at=None, remind_at=remind_at)
     else:
         by = readable.allowed.user
-        Jobs(tx).update(job.number, review=said, reviewed_by=by, reviewed_at=now, remind_at=None)
+        new = replace(job, review=said, reviewed_by=by, reviewed_at=now, remind_at=None)
+    Jobs(tx).save(job, new)
     redraw_face(tx, job.number, now)
     return True
 
@@ -218,10 +220,10 @@ def _take_back(
 ) -> None:
     """Give up a prompt, and move the queue up; with the first one its job is over, and its follow-ups."""
     Prompts(tx).lock_of(job.number)
-    Prompts(tx).apply(prompt.id, lifecycle.prompt_withdrawn(prompt, now))
+    Prompts(tx).save(prompt, lifecycle.prompt_withdrawn(prompt, now))
     Prompts(tx).move_up(job.project, now)
     if prompt.kind is PromptKind.START:
-        Jobs(tx).apply(job.number, lifecycle.withdrawn(job, now, how, by))
+        Jobs(tx).save(job, lifecycle.withdrawn(job, now, how, by))
         drop_follow_ups(tx, redraw_face(tx, job.number, now), now)
 
 
@@ -237,7 +239,7 @@ def take_back_waiting(
     _take_back(tx, prompt, job, now, how, by)
     Audit(tx).decided(Act.WITHDREW, by, job, now)
     if prompt.kind is PromptKind.FOLLOW_UP:
-        Jobs(tx).leave_queue(job.number)
+        Jobs(tx).save(job, lifecycle.not_queued(job))
         job = redraw_face(tx, job.number, now)
         say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, how, by), now)
 
@@ -261,10 +263,10 @@ async def remind(context: WorkerContext) -> int:
 
 
 def _remind(context: WorkerContext, seen: TrackedJob, zone: str, tx: Transaction) -> None:
-    now, job = context.clock(), Jobs(tx).get_locked(seen.number)
-    if job is None or job.remind_at != seen.remind_at or not job.awaits_review:
+    now, job = context.clock(), Jobs(tx).lock(seen.number)
+    if job.remind_at != seen.remind_at or not job.awaits_review:
         return  # another process was faster, or the job has gone on
     at = working_time(now, zone)
-    Jobs(tx).update(job.number, remind_at=at if at > now else None)
+    Jobs(tx).save(job, replace(job, remind_at=at if at > now else None))
     if at <= now:
         thread.remind(context, tx, job, now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import structlog
@@ -59,18 +60,15 @@ def _write(
     BackOffs(tx).end_by(prompt.job, context.after(FIRST_SECONDS))
     is_said = prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None
     until = context.held_until(prompt.asked_at) if is_said else None
-    step = lifecycle.prompt_prepared(prompt, text, attachments.text, until)
-    Prompts(tx).apply(prompt.id, step, owner=context.owner)
+    prepared = lifecycle.prompt_prepared(prompt, text, attachments.text, until)
+    Prompts(tx).save(prompt, prepared, owner=context.owner)
     if until is not None:
         Prompts(tx).hold(prompt.job, prompt.asked_by, prompt.asked_at, until)
+    now, job = context.clock(), Jobs(tx).lock(prompt.job)
     if prompt.text is None:  # otherwise its message was edited
-        Audit(tx).asked(prompt, Jobs(tx).known(prompt.job))
-    now = context.clock()
-    if prompt.kind is PromptKind.START:
-        Jobs(tx).update(prompt.job, text=text)
-    if attachments.earlier is not None:
-        Jobs(tx).update(prompt.job, earlier=attachments.earlier)
-    job = Jobs(tx).known(prompt.job)
+        Audit(tx).asked(prompt, job)
+    is_start, earlier = prompt.kind is PromptKind.START, attachments.earlier or job.earlier
+    job = Jobs(tx).save(job, replace(job, text=text if is_start else job.text, earlier=earlier))
     if prompt.kind is PromptKind.START:
         open_thread(tx, job, now)
     else:

@@ -92,8 +92,8 @@ async def _date_faces(context: WorkerContext, before: datetime) -> None:
 
 
 def _date_each(context: WorkerContext, late: Sequence[WatchedPullRequest], tx: Transaction) -> None:
-    Jobs(tx).lock([each.job for each in late])
-    for each in late:
+    for each in sorted(late, key=lambda each: each.job):
+        Jobs(tx).lock(each.job)
         with unless_taken_over("pull_request", each.job):
             PullRequests(tx).date_face(each, context.owner)
             redraw_face(tx, each.job, context.clock())
@@ -103,9 +103,9 @@ def _settle_answer(
     context: WorkerContext, watched: WatchedPullRequest, answer: PullRequest | None, tx: Transaction
 ) -> bool:
     """Write what was seen, and show it. Return whether it is news. ``answer``: None when it is as it was."""
-    now, job = context.clock(), Jobs(tx).get_locked(watched.job)
+    now, job = context.clock(), Jobs(tx).lock(watched.job)
     seen = _read(answer, watched.since) if answer else watched.seen
-    if seen is None or job is None:
+    if seen is None:
         raise LookupError(f"job {watched.job} has no pull request that was seen")
     last, iteration = watched.seen, watched.iteration
     is_next = last is not None and last.iteration < iteration
@@ -165,9 +165,8 @@ def _keep_review(tx: Transaction, job: TrackedJob, seen: SeenPullRequest) -> Non
     became = None if seen.ended_at is None else Review.MERGED if seen.is_merged else Review.CLOSED
     was_reopened = became is None and job.review in (Review.MERGED, Review.CLOSED)
     if job.state is JobState.PULL_REQUEST and (became or was_reopened):
-        Jobs(tx).update(
-            job.number, review=became, reviewed_by=None, reviewed_at=seen.ended_at, remind_at=None
-        )
+        new = replace(job, review=became, reviewed_by=None, reviewed_at=seen.ended_at, remind_at=None)
+        Jobs(tx).save(job, new)
 
 
 def _settle_error(
@@ -184,14 +183,14 @@ def _settle_error(
     now, seen = context.clock(), watched.seen
     # A limit or a refused token says nothing of this pull request.
     failures = watched.failures + (not isinstance(error, Limited | RefusedToken))
-    job = Jobs(tx).get_locked(watched.job)
+    job = Jobs(tx).lock(watched.job)
     log.warning("pull_request_not_seen", job=watched.job, reason=type(error).__name__, failures=failures)
     is_late = watched.looked_at is not None and now - watched.looked_at >= _LATE
     is_hidden = isinstance(error, NotVisible) and watched.failures >= _HIDDEN_TWICE
     if seen and (is_late or is_hidden or look_at is None) and not seen.as_of:
         seen = replace(seen, as_of=watched.looked_at)
     PullRequests(tx).settle(watched.job, context.owner, look_at=look_at, seen=seen, failures=failures)
-    is_news = seen != watched.seen and job is not None and not job.is_forgotten
+    is_news = seen != watched.seen and not job.is_forgotten
     if is_news:
         redraw_face(tx, watched.job, now)
     return is_news

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeGuard
 
@@ -128,8 +129,8 @@ def postpone_prompts(context: WorkerContext, tx: Transaction, project: ProjectId
     """Postpone all waiting prompts of a project until then, and show why in the faces of their jobs."""
     now = context.clock()
     for number in Prompts(tx).postpone(project, now, until):
-        job = Jobs(tx).known(number)
-        Jobs(tx).update(number, queue_until=until, queue_why=QueueWhy.KEY)
+        job = Jobs(tx).lock(number)
+        Jobs(tx).save(job, replace(job, queue_until=until, queue_why=QueueWhy.KEY))
         if job.queue_why != QueueWhy.KEY:
             redraw_face(tx, number, now)
 
@@ -184,7 +185,7 @@ def _show_trouble(context: WorkerContext, tx: Transaction) -> int:
         # Where only prompts are refused, the running jobs are well.
         only_failing = back_off.until < recent or back_off.reason == MAY_NOT_WRITE
         for job in Jobs(tx).without_trouble(project, trouble, _AT_ONCE, only_failing=only_failing):
-            Jobs(tx).update(job.number, trouble=trouble, trouble_since=back_off.since)
+            Jobs(tx).save(job, replace(job, trouble=trouble, trouble_since=back_off.since))
             redraw_face(tx, job.number, now)
             count += 1
     return count
@@ -193,7 +194,7 @@ def _show_trouble(context: WorkerContext, tx: Transaction) -> int:
 def _take_trouble_back(context: WorkerContext, tx: Transaction) -> int:
     over = Jobs(tx).with_trouble(BackOffs(tx).all(), _AT_ONCE)
     for job in over:
-        Jobs(tx).update(job.number, trouble=None, trouble_since=None)
+        Jobs(tx).save(job, replace(job, trouble=None, trouble_since=None))
         if job.state.is_open:
             redraw_face(tx, job.number, context.clock())
     return len(over)

@@ -6,8 +6,8 @@ its project, or that the job is lost.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Unpack
 
 import structlog
 
@@ -16,8 +16,7 @@ from bot.messages import jobs as messages
 from bot.messages.blocks import linkable, web_address
 from bot.model import lifecycle
 from bot.model.ids import Message
-from bot.model.jobs import JobDetails, JobFields, JobState, TrackedJob, minutes_to_show
-from bot.model.lifecycle import JobStep
+from bot.model.jobs import JobState, TrackedJob, minutes_to_show
 from bot.model.previews import PreviewsWanted
 from bot.store import Transaction
 from bot.store.jobs import Jobs
@@ -32,7 +31,7 @@ from bot.work.jobs.service_health import (
     service_failed,
     wait_asked_for,
 )
-from bot.work.jobs.settle_prompt import details_of
+from bot.work.jobs.settle_prompt import with_details
 from bot.work.jobs.thread import ended, overtake, redraw_face, say, say_end
 
 log = structlog.get_logger(__name__)
@@ -56,24 +55,24 @@ _JUST_SECONDS = 1.0
 
 def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> bool:
     """Write what an answer says about a job's current iteration. Return whether anything is to be told."""
-    now, details = context.clock(), details_of(job, answer)
+    now, read = context.clock(), lifecycle.polled(with_details(job, answer), next_poll_at(context, job))
     # A later end may come without the pull request of an earlier one, which is still there.
     link = linkable(answer.pr_link, context.link_hosts) or job.pr_link
     end = _end(answer, link)
     if end is None:
-        return _settle_running(context, tx, job, details)
+        return _settle_running(context, tx, job, read)
     if job.unconfirmed_until is not None and now >= job.unconfirmed_until:
         # The follow-up did not begin an iteration; there is nothing to tell.
-        _put_back(context, tx, job, **details, poll_at=None, unconfirmed_until=None)
+        Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
     elif job.unconfirmed_until is not None or (
         not job.saw_active and _age_seconds(context, job) < context.timeouts.stale_seconds
     ):
         # Nothing is known of the follow-up yet, or the end may be that of the previous iteration.
-        _put_back(context, tx, job, **details)
+        Jobs(tx).save(job, read, owner=context.owner)
     else:
         remind_at = now + context.remind_after if context.remind_after and web_address(link) else None
-        step = lifecycle.iteration_ended(job, end, now, pr_link=link, remind_at=remind_at)
-        _end_iteration(context, tx, job, step, details)
+        over = lifecycle.iteration_ended(read, end, now, pr_link=link, remind_at=remind_at)
+        _end_iteration(context, tx, job, over)
     return True
 
 
@@ -94,35 +93,32 @@ def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:
     return (context.clock() - (job.iteration_started_at or job.asked_at)).total_seconds()
 
 
-def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, details: JobDetails) -> bool:
+def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, read: TrackedJob) -> bool:
     now = context.clock()
     if job.unconfirmed_until is not None:
         follow_up = Prompts(tx).perhaps_carried_out(job.number)
         if follow_up is None:
             # Not lost, which was the question. Nobody here asked for what it does, or the answer is old.
-            _put_back(context, tx, job, **details, poll_at=None, unconfirmed_until=None)
+            Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
             return True
         poll_at = context.after(context.pace.min_seconds)
-        step = lifecycle.iteration_started(job, follow_up.asked_by, now, poll_at=poll_at, saw_active=True)
-        Jobs(tx).apply(job.number, step, owner=context.owner)
+        begun = lifecycle.iteration_started(read, follow_up.asked_by, now, poll_at=poll_at, saw_active=True)
+        Jobs(tx).save(job, begun, owner=context.owner)
         overtake(tx, job, now)
     elif not runs_long(context, job):
-        return _show_running(context, tx, job, **details)
+        return _show_running(context, tx, job, read)
     elif job.told_running_at is None:
-        _show_running(context, tx, job, told_running_at=now)
+        _show_running(context, tx, job, replace(read, told_running_at=now))
         say(tx, job, f"iteration:{job.iteration}:running", messages.still_running(job, now), now)
     else:
         _stop_polling(context, tx, job, messages.unwatched(job, now))
     return True
 
 
-def _show_running(
-    context: WorkerContext, tx: Transaction, job: TrackedJob, **fields: Unpack[JobFields]
-) -> bool:
+def _show_running(context: WorkerContext, tx: Transaction, job: TrackedJob, read: TrackedJob) -> bool:
     """Put a running job back, and show in its face how long it runs, if that has changed."""
     minutes = minutes_to_show(timedelta(seconds=_age_seconds(context, job)))
-    shown: JobFields = {**fields, "saw_active": True, "shown_minutes": minutes}
-    _put_back(context, tx, job, **shown)
+    Jobs(tx).save(job, replace(read, saw_active=True, shown_minutes=minutes), owner=context.owner)
     if minutes == job.shown_minutes:
         return False
     redraw_face(tx, job.number, context.clock())
@@ -142,41 +138,27 @@ def next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:
     return context.after(context.pace.wait_seconds(_age_seconds(context, job), context.chance()))
 
 
-def _put_back(context: WorkerContext, tx: Transaction, job: TrackedJob, **fields: Unpack[JobFields]) -> None:
-    """Free the lease of a job without a change of state; the next poll is at the usual time by default."""
-    written: JobFields = {
-        "poll_at": next_poll_at(context, job),
-        "misses": 0,
-        "missing_since": None,
-        "unread_since": None,
-        **fields,
-    }
-    Jobs(tx).put_back(job.number, context.owner, **written)
-
-
 def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, message: Message) -> None:
     """Write that a job is polled no more. Its thread is told if its end has not been told."""
     if job.state is not JobState.WORKING:
-        _put_back(context, tx, job, poll_at=None, unconfirmed_until=None)
+        Jobs(tx).save(job, lifecycle.not_polled(job), owner=context.owner)
         return
     now = context.clock()
-    Jobs(tx).apply(job.number, lifecycle.unwatched(job, now), owner=context.owner)
+    Jobs(tx).save(job, lifecycle.unwatched(job, now), owner=context.owner)
     say_end(tx, redraw_face(tx, job.number, now), message, now)
 
 
-def _end_iteration(
-    context: WorkerContext, tx: Transaction, job: TrackedJob, step: JobStep, details: JobDetails
-) -> None:
+def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, over: TrackedJob) -> None:
     """Write the end of an iteration together with the messages about it."""
-    now, state = context.clock(), step.state
-    Jobs(tx).apply(job.number, step, owner=context.owner, **details)
-    job = overtake(tx, job, now)
+    now = context.clock()
+    Jobs(tx).save(before, over, owner=context.owner)
+    job = overtake(tx, before, now)
     if context.previews is PreviewsWanted.ALWAYS:
         ask_for(context, tx, job, job.recipient)
     say_end(tx, job, ended(context, tx, job), now)
     watch(context, tx, job)
-    context.count("ends", state)
-    log.info("job_ended", job=job.number, state=state, iteration=job.iteration)
+    context.count("ends", over.state)
+    log.info("job_ended", job=job.number, state=over.state, iteration=job.iteration)
 
 
 def settle_error(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> None:
@@ -199,10 +181,7 @@ def settle_error(context: WorkerContext, tx: Transaction, job: TrackedJob, error
     if (now - begun).total_seconds() >= most_seconds:
         _stop_polling(context, tx, job, messages.unread(job, since, now))
         return
-    missing_since, misses = job.missing_since, job.misses
-    _put_back(
-        context, tx, job, poll_at=poll_at, misses=misses, missing_since=missing_since, unread_since=since
-    )
+    Jobs(tx).save(job, replace(job, poll_at=poll_at, unread_since=since), owner=context.owner)
 
 
 def _retry_at(
@@ -239,10 +218,11 @@ def _settle_missing(context: WorkerContext, tx: Transaction, job: TrackedJob) ->
     since = job.missing_since or now
     missing_seconds = (now - since).total_seconds()
     if job.state is JobState.GONE:
-        _put_back(context, tx, job, poll_at=None, unconfirmed_until=None)
+        Jobs(tx).save(job, lifecycle.not_polled(job), owner=context.owner)
     elif misses >= _MISSES_MEAN_LOST and missing_seconds >= context.timeouts.missing_seconds:
-        _end_iteration(context, tx, job, lifecycle.lost(job, now), {})
+        _end_iteration(context, tx, job, lifecycle.lost(job, now))
     else:
         wait_seconds = context.pace.retry_seconds(missing_seconds, context.chance(), cap=_MISSING_CAP_SECONDS)
         poll_at = context.after(wait_seconds)
-        _put_back(context, tx, job, poll_at=poll_at, misses=misses, missing_since=since)
+        missing = replace(lifecycle.polled(job, poll_at), misses=misses, missing_since=since)
+        Jobs(tx).save(job, missing, owner=context.owner)

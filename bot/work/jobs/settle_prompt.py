@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from bot.docs_api import DocsApiError, Forbidden, Job, NotConfigured, NotFound, Unauthorized
@@ -9,8 +10,8 @@ from bot.messages import jobs as messages
 from bot.messages import problems
 from bot.messages.problems import Problem
 from bot.model import lifecycle
-from bot.model.ids import JobNumber, ServiceJobId, UserId
-from bot.model.jobs import JobDetails, JobState, TrackedJob
+from bot.model.ids import ServiceJobId, UserId
+from bot.model.jobs import JobState, TrackedJob
 from bot.model.projects import Project
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import Transaction
@@ -33,16 +34,16 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     Prompts(tx).lock_of(prompt.job)
     stored, is_start = Prompts(tx).get(prompt.id) or prompt, prompt.kind is PromptKind.START
     is_asked = stored.state is PromptState.UNCONFIRMED and stored.attempts == prompt.attempts
-    step = lifecycle.prompt_sent(stored if is_asked else prompt)
-    Prompts(tx).apply(prompt.id, step, owner=None if is_asked else context.owner)
+    sent = stored if is_asked else prompt
+    Prompts(tx).save(sent, lifecycle.prompt_sent(sent), owner=None if is_asked else context.owner)
     Prompts(tx).clear_joined(prompt)
-    job = Jobs(tx).known(prompt.job)
+    job = Jobs(tx).lock(prompt.job)
     if is_asked:
         edit(tx, job, _question(prompt), messages.answered_after_all(job, prompt.asked_by, not is_start), now)
     limit = context.uses_an_hour
     left = max(0, limit - len(Prompts(tx).uses(project, now)))
     begun = lifecycle.iteration_started(
-        job,
+        with_details(job, answer),
         prompt.asked_by,
         now,
         poll_at=context.after(context.pace.wait_seconds(0, context.chance())),
@@ -52,19 +53,20 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         # Shown when a fifth of the hour's uses is left, or less.
         uses_left=left if left * 5 <= limit else None,
     )
-    Jobs(tx).apply(job.number, begun, **details_of(job, answer))
+    Jobs(tx).save(job, begun)
     overtake(tx, job, now)
 
 
-def details_of(job: TrackedJob, answer: Job) -> JobDetails:
-    """Return what an answer tells about a job besides its status; what it leaves out is as it was."""
-    return {
-        "repository": answer.source.repository or job.repository,
-        "ref": answer.source.ref or job.ref,
-        "model": answer.model or job.model,
-        "created_at": answer.created_at or job.created_at,
-        "archived_at": answer.archived_at or job.archived_at,
-    }
+def with_details(job: TrackedJob, answer: Job) -> TrackedJob:
+    """Add what an answer tells about a job besides its status; what it leaves out is as it was."""
+    return replace(
+        job,
+        repository=answer.source.repository or job.repository,
+        ref=answer.source.ref or job.ref,
+        model=answer.model or job.model,
+        created_at=answer.created_at or job.created_at,
+        archived_at=answer.archived_at or job.archived_at,
+    )
 
 
 def back_to_waiting(
@@ -74,8 +76,8 @@ def back_to_waiting(
 
     ``is_refused``: see ``lifecycle.prompt_postponed``.
     """
-    step = lifecycle.prompt_postponed(prompt, due_at, is_refused=is_refused)
-    Prompts(tx).apply(prompt.id, step, owner=context.owner)
+    postponed = lifecycle.prompt_postponed(prompt, due_at, is_refused=is_refused)
+    Prompts(tx).save(prompt, postponed, owner=context.owner)
     Prompts(tx).part(prompt)
 
 
@@ -85,14 +87,14 @@ def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt, *, answ
     ``answered``: the service has answered with an error.
     """
     now, is_follow_up = context.clock(), prompt.kind is PromptKind.FOLLOW_UP
-    Prompts(tx).apply(prompt.id, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
-    if is_follow_up:
-        _poll_for_a_while(context, tx, prompt.job)
-        job = Jobs(tx).known(prompt.job)
-        if job.state.is_open:  # the end of the running iteration may be that of this follow-up
-            Jobs(tx).update(prompt.job, also_asked=lifecycle.with_asker(job, prompt.asked_by))
+    Prompts(tx).save(prompt, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
+    job = Jobs(tx).lock(prompt.job)
+    if not is_follow_up:
+        Jobs(tx).save(job, lifecycle.unconfirmed(job))
+    elif job.state.is_open:  # the end of the running iteration may be that of this follow-up
+        Jobs(tx).save(job, lifecycle.with_asker(lifecycle.not_queued(job), prompt.asked_by))
     else:
-        Jobs(tx).apply(prompt.job, lifecycle.unconfirmed(Jobs(tx).known(prompt.job)))
+        _poll_for_a_while(context, tx, job)
     job = redraw_face(tx, prompt.job, now)
     question = messages.unconfirmed(job, prompt.id, prompt.asked_by, is_follow_up, answered=answered)
     say(tx, job, _question(prompt), question, now)
@@ -122,13 +124,11 @@ def tell_behind_unconfirmed(tx: Transaction, job: TrackedJob, waiting: Prompt, n
         say(tx, job, f"behind:{waiting.asked_by}", message, now)
 
 
-def _poll_for_a_while(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:
+def _poll_for_a_while(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Poll an ended job for a while: an unconfirmed follow-up may have arrived, or the job may be lost."""
-    Jobs(tx).leave_queue(number)
-    if not Jobs(tx).known(number).state.is_open:
-        quiet, soon = context.timeouts.quiet_seconds, context.pace.min_seconds
-        # Takes the lease from a poll that runs for an earlier unconfirmed follow-up.
-        Jobs(tx).put_back(number, None, unconfirmed_until=context.after(quiet), poll_at=context.after(soon))
+    until, soon = context.after(context.timeouts.quiet_seconds), context.after(context.pace.min_seconds)
+    # Takes the lease from a poll that runs for an earlier unconfirmed follow-up.
+    Jobs(tx).save(job, replace(lifecycle.not_queued(job), unconfirmed_until=until, poll_at=soon))
 
 
 def refused(
@@ -142,21 +142,23 @@ def refused(
 
     ``problem``: what the error means here, if more is known than the error says.
     """
-    now, job = context.clock(), Jobs(tx).known(prompt.job)
-    Quota(tx).lock(job.project)
-    Prompts(tx).apply(prompt.id, lifecycle.prompt_refused(prompt), owner=context.owner)
-    Prompts(tx).move_up(job.project, now)
+    now, project = context.clock(), prompt.project
+    Quota(tx).lock(project)
+    Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt), owner=context.owner)
+    Prompts(tx).move_up(project, now)
+    job = Jobs(tx).lock(prompt.job)
     problem = problem or _problem(prompt, error, context.projects.entry(job.project))
     if prompt.kind is PromptKind.START:
-        Jobs(tx).apply(job.number, lifecycle.refused(job, problem.code, now))
+        Jobs(tx).save(job, lifecycle.refused(job, problem.code, now))
         job = redraw_face(tx, job.number, now)
         say(tx, job, f"refused:{prompt.id}", messages.refused(job, problem), now)
         drop_follow_ups(tx, job, now)
         return
-    Jobs(tx).leave_queue(job.number)
-    if isinstance(error, NotFound) and job.state is not JobState.GONE:
+    if isinstance(error, NotFound) and job.state is not JobState.GONE and not job.state.is_open:
         # One such answer is not enough to call the job lost.
-        _poll_for_a_while(context, tx, job.number)
+        _poll_for_a_while(context, tx, job)
+    else:
+        Jobs(tx).save(job, lifecycle.not_queued(job))
     job = redraw_face(tx, job.number, now)
     say(tx, job, f"refused:{prompt.id}", messages.follow_up_refused(prompt.asked_by, problem), now)
 
@@ -168,7 +170,7 @@ def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told:
     """
     for waiting in Prompts(tx).unsettled_of(job.number):
         if waiting.kind is PromptKind.FOLLOW_UP:
-            Prompts(tx).apply(waiting.id, lifecycle.prompt_refused(waiting))
+            Prompts(tx).save(waiting, lifecycle.prompt_refused(waiting))
             message = messages.follow_up_refused(waiting.asked_by, problems.job_not_started())
             if is_told:
                 say(tx, job, f"refused:{waiting.id}", message, now)

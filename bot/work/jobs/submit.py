@@ -53,7 +53,7 @@ from bot.work.jobs.service_health import (
     service_failed,
 )
 from bot.work.jobs.settle_prompt import accepted, back_to_waiting, refused, unconfirmed
-from bot.work.jobs.thread import redraw_face
+from bot.work.jobs.thread import show_wait
 from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
@@ -114,12 +114,9 @@ def _set_times(context: WorkerContext, tx: Transaction, left: Sequence[Queued], 
         if not is_shown and waiting.due_at > now:
             continue
         has_moved = True
-        Prompts(tx).update(
-            waiting.id, was=PromptState.WAITING, due_at=min(until, now + QUOTA_PERIOD), in_queue=True
-        )
+        Prompts(tx).put_in_queue(waiting.id, min(until, now + QUOTA_PERIOD))
         if is_shown:
-            Jobs(tx).update(waiting.job, queue_until=until, queue_why=QueueWhy.LIMIT, queue_before=before)
-            redraw_face(tx, waiting.job, now)
+            show_wait(tx, waiting.job, until, QueueWhy.LIMIT, now, before)
         if not waiting.in_queue:
             context.count("prompts", "queued")
     return has_moved
@@ -232,7 +229,7 @@ def _write_error(
             due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
             back_to_waiting(context, tx, prompt, due_at)
             if prompt.attempts >= 3:
-                _show_wait(tx, prompt, due_at, QueueWhy.SERVICE, now)
+                show_wait(tx, prompt.job, due_at, QueueWhy.SERVICE, now)
         case Unauthorized() | Forbidden() if prompt.sent_at and Prompts(tx).took_any_since(
             project, prompt.sent_at
         ):
@@ -246,7 +243,7 @@ def _write_error(
             wait_seconds = back_off_seconds(prompt.attempts, context.chance(), first=30.0, cap=600.0)
             due_at = context.after(wait_seconds)
             back_to_waiting(context, tx, prompt, due_at)
-            _show_wait(tx, prompt, due_at, None, now)
+            show_wait(tx, prompt.job, due_at, None, now)
         case NotFound() if knows_job:
             refused(context, tx, prompt, error, problems.follow_up_not_taken())
         case Unauthorized() | Forbidden() | NotConfigured() | NotFound() | Rejected() | InvalidArgument():
@@ -270,9 +267,3 @@ def _wait_for_quota(
         frees = frees_at(Prompts(tx).uses(project, now), 0)
         until = min(frees or now + UNKNOWN_WAIT, now + 15 * UNKNOWN_WAIT)
     Quota(tx).mark_exhausted(project, max(until, context.after(1.0)))
-
-
-def _show_wait(tx: Transaction, prompt: Prompt, until: datetime, why: QueueWhy | None, now: datetime) -> None:
-    """Show in the job's face until when and why a prompt waits."""
-    Jobs(tx).update(prompt.job, queue_until=until, queue_why=why)
-    redraw_face(tx, prompt.job, now)

@@ -6,12 +6,13 @@ Each message has a key of its own, so that it is sent once. All wait until the f
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from datetime import datetime
 
 from bot.messages import face as faces
 from bot.messages import jobs as messages
 from bot.model.ids import JobNumber, Message
-from bot.model.jobs import JobState, TrackedJob
+from bot.model.jobs import JobState, QueueWhy, TrackedJob
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.previews import PreviewsWanted
 from bot.model.quota import frees_at
@@ -67,6 +68,20 @@ def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob
     message = faces.redrawn(face, posted_plain=Outbox(tx).face_is_plain(number))
     _edit(tx, job, None, message, now)
     return job
+
+
+def show_wait(
+    tx: Transaction,
+    number: JobNumber,
+    until: datetime,
+    why: QueueWhy | None,
+    now: datetime,
+    before: int | None = None,
+) -> None:
+    """Show in a job's face until when and why its prompt waits, and how many go first."""
+    job = Jobs(tx).lock(number)
+    Jobs(tx).save(job, replace(job, queue_until=until, queue_why=why, queue_before=before))
+    redraw_face(tx, number, now)
 
 
 def overtake(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
@@ -132,12 +147,11 @@ def face_link(context: Context, job: TrackedJob) -> str | None:
     return context.permalink(job.thread, job.root_ts)
 
 
-def link_from_earlier(context: Context, tx: Transaction, number: JobNumber) -> None:
+def link_from_earlier(context: Context, tx: Transaction, job: TrackedJob) -> None:
     """Link to a job from the thread of the job that it runs again, unless both stand in one thread."""
-    job = Jobs(tx).known(number)
     earlier = Jobs(tx).get(job.again_of) if job.again_of is not None else None
     if earlier is None or earlier.thread in (None, job.thread) or earlier.is_forgotten:
         return
     if job.root_ts is not None:
         message = messages.run_again_as(job, face_link(context, job))
-        say(tx, earlier, f"again:{number}", message, context.clock())
+        say(tx, earlier, f"again:{job.number}", message, context.clock())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import replace
 from typing import TypeVar, assert_never
 
 import structlog
@@ -88,19 +89,19 @@ async def _outcome(context: WorkerContext, delivery: Delivery) -> Callable[[Tran
 def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts: MessageTs | None) -> None:
     """Write that a delivery was sent, and what follows from it."""
     what = delivery.what
-    face_of = what.job if what.kind is DeliveryKind.ROOT else None
-    if face_of is not None:
-        Jobs(tx).lock([face_of])  # before the delivery, as everybody does who changes a job and says so
+    job = None
+    if what.kind is DeliveryKind.ROOT and what.job is not None:
+        job = Jobs(tx).lock(what.job)  # before the delivery, as everybody does who changes a job and says so
     if what.kind is DeliveryKind.EDIT:
         Outbox(tx).remove(delivery, owner=context.owner)
         return
-    Outbox(tx).settle(delivery, lifecycle.delivered(context.clock(), ts), owner=context.owner)
-    if face_of is not None:
-        Jobs(tx).update(face_of, root_ts=ts)
+    Outbox(tx).save(delivery, lifecycle.delivered(delivery, context.clock(), ts), owner=context.owner)
+    if job is not None:
+        job = Jobs(tx).save(job, replace(job, root_ts=ts))
         if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:
             # Slack has given up on replies of which the bot could not tell that they are for it.
             Conversations(tx).read_thread(what.channel, ts, context.clock())
-        link_from_earlier(context, tx, face_of)
+        link_from_earlier(context, tx, job)
     if what.subscription is not None:
         posted(context, tx, delivery)
 

@@ -43,8 +43,8 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         # Before any other row, as when somebody withdraws the job, which may happen at this moment.
         Quota(tx).lock(job.project)
         Prompts(tx).lock_of(job.number)
-        job = Jobs(tx).get_locked(job.number)
-    Outbox(tx).settle(delivery, lifecycle.delivery_dead(what, now, code), owner=context.owner)
+        job = Jobs(tx).lock(job.number)
+    Outbox(tx).save(delivery, lifecycle.delivery_dead(delivery, now, code), owner=context.owner)
     if job is not None and is_face:
         _refuse_job(context, tx, job, why, code)
     elif job is not None and what.kind is DeliveryKind.REPLY:
@@ -71,13 +71,13 @@ def _refuse_job(context: WorkerContext, tx: Transaction, job: TrackedJob, why: N
     Outbox(tx).dead_letter_thread(job.number, code, now)
     if job.state is not JobState.WAITING:
         return  # withdrawn meanwhile, so there is nothing to refuse or to tell
-    Jobs(tx).apply(job.number, lifecycle.refused(job, JobProblem.SLACK_REFUSED, now))
+    Jobs(tx).save(job, lifecycle.refused(job, JobProblem.SLACK_REFUSED, now))
     drop_follow_ups(tx, job, now)
     prompt = Prompts(tx).starting(job.number)
     if prompt is None:
         raise LookupError(f"job {job.number} has no prompt")
-    url = Prompts(tx).response_url(prompt.id)
-    Prompts(tx).apply(prompt.id, lifecycle.prompt_refused(prompt))
+    url = prompt.response_url
+    Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt))
     key, message = f"job:{job.number}:cannot_post", say.cannot_post(why, context.bot_name, job.text)
     note = NewDelivery.private(key, job.channel, job.requester, message, job=job.number, response_url=url)
     Outbox(tx).add(note, now)
@@ -165,8 +165,9 @@ def _retry(
     context: WorkerContext, tx: Transaction, delivery: Delivery, seconds: float, *, plain: bool = False
 ) -> None:
     """Try a delivery again later that certainly had no effect."""
-    step = lifecycle.delivery_postponed(context.after(seconds), plain=delivery.plain or plain)
-    Outbox(tx).settle(delivery, step, owner=context.owner)
+    due_at = context.after(seconds)
+    postponed = lifecycle.delivery_postponed(delivery, due_at, plain=delivery.plain or plain)
+    Outbox(tx).save(delivery, postponed, owner=context.owner)
     if plain and delivery.what.kind is DeliveryKind.ROOT and delivery.what.job is not None:
         # An edit that waits for the face was drawn with rich text, which the plain face does not have.
         redraw_face(tx, delivery.what.job, context.clock())
@@ -181,6 +182,6 @@ def _look_later(context: WorkerContext, tx: Transaction, delivery: Delivery, ask
     pause_seconds = back_off_seconds(
         delivery.attempts, 1.0, first=context.timeouts.doubt_seconds, cap=_MOST_PAUSE_SECONDS
     )
-    step = lifecycle.delivery_unclear(context.after(max(pause_seconds, asked_seconds)))
-    Outbox(tx).settle(delivery, step, owner=context.owner)
+    look_at = context.after(max(pause_seconds, asked_seconds))
+    Outbox(tx).save(delivery, lifecycle.delivery_unclear(delivery, look_at), owner=context.owner)
     log.warning("delivery_unconfirmed", delivery=delivery.id, attempts=delivery.attempts)

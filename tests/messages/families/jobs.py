@@ -84,7 +84,6 @@ def samples() -> Mapping[str, object]:
         "preview: an address that is no link": ends(job(), preview=preview(url="http://preview.example")),
         "preview: the prompt that mends it": previews.to_fix(preview(log="one\ntwo")),
         "preview: none came": previews.none_came(job()),
-        "preview: waits": previews.waits(job(), NOW),
         "reminder": jobs.reminder(job(), PERMALINK, DAYS),
         "reminder of one that the bot sees, to reviewers": jobs.reminder(
             job(pull_request=SEEN), None, DAYS, [Reviewer(BEN), Reviewer("S0TEAM")]

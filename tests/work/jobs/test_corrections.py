@@ -48,9 +48,9 @@ async def test_an_edit_while_a_worker_prepares_the_prompt_is_not_lost(office: Of
     ts = await office.hears(f"{AT_BOT} Add a page")
     [claimed] = await office.store.write(lambda tx: Prompts(tx).claim_new(office.context.claimer(), 5))
     await office.corrects(ts, f"{AT_BOT} Add two pages")
-    step = lifecycle.prompt_prepared(claimed, "Add a page")
+    prepared = lifecycle.prompt_prepared(claimed, "Add a page")
     with pytest.raises(LeaseLost):
-        await office.store.write(lambda tx: Prompts(tx).apply(claimed.id, step, owner="one"))
+        await office.store.write(lambda tx: Prompts(tx).save(claimed, prepared, owner="one"))
     await office.settle()
     assert office.sent() == ["Add two pages"]
 
@@ -63,11 +63,11 @@ async def test_a_worker_that_claims_an_edited_prompt_anew_does_not_write_what_it
     claimer, number = office.context.claimer(), PromptId(1)
     read = await office.store.read(lambda tx: Prompts(tx).get(number))
     assert read is not None
-    step = lifecycle.prompt_prepared(read, "Add a page")
+    prepared = lifecycle.prompt_prepared(read, "Add a page")
     await office.corrects(ts, f"{AT_BOT} Add two pages")
     await office.store.write(lambda tx: Prompts(tx).claim_new(claimer, 5))
     with pytest.raises(LeaseLost):
-        await office.store.write(lambda tx: Prompts(tx).apply(number, step, owner=claimer.owner))
+        await office.store.write(lambda tx: Prompts(tx).save(read, prepared, owner=claimer.owner))
     office.limit(100)
     await office.pass_time(3_700)
     assert office.sent()[-1] == "Add two pages"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
 from tests.services import LINK, PREVIEW
@@ -237,24 +235,3 @@ async def test_a_branch_that_the_service_does_not_know_takes_no_previews_from_ot
     await talk.time.passes(60)
     await talk.finished("Add another page")
     assert offered(talk, 2) == ["Preview"]
-
-
-async def test_the_sixth_of_a_minute_waits_for_the_next_and_who_pressed_is_told(talk: Talk) -> None:
-    await starts(talk)
-    for number in range(2, 7):
-        await talk.finished(f"Add page {number}")
-    talk.service.build = BUILT
-    began_at = talk.time.at
-    for number in range(1, 6):
-        await talk.ana.presses("Preview", on=end(talk, number))
-    assert talk.ana.reads() == []
-    await talk.ana.presses("Preview", on=end(talk, 6))
-    assert (
-        "The preview of Job 6 waits for its turn: the docs service begins 5 a minute" in talk.ana.reads()[0]
-    )
-    await talk.time.passes(50)
-    assert talk.service.calls.count("preview") == 5
-    await talk.time.passes(30)
-    assert talk.service.calls.count("preview") == 6
-    assert talk.time.at - began_at < timedelta(minutes=2)
-    talk.everything()

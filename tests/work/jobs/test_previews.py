@@ -11,7 +11,7 @@ from bot.model.previews import PreviewState
 from bot.store.previews import Previews
 from bot.store.retention import Retention
 from bot.store.schema import previews
-from tests.builders import ANA, BEN, rows_of
+from tests.builders import BEN, rows_of
 from tests.fakes import PREVIEW
 from tests.work.drains import deliver_due, make_previews
 from tests.work.office import Office
@@ -91,35 +91,6 @@ async def test_who_asked_for_a_preview_is_forgotten_once_it_is_there_and_the_nex
     assert offered(agent) == ["view_pull_request", "open_preview"]
     assert PREVIEW in said(agent)
     assert agent.docs.calls.count("preview") == 2
-
-
-async def test_previews_take_turns_by_person(agent: Office) -> None:
-    for number in range(2, 15):
-        await agent.finished(f"Write page {number}", user=BEN if number > 12 else ANA)
-    agent.docs.build = BUILT
-    for number in range(1, 13):
-        await agent.press("preview", str(number))
-    await agent.settle(5)
-    for number in (13, 14):
-        answer = (await agent.press("preview", str(number), user=BEN)).message
-        assert answer is not None
-        assert "waits for its turn" in answer.text
-    await agent.settle(70)
-    begun = [number for number in range(1, 15) if await state(agent, number) is not PreviewState.ASKED]
-    assert begun == [1, 2, 3, 4, 5, 6, 7, 8, 13, 14]
-    await agent.settle(130)
-    assert [await state(agent, number) for number in range(1, 15)] == [PreviewState.READY] * 14
-
-
-async def test_what_waits_for_the_minute_is_not_asked_for_where_there_are_no_previews(agent: Office) -> None:
-    for number in range(2, 7):
-        await agent.finished(f"Write page {number}")
-    agent.docs.answer_instead("preview", *[httpx.Response(403)] * 6)
-    for number in range(1, 7):
-        await agent.press("preview", str(number), user=BEN)
-    await agent.settle(75)
-    assert agent.docs.calls.count("preview") == 5
-    assert [user for _, _, user, _ in agent.slack.whispers] == [BEN] * 6
 
 
 async def test_a_build_that_goes_on_wakes_nobody(agent: Office) -> None:

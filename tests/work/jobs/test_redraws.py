@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bot.model.ids import JobNumber
 from bot.store import Transaction
-from bot.store.jobs import Jobs
 from bot.work.jobs.thread import redraw_face
+from tests.builders import set_job
 from tests.work.drains import deliver_due
 from tests.work.office import Office
 
@@ -15,7 +15,7 @@ async def test_of_two_redraws_in_one_moment_the_later_one_is_shown(office: Offic
 
     def change_twice(tx: Transaction) -> None:
         for minutes in (30, 40):
-            Jobs(tx).update(JobNumber(1), shown_minutes=minutes)
+            set_job(tx, JobNumber(1), shown_minutes=minutes)
             redraw_face(tx, JobNumber(1), office.clock())
 
     await office.store.write(change_twice)

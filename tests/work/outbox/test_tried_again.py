@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bot.model import lifecycle
 from bot.slack.client import refused
 from bot.store.outbox import Outbox
 from tests.work.office import Office
@@ -13,8 +12,7 @@ async def retry(office: Office) -> None:
     [letter] = [
         each for each in await office.store.read(lambda tx: Outbox(tx).dead_letters(10)) if each.can_go
     ]
-    step = lifecycle.delivery_retried(office.clock())
-    assert await office.store.write(lambda tx: Outbox(tx).retry_dead_letter(letter.number, step))
+    assert await office.store.write(lambda tx: Outbox(tx).retry_dead_letter(letter.number, office.clock()))
     await office.settle()
 
 
