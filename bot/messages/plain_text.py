@@ -10,6 +10,7 @@ import io
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 
 _HIDING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 """Bidirectional classes of what changes the order of a text. https://www.unicode.org/reports/tr9/"""
@@ -70,6 +71,7 @@ def _few(text: str, marks: Collection[str]) -> Iterator[str]:
             yield sign
 
 
+@lru_cache(4_096)
 def _shown(sign: str) -> str:
     """Return what is shown instead of a character that is not part of an emoji."""
     category = unicodedata.category(sign)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from math import log
 from typing import NamedTuple
@@ -137,6 +137,7 @@ def classify(text: str, door: Door, learned: Learned | None = None) -> Intent:
     return Intent.TALK if learned.talk.odds(text) > doubt else Intent.INSTRUCTION
 
 
+@lru_cache(1)  # a command asks three times in a row
 def exact(text: str) -> Intent | None:
     """Return the exact kind of the whole text; None if it has none."""
     if len(text) > LONGEST:
