@@ -17,7 +17,7 @@ from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, ProjectId, 
 from bot.model.jobs import JobState
 from bot.model.projects import Projects
 from bot.store import Store
-from bot.store.schema import jobs as jobs_table
+from bot.store.job_tables import jobs as jobs_table
 from bot.work.context import WorkerContext
 from bot.work.ports import Messenger
 

@@ -54,7 +54,7 @@ from bot.slack.listeners import SlackApp, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.store import Store
-from bot.store.database import Database, ServerClock
+from bot.store.database import CONNECTIONS, Database, ServerClock
 from bot.store.heartbeats import Heartbeats
 from bot.store.migrate import migrate
 from bot.store.queues import Due
@@ -145,7 +145,7 @@ async def running_bot(
         log.warning("settings", about=warning)
     async with AsyncExitStack() as stack:
         stack.enter_context(running_alone(sqlite_file(settings.sqlalchemy_url)))
-        store = open_store(settings)
+        store = open_store(settings.sqlalchemy_url, settings.database_connections)
         stack.push_async_callback(store.close)
         await migrate(store.database)
         machine_clock, clock = clock or utc_now, clock or await _clock_of(store)
@@ -266,7 +266,7 @@ async def held_bot(
     """Yield a bot for tests until the block ends. ``store`` is used in place of a new one, and closed."""
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
     async with AsyncExitStack() as stack:
-        store = store or open_store(settings)
+        store = store or open_store(settings.sqlalchemy_url, settings.database_connections)
         stack.push_async_callback(store.close)
         await migrate(store.database)
         metrics = Metrics()
@@ -296,9 +296,12 @@ async def migrate_database(settings: Settings) -> None:
         await database.close()
 
 
-def open_store(settings: Settings) -> Store:
-    """Open the store of the database in the settings. A closed store opens again when it is used."""
-    return Store.open(settings.sqlalchemy_url, settings.database_connections)
+def open_store(url: str, connections: int = CONNECTIONS) -> Store:
+    """Open the store at a SQLAlchemy URL, with the tables, queues and retention rules of every subject.
+
+    A closed store opens again when it is used.
+    """
+    return Store.open(url, connections)
 
 
 async def _clock_of(store: Store) -> Clock:

@@ -27,7 +27,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from bot.model.quota import back_off_seconds
 from bot.store import DatabaseTrouble
 from bot.store.database import explain
-from bot.store.queues import Due, Queue
+from bot.store.queues import Due
 from bot.work.writing import cancel, wait_for_ends
 
 log = structlog.get_logger(__name__)
@@ -46,7 +46,7 @@ class Worker:
     """Claims rows: as many as this at most, and none of these groups."""
     work: Callable[[Any], Awaitable[object]]
     """Works on one row and settles it. Returns True if the next row may be claimed at once."""
-    queue: Queue | None = None
+    queue: str | None = None
     every_seconds: float = 0.0
     places: int = 100
     """How many rows may be under way."""

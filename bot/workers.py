@@ -10,7 +10,6 @@ from typing import Any
 from bot.commands.catalogue import take_message
 from bot.store.database import ServerClock
 from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
-from bot.store.queues import Queue
 from bot.work.context import WorkerContext
 from bot.work.jobs.decisions import remind
 from bot.work.jobs.missed import catch_up, claim_unread, forget_conversations
@@ -37,46 +36,46 @@ def queue_workers(context: WorkerContext) -> list[Worker]:
     """Return the worker of each queue."""
     project = attrgetter("project")
 
-    def worker(queue: Queue, name: str, claim: Claim, work: Work, **options: Any) -> Worker:
+    def worker(queue: str, name: str, claim: Claim, work: Work, **options: Any) -> Worker:
         return Worker(name, partial(claim, context), partial(work, context), queue, **options)
 
     return [
-        worker(Queue.REQUESTS, "prepare", claim_new, prepare, key=attrgetter("id"), places=200),
+        worker("requests", "prepare", claim_new, prepare, key=attrgetter("id"), places=200),
         worker(
-            *(Queue.PROMPTS, "submit", claim_prompts, submit),
+            *("prompts", "submit", claim_prompts, submit),
             key=attrgetter("id"),
             group=project,
             places_of_group=10,
         ),
-        worker(Queue.ABANDONED, "abandoned", claim_abandoned, settle_abandoned, key=attrgetter("id")),
+        worker("abandoned", "abandoned", claim_abandoned, settle_abandoned, key=attrgetter("id")),
         worker(
-            *(Queue.POLLS, "poll", claim_polls, poll),
+            *("polls", "poll", claim_polls, poll),
             key=attrgetter("number"),
             places=500,
             group=project,
             places_of_group=200,
         ),
-        worker(Queue.LOOKS, "pull requests", claim_pull_requests, look_at, key=attrgetter("job"), places=5),
-        worker(Queue.PREVIEWS, "preview", claim_previews, make_preview, key=attrgetter("job"), places=5),
+        worker("looks", "pull requests", claim_pull_requests, look_at, key=attrgetter("job"), places=5),
+        worker("previews", "preview", claim_previews, make_preview, key=attrgetter("job"), places=5),
         worker(
-            *(Queue.DELIVERIES, "deliver", claim_deliveries, deliver),
+            *("deliveries", "deliver", claim_deliveries, deliver),
             key=attrgetter("id"),
             group=attrgetter("what.channel"),
             places_of_group=10,
         ),
         worker(
-            *(Queue.SNAPSHOTS, "read", claim_snapshots, fetch_snapshot),
+            *("snapshots", "read", claim_snapshots, fetch_snapshot),
             key=attrgetter("id"),
             group=project,
             places_of_group=AT_ONCE,
         ),
-        worker(Queue.QUESTIONS, "answer", claim_questions, answer_question, key=attrgetter("id"), places=20),
+        worker("questions", "answer", claim_questions, answer_question, key=attrgetter("id"), places=20),
         worker(
-            *(Queue.UNREAD, "catch up", claim_unread, partial(catch_up, take=take_message)),
+            *("unread", "catch up", claim_unread, partial(catch_up, take=take_message)),
             key=attrgetter("id"),
             places=1,
         ),
-        alone("digest", partial(plan_digests, context), queue=Queue.DIGESTS, every_seconds=_PLAN_SECONDS),
+        alone("digest", partial(plan_digests, context), queue="digests", every_seconds=_PLAN_SECONDS),
     ]
 
 

@@ -16,10 +16,11 @@ from bot.model.outbox import Delivery
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptRequest
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
+from bot.store.job_tables import jobs, prompts
 from bot.store.jobs import Jobs
 from bot.store.outbox import Outbox
 from bot.store.prompts import Prompts
-from bot.store.schema import jobs, metadata, prompts
+from bot.store.schema import metadata
 from bot.work.access import _MAKER, Allowed
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)

@@ -14,7 +14,8 @@ import hypothesis
 import pytest
 import structlog
 
-import tests.properties  # noqa: F401 - registers the profiles
+import tests.properties
+import tests.schema  # noqa: F401 - declares the tables of all subjects
 from bot.settings import Settings
 
 if TYPE_CHECKING:

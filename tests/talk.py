@@ -150,7 +150,7 @@ def _settings(chosen: frozenset[tuple[str, str]]) -> Settings:
 @cache
 def _stores() -> list[Any]:
     """Return two stores of the one database, for a process and the next: their statements stay compiled."""
-    return [open_store(_settings(frozenset())) for _ in range(2)]
+    return [open_store(_settings(frozenset()).sqlalchemy_url) for _ in range(2)]
 
 
 async def _empty_database() -> None:

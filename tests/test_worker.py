@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from bot.store.queues import Due, Queue
+from bot.store.queues import QUEUE_TABLES, Due
 from bot.worker import Worker, Workers, alone
 from tests.limits import HANG_SECONDS
 from tests.scenarios.clocks import SetClock
 
 NOTHING = Due(frozenset(), None)
-ALL = Due(frozenset(Queue), None)
+ALL = Due(frozenset(table.queue for table in QUEUE_TABLES), None)
 
 
 def always(due: Due) -> Callable[[], Awaitable[Due]]:
@@ -77,7 +77,7 @@ class Rows:
         await self.may_end.wait()
 
     def worker(self, **options: Any) -> Worker:
-        return Worker("r", self.claim, self.work, Queue.POLLS, **options)
+        return Worker("r", self.claim, self.work, "polls", **options)
 
     async def until(self, count: int) -> None:
         """Wait until so many have begun."""
@@ -87,7 +87,7 @@ class Rows:
 
 def polling(run: Callable[[], Awaitable[int]]) -> Worker:
     """A worker on the queue of polls."""
-    return alone("r", run, queue=Queue.POLLS)
+    return alone("r", run, queue="polls")
 
 
 @asynccontextmanager
@@ -167,9 +167,7 @@ async def test_a_row_that_is_under_way_is_not_begun_again_whoever_claims_it() ->
         rows.claimed_at.append(monotonic())
         return ["same"]
 
-    each = [
-        Worker(name, claim, rows.work, Queue.POLLS, key=lambda row: row, places=9) for name in ("one", "two")
-    ]
+    each = [Worker(name, claim, rows.work, "polls", key=lambda row: row, places=9) for name in ("one", "two")]
     async with started(Workers(look_seconds=0.01), *each, due=always(ALL)):
         while len(rows.claimed_at) < 9:
             await asyncio.sleep(0.01)
@@ -185,7 +183,7 @@ async def test_a_wake_during_a_claim_is_kept() -> None:
         await may_claim.wait()
         return ()
 
-    worker = Worker("r", claim, lambda _row: asyncio.sleep(0), Queue.POLLS)
+    worker = Worker("r", claim, lambda _row: asyncio.sleep(0), "polls")
     async with started(Workers(look_seconds=3600), worker) as workers:
         await claims.get()
         workers.wake("r")
@@ -228,7 +226,7 @@ async def test_a_claim_that_fails_lets_its_worker_rest_and_no_other() -> None:
     async def fail(_limit: int, _full: Collection[str]) -> Sequence[None]:
         raise RuntimeError("no database")
 
-    broken = Worker("broken", fail, lambda _row: asyncio.sleep(0), Queue.DELIVERIES)
+    broken = Worker("broken", fail, lambda _row: asyncio.sleep(0), "deliveries")
     async with started(Workers(look_seconds=0.01), broken, polling(run), due=always(ALL)):
         for _ in range(3):
             await run.get()
@@ -284,8 +282,8 @@ async def test_rows_that_are_being_claimed_when_the_stop_begins_are_worked_on() 
 
 async def test_a_look_wakes_only_those_who_have_something_to_do() -> None:
     poll, deliver = Run(), Run()
-    looks = Looks(NOTHING, Due(frozenset({Queue.POLLS}), None))
-    each = [alone("poll", poll, queue=Queue.POLLS), alone("deliver", deliver, queue=Queue.DELIVERIES)]
+    looks = Looks(NOTHING, Due(frozenset({"polls"}), None))
+    each = [alone("poll", poll, queue="polls"), alone("deliver", deliver, queue="deliveries")]
     async with started(Workers(look_seconds=3600, least_seconds=3600), *each, due=looks) as workers:
         await looks.get()
         await asyncio.gather(poll.get(), deliver.get())  # each runs once at the start
@@ -301,8 +299,8 @@ async def test_a_worker_for_which_nothing_is_due_is_not_late_and_one_that_hangs_
         await hangs.wait()
         return 0
 
-    idle = alone("idle", Run(), queue=Queue.POLLS)
-    hanging = alone("hanging", hang, queue=Queue.DELIVERIES)
+    idle = alone("idle", Run(), queue="polls")
+    hanging = alone("hanging", hang, queue="deliveries")
     async with started(Workers(look_seconds=0.01), idle, hanging, due=looks) as workers:
         looked_at = [await looks.get() for _ in range(60)]
         assert idle.well_at >= looked_at[-2]
@@ -415,8 +413,8 @@ async def test_row_settled_as_another_worker_claims_it_is_worked_on() -> None:
         worked.set()
 
     committed = asyncio.get_running_loop().create_future()
-    first = Worker("prepare", claim_new, prepare, Queue.REQUESTS, key=str)
-    second = Worker("submit", claim_waiting, submit, Queue.PROMPTS, key=str)
+    first = Worker("prepare", claim_new, prepare, "requests", key=str)
+    second = Worker("submit", claim_waiting, submit, "prompts", key=str)
     async with started(Workers(), first, second):
         while not first.under_way:
             await asyncio.sleep(0.002)

@@ -13,7 +13,7 @@ from bot.model.access import Origin
 from bot.model.ids import is_direct_message
 from bot.model.intents import Intent, exact
 from bot.store import Transaction
-from bot.store.members import Channels
+from bot.store.channels import Channels
 from bot.work.context import Context
 
 _SHAPE = r"help(?:\s+(all))?"

@@ -18,9 +18,10 @@ from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Act
 from bot.model.quota import frees_at
 from bot.store import Transaction
+from bot.store.audit import Audit
+from bot.store.channels import Channels
 from bot.store.jobs import Jobs
 from bot.store.limits import Quota
-from bot.store.members import Audit, Channels
 from bot.store.prompts import Prompts
 from bot.store.waits import Waits
 from bot.work.access import Allowed, Readable, reads_channel

@@ -22,8 +22,9 @@ from bot.operator.rows import wait_words
 from bot.store import Transaction
 from bot.store.database import Database, explain
 from bot.store.migrate import HEAD, revision_of
-from bot.store.schema import metadata, subscriptions
+from bot.store.schema import metadata
 from bot.store.sqlite_files import is_on_network, sqlite_file
+from bot.store.visitor_tables import subscriptions
 from bot.store.waits import Waits
 
 _LEAST_BYTES = 50_000_000

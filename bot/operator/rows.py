@@ -19,11 +19,12 @@ from bot.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
 from bot.model.outbox import DeadLetter
 from bot.model.prompts import AuditRow
 from bot.store import Store, Transaction
+from bot.store.audit import Audit
 from bot.store.backup import back_up, restore
+from bot.store.job_retention import forget_job
 from bot.store.jobs import Jobs
-from bot.store.members import Audit
 from bot.store.outbox import Outbox
-from bot.store.retention import Retention, RowCounts
+from bot.store.retention import RowCounts
 from bot.store.sqlite_files import UnusableDatabase, sqlite_file
 from bot.store.waits import Waits
 from bot.work.retention import forget_person
@@ -73,7 +74,7 @@ async def forgotten(store: Store, number: JobNumber) -> str:
     """Forget a job's texts and people. Raises ValueError if there is none or it goes on."""
     if await store.read(lambda tx: Jobs(tx).get(number)) is None:
         raise ValueError(f"there is no job {number}")
-    counts = await store.forget(lambda tx: Retention(tx).forget_job(number))
+    counts = await store.forget(lambda tx: forget_job(tx, number))
     if counts is None:
         raise ValueError(f"job {number} is under way; forget it when it is over")
     return f"Forgotten of job {number}: {counted(counts)}."

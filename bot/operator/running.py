@@ -84,11 +84,11 @@ def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None =
 
 
 async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -> str | None:
-    from bot.store import Store
+    from bot.app import open_store
     from bot.store.migrate import HEAD, current
     from bot.store.sqlite_files import UnusableDatabase
 
-    store = Store.open(url)
+    store = open_store(url)
     try:
         if (await current(store.database) or "") < HEAD:
             raise UnusableDatabase(

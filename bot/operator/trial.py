@@ -18,8 +18,8 @@ from bot.settings import Settings
 from bot.slack.client import SlackClient, answered, open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble, Store
+from bot.store.audit import Audit
 from bot.store.database import explain
-from bot.store.members import Audit
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 
 _MOST_WAIT_SECONDS = 30.0

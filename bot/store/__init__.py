@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.store.columns import Transaction
 from bot.store.leases import Claimer, LeaseLost
+from bot.store.schema import Transaction
 from bot.store.store import AlreadyStored, DatabaseTrouble, Store
 
 __all__ = ["AlreadyStored", "Claimer", "DatabaseTrouble", "LeaseLost", "Store", "Transaction"]

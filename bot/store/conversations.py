@@ -9,10 +9,10 @@ from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select, 
 
 from bot.model.access import Origin, Unread, time_of, ts_at
 from bot.model.ids import ChannelId, MessageTs, is_direct_message
-from bot.store.columns import Repository, UtcDateTime, insert_unless_there
+from bot.store.job_tables import conversations, jobs
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, claiming
-from bot.store.queues import UNREAD
-from bot.store.schema import conversations, jobs
+from bot.store.queues import QueueTable
+from bot.store.schema import Repository, UtcDateTime, insert_unless_there
 
 MISSED_FOR = timedelta(days=1)
 """Older messages are not taken, and jobs that ended earlier are not read again."""
@@ -26,6 +26,8 @@ _TIMELINE = ""
 """In place of a thread: the messages of a channel outside of threads."""
 _c = conversations.c
 
+UNREAD = QueueTable("unread", conversations, None, _c.due_at)
+"""Conversations to be read again after an outage."""
 _NEWEST = select(_c.id).where(UNREAD.waits, UNREAD.is_free).order_by(_c.missed_since.desc()).limit(1)
 _CLAIM = claiming(conversations, candidates=_NEWEST, still=UNREAD.waits)
 _UNTIL: BindParameter[datetime] = bindparam("until", type_=UtcDateTime)

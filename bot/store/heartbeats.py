@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import Column, Table, func, select
 
-from bot.store.columns import Repository, UtcDateTime, insert_unless_there
-from bot.store.schema import heartbeats
+from bot.store.schema import Id, Repository, UtcDateTime, insert_unless_there, metadata
 
+heartbeats = Table(
+    "heartbeats",
+    metadata,
+    Column("process", Id(80), primary_key=True),
+    # Empty for a process without workers.
+    Column("beat_at", UtcDateTime),
+    Column("tried_at", UtcDateTime),
+)
 BEAT_SECONDS = 20.0
 GONE_AFTER = timedelta(seconds=2.5 * BEAT_SECONDS)
 """A process whose last heartbeat is older was killed, or cannot write to the database."""

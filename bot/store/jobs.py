@@ -35,12 +35,13 @@ from bot.model.jobs import (
 )
 from bot.model.prompts import JobRequest
 from bot.model.quota import MAY_NOT_WRITE
-from bot.store.columns import changed, reader
+from bot.store.audit import write_job_end
+from bot.store.job_tables import SEEN, back_offs, channels, jobs, prompts, pull_requests
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, is_ahead
-from bot.store.members import write_job_end
-from bot.store.queues import POLLS
-from bot.store.schema import SEEN, back_offs, channels, jobs, prompts, pull_requests
+from bot.store.queues import QueueTable
+from bot.store.schema import changed, reader
 
+POLLS = QueueTable("polls", jobs, None, jobs.c.poll_at)
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 _OPEN = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
 _OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c.root_ts.is_not(None))

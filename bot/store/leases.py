@@ -43,7 +43,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.dml import ReturningUpdate
 from sqlalchemy.sql.functions import FunctionElement
 
-from bot.store.columns import AnyTable, Due, Repository, UtcDateTime, update_one
+from bot.store.schema import AnyTable, Due, Repository, UtcDateTime, update_one
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""

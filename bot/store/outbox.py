@@ -8,11 +8,28 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import partial
 
-from sqlalchemy import ColumnElement, String, and_, bindparam, case, exists, or_, select, true
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ColumnElement,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Table,
+    and_,
+    bindparam,
+    case,
+    exists,
+    or_,
+    select,
+    text,
+    true,
+)
 from sqlalchemy.engine import RowMapping
 
 from bot.model.access import Origin, message_key
-from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs, can_be_id
+from bot.model.ids import ChannelId, DeliveryId, JobNumber, Message, MessageTs, can_be_id
 from bot.model.jobs import JobState
 from bot.model.outbox import (
     PACED,
@@ -26,7 +43,7 @@ from bot.model.outbox import (
 )
 from bot.model.paces import calls_of
 from bot.model.prompts import PromptKind
-from bot.store.columns import Repository, changed, insert_unless_there, reader, update_one
+from bot.store.job_tables import jobs, prompts
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -41,7 +58,74 @@ from bot.store.leases import (
     readable,
     unclaimed,
 )
-from bot.store.schema import deliveries, jobs, prompts
+from bot.store.queues import QueueTable
+from bot.store.schema import (
+    Channel,
+    Choice,
+    Due,
+    Id,
+    Note,
+    Owner,
+    Repository,
+    Secret,
+    UserJson,
+    UtcDateTime,
+    changed,
+    if_set,
+    insert_unless_there,
+    lease,
+    metadata,
+    reader,
+    update_one,
+)
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("seq", Integer, primary_key=True, autoincrement=True),
+    Column("id", Id(40), nullable=False, unique=True),
+    Column("key", Id(400), nullable=False, unique=True),
+    Column("kind", Choice(DeliveryKind), nullable=False),
+    Column("state", Choice(DeliveryState), nullable=False),
+    Column("job", Integer, ForeignKey("jobs.number")),
+    Column("channel", Channel(40), nullable=False),
+    Column("user", Owner(40)),
+    # Empty once the delivery is settled.
+    Column("message", UserJson(Message)),
+    Column("message_ts", Id(40)),
+    Column("reaction", Id(80)),
+    Column("response_url", Secret),
+    Column("plain", Boolean, nullable=False, server_default=text("false")),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("due_at", Due(minutes=11), nullable=False),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    *lease(),
+    Column("posted_ts", Id(40)),
+    Column("error", Note),
+    Column("settled_at", UtcDateTime),
+    Column("subscription", Integer),
+    Column("question", Integer),
+    Column("edits", Id(400)),
+    Index("ix_deliveries_state", "state", "due_at"),
+    Index("ix_deliveries_job", "job", "state"),
+    Index("ix_deliveries_channel", "channel", "state"),
+    if_set("ix_deliveries_settled_at", "settled_at"),
+    # A delivery with a lease is being sent, so a process that stops has none to free, and need not look.
+    info={"is_long": True},
+)
+
+# No longer used, since each process keeps Slack's paces in memory. A migration may drop it one release later.
+paces = Table(
+    "paces",
+    metadata,
+    # A channel, or a method of Slack's Web API.
+    Column("subject", Id(40), primary_key=True),
+    Column("free_at", UtcDateTime, nullable=False),
+)
+
+DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.PENDING, deliveries.c.due_at)
+ABANDONED_DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.SENDING, None)
+UNCLEAR_DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.UNCLEAR, deliveries.c.due_at)
 
 THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
 OPEN = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.UNCLEAR)
@@ -49,6 +133,11 @@ _IN_THREAD = (*THREAD_POSTS, DeliveryKind.EDIT)
 _END = ":end"
 """The last part of the keys of replies that tell the end of an iteration."""
 _MOST_READY = 500
+
+
+def is_being_delivered(belongs_to: ColumnElement[int], key: ColumnElement[int]) -> ColumnElement[bool]:
+    """Return the condition that a delivery which belongs to the row with this key is under way."""
+    return exists().where(belongs_to == key, deliveries.c.state.in_(OPEN))
 
 
 def waits_in_thread() -> ColumnElement[bool]:

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from bot.model.ids import JobNumber, ProjectId
 from bot.model.previews import Preview
-from bot.store.columns import changed, insert_unless_there, reader
+from bot.store.job_tables import limits, previews
 from bot.store.leases import FREE, Claimer, Rows
 from bot.store.limits import Quota
-from bot.store.queues import PREVIEWS
-from bot.store.schema import limits, previews
+from bot.store.queues import QueueTable
+from bot.store.schema import changed, insert_unless_there, reader
 
+PREVIEWS = QueueTable("previews", previews, None, previews.c.due_at)
 _CLAIM_DUE = PREVIEWS.claiming()
 
 

@@ -15,7 +15,8 @@ from bot.model.jobs import JobState, QueueWhy, TakeThread
 from bot.model.projects import Project
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptState
 from bot.model.quota import QUOTA_PERIOD, Queued, Use
-from bot.store.columns import changed, reader, update_one
+from bot.store.audit import write_prompt_end
+from bot.store.job_tables import audit, back_offs, jobs, prompts
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -26,14 +27,44 @@ from bot.store.leases import (
     claiming,
     has_passed,
     held,
+    is_ahead,
     one_of,
     unclaimed,
 )
 from bot.store.limits import SKEW
-from bot.store.members import write_prompt_end
-from bot.store.queues import ABANDONED_PROMPTS, NEW_PROMPTS, UNSETTLED, WAITING_PROMPTS
-from bot.store.schema import audit, jobs, prompts
+from bot.store.queues import QueueTable
+from bot.store.schema import changed, reader, update_one
 
+UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
+
+
+def is_behind() -> ColumnElement[bool]:
+    """Return the condition that an earlier prompt of the job is not settled."""
+    earlier = prompts.alias("earlier")
+    return exists().where(
+        earlier.c.job == prompts.c.job, earlier.c.id < prompts.c.id, one_of(earlier.c.state, UNSETTLED)
+    )
+
+
+def _sendable() -> ColumnElement[bool]:
+    """Return the condition that a waiting prompt waits for nothing but its time and the quota.
+
+    Its job's face has been posted or its service id is known, the job has no earlier unsettled prompt, and
+    the project has no back-off. A follow-up behind an unconfirmed first prompt waits for a person.
+    """
+    has_face = and_(prompts.c.kind == PromptKind.START, jobs.c.root_ts.is_not(None))
+    ready = exists().where(jobs.c.number == prompts.c.job, or_(has_face, jobs.c.service_id.is_not(None)))
+    backing_off = exists().where(back_offs.c.project == prompts.c.project, is_ahead(back_offs.c.until))
+    return and_(~is_behind(), ready, ~backing_off)
+
+
+NEW_PROMPTS = QueueTable("requests", prompts, PromptState.NEW, prompts.c.due_at)
+"""Prompts as Slack sent them."""
+WAITING_PROMPTS = QueueTable(
+    "prompts", prompts, PromptState.WAITING, prompts.c.due_at, _sendable(), back_offs.c.until
+)
+ABANDONED_PROMPTS = QueueTable("abandoned", prompts, PromptState.SENDING, None)
+"""Prompts that a process was sending when it died."""
 _to_queued = reader(
     Queued,
     prompts,

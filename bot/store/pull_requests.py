@@ -11,11 +11,13 @@ from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, select
 from bot.model.ids import JobNumber
 from bot.model.jobs import TrackedJob
 from bot.model.pull_requests import SeenPullRequest, WatchedPullRequest
-from bot.store.columns import UtcDateTime, insert_unless_there, reader
+from bot.store.job_tables import pull_requests as rows
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, claiming_oldest
-from bot.store.queues import LOOKS
-from bot.store.schema import pull_requests as rows
+from bot.store.queues import QueueTable
+from bot.store.schema import UtcDateTime, insert_unless_there, reader
 
+LOOKS = QueueTable("looks", rows, None, rows.c.look_at)
+"""Pull requests to be polled."""
 _CLAIM_DUE = claiming(
     rows,
     candidates=select(rows.c.job)

@@ -22,10 +22,9 @@ from bot.model.questions import (
     WeeklyTime,
 )
 from bot.model.visitors import Snapshot
-from bot.store.columns import insert_unless_there, reader
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, has_passed, readable
-from bot.store.queues import QUESTIONS
-from bot.store.schema import questions, subscriptions
+from bot.store.schema import insert_unless_there, reader
+from bot.store.visitor_tables import QUESTIONS, questions, subscriptions
 
 _PEOPLE_FIRST = (questions.c.kind.desc(), questions.c.id)
 _CLAIM = claiming(

@@ -1,37 +1,46 @@
-"""The tables. ``migrations/`` makes them."""
+"""The metadata on which each subject declares its tables, types of columns, and access to single rows.
+
+A column's type says what it is, how it is read, and whether its row keeps it for ever. `String`, `Text` and
+`JSON` say nothing of that, so a test refuses them in a table. Each statement is built once and executed with
+values, because building takes longer than running it.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Date, ForeignKey, Index, Integer, MetaData, Table, text
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
-from bot.model.access import Access
-from bot.model.ids import Message, SnapshotId
-from bot.model.jobs import About, Earlier, JobState, QueueWhy, Review, SharedFile, TakeThread
-from bot.model.misses import Source, Words
-from bot.model.outbox import DeliveryKind, DeliveryState
-from bot.model.previews import PreviewState
-from bot.model.prompts import Act, PromptKind, PromptState
-from bot.model.pull_requests import SeenPullRequest
-from bot.model.questions import QuestionKind, QuestionState, SubscriptionState, VisitorsQuery
-from bot.model.quota import LONGEST_BACK_OFF
-from bot.model.visitors import SnapshotState
-from bot.store.columns import (
-    Channel,
-    Choice,
-    Due,
-    Id,
-    Json,
-    Note,
-    Owner,
-    People,
-    Person,
-    Secret,
-    UserJson,
-    UserText,
-    UtcDateTime,
-    lease,
+from pydantic import SecretStr, TypeAdapter
+from sqlalchemy import (
+    JSON,
+    Column,
+    ColumnElement,
+    DateTime,
+    Index,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    Update,
+    delete,
+    insert,
+    update,
 )
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.engine import Connection, Dialect, RowMapping
+from sqlalchemy.sql.dml import ReturningDelete, ReturningInsert
 
+if TYPE_CHECKING:
+    from sqlalchemy.sql.base import ReadOnlyColumnCollection
+
+AnyTable: TypeAlias = Table["ReadOnlyColumnCollection[str, Column[object]]"]
+"""Any of the tables, for functions that work with several."""
+Record = TypeVar("Record")
 metadata = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_name)s",
@@ -40,9 +49,222 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+"""The tables of all subjects: `app.py` imports every subject, and ``migrate`` creates the tables."""
 
 
-def _if_set(name: str, *columns: str) -> Index:
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware datetime, stored in UTC. SQLite stores no time zones, so they are removed and added again."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the time in UTC, without a zone on SQLite. Raises ValueError for a naive time."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone cannot be stored")
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[datetime | None], object] | None:
+        """Return the processor of a value. SQLite gets the text that SQLAlchemy would make, only sooner."""
+        if dialect.name != "sqlite":
+            return super().bind_processor(dialect)
+
+        def process(value: datetime | None) -> str | None:
+            stored = self.process_bind_param(value, dialect)
+            return None if stored is None else stored.isoformat(" ", "microseconds")
+
+        return process
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Return the stored time as an aware time in UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Due(UtcDateTime):
+    """A time until which something waits. It is never written further ahead than ``longest``.
+
+    A time that lies further ahead was written by a clock that was ahead, and counts as passed.
+    """
+
+    cache_ok = True
+
+    def __init__(self, **longest: float) -> None:
+        super().__init__()
+        self.longest = timedelta(**longest)
+
+
+class Forgotten:
+    """Taken out of a row when the row is forgotten."""
+
+
+class Id(String):
+    """A key, an id or a name of the bot's, Slack's or the service's. It stays."""
+
+
+class Channel(Id):
+    """A channel of Slack's."""
+
+
+class Person(Id, Forgotten):
+    """Somebody whom a row names."""
+
+
+class Owner(Person):
+    """Whose row it is: the row is forgotten with them."""
+
+
+class Note(TypeDecorator[str]):
+    """A text of the service's, of Slack's or of the settings, which tells nothing of a person. It stays.
+
+    It is stored without NUL and lone surrogates, which databases refuse.
+    https://www.postgresql.org/docs/current/datatype-character.html
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        """Return the text as every database takes it."""
+        if value is None or (value.isascii() and "\x00" not in value):
+            return value
+        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+class UserText(Note, Forgotten):
+    """What somebody wrote, or what leads to it or to them."""
+
+    cache_ok = True
+
+
+class Secret(TypeDecorator[SecretStr], Forgotten):
+    """A text that no log may show."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: SecretStr | str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        """Return the text."""
+        return value.get_secret_value() if isinstance(value, SecretStr) else value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> SecretStr | None:  # noqa: ARG002
+        """Return the secret; None for an empty one."""
+        return SecretStr(value) if value else None
+
+
+class Choice(String):
+    """A value of an enum. A row has it as text; ``reader`` makes it the member."""
+
+    def __init__(self, kind: type[StrEnum]) -> None:
+        super().__init__(20)
+        self.kind = kind
+
+    def read(self, value: str) -> StrEnum:
+        """Return the member. Raises ValueError for a value that only a newer version knows."""
+        return self.kind(value)
+
+
+class Json(TypeDecorator[object]):
+    """A value that pydantic turns into JSON. A row has the JSON; ``reader`` makes it the value."""
+
+    impl = JSON(none_as_null=True)
+    cache_ok = True
+
+    def __init__(self, kind: type[object]) -> None:
+        super().__init__()
+        self.kind = kind
+        self._adapter = TypeAdapter[object](kind)
+
+    def process_bind_param(self, value: object, dialect: Dialect) -> object:  # noqa: ARG002
+        """Return the JSON of a value; JSON stays as it is."""
+        is_json = value is None or isinstance(value, dict | list)
+        return value if is_json else self._adapter.dump_python(value, mode="json")
+
+    def read(self, value: object) -> object:
+        """Return the value. Raises ValueError for JSON of another form."""
+        return self._adapter.validate_python(value)
+
+
+class UserJson(Json, Forgotten):
+    """What somebody wrote, with a form."""
+
+    cache_ok = True
+
+
+class People(UserJson):
+    """The ids of several people."""
+
+    cache_ok = True
+
+    def __init__(self) -> None:
+        super().__init__(tuple[str, ...])
+
+
+def nothing(column: Column[object]) -> object:
+    """Return what a column holds when its row is forgotten."""
+    if column.nullable:
+        return None
+    return {} if isinstance(column.type, Json) else ""
+
+
+def forgotten(table: AnyTable) -> dict[str, object]:
+    """Return the values of the columns that a forgotten row loses."""
+    return {column.key: nothing(column) for column in table.c if isinstance(column.type, Forgotten)}
+
+
+def reader(
+    kind: type[Record], table: AnyTable, **made: Callable[[RowMapping], object]
+) -> Callable[[RowMapping], Record]:
+    """Return a function that makes a record of a row: each field has the column of its name.
+
+    An empty column gives the field's default. ``made``: the fields that are no columns. The function raises
+    ValueError, LookupError or TypeError for a row that this version cannot read.
+    """
+    # Every dataclass may be given; typing has no name for them.
+    found = [field for field in fields(kind) if field.name not in made]  # type: ignore[arg-type]
+    names = [field.name for field in found]
+    defaults = [
+        (each.name, each.default)
+        for each in found
+        if table.c[each.name].nullable and each.default not in (None, MISSING)
+    ]
+    typed = [(name, type_.read) for name in names if isinstance(type_ := table.c[name].type, Choice | Json)]
+
+    def read(row: RowMapping) -> Record:
+        values = {name: row[name] for name in names}
+        for name, default in defaults:
+            if values[name] is None:
+                values[name] = default
+        for name, typed_read in typed:
+            if (value := row[name]) is not None:
+                values[name] = typed_read(value)
+        return kind(**values, **{name: make(row) for name, make in made.items()})
+
+    return read
+
+
+def changed(row: Record, new: Record, table: AnyTable) -> dict[str, object]:
+    """Return the columns of a table in which a record differs from what was read, with their new values."""
+    names = _fields_of(cast("Hashable", type(row)), table)
+    return {name: value for name in names if (value := getattr(new, name)) != getattr(row, name)}
+
+
+@cache
+def _fields_of(kind: Hashable, table: AnyTable) -> tuple[str, ...]:
+    # Every dataclass may be given; typing has no name for them.
+    return tuple(field.name for field in fields(kind) if field.name in table.c)  # type: ignore[arg-type]
+
+
+def lease() -> tuple[Column[str | None], Column[datetime | None]]:
+    """Return the columns of a lease (``leases.py``)."""
+    return Column("claimed_by", Id(80)), Column("claimed_until", Due(minutes=5))
+
+
+def if_set(name: str, *columns: str) -> Index:
     """Return an index without the rows in which its last column is not set, which need no entry.
 
     Its ``info`` says so: for an option of PostgreSQL's, SQLAlchemy would import the whole dialect, 2.5 MB.
@@ -51,372 +273,70 @@ def _if_set(name: str, *columns: str) -> Index:
     return Index(name, *columns, info={"where": f"{columns[-1]} IS NOT NULL"})
 
 
-jobs = Table(
-    "jobs",
-    metadata,
-    Column("number", Integer, primary_key=True, autoincrement=True),
-    Column("project", Id(200), nullable=False),
-    Column("channel", Channel(40), nullable=False),
-    Column("requester", Owner(40), nullable=False),
-    Column("text", UserText, nullable=False),
-    Column("asked_at", UtcDateTime, nullable=False),
-    Column("state", Choice(JobState), nullable=False),
-    Column("root_ts", Id(40)),
-    # Empty when the face begins its thread.
-    Column("thread_ts", Id(40)),
-    Column("service_id", Id(400)),
-    Column("iteration", Integer, nullable=False, server_default=text("0")),
-    Column("version", Integer, nullable=False, server_default=text("0")),
-    Column("iteration_requester", Person(40)),
-    Column("iteration_started_at", UtcDateTime),
-    Column("saw_active", Boolean, nullable=False, server_default=text("false")),
-    Column("unconfirmed_until", UtcDateTime),
-    Column("pr_link", UserText),
-    Column("pr_version", Integer),
-    Column("repository", UserText),
-    Column("ref", UserText),
-    Column("ended_at", UtcDateTime),
-    Column("told_running_at", UtcDateTime),
-    Column("problem", UserText),
-    Column("queue_until", UtcDateTime),
-    Column("queue_why", Choice(QueueWhy)),
-    Column("queue_before", Integer),
-    Column("uses_left", Integer),
-    Column("also_asked", People),
-    Column("earlier", Json(Earlier)),
-    Column("poll_at", Due(minutes=70)),
-    Column("misses", Integer, nullable=False, server_default=text("0")),
-    Column("missing_since", UtcDateTime),
-    Column("unread_since", UtcDateTime),
-    Column("model", Note),
-    Column("created_at", UtcDateTime),
-    Column("archived_at", UtcDateTime),
-    Column("shown_minutes", Integer, nullable=False, server_default=text("0")),
-    Column("again_of", Integer),
-    Column("trouble", Choice(QueueWhy)),
-    Column("trouble_since", UtcDateTime),
-    Column("review", Choice(Review)),
-    Column("reviewed_by", Person(40)),
-    Column("reviewed_at", UtcDateTime),
-    Column("remind_at", UtcDateTime),
-    Column("project_label", Note),
-    Column("about", UserJson(About)),
-    *lease(),
-    Index("ix_jobs_thread", "channel", "root_ts", unique=True),
-    _if_set("ix_jobs_in_thread", "channel", "thread_ts"),
-    _if_set("ix_jobs_service_id", "service_id"),
-    _if_set("ix_jobs_poll_at", "poll_at"),
-    _if_set("ix_jobs_remind_at", "remind_at"),
-)
+@dataclass(frozen=True, eq=False, slots=True)
+class Transaction:
+    """One database transaction. A repository is made from it where it is used: ``Jobs(tx).get(number)``."""
 
-prompts = Table(
-    "prompts",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("key", Id(400), nullable=False, unique=True),
-    Column("job", Integer, ForeignKey("jobs.number"), nullable=False),
-    Column("project", Id(200), nullable=False),
-    Column("kind", Choice(PromptKind), nullable=False),
-    Column("state", Choice(PromptState), nullable=False),
-    Column("asked_by", Owner(40), nullable=False),
-    Column("raw", UserText, nullable=False),
-    Column("text", UserText),
-    Column("asked_at", UtcDateTime, nullable=False),
-    Column("channel", Channel(40)),
-    Column("message_ts", Id(40)),
-    Column("response_url", Secret),
-    Column("take_thread", Choice(TakeThread)),
-    Column("attachments", UserText),
-    Column("files", UserJson(tuple[SharedFile, ...])),
-    Column("due_at", Due(minutes=65), nullable=False),
-    Column("sent_at", UtcDateTime),
-    Column("attempts", Integer, nullable=False, server_default=text("0")),
-    Column("in_queue", Boolean, nullable=False, server_default=text("false")),
-    *lease(),
-    Index("ix_prompts_state", "state", "due_at"),
-    Index("ix_prompts_job", "job"),
-    _if_set("ix_prompts_sent_at", "project", "sent_at"),
-    Index("ix_prompts_asked_by", "asked_by", "asked_at"),
-    Index("ix_prompts_waiting", "asked_by", "state"),
-)
+    connection: Connection
 
-SEEN = UserJson(SeenPullRequest)
-pull_requests = Table(
-    "pull_requests",
-    metadata,
-    Column("job", Integer, ForeignKey("jobs.number"), primary_key=True, autoincrement=False),
-    Column("requester", Owner(40), nullable=False),
-    Column("link", UserText, nullable=False),
-    Column("iteration", Integer, nullable=False),
-    Column("iteration_ended_at", UtcDateTime, nullable=False),
-    Column("since", UtcDateTime, nullable=False),
-    Column("seen", SEEN),
-    Column("etag", Note),
-    Column("looked_at", UtcDateTime),
-    Column("look_at", Due(days=2)),
-    Column("failures", Integer, nullable=False, server_default=text("0")),
-    *lease(),
-    _if_set("ix_pull_requests_look_at", "look_at"),
-)
 
-previews = Table(
-    "previews",
-    metadata,
-    Column("job", Integer, ForeignKey("jobs.number"), primary_key=True, autoincrement=False),
-    Column("project", Id(200), nullable=False),
-    Column("iteration", Integer, nullable=False),
-    Column("requester", Owner(40), nullable=False),
-    Column("branch", UserText, nullable=False),
-    Column("state", Choice(PreviewState), nullable=False),
-    Column("asked_at", UtcDateTime, nullable=False),
-    Column("asks", Integer, nullable=False, server_default=text("0")),
-    Column("called_at", UtcDateTime),  # 0.2.0 fills it; nothing reads it
-    Column("status_id", Id(400)),
-    Column("url", UserText),
-    Column("files", UserJson(tuple[str, ...])),  # 0.2.0 fills it; nothing reads it
-    Column("log", UserText),
-    Column("due_at", Due(minutes=65)),
-    *lease(),
-    _if_set("ix_previews_due_at", "due_at"),
-    _if_set("ix_previews_called_at", "called_at"),
-)
+class Repository:
+    """Statements about a group of tables, within one transaction."""
 
-deliveries = Table(
-    "deliveries",
-    metadata,
-    Column("seq", Integer, primary_key=True, autoincrement=True),
-    Column("id", Id(40), nullable=False, unique=True),
-    Column("key", Id(400), nullable=False, unique=True),
-    Column("kind", Choice(DeliveryKind), nullable=False),
-    Column("state", Choice(DeliveryState), nullable=False),
-    Column("job", Integer, ForeignKey("jobs.number")),
-    Column("channel", Channel(40), nullable=False),
-    Column("user", Owner(40)),
-    # Empty once the delivery is settled.
-    Column("message", UserJson(Message)),
-    Column("message_ts", Id(40)),
-    Column("reaction", Id(80)),
-    Column("response_url", Secret),
-    Column("plain", Boolean, nullable=False, server_default=text("false")),
-    Column("created_at", UtcDateTime, nullable=False),
-    Column("due_at", Due(minutes=11), nullable=False),
-    Column("attempts", Integer, nullable=False, server_default=text("0")),
-    *lease(),
-    Column("posted_ts", Id(40)),
-    Column("error", Note),
-    Column("settled_at", UtcDateTime),
-    Column("subscription", Integer),
-    Column("question", Integer),
-    Column("edits", Id(400)),
-    Index("ix_deliveries_state", "state", "due_at"),
-    Index("ix_deliveries_job", "job", "state"),
-    Index("ix_deliveries_channel", "channel", "state"),
-    _if_set("ix_deliveries_settled_at", "settled_at"),
-)
+    def __init__(self, tx: Transaction) -> None:
+        self.connection = tx.connection
 
-# No longer used, since each process keeps Slack's paces in memory. A migration may drop it one release later.
-paces = Table(
-    "paces",
-    metadata,
-    # A channel, or a method of Slack's Web API.
-    Column("subject", Id(40), primary_key=True),
-    Column("free_at", UtcDateTime, nullable=False),
-)
 
-back_offs = Table(
-    "back_offs",
-    metadata,
-    Column("project", Id(200), primary_key=True),
-    Column("until", Due(seconds=LONGEST_BACK_OFF.total_seconds()), nullable=False),
-    Column("attempts", Integer, nullable=False),
-    Column("reason", Id(200), nullable=False),
-    Column("since", UtcDateTime, nullable=False),
-)
+def insert_unless_there(connection: Connection, table: AnyTable, *rows: Mapping[str, object]) -> bool:
+    """Insert rows, skipping those whose unique key is taken. Return whether any row was inserted.
 
-snapshots = Table(
-    "snapshots",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("project", Id(200), nullable=False),
-    Column("source", Choice(Source), nullable=False, server_default=text("'visitors'")),
-    Column("first", Date, nullable=False),
-    Column("end", Date, nullable=False),
-    Column("generation", Id(40), nullable=False),
-    Column("is_final", Boolean, nullable=False),
-    Column("state", Choice(SnapshotState), nullable=False),
-    Column("with_pages", Boolean, nullable=False),
-    Column("human", BigInteger),
-    Column("ai", BigInteger),
-    Column("total", BigInteger),
-    Column("rows", Integer, nullable=False, server_default=text("0")),
-    Column("repeated", Integer, nullable=False, server_default=text("0")),
-    Column("next_offset", Integer, nullable=False, server_default=text("0")),
-    Column("calls", Integer, nullable=False, server_default=text("0")),
-    Column("attempts", Integer, nullable=False, server_default=text("0")),
-    Column("complete", Boolean, nullable=False, server_default=text("false")),
-    Column("problem", Note),
-    Column("created_at", UtcDateTime, nullable=False),
-    Column("taken_at", UtcDateTime),
-    # What readers wrote; empty for visitors, and once it is forgotten.
-    Column("words", UserJson(Words)),
-    Column("due_at", Due(minutes=65), nullable=False),
-    # Until when a person waits for it, and until when a digest does.
-    Column("wanted_until", UtcDateTime),
-    Column("planned_until", UtcDateTime),
-    *lease(),
-    Index("ix_snapshots_window", "project", "source", "first", "end", "generation", unique=True),
-    Index("ix_snapshots_state", "state", "due_at"),
-)
+    Uses ``ON CONFLICT DO NOTHING``, because on PostgreSQL an error would abort the transaction.
+    """
+    statement = _insert_unless_there(table, connection.dialect.name)
+    # Returned rows tell whether one was written; not every driver counts rows here.
+    return connection.execute(statement, rows if len(rows) > 1 else rows[0]).first() is not None
 
-page_visitors = Table(
-    "page_visitors",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("snapshot", Integer, ForeignKey("snapshots.id"), nullable=False),
-    # A path can be too long for an index, so pages are found by its hash.
-    Column("hash", Id(32), nullable=False),
-    Column("path", Note, nullable=False),
-    Column("human", BigInteger, nullable=False),
-    Column("ai", BigInteger, nullable=False),
-    Column("total", BigInteger, nullable=False),
-    Index("ix_page_visitors_page", "snapshot", "hash", unique=True),
-)
 
-analytics_calls = Table(
-    "analytics_calls",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("project", Id(200), nullable=False),
-    Column("at", UtcDateTime, nullable=False),
-    Index("ix_analytics_calls_at", "project", "at"),
-)
+def update_one(
+    connection: Connection,
+    table: AnyTable,
+    mine: ColumnElement[bool],
+    which: Mapping[str, object],
+    values: Mapping[str, object],
+    *,
+    shrinks: bool = False,
+) -> bool:
+    """Write columns of the row that matches. Return whether there was one.
 
-subscriptions = Table(
-    "subscriptions",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    # Project, channel and section, joined: each combination has one subscription.
-    Column("place", Id(600), nullable=False, unique=True),
-    Column("project", Id(200), nullable=False),
-    Column("channel", Channel(40), nullable=False),
-    Column("section", UserText),
-    Column("weekday", Integer, nullable=False),
-    Column("at", Id(5), nullable=False),
-    Column("zone", Id(80), nullable=False),
-    Column("owner", Owner(40), nullable=False),
-    Column("state", Choice(SubscriptionState), nullable=False),
-    Column("revision", Integer, nullable=False, server_default=text("1")),
-    Column("next_run_at", Due(days=15)),
-    Column("last_run_at", UtcDateTime),
-    Column("last_result", UserText),
-    Column("response_url", Secret),
-    Column("created_at", UtcDateTime, nullable=False),
-    Index("ix_subscriptions_state", "state", "next_run_at"),
-)
+    ``mine`` is a condition that is built once; ``which`` has the values of its parameters. ``shrinks``: the
+    row becomes much smaller. SQLite joins pages with room in them only when rows are deleted.
+    """
+    if not shrinks or connection.dialect.name != "sqlite":
+        return connection.execute(_update(table, mine), {**values, **which}).rowcount == 1
+    found = connection.execute(_take_out(table, mine), which).first()
+    if found is None:
+        return False
+    row = dict(zip(table.c.keys(), found, strict=True))
+    connection.execute(insert(table), {**row, **values})
+    return True
 
-questions = Table(
-    "questions",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("key", Id(400), nullable=False, unique=True),
-    Column("kind", Choice(QuestionKind), nullable=False),
-    Column("subscription", Integer, ForeignKey("subscriptions.id")),
-    Column("project", Id(200), nullable=False),
-    Column("channel", Channel(40), nullable=False),
-    # Empty for the digest of a subscription, and once the question is forgotten, as is the query.
-    Column("user", Owner(40)),
-    Column("query", UserJson(VisitorsQuery)),
-    Column("state", Choice(QuestionState), nullable=False),
-    Column("now", Integer, ForeignKey("snapshots.id"), nullable=False),
-    Column("was", Integer, ForeignKey("snapshots.id")),
-    Column("older", Integer, ForeignKey("snapshots.id")),
-    Column("chart", Json(tuple[SnapshotId, ...]), nullable=False),
-    Column("missed", Json(tuple[SnapshotId, ...])),
-    Column("response_url", Secret),
-    Column("calls_before", Integer, nullable=False, server_default=text("0")),
-    Column("thread_ts", Id(40)),
-    Column("asked_at", UtcDateTime, nullable=False),
-    Column("due_at", Due(minutes=70), nullable=False),
-    *lease(),
-    Index("ix_questions_state", "state", "due_at"),
-)
 
-limits = Table(
-    "limits",
-    metadata,
-    Column("project", Id(200), primary_key=True),
-    Column("prompts_until", Due(minutes=65)),
-    Column("calls_until", Due(minutes=65)),
-    Column("no_previews_until", Due(hours=25)),
-)
+@cache
+def _insert_unless_there(table: AnyTable, dialect: str) -> ReturningInsert[tuple[object]]:
+    key = next(iter(table.primary_key.columns))
+    if dialect == "postgresql":
+        # Imported here to save 2 MB in processes on SQLite.
+        from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 
-channels = Table(
-    "channels",
-    metadata,
-    # Not "channel": SQLite's RETURNING names columns without their tables, also in a sub-select.
-    Column("id", Channel(40), primary_key=True),
-    # Empty for the default.
-    Column("project", Id(200)),
-    Column("by_mention", Boolean, nullable=False, server_default=text("false")),
-)
+        return postgresql_insert(table).on_conflict_do_nothing().returning(key)
+    return sqlite_insert(table).on_conflict_do_nothing().returning(key)
 
-reviewers = Table(
-    "reviewers",
-    metadata,
-    # First, so that a person's rows are found by it.
-    Column("reviewer", Owner(40), primary_key=True),
-    Column("channel", Channel(40), primary_key=True),
-)
 
-members = Table(
-    "members",
-    metadata,
-    Column("user", Owner(40), primary_key=True),
-    Column("access", Choice(Access), nullable=False),
-    Column("rule", Id(40), nullable=False),
-    Column("checked_at", UtcDateTime, nullable=False),
-    Column("told_at", UtcDateTime),
-)
+@cache
+def _update(table: AnyTable, mine: ColumnElement[bool]) -> Update:
+    return update(table).where(mine)
 
-conversations = Table(
-    "conversations",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("channel", Channel(40), nullable=False),
-    # Empty for the messages of a channel outside of threads.
-    Column("thread", Id(40), nullable=False),
-    Column("newest_ts", Id(40), nullable=False),
-    Column("missed_since", Id(40)),
-    Column("due_at", Due(minutes=11)),
-    Column("attempts", Integer, nullable=False, server_default=text("0")),
-    *lease(),
-    Index("ix_conversations_place", "channel", "thread", unique=True),
-    Index("ix_conversations_due_at", "due_at"),
-)
 
-heartbeats = Table(
-    "heartbeats",
-    metadata,
-    Column("process", Id(80), primary_key=True),
-    # Empty for a process without workers.
-    Column("beat_at", UtcDateTime),
-    Column("tried_at", UtcDateTime),
-)
-
-audit = Table(
-    "audit",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("at", UtcDateTime, nullable=False),
-    Column("user", Owner(40), nullable=False),
-    Column("act", Choice(Act), nullable=False),
-    Column("project", Id(200), nullable=False),
-    Column("channel", Channel(40), nullable=False),
-    Column("job", Integer),
-    # Empty for an act that has no end of its own.
-    Column("prompt", Integer),
-    Column("subscription", Integer),
-    Column("end", Id(20)),
-    # Most jobs have one row, so this finds the row of a prompt, too.
-    Index("ix_audit_job", "job"),
-)
+@cache
+def _take_out(table: AnyTable, mine: ColumnElement[bool]) -> ReturningDelete[tuple[object, ...]]:
+    return delete(table).where(mine).returning(*table.c)

@@ -40,10 +40,9 @@ from bot.model.visitors import (
     SnapshotState,
     SortBy,
 )
-from bot.store.columns import Repository, insert_unless_there, reader
 from bot.store.leases import FREE, LIMIT, NOW, Claimer, ClaimStatement, LeaseLost, Rows, claiming, unclaimed
-from bot.store.queues import IS_PLANNED, IS_WANTED, SNAPSHOTS, is_not_here
-from bot.store.schema import page_visitors, snapshots
+from bot.store.schema import Repository, insert_unless_there, reader
+from bot.store.visitor_tables import IS_PLANNED, IS_WANTED, SNAPSHOTS, is_not_here, page_visitors, snapshots
 
 FRESH = timedelta(minutes=10)
 """For how long a snapshot of an unfinished period is reused for further questions."""

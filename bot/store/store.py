@@ -20,12 +20,11 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
-from bot.store.columns import Transaction
 from bot.store.database import CONNECTIONS, Database
 from bot.store.heartbeats import Heartbeats
 from bot.store.leases import release
 from bot.store.queues import Due, find_due
-from bot.store.schema import deliveries, metadata
+from bot.store.schema import Transaction, metadata
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
@@ -132,7 +131,6 @@ class Store:
 
 def _release_all(connection: Connection, owner: str) -> None:
     for table in metadata.tables.values():
-        # Every delivery with a lease is being sent, and the table is long.
-        if "claimed_by" in table.c and table is not deliveries:
+        if "claimed_by" in table.c and not table.info.get("is_long"):
             release(connection, table, owner)
     Heartbeats(Transaction(connection)).end(owner)

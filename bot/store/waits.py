@@ -14,20 +14,19 @@ from bot.model.outbox import QUIET, DeliveryKind, DeliveryState
 from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
 from bot.model.quota import KEY_REASONS, MAY_NOT_WRITE
-from bot.store.columns import AnyTable, Repository, UtcDateTime
+from bot.store.job_tables import back_offs, jobs, prompts
 from bot.store.leases import NOW, is_ahead, one_of
-from bot.store.outbox import OPEN, waits_in_thread
-from bot.store.prompts import IN_TURN
-from bot.store.queues import (
+from bot.store.outbox import (
     ABANDONED_DELIVERIES,
-    ABANDONED_PROMPTS,
     DELIVERIES,
-    NEW_PROMPTS,
+    OPEN,
     UNCLEAR_DELIVERIES,
-    UNSETTLED,
-    WAITING_PROMPTS,
+    deliveries,
+    waits_in_thread,
 )
-from bot.store.schema import back_offs, deliveries, jobs, prompts, questions
+from bot.store.prompts import ABANDONED_PROMPTS, IN_TURN, NEW_PROMPTS, UNSETTLED, WAITING_PROMPTS
+from bot.store.schema import AnyTable, Repository, UtcDateTime
+from bot.store.visitor_tables import questions
 
 # Aliases: the claims' conditions contain subqueries of the tables themselves, which must not be correlated.
 _job, _pause = jobs.alias("of"), back_offs.alias("pause")

@@ -18,8 +18,8 @@ from bot.model.projects import Project, Projects
 from bot.model.quota import PollPace
 from bot.model.visitors import Analytics, Budget
 from bot.store import Claimer, Store, Transaction
+from bot.store.channels import Channels
 from bot.store.limits import AnalyticsQuota
-from bot.store.members import Channels
 from bot.work.ports import Clock, Messenger
 from bot.work.writing import retry_on_db_error
 

@@ -6,7 +6,8 @@ import structlog
 
 from bot.model.ids import UserId
 from bot.store import Store
-from bot.store.retention import JOBS, Retention, RowCounts
+from bot.store.job_retention import JOBS
+from bot.store.retention import Retention, RowCounts
 from bot.work.context import WorkerContext
 
 log = structlog.get_logger(__name__)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import String
 
 from bot.docs_api import Job, Unavailable, VisitorsPage, _wire, models
-from bot.store.schema import jobs
+from bot.store.job_tables import jobs
 from tests.docs_api.builders import (
     JOB,
     NOW,

@@ -13,8 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select
 
 from bot.health.metrics import GAUGES, Metrics
-from bot.store.heartbeats import Heartbeats
-from bot.store.schema import heartbeats
+from bot.store.heartbeats import Heartbeats, heartbeats
 from tests.builders import NOW, new_store, rows_of
 from tests.talk import Talk
 

@@ -20,8 +20,8 @@ from bot.model.ids import JobNumber, UserId
 from bot.model.prompts import Act
 from bot.operator.rows import COLUMNS, write_audit
 from bot.store import Store, Transaction
+from bot.store.audit import Audit
 from bot.store.jobs import Jobs
-from bot.store.members import Audit
 from bot.store.migrate import migrate
 from tests.builders import ANA, BEN, NOW, add_job
 

@@ -19,13 +19,13 @@ from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.prompts import PromptKind
 from bot.operator.rows import forget_user, forgotten, listed, retried, shown
 from bot.store import Store, Transaction
+from bot.store.audit import Audit
 from bot.store.database import Database
+from bot.store.job_tables import jobs
 from bot.store.jobs import Jobs
-from bot.store.members import Audit
 from bot.store.migrate import migrate
-from bot.store.outbox import Outbox
+from bot.store.outbox import Outbox, deliveries
 from bot.store.prompts import Prompts
-from bot.store.schema import deliveries, jobs
 from tests.builders import (
     ANA,
     BEN,

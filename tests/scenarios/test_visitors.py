@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 
 from bot.model.questions import SubscriptionState
 from bot.store import Store
-from bot.store.schema import subscriptions
+from bot.store.visitor_tables import subscriptions
 from sandbox.world import World
 from tests.builders import execute, rows_of
 from tests.limits import HANG_SECONDS

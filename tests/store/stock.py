@@ -13,8 +13,8 @@ from bot.model.previews import PreviewState
 from bot.model.prompts import PromptKind, PromptState
 from bot.model.questions import QuestionKind, QuestionState
 from bot.model.visitors import SnapshotState
-from bot.store import schema as s
 from bot.store.database import Database
+from tests import schema as s
 from tests.builders import ANA, PROJECT
 
 Rows = list[dict[str, Any]]

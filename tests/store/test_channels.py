@@ -7,8 +7,8 @@ from datetime import timedelta
 from bot.model.ids import ChannelId, ProjectId, Reviewer
 from bot.model.jobs import JobState
 from bot.store import Claimer, Store
+from bot.store.channels import Channels
 from bot.store.jobs import Jobs
-from bot.store.members import Channels
 from bot.store.retention import Retention
 from tests.builders import ANA, BEN, CHANNEL, NOW, add_job
 

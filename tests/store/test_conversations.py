@@ -10,8 +10,8 @@ from bot.model.access import Origin, Unread, ts_at
 from bot.model.ids import ChannelId, MessageTs, RequestKey
 from bot.model.jobs import JobState
 from bot.store import Claimer, Store
-from bot.store import schema as s
 from bot.store.conversations import MISSED_FOR, MOST_READ, RETRIED_FOR, Conversations
+from tests import schema as s
 from tests.builders import ANA, CHANNEL, NOW, add_job, claimer, rows_of
 
 DIRECT = ChannelId("D0ANA")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Boolean, Date, Integer
 
 from bot.store import Store
-from bot.store.columns import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcDateTime
+from bot.store.job_tables import back_offs, limits
 from bot.store.jobs import Jobs
-from bot.store.queues import LINES
-from bot.store.retention import KEPT, READERS_WORDS
-from bot.store.schema import back_offs, limits, metadata
+from bot.store.queues import QUEUE_TABLES
+from bot.store.retention import RULES
+from bot.store.schema import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcDateTime, metadata
+from bot.store.visitor_tables import READERS_WORDS
 from tests.builders import add_job, set_job
 
 STAYS = (Id, Note, Choice, Json, Integer, BigInteger, Boolean, Date, UtcDateTime)
@@ -19,14 +20,14 @@ COLUMNS = [column for table in TABLES for column in table.columns]
 
 def test_each_column_says_what_it_is_and_whether_it_is_forgotten() -> None:
     unsaid = [each for each in COLUMNS if not isinstance(each.type, (Forgotten, *STAYS))]
-    assert unsaid == [], "give them a type of bot/store/columns.py"
+    assert unsaid == [], "give them a type of bot/store/schema.py"
 
 
 def test_what_is_to_be_forgotten_is() -> None:
     assert {each.table for each in COLUMNS if isinstance(each.type, Forgotten)} == {
-        kept.table for kept in KEPT
+        kept.table for kept in RULES
     }
-    for kept in KEPT:
+    for kept in RULES:
         owners = sum(isinstance(each.type, Owner) for each in kept.table.columns)
         assert owners == (kept is not READERS_WORDS), kept.name
 
@@ -34,7 +35,7 @@ def test_what_is_to_be_forgotten_is() -> None:
 def test_what_is_leased_or_due_waits_in_a_line() -> None:
     leased = {table for table in TABLES if "claimed_by" in table.c}
     due = {each.table for each in COLUMNS if isinstance(each.type, Due)}
-    assert leased | due == {line.table for line in LINES} | {limits, back_offs}
+    assert leased | due == {line.table for line in QUEUE_TABLES} | {limits, back_offs}
 
 
 async def test_text_that_databases_refuse_is_cleaned_by_its_type(store: Store) -> None:

@@ -10,11 +10,11 @@ from sqlalchemy import update
 
 from bot.model.quota import BackOff
 from bot.store import Store
-from bot.store.columns import Due
 from bot.store.database import Database, ServerClock
 from bot.store.jobs import Jobs
 from bot.store.limits import BackOffs
-from bot.store.queues import LINES, Line, Queue, find_due
+from bot.store.queues import QUEUE_TABLES, QueueTable, find_due
+from bot.store.schema import Due
 from tests.builders import PROJECT, claimer, execute
 from tests.store.conftest import MigratedDatabases
 from tests.store.stock import LEASED, fill
@@ -22,12 +22,12 @@ from tests.store.stock import LEASED, fill
 MINUTE = timedelta(minutes=1)
 STOCKED = [
     line
-    for line in LINES
-    if line.due is not None and line.queue not in (Queue.REQUESTS, Queue.DIGESTS, Queue.ABANDONED)
+    for line in QUEUE_TABLES
+    if line.due is not None and line.queue not in ("requests", "digests", "abandoned")
 ]
 
 
-async def due(store: Store, now: datetime) -> frozenset[Queue]:
+async def due(store: Store, now: datetime) -> frozenset[str]:
     return (await store.read(lambda tx: find_due(tx.connection, now))).queues
 
 
@@ -37,7 +37,7 @@ async def stock(database: Database) -> None:
 
 @pytest.mark.parametrize("line", STOCKED, ids=lambda line: f"{line.queue} {line.state or ''}")
 async def test_a_row_is_due_when_its_time_lies_too_far_ahead_and_not_before(
-    store: Store, database: Database, line: Line
+    store: Store, database: Database, line: QueueTable
 ) -> None:
     await stock(database)
     now, column = datetime.now(UTC), line.due

@@ -19,7 +19,6 @@ from bot.model.prompts import Prompt, PromptState
 from bot.model.questions import QuestionState
 from bot.model.visitors import Counts, SnapshotState
 from bot.store import Claimer, LeaseLost, Store, Transaction
-from bot.store import schema as s
 from bot.store.conversations import Conversations
 from bot.store.database import Database
 from bot.store.jobs import Jobs
@@ -29,6 +28,7 @@ from bot.store.prompts import Prompts
 from bot.store.pull_requests import PullRequests
 from bot.store.questions import Questions
 from bot.store.snapshots import ReadPage, Snapshots
+from tests import schema as s
 from tests.builders import PROJECT, claim_deliveries, claimer, execute, rows_of
 from tests.store.stock import fill
 

@@ -10,9 +10,10 @@ from sqlalchemy import select
 
 from bot.model.ids import JobNumber
 from bot.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
-from bot.store import Store, schema
+from bot.store import Store
 from bot.store.jobs import Jobs
 from bot.store.pull_requests import PullRequests
+from tests import schema
 from tests.builders import NOW, add_job, claimer, rows_of
 
 LINK = "https://github.com/acme/docs/pull/7"

@@ -16,31 +16,22 @@ from bot.model.previews import PreviewState
 from bot.model.prompts import PromptKind, PromptState
 from bot.model.pull_requests import SeenPullRequest, Size
 from bot.store import Store
-from bot.store.columns import AnyTable
+from bot.store.job_tables import audit, jobs, previews, prompts, pull_requests, reviewers
 from bot.store.jobs import Jobs
+from bot.store.members import members
 from bot.store.migrate import migrate
-from bot.store.outbox import Outbox
+from bot.store.outbox import Outbox, deliveries
 from bot.store.pull_requests import PullRequests
-from bot.store.retention import KEPT, Retention, RowCounts
-from bot.store.schema import (
-    audit,
-    deliveries,
-    jobs,
-    members,
-    previews,
-    prompts,
-    pull_requests,
-    questions,
-    reviewers,
-    subscriptions,
-)
+from bot.store.retention import RULES, Retention, RowCounts
+from bot.store.schema import AnyTable
+from bot.store.visitor_tables import questions, subscriptions
 from bot.work.retention import forget_person
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, execute, rows_of
 
 LONG_AGO = NOW - timedelta(days=200)
 BEFORE = NOW - timedelta(days=180)
 SECRET = "the secret plan"
-BY_AGE = [each.name for each in KEPT if each.table is not reviewers]
+BY_AGE = [each.name for each in RULES if each.table is not reviewers]
 TABLES: tuple[AnyTable, ...] = (
     *(jobs, prompts, pull_requests, previews, deliveries, questions, subscriptions, members, audit),
 )

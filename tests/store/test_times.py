@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import DateTime
 from sqlalchemy.dialects import sqlite
 
-from bot.store.columns import UtcDateTime
+from bot.store.schema import UtcDateTime
 
 DIALECT = sqlite.dialect()
 WRITE = UtcDateTime().dialect_impl(DIALECT).bind_processor(DIALECT)

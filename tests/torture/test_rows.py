@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bot.store.columns import Due
-from bot.store.schema import metadata
+from bot.store.schema import Due, metadata
 from tests.torture.rows import MOVED, TABLES
 
 PLANNED = ("next_run_at", "no_previews_until", "claimed_until")

@@ -43,7 +43,6 @@ from bot.slack import payloads
 from bot.store import Store
 from bot.store.jobs import Jobs
 from bot.store.prompts import Prompts
-from bot.store.queues import Queue
 from bot.work.access import _MAKER, Claimed, Readable, Steerable, admit
 from bot.work.context import Context, Timeouts, WorkerContext
 from bot.work.jobs.ask import Asked, ask
@@ -68,16 +67,16 @@ _COMMANDS_BY_NAME = {command.name: command for command in COMMANDS}
 _FORMS = {name: submit for command in COMMANDS for name, submit in command.forms.items()}
 _BUTTONS = {name: press for command in COMMANDS for name, press in command.buttons.items()}
 _WORKERS = {
-    Queue.REQUESTS: prepare_prompts,
-    Queue.DELIVERIES: deliver_due,
-    Queue.PROMPTS: submit_prompts,
-    Queue.ABANDONED: submit_prompts,
-    Queue.POLLS: poll_jobs,
-    Queue.LOOKS: look_at_pull_requests,
-    Queue.PREVIEWS: make_previews,
+    "requests": prepare_prompts,
+    "deliveries": deliver_due,
+    "prompts": submit_prompts,
+    "abandoned": submit_prompts,
+    "polls": poll_jobs,
+    "looks": look_at_pull_requests,
+    "previews": make_previews,
 }
 """The workers for jobs, in the order of a job's life."""
-_VISITORS_QUEUES = frozenset({Queue.SNAPSHOTS, Queue.QUESTIONS, Queue.DIGESTS, Queue.DELIVERIES})
+_VISITORS_QUEUES = frozenset({"snapshots", "questions", "digests", "deliveries"})
 _REGULAR = timedelta(seconds=5)
 """How often the real workers look into their queues when nothing seems due."""
 BOT = UserId("U0BOT")
@@ -130,7 +129,7 @@ class Office:
         left = await self._due() - before
         assert not left, f"nobody was woken for {', '.join(sorted(left))}"
 
-    async def _due(self) -> frozenset[Queue]:
+    async def _due(self) -> frozenset[str]:
         return (await self.store.find_due(self.clock)).queues
 
     async def close(self) -> None:
@@ -393,7 +392,7 @@ class Office:
         async with self.wakes_somebody() if self.watches_workers else nullcontext():
             return await worker(self.context)
 
-    async def _run(self, queues: frozenset[Queue]) -> int:
+    async def _run(self, queues: frozenset[str]) -> int:
         """Run the workers for jobs that have anything to claim, as the real scheduler does."""
         handled = 0
         for queue, work in _WORKERS.items():

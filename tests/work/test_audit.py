@@ -15,9 +15,10 @@ from bot.model.access import Profile
 from bot.model.ids import PromptId, UserId
 from bot.model.prompts import Act, AuditRow, PromptState
 from bot.store import DatabaseTrouble, Transaction
-from bot.store.members import Audit
+from bot.store.audit import Audit
+from bot.store.job_tables import audit, prompts
+from bot.store.outbox import deliveries
 from bot.store.prompts import Prompts
-from bot.store.schema import audit, deliveries, prompts
 from bot.work.context import Timeouts
 from bot.work.jobs.decisions import dismiss, send_again, stop_watching
 from bot.work.retention import forget_old, forget_person

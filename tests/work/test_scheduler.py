@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bot.store.queues import Due, Queue
+from bot.store.queues import QUEUE_TABLES, Due
 from bot.worker import LOOK, Workers
 from bot.workers import interval_workers, queue_workers
 from tests.limits import HANG_SECONDS
@@ -31,7 +31,7 @@ async def test_every_worker_is_a_job_of_the_scheduler_with_its_id(office: Office
 
 def test_every_queue_has_a_worker_and_every_worker_a_row_in_the_map(office: Office) -> None:
     queued, at_intervals = queue_workers(office.context), interval_workers(office.context)
-    assert {worker.queue for worker in queued} == set(Queue)
+    assert {worker.queue for worker in queued} == {table.queue for table in QUEUE_TABLES}
     table = rows(section(ARCHITECTURE.read_text(), "Workers"))
     listed = [(name, queue) for name, queue, _ in table]
     assert listed == [(worker.name, worker.queue or "") for worker in (*queued, *at_intervals)]

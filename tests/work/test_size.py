@@ -9,9 +9,9 @@ from sqlalchemy import RowMapping, insert, select, text
 
 from bot.model.ids import UserId
 from bot.store import Transaction
-from bot.store.columns import AnyTable
 from bot.store.database import Database
-from bot.store.schema import metadata, previews, pull_requests
+from bot.store.job_tables import previews, pull_requests
+from bot.store.schema import AnyTable, metadata
 from tests.builders import new_store, rows_of
 from tests.work.office import Office
 

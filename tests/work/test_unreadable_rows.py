@@ -10,8 +10,10 @@ from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
 from bot.model.ids import ChannelId
-from bot.store.columns import AnyTable
-from bot.store.schema import deliveries, jobs, prompts, questions, snapshots, subscriptions
+from bot.store.job_tables import jobs, prompts
+from bot.store.outbox import deliveries
+from bot.store.schema import AnyTable
+from bot.store.visitor_tables import questions, snapshots, subscriptions
 from tests.builders import BEN, execute
 from tests.work.asking import DAY, FIRST, LAST
 from tests.work.drains import prepare_prompts

@@ -19,9 +19,9 @@ from bot.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptStat
 from bot.model.questions import working_time
 from bot.slack_text import from_plain
 from bot.store import Transaction
+from bot.store.audit import Audit
 from bot.store.jobs import Jobs
 from bot.store.limits import Quota
-from bot.store.members import Audit
 from bot.store.previews import Previews
 from bot.store.prompts import Prompts
 from bot.work.access import Readable, Steerable, check_channel, zone_of

@@ -15,9 +15,9 @@ from bot.model.jobs import TrackedJob
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.prompts import Prompt, PromptKind
 from bot.store import LeaseLost, Transaction
+from bot.store.audit import Audit
 from bot.store.jobs import Jobs
 from bot.store.limits import BackOffs
-from bot.store.members import Audit
 from bot.store.outbox import Outbox
 from bot.store.prompts import Prompts
 from bot.work.context import WorkerContext

@@ -17,8 +17,8 @@ from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.previews import PreviewsWanted
 from bot.model.quota import frees_at
 from bot.store import Transaction
+from bot.store.channels import Channels
 from bot.store.jobs import Jobs
-from bot.store.members import Channels
 from bot.store.outbox import Outbox
 from bot.store.previews import PreviewLimits, Previews
 from bot.store.prompts import Prompts

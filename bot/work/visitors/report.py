@@ -41,8 +41,8 @@ from bot.model.questions import (
 from bot.model.visitors import Analytics, Counts, Period, ReadingProblem, Snapshot, SnapshotState, day_start
 from bot.model.worth import MOST, Worth, chosen, worth_doing
 from bot.store import Transaction
+from bot.store.channels import Channels
 from bot.store.jobs import Jobs
-from bot.store.members import Channels
 from bot.store.outbox import Outbox
 from bot.store.questions import Subscriptions
 from bot.store.snapshots import Pages, Snapshots

@@ -16,7 +16,7 @@ from bot.model.prompts import Act
 from bot.model.questions import NOBODY, QuestionKind, Subscription, SubscriptionState, VisitorsQuery, Weekday
 from bot.model.visitors import Period, ReadingProblem, SnapshotState, last_full_week
 from bot.store import Transaction
-from bot.store.members import Audit
+from bot.store.audit import Audit
 from bot.store.outbox import Outbox
 from bot.store.questions import Questions, Subscriptions
 from bot.store.snapshots import Snapshots

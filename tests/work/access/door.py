@@ -25,11 +25,10 @@ from bot.slack.intake import Background
 from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Transaction
-from bot.store import schema as s
 from bot.store.members import Members
-from bot.store.queues import Queue
 from bot.work.jobs.missed import Gap
 from bot.work.visitors.subscriptions import plan_digests
+from tests import schema as s
 from tests.builders import NOW, PROJECT, new_store
 from tests.work.drains import answer_questions, deliver_due, prepare_prompts
 from tests.work.office import BOT, Office
@@ -51,7 +50,7 @@ _STATES = (
 )
 _REVIEWED = 5
 """Of this one's pull request somebody has said that it is not needed."""
-_DECIDING = frozenset({Queue.REQUESTS, Queue.DELIVERIES, Queue.QUESTIONS, Queue.DIGESTS})
+_DECIDING = frozenset({"requests", "deliveries", "questions", "digests"})
 Row = tuple[str, tuple[tuple[str, object], ...]]
 
 

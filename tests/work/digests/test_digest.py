@@ -9,7 +9,7 @@ import httpx
 from sqlalchemy import select
 
 from bot.model.misses import Source
-from bot.store.schema import snapshots
+from bot.store.visitor_tables import snapshots
 from tests.builders import rows_of
 from tests.talk import Talk
 from tests.work import readers

@@ -15,9 +15,10 @@ from bot.github import GithubClient
 from bot.model.ids import JobNumber
 from bot.model.jobs import JobState
 from bot.model.outbox import DeliveryKind
-from bot.store import Transaction, schema
+from bot.store import Transaction
 from bot.store.jobs import Jobs
 from bot.store.pull_requests import PullRequests
+from tests import schema
 from tests.builders import NOW, add_job, rows_of
 from tests.work.drains import look_at_pull_requests
 from tests.work.office import Office

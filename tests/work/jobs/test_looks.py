@@ -8,7 +8,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from bot.store.retention import Retention
+from bot.store.job_retention import forget_job
 from tests.fakes import LINK, FakeGithub
 from tests.work.office import Office
 
@@ -46,7 +46,7 @@ async def test_a_look_that_finds_nothing_new_wakes_nobody(office: Office, github
 async def test_a_job_that_is_forgotten_is_looked_at_no_more(office: Office, github: FakeGithub) -> None:
     await ended(office)
     job = await office.job()
-    await office.store.write(lambda tx: Retention(tx).forget_job(job.number))
+    await office.store.write(lambda tx: forget_job(tx, job.number))
     calls = len(github.calls)
     await looked(office)
     assert len(github.calls) == calls
@@ -59,7 +59,7 @@ async def test_a_job_that_is_forgotten_during_a_look_stays_forgotten(
     job, about = await office.job(), github.pull | {"title": "Another", "head": {"ref": "agent/one"}}
 
     async def forgotten() -> httpx.Response:
-        await office.store.write(lambda tx: Retention(tx).forget_job(job.number))
+        await office.store.write(lambda tx: forget_job(tx, job.number))
         return httpx.Response(200, json=about)
 
     github.instead.append(forgotten())

@@ -10,7 +10,6 @@ from sqlalchemy import func, select, text
 from bot.commands import catalogue
 from bot.model.access import ts_at
 from bot.store import DatabaseTrouble
-from bot.store import schema as s
 from bot.store.conversations import Conversations
 from bot.work.jobs.missed import Gap, forget_conversations
 from bot.work.jobs.thread_events import TooEarly
@@ -21,6 +20,7 @@ from bot.work.ports import (
     SlackUnclear,
     ThreadReply,
 )
+from tests import schema as s
 from tests.builders import ANA, BEN, execute, rows_of
 from tests.work.drains import catch_up, deliver_due, prepare_prompts
 from tests.work.office import BOT, Office

@@ -8,9 +8,10 @@ from sqlalchemy import select
 
 from bot.model.ids import Block
 from bot.model.previews import PreviewState
+from bot.store.job_retention import forget_job
+from bot.store.job_tables import previews
 from bot.store.previews import Previews
 from bot.store.retention import Retention
-from bot.store.schema import previews
 from tests.builders import BEN, rows_of
 from tests.fakes import PREVIEW
 from tests.work.drains import deliver_due, make_previews
@@ -60,7 +61,7 @@ async def test_a_job_that_is_forgotten_while_its_preview_is_asked_for_stays_forg
     job = await agent.job()
 
     async def forgotten() -> httpx.Response:
-        await agent.store.write(lambda tx: Retention(tx).forget_job(job.number))
+        await agent.store.write(lambda tx: forget_job(tx, job.number))
         return httpx.Response(202, json={"statusId": "build-1", "previewUrl": PREVIEW})
 
     await agent.press("preview", "1")

@@ -12,7 +12,7 @@ from sqlalchemy import update
 
 from bot.model.ids import ProjectId
 from bot.model.jobs import JobState
-from bot.store.schema import jobs
+from bot.store.job_tables import jobs
 from bot.work.context import Timeouts
 from tests.builders import NOW, PROJECT, add_job, execute
 from tests.fakes import FakeDocs

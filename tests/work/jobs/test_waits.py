@@ -14,9 +14,9 @@ from bot.model.ids import JobNumber
 from bot.model.jobs import QueueWhy, Wait
 from bot.operator.rows import wait_words
 from bot.store import Claimer
+from bot.store.job_tables import jobs
 from bot.store.jobs import Jobs
 from bot.store.prompts import Prompts
-from bot.store.schema import jobs
 from bot.store.waits import Waits
 from bot.work.ports import SlackThrottled
 from tests.builders import BEN, NOW, execute

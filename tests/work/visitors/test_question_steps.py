@@ -7,7 +7,7 @@ from datetime import date
 import httpx
 from sqlalchemy import select
 
-from bot.store.schema import questions
+from bot.store.visitor_tables import questions
 from tests.builders import claim_deliveries, rows_of
 from tests.talk import Talk
 from tests.work.asking import FIRST, LAST, START, slow_down

@@ -1,0 +1,73 @@
+"""The rules of retention for jobs, their parts and messages, and forgetting of one job."""
+
+from __future__ import annotations
+
+from sqlalchemy import and_, exists, select, true
+
+from bot.model.ids import JobNumber
+from bot.model.jobs import JobProblem, JobState
+from bot.model.prompts import PromptState
+from bot.store.audit import IS_OVER
+from bot.store.job_tables import audit, jobs, previews, prompts, pull_requests, reviewers
+from bot.store.leases import FREE
+from bot.store.outbox import OPEN, deliveries, is_being_delivered
+from bot.store.retention import Retention, RetentionRule, RowCounts
+from bot.store.schema import Transaction
+
+_UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED)
+_OPEN_JOBS = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
+_JOB_IS_OVER = and_(
+    jobs.c.state.not_in(_OPEN_JOBS),
+    jobs.c.poll_at.is_(None),
+    jobs.c.unconfirmed_until.is_(None),
+    ~exists().where(prompts.c.job == jobs.c.number, prompts.c.state.in_(_UNSETTLED)),
+    ~is_being_delivered(deliveries.c.job, jobs.c.number),
+)
+JOBS = RetentionRule(
+    "jobs",
+    jobs,
+    _JOB_IS_OVER,
+    jobs.c.ended_at,
+    parts={
+        "prompts": prompts.c.job,
+        "pull requests": pull_requests.c.job,
+        "previews": previews.c.job,
+        "messages": deliveries.c.job,
+    },
+    names_person=lambda user: {"problem": jobs.c.problem.in_([f"{how}:{user}" for how in JobProblem])},
+)
+PROMPTS = RetentionRule(
+    "prompts", prompts, prompts.c.job.in_(select(jobs.c.number).where(_JOB_IS_OVER)), None
+)
+PULL_REQUESTS = RetentionRule(
+    "pull requests",
+    pull_requests,
+    pull_requests.c.job.in_(select(jobs.c.number).where(_JOB_IS_OVER)),
+    None,
+    extra_values={"look_at": None, **FREE},
+)
+PREVIEWS = RetentionRule(
+    "previews",
+    previews,
+    and_(previews.c.due_at.is_(None), previews.c.job.in_(select(jobs.c.number).where(_JOB_IS_OVER))),
+    None,
+    extra_values={"due_at": None, **FREE},
+)
+DELIVERIES = RetentionRule(
+    "messages",
+    deliveries,
+    deliveries.c.state.not_in(OPEN),
+    deliveries.c.settled_at,
+    delete_when=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
+)
+AUDIT = RetentionRule("audit rows", audit, IS_OVER, audit.c.at)
+REVIEWERS = RetentionRule("reviewers", reviewers, true(), None)
+
+
+def forget_job(tx: Transaction, number: JobNumber) -> RowCounts | None:
+    """Forget one job, with its prompts and people. Return None while something of it is under way."""
+    counts = Retention(tx).forget(JOBS, [number])
+    if not counts:
+        return None
+    counts[AUDIT.name] = Retention(tx).change(audit, audit.c.job == number, AUDIT.emptied)
+    return counts
