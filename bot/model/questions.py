@@ -147,26 +147,6 @@ class Weekday(IntEnum):
     SUNDAY = 6
 
 
-_WORK_BEGINS, _WORK_ENDS = time(9), time(17)
-
-
-def working_time(moment: datetime, zone: str) -> datetime:
-    """Return the first moment from this one on, in UTC, at which people of a zone work.
-
-    They work from Monday to Friday, from nine to five.
-    """
-    local = moment.astimezone(ZoneInfo(zone))
-    works = local.weekday() <= Weekday.FRIDAY
-    if works and _WORK_BEGINS <= local.time() < _WORK_ENDS:
-        return moment
-    day = local.date()
-    if not works or local.time() >= _WORK_ENDS:
-        day += timedelta(days=1)
-    while day.weekday() > Weekday.FRIDAY:
-        day += timedelta(days=1)
-    return datetime.combine(day, _WORK_BEGINS, ZoneInfo(zone)).astimezone(UTC)
-
-
 def is_zone(name: str) -> bool:
     """Return whether this machine knows a time zone. Machines differ: zones are added and renamed."""
     try:

@@ -275,13 +275,6 @@ class Jobs(Rows[TrackedJob]):
         """Return the jobs whose faces speak of trouble, without those of these projects."""
         return self._many(and_(jobs.c.trouble.is_not(None), jobs.c.project.not_in(besides)), limit)
 
-    def polled_besides(self, job: TrackedJob, since: datetime) -> tuple[int, int]:
-        """Return how many other jobs of the project are polled, and how many began to fail since then."""
-        others = and_(jobs.c.project == job.project, jobs.c.number != job.number, jobs.c.poll_at.is_not(None))
-        failing = func.count().filter(jobs.c.unread_since > since)
-        found = self.connection.execute(select(func.count(), failing).where(others)).one()
-        return int(found[0]), int(found[1])
-
     def _with_number(self, statement: Select[object], number: JobNumber) -> TrackedJob | None:
         if not can_be_id(number):
             return None

@@ -24,6 +24,7 @@ from bot.work.ports import Clock, Messenger
 from bot.work.writing import retry_on_db_error
 
 Result = TypeVar("Result")
+_SATURDAY = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,13 @@ class Context:
         """Return until when a follow-up is held that was begun then and is added to now."""
         hold, most = self.timeouts.hold_seconds, self.timeouts.hold_most_seconds
         return min(self.clock() + timedelta(seconds=hold), begun_at + timedelta(seconds=most))
+
+    def remind_at(self, now: datetime) -> datetime | None:
+        """Return when to remind of a pull request: at this hour of a weekday. None for never."""
+        if self.remind_after is None:
+            return None
+        at = now + self.remind_after
+        return at + timedelta(days=7 - at.weekday() if at.weekday() >= _SATURDAY else 0)
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
         """Run ``change`` in a transaction, and wake the workers if it returns that there is work."""

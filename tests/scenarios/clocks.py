@@ -7,8 +7,6 @@ from mmap import ACCESS_READ, mmap
 from struct import unpack
 from zoneinfo import ZoneInfo
 
-from bot.model.questions import working_time
-
 _ZONE = "Europe/Berlin"
 """Of the person who asks in stories."""
 
@@ -16,8 +14,8 @@ _ZONE = "Europe/Berlin"
 def working_day_ahead(days: int) -> timedelta:
     """Return how far ahead the next nine o'clock of a weekday is, after about so many days."""
     now = datetime.now(UTC)
-    midnight = (now + timedelta(days=days)).astimezone(ZoneInfo(_ZONE)).replace(hour=0)
-    return working_time(midnight.astimezone(UTC), _ZONE) - now
+    nine = (now + timedelta(days=days)).astimezone(ZoneInfo(_ZONE)).replace(hour=9, minute=0, second=0)
+    return nine + timedelta(days=7 - nine.weekday() if nine.weekday() > 4 else 0) - now
 
 
 class SetClock:

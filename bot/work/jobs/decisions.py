@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
 import structlog
 
@@ -16,7 +15,6 @@ from bot.model.ids import JobNumber, RequestKey, UserId
 from bot.model.jobs import JobProblem, JobState, Review, TrackedJob
 from bot.model.previews import PreviewState
 from bot.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptState
-from bot.model.questions import working_time
 from bot.slack_text import from_plain
 from bot.store import Transaction
 from bot.store.audit import Audit
@@ -24,7 +22,7 @@ from bot.store.jobs import Jobs
 from bot.store.limits import Quota
 from bot.store.previews import Previews
 from bot.store.prompts import Prompts
-from bot.work.access import Readable, Steerable, check_channel, zone_of
+from bot.work.access import Readable, Steerable, check_channel
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs import thread
 from bot.work.jobs.ask import Asked, FollowedUp, ask, follow_up
@@ -200,7 +198,7 @@ def keep_review(context: Context, tx: Transaction, readable: Readable, said: Rev
         redraw_face(tx, job.number, now)
         return True
     if said is None:
-        remind_at = now + context.remind_after if context.remind_after else None
+        remind_at = context.remind_at(now)
         new = replace(job, review=None, reviewed_by=None, reviewed_at=None, remind_at=remind_at)
     else:
         by = readable.allowed.user
@@ -249,24 +247,16 @@ _AT_ONCE = 20
 
 
 async def remind(context: WorkerContext) -> int:
-    """Remind the threads whose time has come, in the working hours of the person who waits for the end.
+    """Remind the threads of pull requests that wait for review. Return how many."""
 
-    Return how many jobs were looked at.
-    """
-    due = await context.store.read(lambda tx: Jobs(tx).to_remind(context.clock(), _AT_ONCE))
-    for job in due:
-        zone = await zone_of(context, job.recipient)
-        await context.store.write(partial(_remind, context, job, zone))
-    if due:
-        context.wake()
-    return len(due)
+    def tell(tx: Transaction) -> int:
+        now = context.clock()
+        due = Jobs(tx).to_remind(now, _AT_ONCE)
+        for job in map(Jobs(tx).lock, sorted(job.number for job in due)):
+            if job.remind_at is not None and job.awaits_review:
+                thread.remind(context, tx, Jobs(tx).save(job, replace(job, remind_at=None)), now)
+        return len(due)
 
-
-def _remind(context: WorkerContext, seen: TrackedJob, zone: str, tx: Transaction) -> None:
-    now, job = context.clock(), Jobs(tx).lock(seen.number)
-    if job.remind_at != seen.remind_at or not job.awaits_review:
-        return  # another process was faster, or the job has gone on
-    at = working_time(now, zone)
-    Jobs(tx).save(job, replace(job, remind_at=at if at > now else None))
-    if at <= now:
-        thread.remind(context, tx, job, now)
+    if not await context.store.read(lambda tx: Jobs(tx).to_remind(context.clock(), 1)):
+        return 0
+    return await context.write(tell)

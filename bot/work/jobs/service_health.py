@@ -26,10 +26,6 @@ log = structlog.get_logger(__name__)
 _NOWHERE = ChannelId("-")
 """The channel of a private delivery that belongs to no channel."""
 _OVERLOADED = 503
-_SEVERAL_FAIL = "SeveralJobsFail"
-"""The reason of a back-off because several jobs fail, though none says that the service does."""
-_SAID = frozenset({RateLimited.__name__, Unavailable.__name__})
-"""The reasons of back-offs because the service itself says so, or cannot be reached."""
 FIRST_SECONDS = 30.0
 _CAP_SECONDS = 1_800.0
 """First and longest back-off after a refused key."""
@@ -74,8 +70,7 @@ def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, 
 
     Calls that fail while the project has a back-off already do not lengthen it, unless the service asks.
     """
-    now = context.clock()
-    reason = type(error).__name__ if is_about_service(error) else _SEVERAL_FAIL
+    now, reason = context.clock(), type(error).__name__
     known = BackOffs(tx).of(project) or BackOff(reason, now, now, 0)
     attempts, wait_seconds = known.attempts, wait_asked_for(error)
     lasts, until = known.lasts(now), known.until
@@ -143,7 +138,7 @@ def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId,
     known = BackOffs(tx).of(project)
     if known is None or (known.reason == MAY_NOT_WRITE and not wrote):
         return
-    if not wrote and known.reason in _SAID and known.lasts(context.clock()):
+    if not wrote and not known.is_refusal and known.lasts(context.clock()):
         return  # no job is polled during it, so that this call was begun before
     if known.is_refusal:
         Quota(tx).lock(project)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.docs_api import Job, JobStatus, NotConfigured, NotFound
+from bot.docs_api import Job, JobStatus, NotConfigured, NotFound, Unavailable
 from bot.messages import jobs as messages
 from bot.messages.blocks import linkable, web_address
 from bot.model import lifecycle
@@ -43,14 +43,8 @@ _MISSING_CAP_SECONDS = 600.0
 """Longest pause between two polls of a job that the service says it does not know."""
 _UNREAD_CAP_SECONDS = 3_600.0
 """Longest pause between two polls of a job that cannot be read."""
-_SEVERAL = 3
-"""The service is unwell when so many jobs have begun to fail within ``_RECENT_SECONDS``.
-
-One or two may be bad by themselves, and jobs that have failed for longer say nothing about the service now.
-Where only two jobs are polled, both of them are enough.
-"""
-_RECENT_SECONDS = 300.0
-_JUST_SECONDS = 1.0
+_ANSWERED_SECONDS = 60.0
+"""A poll that fails is its job's own trouble where another was answered in this time, or since it fails."""
 
 
 def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> bool:
@@ -70,7 +64,7 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
         # Nothing is known of the follow-up yet, or the end may be that of the previous iteration.
         Jobs(tx).save(job, read, owner=context.owner)
     else:
-        remind_at = now + context.remind_after if context.remind_after and web_address(link) else None
+        remind_at = context.remind_at(now) if web_address(link) else None
         over = lifecycle.iteration_ended(read, end, now, pr_link=link, remind_at=remind_at)
         _end_iteration(context, tx, job, over)
     return True
@@ -163,16 +157,13 @@ def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, 
 
 def settle_error(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> None:
     """Write a failed poll: back off, and stop polling a job that could not be read for days."""
-    now, answered_at = context.clock(), context.answered.get(job.project)
-    # The service answers for other jobs of the project, so this one is bad by itself.
-    is_well = answered_at is not None and answered_at > (job.unread_since or context.after(-_JUST_SECONDS))
+    now = context.clock()
     if isinstance(error, NotConfigured):
         _stop_polling(context, tx, job, messages.not_served(job))
         return
     if isinstance(error, NotFound):
         _settle_missing(context, tx, job)
         return
-    poll_at = _retry_at(context, tx, job, error, is_well=is_well)
     since, timeouts = job.unread_since or now, context.timeouts
     if job.state is JobState.WORKING:
         begun, most_seconds = job.iteration_started_at or job.asked_at, timeouts.unwatched_seconds
@@ -181,35 +172,25 @@ def settle_error(context: WorkerContext, tx: Transaction, job: TrackedJob, error
     if (now - begun).total_seconds() >= most_seconds:
         _stop_polling(context, tx, job, messages.unread(job, since, now))
         return
+    poll_at = _retry_at(context, tx, job, error)
     Jobs(tx).save(job, replace(job, poll_at=poll_at, unread_since=since), owner=context.owner)
 
 
-def _retry_at(
-    context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception, *, is_well: bool
-) -> datetime:
-    """Return when to poll again after an error; back off from the project if the service is unwell."""
-    now = context.clock()
-    failing_seconds = (now - (job.unread_since or now)).total_seconds()
+def _retry_at(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> datetime:
+    """Return when to poll again after an error; back off from the project if the error is about all of it."""
+    failing_seconds = (context.clock() - (job.unread_since or context.clock())).total_seconds()
     own_seconds = context.pace.retry_seconds(failing_seconds, context.chance(), cap=_UNREAD_CAP_SECONDS)
     own = context.after(max(own_seconds, wait_asked_for(error)))
+    answered_at, recently = context.answered.get(job.project), context.after(-_ANSWERED_SECONDS)
+    is_own = answered_at is not None and answered_at > (job.unread_since or recently)
+    fails_for_long = job.unread_since is not None and job.unread_since < recently
     if is_key_problem(error):
-        # Jobs that run for long are polled once an hour, so it does not matter when the others began to fail.
-        others, failing = Jobs(tx).polled_besides(job, context.after(-context.timeouts.watch_seconds))
-        if not is_well and failing + 1 >= min(_SEVERAL, others + 1):
+        if not is_own:
             return key_refused(context, tx, job.project, error, wrote=False)
-    elif is_about_service(error) or (not is_well and _several_fail(context, tx, job)):
+    elif is_about_service(error) or (isinstance(error, Unavailable) and fails_for_long and not is_own):
         return max(own, service_failed(context, tx, job.project, error))
     log.warning("job_not_read", job=job.number, reason=type(error).__name__)
     return own
-
-
-def _several_fail(context: WorkerContext, tx: Transaction, job: TrackedJob) -> bool:
-    """Return whether so many jobs have just begun to fail that the service itself must be unwell."""
-    recent = context.after(-_RECENT_SECONDS)
-    if job.unread_since and job.unread_since <= recent:
-        return False
-    others, failing = Jobs(tx).polled_besides(job, recent)
-    return failing + 1 >= _SEVERAL or others == failing == 1
 
 
 def _settle_missing(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:

@@ -68,33 +68,6 @@ async def test_a_bad_job_is_polled_less_and_less_often(talk: Talk) -> None:
     talk.everything()
 
 
-@pytest.mark.parametrize(("count", "bad"), [(2, 2), (7, 7), (1, 1), (5, 4)])
-async def test_only_several_jobs_that_fail_with_none_answered_hold_their_project(
-    talk: Talk, count: int, bad: int
-) -> None:
-    await started(talk, count)
-    breaks(talk.service, bad)
-    talk.service.polled.clear()
-    while not {f"job-{number}" for number in range(1, count + 1)} <= set(talk.service.polled):
-        await talk.time.passes(0.1)
-    await talk.ben.asks("Add another page")
-    await talk.time.passes(0.2)
-    assert (len(talk.agent_got()) == count) == (count == bad > 1), "it is held, for a moment"
-    await talk.time.passes(20)
-    assert len(talk.agent_got()) == count + 1
-    talk.everything()
-
-
-async def test_jobs_that_have_failed_for_long_hold_nothing(talk: Talk) -> None:
-    await started(talk, 3)
-    breaks(talk.service, 3)
-    await talk.time.passes(minutes=20)
-    await talk.ben.asks("Add another page")
-    await talk.time.passes(3)
-    assert talk.service.prompts[-1] == ("job-4", "Add another page")
-    talk.everything()
-
-
 @pytest.mark.parametrize("answer", WHOLE.values(), ids=WHOLE.keys())
 async def test_what_is_about_the_whole_service_holds_the_project_at_once(talk: Talk, answer: Answer) -> None:
     await started(talk, 5)

@@ -14,6 +14,7 @@ WARNING = ":warning:"
     ("answer", "words"),
     [
         (httpx.ConnectError("down"), "The docs service hasn't given a usable answer since <!date^"),
+        (httpx.Response(500), "The docs service hasn't given a usable answer since <!date^"),
         (httpx.Response(503), "The docs service hasn't given a usable answer since <!date^"),
         (httpx.Response(401, json={"error": "no"}), "The docs service has refused the bot since <!date^"),
         (httpx.Response(403, json={"error": "no"}), "The docs service has refused the bot since <!date^"),
