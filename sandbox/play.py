@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from rich.console import Console
 
+from bot.app import Timeouts
 from sandbox.terminal import plain
 from sandbox.waiting import DidNotCome, until
 from sandbox.workspace.state import Json
@@ -22,6 +23,8 @@ DOCS = "C01DOCS"
 PROMPT = "Add a quickstart for the Python SDK"
 FOLLOW_UP = "Mention Python 3.11 too"
 QUESTION = "last week top 3"
+_TIMEOUTS = Timeouts(look_seconds=1.0, hold_seconds=2.0, build_seconds=1.0, minute_seconds=5.0)
+"""Short: nobody edits a reply within eight seconds here, or builds five previews in a minute."""
 _LIMIT_SECONDS = 600.0
 """Time limit for a story that hangs. A story takes 10 s, and many times that on a small or busy machine."""
 _WAIT_SECONDS = 120.0
@@ -40,7 +43,7 @@ async def play(*, http: bool = False) -> int:
             Path(folder), http_mode=http, work_seconds=1.0, build_seconds=1.0, answer_seconds=_WAIT_SECONDS
         )
         try:
-            async with asyncio.timeout(_LIMIT_SECONDS), sandbox(options) as world:
+            async with asyncio.timeout(_LIMIT_SECONDS), sandbox(options, _TIMEOUTS) as world:
                 await _Story(world, console).tell()
         except TimeoutError:
             console.print(f"The story did not come to its end within {_LIMIT_SECONDS:g} s.")
@@ -64,13 +67,13 @@ class _Story:
 
     async def tell(self) -> None:
         await self._command(ANA, "Ana", "/docs-agent", PROMPT)
-        root = await self._comes("the root message", lambda: self._newest(""))
-        end = await self._comes("the first end", lambda: self._reply(root, 0))
+        root = await self._comes("the job's status message", lambda: self._newest(""))
+        end = await self._comes("the first result", lambda: self._reply(root, 0))
         await self._check_pull_request(end)
         self._say("Ben", FOLLOW_UP, "in the thread")
         message = self._people.say(BEN, DOCS, FOLLOW_UP, thread_ts=root["ts"])
         await until("the eyes on the follow-up", lambda: message["reactions"] or None, _WAIT_SECONDS)
-        second = await self._comes("the second end", lambda: self._reply(root, 1))
+        second = await self._comes("the result of the follow-up", lambda: self._reply(root, 1))
         link = await self._check_pull_request(second)
         await self._previews(root, second)
         await self._merge(root, link)
@@ -85,7 +88,7 @@ class _Story:
         await self._press(end, "preview")
         await self._comes("the broken preview", lambda: end if _button(end, "fix_preview") else None)
         await self._press(end, "fix_preview")
-        mended = await self._comes("the end after the fix", lambda: self._reply(root, 3))
+        mended = await self._comes("the result of the fix", lambda: self._reply(root, 3))
         await self._press(mended, "preview")
         await self._comes("the preview", lambda: mended if _button(mended, "open_preview") else None)
         url = str((_button(mended, "open_preview") or {})["url"])
@@ -96,7 +99,9 @@ class _Story:
         self._say("Ana", "merges", plain(link))
         await _page(f"{link}/merge", "POST")
         await self._comes("the message about the merge", lambda: self._reply(root, 4))
-        await self._comes("the merged root", lambda: root if "Merged" in root["text"] else None)
+        await self._comes(
+            "the status message after the merge", lambda: root if "Merged" in root["text"] else None
+        )
 
     async def _press(self, message: Json, action_id: str) -> None:
         button = await until(f"the button {action_id}", lambda: _button(message, action_id), _WAIT_SECONDS)
@@ -140,9 +145,10 @@ class _Story:
 
     async def _comes(self, event: str, find: Callable[[], Json | None]) -> Json:
         """Wait for a message of the bot, print it and return it."""
+        self._console.print(f"\n[dim]… {event}[/]")
         message = await until(event, find, _WAIT_SECONDS)
         place = "privately" if message.get("id") else "in the thread" if message["thread_ts"] else "#docs"
-        self._console.print(f"\n[bold]docs-agent[/] [dim]{place}[/]")
+        self._console.print(f"[bold]docs-agent[/] [dim]{place}[/]")
         for line in self._readable(message["text"]).splitlines():
             self._console.print(f"  {plain(line)}")
         return message
@@ -155,6 +161,7 @@ class _Story:
         users = self._state.users
         text = re.sub(r"<@(\w+)>", lambda at: f"@{users[at[1]].name if at[1] in users else at[1]}", text)
         text = re.sub(r"<(?:!date\^|https?:)[^|>]*\|([^>]*)>", r"\1", text)
+        text = re.sub(r"\*([^*\n]+)\*", r"\1", text)
         return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 

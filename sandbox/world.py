@@ -150,7 +150,7 @@ def _settings(options: WorldOptions, environment: Mapping[str, str]) -> Settings
 
 
 @asynccontextmanager
-async def sandbox(options: WorldOptions) -> AsyncIterator[World]:
+async def sandbox(options: WorldOptions, timeouts: Timeouts = TIMEOUTS) -> AsyncIterator[World]:
     """Run the docs service, the workspace and the bot."""
-    async with both_sides(options) as world, running_bot(world.settings, timeouts=TIMEOUTS):
+    async with both_sides(options) as world, running_bot(world.settings, timeouts=timeouts):
         yield world

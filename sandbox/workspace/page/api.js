@@ -10,7 +10,9 @@ export async function post(path, body) {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ ...body, tab: TAB }),
     });
-    return await response.json();
+    const answer = await response.json();
+    if (answer.ok) dispatchEvent(new CustomEvent("posted", { detail: { path, body } }));
+    return answer;
   } catch {
     return { ok: false, error: "unreachable", detail: "The workspace does not answer. Is the sandbox still running?" };
   }

@@ -12,6 +12,7 @@ import { hideView, showView } from "./modal.js";
 import { plainText } from "./mrkdwn.js";
 import { roving } from "./roving.js";
 import { drawClock, drawSide, help, isDirect, label, rail } from "./side.js";
+import { drawSteps, threadWith } from "./steps.js";
 import { changed, channelItems, dropMessage, nameOf, onChange, putEphemeral, putMessage, state, take, threadItems, userOf } from "./store.js";
 
 let stopListening = () => {};
@@ -56,6 +57,19 @@ function openThread(ts) {
   threadWrites.field.focus();
 }
 
+/** What a step of "Try this" does with the page. */
+const page = {
+  put: (text) => { goTo(state.channel); channelWrites.put(text); },
+  openThread: (test, text) => {
+    const root = threadWith(state.channel, test);
+    if (!root) { page.put("/docs-agent Add a quickstart for the Python SDK"); return; }
+    showSide(false);
+    openThread(root.ts);
+    if (text) threadWrites.put(text);
+  },
+  become: (user) => { state.thread = null; start(user); },
+};
+
 function closeThread() {
   state.thread = null;
   keepPlace();
@@ -78,6 +92,7 @@ function draw() {
   const channel = state.channels.get(state.channel);
   if (!channel) return;
   drawSide(goTo);
+  drawSteps(page);
   byId("channel-name").textContent = label(channel);
   byId("channel-about").textContent = aboutOf(channel);
   document.title = `${label(channel)} · Sandbox workspace`;
@@ -176,7 +191,7 @@ document.addEventListener("keydown", (event) => {
 byId("close-thread").addEventListener("click", closeThread);
 byId("to-side").addEventListener("click", () => showSide(!byId("app").classList.contains("side-open")));
 byId("main").addEventListener("click", () => showSide(false));
-byId("me").addEventListener("change", (event) => { state.thread = null; start(event.target.value); });
+byId("me").addEventListener("change", (event) => page.become(event.target.value));
 setInterval(drawClock, 10_000);
 
 start(new URLSearchParams(location.hash.slice(1)).get("u"));
