@@ -16,7 +16,7 @@ from bot.__main__ import cli
 from sandbox.command import cli as sandbox_cli
 from tests.papers import ROOT
 
-_SOME_VALUE = {"SEED": "7"}
+_SOME_VALUE = {"SEED": "7", "FILE": "tests/test_docs.py", "NAME": "setting"}
 """What stands for a value that a paper leaves to the reader."""
 _DONE_BY_OTHERS = {
     "cp .env.example .env": "It would put a file into the checkout. test_docs.py compares .env.example.",
@@ -162,6 +162,8 @@ def _module(name: str, words: Sequence[str]) -> None:
         _docs_bot(words)
     elif name == "tests.torture":
         _read_by_argparse(words)
+    elif name == "pytest":
+        _find_tests(words)
     elif name in _MODULES:
         _read(_MODULES[name], words)
     else:
@@ -184,6 +186,12 @@ def _read_by_argparse(words: Sequence[str]) -> None:
     except SystemExit as left:
         if left.code:
             raise NotRun(f"tests.torture does not take {words}") from None
+
+
+def _find_tests(words: Sequence[str]) -> None:
+    """Accept existing folders for tests: a reader may be about to write the file."""
+    if missing := [word for word in words if "/" in word and not (ROOT / word).parent.is_dir()]:
+        raise NotRun(f"pytest finds no {missing}")
 
 
 def known_options() -> set[str]:

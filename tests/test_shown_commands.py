@@ -31,6 +31,7 @@ def test_a_command_that_a_paper_shows_runs(command: str, capsys: pytest.CaptureF
         ".venv/bin/python -m bench.one --nope",
         ".venv/bin/python -m tests.torture --nope 7",
         "python script.py",
+        ".venv/bin/python -m pytest tests/nothing/test_it.py",
         "heroku ps",
         "curl http://localhost:3000/nothing",
     ],
