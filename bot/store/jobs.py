@@ -248,14 +248,14 @@ class Jobs(Rows[TrackedJob]):
     def without_trouble(
         self, project: ProjectId, trouble: QueueWhy, limit: int, *, only_failing: bool
     ) -> Sequence[TrackedJob]:
-        """Return a project's open jobs whose faces do not speak of this trouble with the docs service.
+        """Lock and return a project's open jobs whose faces do not show this trouble with the docs service.
 
         ``only_failing``: only jobs whose last poll failed, or whose prompt waits because of the trouble.
         """
         silent = or_(jobs.c.trouble.is_(None), jobs.c.trouble != trouble)
         waits = jobs.c.queue_why.in_((QueueWhy.SERVICE, QueueWhy.KEY))
         failing = or_(jobs.c.unread_since.is_not(None), waits) if only_failing else true()
-        return self._many(and_(_OPEN_FACE, jobs.c.project == project, silent, failing), limit)
+        return self._lock_oldest(and_(_OPEN_FACE, jobs.c.project == project, silent, failing), limit)
 
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return jobs of whose pull request it is time to remind their threads."""
@@ -271,9 +271,13 @@ class Jobs(Rows[TrackedJob]):
         count = self.connection.execute(select(func.count()).select_from(jobs).where(here)).scalar_one()
         return self._many(here, limit, oldest=True), int(count)
 
+    def has_trouble(self) -> bool:
+        """Return whether the face of any job shows trouble with the docs service."""
+        return self._has(jobs.c.trouble.is_not(None))
+
     def with_trouble(self, besides: Collection[ProjectId], limit: int) -> Sequence[TrackedJob]:
-        """Return the jobs whose faces speak of trouble, without those of these projects."""
-        return self._many(and_(jobs.c.trouble.is_not(None), jobs.c.project.not_in(besides)), limit)
+        """Lock and return the jobs whose faces show trouble, without those of these projects."""
+        return self._lock_oldest(and_(jobs.c.trouble.is_not(None), jobs.c.project.not_in(besides)), limit)
 
     def _with_number(self, statement: Select[object], number: JobNumber) -> TrackedJob | None:
         if not can_be_id(number):

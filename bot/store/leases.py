@@ -262,6 +262,12 @@ class Rows(Repository, Generic[Item]):
         ordered = wanted.order_by(self._key if oldest else self._key.desc()).limit(limit).offset(skipped)
         return readable(self.table, self.connection.execute(ordered).mappings(), self.read)
 
+    def _lock_oldest(self, condition: ColumnElement[bool], limit: int) -> list[Item]:
+        """Lock and return the oldest rows that match, without those that another transaction has locked."""
+        free = select(self.table, *self.more).where(condition).order_by(self._key).limit(limit)
+        rows = self.connection.execute(free.with_for_update(skip_locked=True, of=self.table))
+        return readable(self.table, rows.mappings(), self.read)
+
     def _claim(self, statement: ClaimStatement, claimer: Claimer, **parameters: object) -> list[Item]:
         """Claim rows, and return those that can be read."""
         return readable(self.table, claim(self.connection, statement, claimer, **parameters), self.read)

@@ -395,7 +395,7 @@ class Prompts(Rows[Prompt]):
         free = and_(waiting, prompts.c.due_at < until, unclaimed(prompts))
         later = prompts.update().where(free).values(due_at=until, in_queue=False)
         rows = self.connection.execute(later.returning(prompts.c.job), {NOW.key: now})
-        return sorted(set(rows.scalars()))
+        return rows.scalars().all()
 
     def resume(self, project: ProjectId, why: QueueWhy, now: datetime) -> None:
         """Make the project's prompts that were postponed for this reason due now."""

@@ -40,6 +40,14 @@ https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
 
 
+_CONFLICTS = ("40001", "40P01")
+"""Transactions that failed because of another one: not serializable, or a deadlock. They may be repeated.
+
+https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html
+"""
+_REPEATS = 3
+
+
 class WrongStatement(Exception):
     """The server refused a statement or a value: a mistake of the bot, which no retry mends."""
 
@@ -70,18 +78,24 @@ class Store:
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
         """Run ``change`` in a transaction and return its result; roll back if it raises.
 
-        ``change`` runs in a database thread, so it must not touch anything that other threads use.
+        ``change`` runs in a database thread, so it must not touch anything that other threads use. It may run
+        several times: of those only the last is committed.
         Raises AlreadyStored when another transaction took a unique key at the same moment, and
         DatabaseTrouble.
         """
-        try:
-            return await self.database.write(lambda connection: change(Transaction(connection)))
-        except IntegrityError as error:
-            # The driver's message quotes the row, which must not reach a log.
-            raise AlreadyStored(type(error.orig).__name__) from None
-        except DBAPIError as error:
-            _check_statement(error)
-            raise
+        repeats = 0
+        while True:
+            try:
+                return await self.database.write(lambda connection: change(Transaction(connection)))
+            except IntegrityError as error:
+                # The driver's message quotes the row, which must not reach a log.
+                raise AlreadyStored(type(error.orig).__name__) from None
+            except DBAPIError as error:
+                _check_statement(error)
+                if getattr(error.orig, "sqlstate", None) not in _CONFLICTS or repeats == _REPEATS:
+                    raise
+                repeats += 1
+                log.info("transaction_repeated", reason=type(error.orig).__name__, repeats=repeats)
 
     async def read(self, query: Callable[[Transaction], Result]) -> Result:
         """Run ``query``, which only reads; it does not block writers. Raises DatabaseTrouble."""

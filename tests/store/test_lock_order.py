@@ -133,8 +133,36 @@ async def _previews(office: Office) -> None:
     await office.settle()
 
 
+async def _refused_key(office: Office) -> None:
+    for number in range(3):
+        await office.started(f"Write page {number}")
+    office.docs.says("create", 401, times=3)
+    for number in range(3):
+        await office.ask(f"Write chapter {number}")
+    await office.settle()
+    await office.pass_time(900)
+    await office.pass_time(4_000)
+
+
+async def _trouble(office: Office) -> None:
+    for number in range(3):
+        await office.started(f"Write page {number}")
+    office.docs.says("get", 503, times=1_000)
+    await office.settle(700)
+    await office.pass_time(60)
+    assert (await office.job()).trouble
+    office.docs.instead.clear()
+    await office.settle(60)
+    await office.pass_time(60)
+    assert not (await office.job()).trouble
+
+
 @pytest.mark.parametrize(
-    "story", [_main_story, _quota, _changes, _unconfirmed, _several_ends, _closed_channel, _previews]
+    "story",
+    [
+        *(_main_story, _quota, _changes, _unconfirmed, _several_ends, _closed_channel, _previews),
+        *(_refused_key, _trouble),
+    ],
 )
 async def test_rows_are_locked_in_one_order(
     office: Office, story: Callable[[Office], Awaitable[None]]

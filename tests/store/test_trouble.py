@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from contextlib import closing
+import threading
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from bot.store import DatabaseTrouble, Store
+from bot.model.ids import ChannelId, ProjectId
+from bot.store import DatabaseTrouble, Store, Transaction
+from bot.store.channels import Channels
 from bot.store.database import Database
 from bot.store.migrate import migrate
 from bot.store.questions import Questions
 from bot.store.store import WrongStatement
+from tests.limits import HANG_SECONDS
 from tests.store.conftest import MigratedDatabases
 
 SECRET = "Rotate the key of the Acme account"
@@ -53,3 +60,50 @@ async def test_a_database_that_is_away_at_the_end_does_not_spoil_an_orderly_stop
         await store.read(lambda tx: Questions(tx).has_key("q"))
     await store.release("one")
     await store.close()
+
+
+def _conflict(code: str) -> TextClause:
+    return text(f"DO $$ BEGIN RAISE SQLSTATE '{code}'; END $$")
+
+
+@pytest.mark.parametrize("code", ["40001", "40P01"])
+async def test_a_change_in_conflict_with_another_is_repeated_three_times(
+    migrated_databases: MigratedDatabases, code: str
+) -> None:
+    with migrated_databases.one() as url:
+        store, runs = Store.open(url), list[int]()
+
+        def change(tx: Transaction, conflicts: int) -> int:
+            runs.append(conflicts)
+            if len(runs) <= conflicts:
+                tx.connection.execute(_conflict(code))
+            return len(runs)
+
+        assert await store.write(partial(change, conflicts=3)) == 4
+        runs.clear()
+        with pytest.raises(DatabaseTrouble):
+            await store.write(partial(change, conflicts=4))
+        assert len(runs) == 4
+        await store.close()
+
+
+async def test_two_changes_that_wait_for_each_other_both_succeed(
+    migrated_databases: MigratedDatabases,
+) -> None:
+    with migrated_databases.one() as url:
+        store, both_hold = Store.open(url), threading.Barrier(2)
+        numbers = "INSERT INTO channels (id, by_mention) VALUES ('C1', false), ('C2', false)"
+        await store.write(lambda tx: tx.connection.execute(text(numbers)).close())
+
+        def choose(tx: Transaction, channels: Sequence[ChannelId]) -> None:
+            for channel in channels:
+                Channels(tx).choose_project(channel, ProjectId(channels[0]))
+                with suppress(threading.BrokenBarrierError):
+                    both_hold.wait(HANG_SECONDS)
+                both_hold.abort()  # the change that is repeated waits for nobody
+
+        orders = [ChannelId("C1"), ChannelId("C2")], [ChannelId("C2"), ChannelId("C1")]
+        await asyncio.gather(*(store.write(partial(choose, channels=each)) for each in orders))
+        chosen = await store.read(lambda tx: [Channels(tx).project(channel) for channel in orders[0]])
+        assert chosen in (["C1", "C1"], ["C2", "C2"])
+        await store.close()

@@ -10,7 +10,7 @@ import structlog
 
 from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
 from bot.messages import job_answers as say
-from bot.model.ids import ChannelId, Message, ProjectId
+from bot.model.ids import ChannelId, JobNumber, Message, ProjectId
 from bot.model.jobs import QueueWhy
 from bot.model.outbox import NewDelivery
 from bot.model.quota import MAY_NOT_WRITE, BackOff, back_off_seconds
@@ -120,14 +120,20 @@ def key_refused(
     return until
 
 
-def postpone_prompts(context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime) -> None:
-    """Postpone all waiting prompts of a project until then, and show why in the faces of their jobs."""
+def postpone_prompts(
+    context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime, refused: JobNumber
+) -> None:
+    """Postpone all waiting prompts of a project until then, and show why in the faces of their jobs.
+
+    ``refused``: the job of the prompt whose key was refused, which waits until then already.
+    """
     now = context.clock()
-    for number in Prompts(tx).postpone(project, now, until):
-        job = Jobs(tx).lock(number)
+    numbers = {refused, *Prompts(tx).postpone(project, now, until)}
+    # All jobs are locked before the first delivery.
+    for job in [Jobs(tx).lock(number) for number in sorted(numbers)]:
         Jobs(tx).save(job, replace(job, queue_until=until, queue_why=QueueWhy.KEY))
         if job.queue_why != QueueWhy.KEY:
-            redraw_face(tx, number, now)
+            redraw_face(tx, job.number, now)
 
 
 def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool) -> None:
@@ -165,7 +171,7 @@ async def show_trouble(context: WorkerContext) -> int:
     Trouble that has lasted for ten minutes is shown once, and taken back when the service works again. Return
     how many faces were redrawn.
     """
-    if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).with_trouble((), 1)):
+    if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).has_trouble()):
         return 0
     return await context.write(lambda tx: _take_trouble_back(context, tx) + _show_trouble(context, tx))
 

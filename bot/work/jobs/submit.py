@@ -237,8 +237,8 @@ def _write_error(
             refused(context, tx, prompt, error, problems.only_this_refused(error.status_code))
         case Unauthorized() | Forbidden() if now - prompt.asked_at < _KEY_RETRY:
             until = key_refused(context, tx, project, error, wrote=True)
-            back_to_waiting(context, tx, prompt, now, is_refused=True)
-            postpone_prompts(context, tx, project, until)
+            back_to_waiting(context, tx, prompt, until, is_refused=True)
+            postpone_prompts(context, tx, project, until, prompt.job)
         case NotFound() if knows_job and prompt.attempts < _MOST_ATTEMPTS:
             wait_seconds = back_off_seconds(prompt.attempts, context.chance(), first=30.0, cap=600.0)
             due_at = context.after(wait_seconds)
