@@ -7,6 +7,7 @@ import random
 import secrets
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -54,7 +55,7 @@ from bot.slack.listeners import SlackApp, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.store import Store
-from bot.store.database import CONNECTIONS, Database, ServerClock
+from bot.store.database import CONNECTIONS, Database, Pool, ServerClock
 from bot.store.heartbeats import Heartbeats
 from bot.store.migrate import migrate
 from bot.store.queues import Due
@@ -209,6 +210,7 @@ class HeldBot:
     _gap: Gap
     _metrics: Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]
     _ran_at: dict[str, datetime] = field(default_factory=dict)
+    _due: Due = field(default=Due(frozenset(), None))
 
     async def take(self, payload: dict[str, Any]) -> tuple[int, str]:
         """Handle one of Slack's payloads; return the status and the body of the acknowledgement."""
@@ -216,38 +218,40 @@ class HeldBot:
         await self._background.ended()
         return acknowledged
 
-    async def run_due(self) -> bool:
-        """Work on all rows that are due, until none is; return whether there was anything to do.
+    async def run_due(self) -> None:
+        """Work on all rows that are due, until none is.
 
         Work at intervals is done too when its interval has passed since its last run.
         """
         await self._gap.end()
-        has_worked = False
-        while sum([await self._run(each) for each in await self._due_workers()]):
-            has_worked = True
-        return has_worked
+        while workers := await self._due_workers():
+            if not sum([await self._run(each) for each in workers]):
+                await self._find_due()
+                return
 
     async def metrics(self) -> str:
         """Return the body of ``/metrics``."""
         return (await self._metrics(()))[0].decode()
 
-    async def next_due_at(self) -> datetime | None:
-        """Return when the next row comes due, half a second from now at the earliest; None without any."""
-        due, soon = await self._find_due(), self._context.clock() + timedelta(seconds=0.5)
+    def next_due_at(self) -> datetime | None:
+        """Return when the next row comes due, as `run_due` has left them; None without any.
+
+        That is half a second from now at the earliest.
+        """
+        due, soon = self._due, self._context.clock() + timedelta(seconds=0.5)
         return soon if due.queues else due.next_at and max(due.next_at, soon)
 
     async def _due_workers(self) -> list[Worker]:
-        due, now = await self._find_due(), self._context.clock()
-        return [each for each in self._workers if each.queue in due.queues or self._is_time_for(each, now)]
+        await self._find_due()
+        due, now = self._due.queues, self._context.clock()
+        return [each for each in self._workers if each.queue in due or self._is_time_for(each, now)]
 
-    async def _find_due(self) -> Due:
-        return await self._context.store.find_due(self._context.clock)
+    async def _find_due(self) -> None:
+        self._due = await self._context.store.find_due(self._context.clock)
 
     def _is_time_for(self, worker: Worker, now: datetime) -> bool:
-        ran_at = self._ran_at.get(worker.name)
-        if not worker.every_seconds:
-            return False
-        return ran_at is None or abs(now - ran_at) >= timedelta(seconds=worker.every_seconds)
+        ran_at = self._ran_at.get(worker.name, datetime.min.replace(tzinfo=UTC))
+        return bool(worker.every_seconds) and abs(now - ran_at) >= timedelta(seconds=worker.every_seconds)
 
     async def _run(self, worker: Worker) -> int:
         self._ran_at[worker.name] = self._context.clock()
@@ -296,12 +300,12 @@ async def migrate_database(settings: Settings) -> None:
         await database.close()
 
 
-def open_store(url: str, connections: int = CONNECTIONS) -> Store:
+def open_store(url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor) -> Store:
     """Open the store at a SQLAlchemy URL, with the tables, queues and retention rules of every subject.
 
     A closed store opens again when it is used.
     """
-    return Store.open(url, connections)
+    return Store.open(url, connections, pool)
 
 
 async def _clock_of(store: Store) -> Clock:

@@ -15,7 +15,8 @@ import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Executor, Future
 from contextlib import AsyncExitStack, closing, contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -74,7 +75,7 @@ class Time:
         grain = max(timedelta(milliseconds=1), length / _MOST_STEPS)
         await self.talk.works()
         while self.at < end:
-            due_at = await self.talk.next_due_at()
+            due_at = self.talk.next_due_at()
             self.at = min(end, self.at + step, max(due_at or end, self.at + grain))
             await self.talk.works()
 
@@ -147,10 +148,23 @@ def _settings(chosen: frozenset[tuple[str, str]]) -> Settings:
     return Settings.load({**_ENVIRONMENT, **dict(chosen)}, env_file=None)
 
 
+class _InPlace(Executor):
+    """Runs the database's functions where they are called: with threads a test would take a third more."""
+
+    def __init__(self, _threads: int, _name: str) -> None:
+        pass
+
+    def submit(self, function: Callable[..., Result], /, *args: Any, **options: Any) -> Future[Result]:
+        done = Future[Result]()
+        done.set_result(function(*args, **options))
+        return done
+
+
 @cache
 def _stores() -> list[Any]:
     """Return two stores of the one database, for a process and the next: their statements stay compiled."""
-    return [open_store(_settings(frozenset()).sqlalchemy_url) for _ in range(2)]
+    url = _settings(frozenset()).sqlalchemy_url
+    return [open_store(url, pool=_InPlace) for _ in range(2)]
 
 
 async def _empty_database() -> None:
@@ -192,8 +206,12 @@ class Talk:
 
     async def works(self) -> None:
         """Deliver what people said, and let the bot do all that is due now."""
-        while await self.hears() or (self._bot and await self.until_it_hangs(self._bot.run_due())):
-            pass
+        is_heard = True
+        while is_heard:
+            await self.hears()
+            if self._bot:
+                await self.until_it_hangs(self._bot.run_due())
+            is_heard = self.slack.line.has_events()
 
     async def hears(self) -> bool:
         """Deliver events to the bot, starting it first if it has not been; return whether there were any."""
@@ -226,9 +244,9 @@ class Talk:
     def _bot(self) -> HeldBot | None:
         return self.process.bot
 
-    async def next_due_at(self) -> datetime | None:
+    def next_due_at(self) -> datetime | None:
         """Return when something comes due next, in the bot or on the way to it."""
-        due_at = [self.slack.line.next_event_at(), await self._bot.next_due_at() if self._bot else None]
+        due_at = [self.slack.line.next_event_at(), self._bot.next_due_at() if self._bot else None]
         return min((at for at in due_at if at is not None), default=None)
 
     async def until_it_hangs(self, work: Coroutine[Any, Any, Result]) -> Result | None:

@@ -169,6 +169,10 @@ class InProcess(BotConnection):
                     self._events.append((again_at, attempt + 1, payload))
         return bool(due)
 
+    def has_events(self) -> bool:
+        """Return whether events are due."""
+        return any(at <= self._now() for at, _, _ in self._events)
+
     def next_event_at(self) -> datetime | None:
         """Return when the next event is delivered; None if none waits."""
         return min((at for at, _, _ in self._events), default=None)

@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from sqlalchemy.pool import ConnectionPoolEntry
 
 Result = TypeVar("Result")
+Pool = Callable[[int, str], Executor]
+"""Makes so many threads with a name."""
 CONNECTIONS = 5
 """Default for the most connections to PostgreSQL that a process opens."""
 _READ_ONLY = "docs_bot_read_only"
@@ -88,32 +90,31 @@ class Database:
     Errors never quote stored values, because prompts and response URLs must not reach a log.
     """
 
-    def __init__(self, writer: Engine, reader: Engine | None, threads: int) -> None:
+    def __init__(self, writer: Engine, reader: Engine | None, threads: int, pool: Pool) -> None:
         self._writer, self._reader = writer, reader or writer
-        self._threads = threads
+        self._threads, self._pool = threads, pool
         self._begin()
 
     def _begin(self) -> None:
-        self._write_pool = self._read_pool = ThreadPoolExecutor(self._threads, "database write")
+        self._write_pool = self._read_pool = self._pool(self._threads, "database write")
         if self._reader is not self._writer:
-            self._read_pool = ThreadPoolExecutor(1, "database read")
+            self._read_pool = self._pool(1, "database read")
         # PostgreSQL's sessions share their waits for the disk by themselves, and each holds locks meanwhile.
         most = 1 if self.is_postgresql else _TOGETHER
         self._writing = WorkQueue(self._write_pool, partial(commit, self._writer), most=most)
         self._reading = WorkQueue(self._read_pool, partial(_read, self._reader))
 
     @classmethod
-    def open(cls, url: str, connections: int = CONNECTIONS) -> Self:
+    def open(cls, url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor) -> Self:
         """Open the database at a SQLAlchemy URL (``sqlite`` or ``postgresql+psycopg``)."""
         parsed = make_url(url)
         if parsed.get_backend_name() != "sqlite":
-            return cls(_postgres_engine(url, connections), None, connections)
-        file = sqlite_file(url)
-        if file is None:
-            return cls(_sqlite_engine(url, None), None, 1)
+            return cls(_postgres_engine(url, connections), None, connections, pool)
+        if (file := sqlite_file(url)) is None:
+            return cls(_sqlite_engine(url, None), None, 1, pool)
         opened: list[Identity] = []
         writer = _sqlite_engine(url, file, opened=opened)
-        return cls(writer, _sqlite_engine(url, file, opened=opened, read_only=True), 1)
+        return cls(writer, _sqlite_engine(url, file, opened=opened, read_only=True), 1, pool)
 
     @property
     def is_postgresql(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -99,7 +99,7 @@ class WorkQueue:
     """Functions that wait for the threads of a pool. ``execute`` gets as many as wait, ``most`` at most."""
 
     def __init__(
-        self, pool: ThreadPoolExecutor, execute: Callable[[Sequence[Work[object]]], None], *, most: int = 1
+        self, pool: Executor, execute: Callable[[Sequence[Work[object]]], None], *, most: int = 1
     ) -> None:
         self._pool = pool
         self._execute = execute

@@ -85,10 +85,6 @@ class RetentionRule:
 class Retention(Repository):
     """Forgets rows by the declared rules, within one transaction."""
 
-    def any_before(self, before: datetime) -> bool:
-        """Return whether `forget_before` has something to do."""
-        return any(self._first(rule, rule.old(before), 1) for rule in _by_age())
-
     def forget_before(self, before: datetime, limit: int) -> RowCounts:
         """Forget rows that ended before ``before``: at most ``limit`` of each table, and their parts."""
         counts = RowCounts()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from pydantic import SecretStr, TypeAdapter
@@ -72,6 +72,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         if dialect.name != "sqlite":
             return super().bind_processor(dialect)
 
+        @lru_cache(100)  # a statement has the present time in many places
         def process(value: datetime | None) -> str | None:
             stored = self.process_bind_param(value, dialect)
             return None if stored is None else stored.isoformat(" ", "microseconds")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import TypeVar
 
@@ -20,7 +21,7 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
-from bot.store.database import CONNECTIONS, Database
+from bot.store.database import CONNECTIONS, Database, Pool
 from bot.store.heartbeats import Heartbeats
 from bot.store.leases import release
 from bot.store.queues import Due, find_due
@@ -71,9 +72,9 @@ class Store:
         self.database = database
 
     @classmethod
-    def open(cls, url: str, connections: int = CONNECTIONS) -> Store:
+    def open(cls, url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor) -> Store:
         """Open the store at a SQLAlchemy URL. The schema must exist already (see ``migrate``)."""
-        return cls(Database.open(url, connections))
+        return cls(Database.open(url, connections, pool))
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
         """Run ``change`` in a transaction and return its result; roll back if it raises.

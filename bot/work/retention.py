@@ -20,10 +20,9 @@ async def forget_old(context: WorkerContext) -> int:
     if context.keep is None:
         return 0
     before = context.clock() - context.keep
-    if not await context.store.read(lambda tx: Retention(tx).any_before(before)):
-        return 0
     forgotten = await context.store.forget(lambda tx: Retention(tx).forget_before(before, _AT_ONCE))
-    log.info("forgotten", jobs=forgotten[JOBS.name], rows=forgotten.total())
+    if forgotten:
+        log.info("forgotten", jobs=forgotten[JOBS.name], rows=forgotten.total())
     return forgotten.total()
 
 

@@ -26,7 +26,7 @@ async def test_each_sender_is_told_once_what_the_follow_up_waits_for(talk: Talk)
 
 async def test_nothing_is_due_until_a_person_decides(talk: Talk) -> None:
     await unconfirmed(talk)
-    assert await talk.next_due_at() is None
+    assert talk.next_due_at() is None
     talk.everything()
 
 
@@ -46,7 +46,7 @@ async def test_a_follow_up_behind_a_job_that_waits_for_the_limit_is_not_due(talk
     await talk.time.passes(30)
     assert talk.agent_got() == ["Add one"]
     await talk.ends()
-    due_at = await talk.next_due_at()
+    due_at = talk.next_due_at()
     assert due_at is not None
     assert (due_at - talk.time.at).total_seconds() > 600
     talk.everything()

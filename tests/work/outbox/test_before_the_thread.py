@@ -28,4 +28,4 @@ async def test_a_job_that_never_gets_a_first_message_keeps_nothing_waiting(talk:
     assert talk.agent_got() == []
     assert talk.channel() == []
     assert sum("Nothing was started" in answer for answer in talk.ana.reads()) == 1
-    assert await talk.next_due_at() is None
+    assert talk.next_due_at() is None
