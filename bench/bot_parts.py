@@ -12,14 +12,14 @@ from typing import Any, cast
 
 from sqlalchemy import insert
 
+from bot.context import WorkerContext
 from bot.docs_api import DocsClient
-from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
+from bot.ids import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
 from bot.model.jobs import JobState
-from bot.model.projects import Projects
+from bot.ports import Messenger
+from bot.projects import Projects
 from bot.store import Store
 from bot.store.job_tables import jobs as jobs_table
-from bot.work.context import WorkerContext
-from bot.work.ports import Messenger
 
 
 class SilentMessenger:

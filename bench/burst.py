@@ -24,11 +24,11 @@ from bench.docs_server import docs_service
 from bench.report import Goal, Report, Row, below
 from bot import logs
 from bot.docs_api import DocsClient
-from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs
+from bot.engine import Workers
+from bot.ids import ChannelId, DeliveryId, Message, MessageTs
+from bot.ports import SlackThrottled
 from bot.store import Store
 from bot.store.migrate import migrate
-from bot.work.ports import SlackThrottled
-from bot.worker import Workers
 from bot.workers import queue_workers
 
 _SLACK_SECONDS = 0.08

@@ -17,10 +17,10 @@ from bench.bot_parts import SilentMessenger, add_running_jobs, worker_context
 from bench.processes import READY, answer_counts
 from bot import logs
 from bot.docs_api import DocsClient
+from bot.engine import Workers
 from bot.model.quota import PollPace
 from bot.store import Store
 from bot.store.migrate import migrate
-from bot.worker import Workers
 from bot.workers import queue_workers
 
 

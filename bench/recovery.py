@@ -23,10 +23,10 @@ from bench.docs_server import ENDED_EVERY, docs_service
 from bench.processes import environment, running_bot
 from bench.report import Report, Row, below
 from bench.slack import ReadingSlack, reading_slack
+from bot.context import Timeouts
 from bot.store import Store, Transaction
 from bot.store.job_tables import jobs as jobs_table
 from bot.store.migrate import migrate
-from bot.work.context import Timeouts
 from sandbox.ports import free_port
 
 _CHANNELS = 50

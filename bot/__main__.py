@@ -16,8 +16,8 @@ import click
 from click.exceptions import Exit
 
 from bot import version_and_commit
+from bot.ids import ChannelId, JobNumber, UserId
 from bot.loading import SettingsError
-from bot.model.ids import ChannelId, JobNumber, UserId
 from bot.model.jobs import JobFilter, JobState
 from bot.operator.running import (
     CANNOT_START,

@@ -22,8 +22,11 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from bot import __version__, commit, logs
+from bot.access.model import AccessPolicy, TtlCache
 from bot.commands import COMMANDS
+from bot.context import Timeouts, WorkerContext
 from bot.docs_api import DocsClient, DocsClients
+from bot.engine import Worker, Workers, alone
 from bot.github import GithubClient
 from bot.health.checks import (
     HEAD_SECONDS,
@@ -40,13 +43,13 @@ from bot.health.checks import (
 )
 from bot.health.metrics import Metrics, metrics_page
 from bot.health.stopping import Stopping
-from bot.model.access import AccessPolicy, TtlCache
-from bot.model.ids import ChannelId, ProjectId, UserId
-from bot.model.paces import Paces
+from bot.ids import ChannelId, ProjectId, UserId
 from bot.model.previews import PreviewsWanted
-from bot.model.projects import Project, Projects
 from bot.model.quota import PollPace
 from bot.model.visitors import Analytics
+from bot.outbox.paces import Paces
+from bot.ports import Clock
+from bot.projects import Project, Projects
 from bot.settings import DocsProject, Settings
 from bot.slack.client import Identity, SlackClient, identify, open_session, until_answered, web_client
 from bot.slack.http import add_slack_routes, dispatch
@@ -60,10 +63,7 @@ from bot.store.heartbeats import Heartbeats
 from bot.store.migrate import migrate
 from bot.store.queues import Due
 from bot.store.sqlite_files import running_alone, sqlite_file
-from bot.work.context import Timeouts, WorkerContext
 from bot.work.jobs.missed import Gap
-from bot.work.ports import Clock
-from bot.worker import Worker, Workers, alone
 from bot.workers import beat, interval_workers, queue_workers
 
 __all__ = [

@@ -8,9 +8,11 @@ from operator import attrgetter
 from typing import Any
 
 from bot.commands.catalogue import take_message
+from bot.context import WorkerContext
+from bot.engine import Worker, alone
+from bot.outbox.deliver import claim_deliveries, deliver
 from bot.store.database import ServerClock
 from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
-from bot.work.context import WorkerContext
 from bot.work.jobs.decisions import remind
 from bot.work.jobs.missed import catch_up, claim_unread, forget_conversations
 from bot.work.jobs.poll import claim_polls, poll
@@ -19,12 +21,10 @@ from bot.work.jobs.previews import claim_previews, make_preview
 from bot.work.jobs.pull_requests import claim_pull_requests, look_at
 from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
-from bot.work.outbox.deliver import claim_deliveries, deliver
 from bot.work.retention import forget_old
 from bot.work.visitors.fetch import AT_ONCE, claim_snapshots, fetch_snapshot, sweep_snapshots
 from bot.work.visitors.question import answer_question, claim_questions
 from bot.work.visitors.subscriptions import plan_digests
-from bot.worker import Worker, alone
 
 _PLAN_SECONDS = 60.0
 _SWEEP_SECONDS = 3_600.0

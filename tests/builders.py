@@ -10,18 +10,18 @@ from pydantic import SecretStr
 from sqlalchemy import Connection, RowMapping, text, update
 from sqlalchemy.sql import Executable
 
-from bot.model.access import Origin
-from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
-from bot.model.outbox import Delivery
+from bot.access.admit import _MAKER, Allowed
+from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptRequest
+from bot.outbox.model import Delivery
+from bot.outbox.store import Outbox
+from bot.ports import Origin
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
 from bot.store.job_tables import jobs, prompts
 from bot.store.jobs import Jobs
-from bot.store.outbox import Outbox
 from bot.store.prompts import Prompts
 from bot.store.schema import metadata
-from bot.work.access import _MAKER, Allowed
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PROJECT = ProjectId("acme-docs")

@@ -13,10 +13,9 @@ from pydantic import SecretStr
 
 from bot.docs_api import DocsClient
 from bot.github import GithubClient
-from bot.model.access import Profile
-from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
+from bot.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
+from bot.ports import Changed, Mention, Profile, Said, SlackError, ThreadReply
 from bot.slack.client import refused
-from bot.work.ports import Changed, Mention, Said, SlackError, ThreadReply
 from tests.services import LINK, PREVIEW, PULL_REQUEST, DocsService, Github
 
 __all__ = ["LINK", "PREVIEW", "PULL_REQUEST", "FakeDocs", "FakeGithub", "FakeSlack", "Posted"]

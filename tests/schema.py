@@ -1,5 +1,7 @@
 """The tables of all subjects in one place, for tests that write rows of several."""
 
+from bot.access.store import members as members
+from bot.outbox.store import deliveries as deliveries
 from bot.store.heartbeats import heartbeats as heartbeats
 from bot.store.job_tables import audit as audit
 from bot.store.job_tables import back_offs as back_offs
@@ -11,8 +13,6 @@ from bot.store.job_tables import previews as previews
 from bot.store.job_tables import prompts as prompts
 from bot.store.job_tables import pull_requests as pull_requests
 from bot.store.job_tables import reviewers as reviewers
-from bot.store.members import members as members
-from bot.store.outbox import deliveries as deliveries
 from bot.store.schema import metadata as metadata
 from bot.store.visitor_tables import analytics_calls as analytics_calls
 from bot.store.visitor_tables import page_visitors as page_visitors

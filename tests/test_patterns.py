@@ -129,5 +129,5 @@ def test_every_pattern_of_the_bot_is_found() -> None:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         within = [each for each in tree.body if isinstance(each, ast.ClassDef | ast.FunctionDef)]
         assert not [ast.unparse(each) for each in within if "re.compile(" in ast.unparse(each)], path
-    assert {"bot.slack_text._ENTITY", "bot.masking._IN_ADDRESS"} <= {use.where for use in USES}
+    assert {"bot.messages.slack_text._ENTITY", "bot.masking._IN_ADDRESS"} <= {use.where for use in USES}
     assert any(use.where.startswith("messages/blocks.py") for use in USES)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot import slack_text
-from bot.model.ids import ChannelId, UserId
+from bot.ids import ChannelId, UserId
+from bot.messages import slack_text
 from tests.builders import ANA, BEN
 
 BOT = UserId("U0BOT")

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bot import slack_text
 from bot.commands.command import (
     Answer,
     Command,
@@ -24,20 +23,20 @@ from bot.commands.command import (
 )
 from bot.commands.intents import is_form_unsent, send_anyway, unsent
 from bot.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
-from bot.messages import face, general, trial
+from bot.context import Context
+from bot.ids import ChannelId, JobNumber, PromptId
+from bot.messages import face, general, slack_text, trial
 from bot.messages import job_answers as say
 from bot.messages.blocks import Action
 from bot.messages.general import NOT_SERVED
 from bot.messages.help import about_replies
-from bot.model.access import Origin
-from bot.model.ids import ChannelId, JobNumber, PromptId
-from bot.model.jobs import Review, TakeThread, ThreadRef
-from bot.model.projects import Project, UnknownProject
+from bot.model.jobs import Review, TakeThread
 from bot.model.prompts import Act, Prompt, PromptRequest
+from bot.ports import Origin, ThreadRef
+from bot.projects import Project, UnknownProject
 from bot.store.jobs import Jobs
 from bot.store.prompts import Prompts
-from bot.work.access import Readable, steerable
-from bot.work.context import Context
+from bot.work.jobs.access import Readable, readable, steerable
 from bot.work.jobs.ask import ask
 from bot.work.jobs.attachments import offer_thread
 from bot.work.jobs.decisions import (
@@ -189,7 +188,7 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(0)
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
-    known = await submission.claimed.readable(context, job)
+    known = await readable(context, submission.claimed.elsewhere(), job)
     raw = None if text is None else slack_text.from_plain(text)
     asked = await run_again(context, known, submission.claimed.origin.key, raw) if known else None
     return None if asked else FormErrors({"prompt": say.FORM_WITHOUT_JOB})

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from bot.access.admit import admit
 from bot.commands import agent, followup, visitors
 from bot.commands.command import Command, Invocation
 from bot.commands.help import with_help
+from bot.context import Context
 from bot.model.intents import Door
-from bot.model.projects import UnknownProject
-from bot.work.access import admit
-from bot.work.context import Context
+from bot.ports import Mention, ThreadReply
+from bot.projects import UnknownProject
 from bot.work.jobs.thread_events import (
     Heard,
     answer_in_private,
@@ -22,7 +23,6 @@ from bot.work.jobs.thread_events import (
     take,
     telling_refusals,
 )
-from bot.work.ports import Mention, ThreadReply
 
 COMMANDS = with_help((agent.COMMAND, ""), (followup.COMMAND, None), (visitors.COMMAND, r"visitors\s+"))
 

@@ -11,21 +11,21 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import SecretStr
 
-from bot import slack_text
+from bot.access.admit import Allowed, Claimed, NotAllowed, admit
 from bot.commands.visitors_options import find_job
-from bot.messages import job_answers
+from bot.context import Context
+from bot.ids import ChannelId, JobNumber, Message, MessageTs
+from bot.messages import job_answers, slack_text
 from bot.messages.blocks import bare
 from bot.messages.general import unknown_project
 from bot.messages.help import Here
 from bot.messages.intents import key_found
 from bot.messages.job_answers import forgotten
-from bot.model.access import Origin
-from bot.model.ids import ChannelId, JobNumber, Message, MessageTs
 from bot.model.intents import Intent, exact
 from bot.model.jobs import About, TrackedJob
-from bot.model.projects import Project, Projects, UnknownProject
-from bot.work.access import Allowed, Claimed, NotAllowed, Readable, admit, readable
-from bot.work.context import Context
+from bot.ports import Origin
+from bot.projects import Project, Projects, UnknownProject
+from bot.work.jobs.access import Readable, readable
 from bot.work.jobs.ask import HasKey, TooManyWaiting
 
 

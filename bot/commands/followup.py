@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from bot import slack_text
 from bot.commands.command import (
     Answer,
     Command,
@@ -19,16 +18,16 @@ from bot.commands.command import (
 )
 from bot.commands.intents import is_form_unsent, unsent
 from bot.commands.visitors_options import LINK, NUMBER, find_job
-from bot.messages import general
+from bot.context import Context
+from bot.ids import JobNumber, Message, is_direct_message
+from bot.messages import general, slack_text
 from bot.messages import job_answers as say
 from bot.messages.blocks import bare
 from bot.messages.help import about_follow_ups
-from bot.model.ids import JobNumber, Message, is_direct_message
 from bot.model.jobs import TrackedJob
 from bot.model.prompts import PromptRequest
 from bot.store.jobs import Jobs
-from bot.work.access import Readable, readable
-from bot.work.context import Context
+from bot.work.jobs.access import Readable, readable
 from bot.work.jobs.ask import follow_up, takes_follow_ups
 
 NAME = "/docs-followup"
@@ -139,7 +138,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(number_in(submission.fields.get("job")))
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
-    known = await submission.claimed.readable(context, job)
+    known = await readable(context, submission.claimed.elsewhere(), job)
     if known is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     raw = slack_text.from_plain(submission.fields.get("prompt") or "")

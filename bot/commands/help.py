@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.commands.command import Answer, Command, Invocation, Press, Word
+from bot.context import Context
+from bot.ids import is_direct_message
 from bot.messages.blocks import Action
 from bot.messages.help import CommandHelp, Here, full_help, short_help
-from bot.model.access import Origin
-from bot.model.ids import is_direct_message
 from bot.model.intents import Intent, exact
+from bot.ports import Origin
 from bot.store import Transaction
 from bot.store.channels import Channels
-from bot.work.context import Context
 
 _SHAPE = r"help(?:\s+(all))?"
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from bot import slack_text
+from bot.access.admit import Allowed
 from bot.commands.command import Answer, Press, for_reader
+from bot.context import Context
+from bot.ids import MessageTs
 from bot.messages import intents as say
-from bot.messages import job_answers
+from bot.messages import job_answers, slack_text
 from bot.messages.blocks import Action
-from bot.model.access import message_key
-from bot.model.ids import MessageTs
 from bot.model.intents import LONGEST, Deed, Door, classify, deed_for
 from bot.model.prompts import PromptRequest, Unsent
+from bot.ports import message_key
 from bot.store.jobs import Jobs
-from bot.work.access import Allowed, Readable
-from bot.work.context import Context
+from bot.work.jobs.access import Readable
 from bot.work.jobs.ask import ask, follow_up
 from bot.work.jobs.intents import respond
 from bot.work.jobs.thread_events import Heard, answer_in_private, send

@@ -7,16 +7,17 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from bot import slack_text
+from bot.access.admit import Allowed, reads_channel
 from bot.commands.command import Answer, Invocation, Press, Word, of_job
-from bot.messages import general
+from bot.context import Context
+from bot.ids import ChannelId, Message, UserId, is_direct_message
+from bot.messages import general, slack_text
 from bot.messages import job_answers as say
-from bot.model.access import Origin
-from bot.model.ids import ChannelId, Message, UserId, is_direct_message
 from bot.model.jobs import Listed, TrackedJob
-from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Act
 from bot.model.quota import frees_at
+from bot.ports import Origin
+from bot.projects import Project, UnknownProject
 from bot.store import Transaction
 from bot.store.audit import Audit
 from bot.store.channels import Channels
@@ -24,8 +25,7 @@ from bot.store.jobs import Jobs
 from bot.store.limits import Quota
 from bot.store.prompts import Prompts
 from bot.store.waits import Waits
-from bot.work.access import Allowed, Readable, reads_channel
-from bot.work.context import Context
+from bot.work.jobs.access import Readable
 from bot.work.jobs.service_health import is_refused
 from bot.work.jobs.thread import face_link
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from bot import slack_text
 from bot.commands.command import Answer, Command, FormState, Invocation, Press, Word, number_in
 from bot.commands.job_lists import projects_to_choose
 from bot.commands.periods import BadPeriod, UnknownPeriod
@@ -19,18 +18,18 @@ from bot.commands.visitors_options import (
     parse_section,
     parse_weekly,
 )
-from bot.messages import general, visitors_answers
+from bot.context import Context
+from bot.ids import PageKey, ProjectId, QuestionId, SubscriptionId
+from bot.messages import general, slack_text, visitors_answers
 from bot.messages.blocks import Action
 from bot.messages.general import unknown_in_options
 from bot.messages.help import about_periods
 from bot.messages.misses import asked_about
-from bot.model.ids import PageKey, ProjectId, QuestionId, SubscriptionId
 from bot.model.jobs import About
 from bot.model.misses import Topic, page_key
-from bot.model.projects import UnknownProject
+from bot.projects import UnknownProject
 from bot.store.questions import Questions
 from bot.store.snapshots import Pages
-from bot.work.context import Context
 from bot.work.visitors.misses import ask_misses, prompt_of
 from bot.work.visitors.question import ask_visitors, more, send_csv, share
 from bot.work.visitors.subscriptions import (

@@ -11,16 +11,17 @@ from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from bot.commands.periods import BadPeriod, FuturePeriod, UnknownPeriod, default_period, parse_period
+from bot.context import Context
+from bot.ids import ChannelId, JobNumber, MessageTs
 from bot.messages.blocks import code, escape
 from bot.messages.plain_text import visible
-from bot.model.ids import ChannelId, JobNumber, MessageTs
-from bot.model.jobs import ThreadRef, TrackedJob
+from bot.model.jobs import TrackedJob
 from bot.model.misses import Topic
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, VisitorsQuery, Weekday
 from bot.model.visitors import Period, SortBy
+from bot.ports import ThreadRef
 from bot.store import Transaction
 from bot.store.jobs import Jobs
-from bot.work.context import Context
 
 _SECTION_LENGTH = 300
 _MOST_CHARACTERS = 10_000

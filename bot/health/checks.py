@@ -20,14 +20,14 @@ from aiohttp import web
 from aiohttp.http import HttpProcessingError
 from aiohttp.typedefs import Handler
 
+from bot.engine import Workers
 from bot.logs import mask
+from bot.ports import SlackError, SlackRefused, SlackThrottled
 from bot.slack.client import REFUSED_TOKENS
 from bot.slack.socket import SocketIntake
 from bot.store import DatabaseTrouble, Store
 from bot.store.database import explain
 from bot.store.heartbeats import GONE_AFTER, Heartbeats
-from bot.work.ports import SlackError, SlackRefused, SlackThrottled
-from bot.worker import Workers
 
 LIMIT_SECONDS = 1.5
 """How long the parts of a page may take, so that it comes within two seconds."""

@@ -24,16 +24,16 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from bot import __version__, commit
+from bot.context import Context
 from bot.docs_api import Forbidden, NotConfigured, NotFound, RateLimited, Rejected, Unauthorized, Unavailable
 from bot.health.checks import LIMIT_SECONDS, Finding, free_bytes
-from bot.model.ids import ProjectId
+from bot.ids import ProjectId
 from bot.model.jobs import QueueWhy
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.heartbeats import Heartbeats
 from bot.store.limits import BackOffs, Quota
 from bot.store.prompts import Prompts
 from bot.store.waits import Waits
-from bot.work.context import Context
 from bot.work.jobs.service_health import is_refused, trouble_of
 
 disable_created_metrics()  # type: ignore[no-untyped-call]

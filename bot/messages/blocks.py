@@ -15,8 +15,8 @@ from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
+from bot.ids import Block, ChannelId, Message, Reviewer, UserId, is_direct_message
 from bot.messages.plain_text import clip, grapheme_boundary, one_line, visible
-from bot.model.ids import Block, ChannelId, Message, Reviewer, UserId, is_direct_message
 
 SECTION_LENGTH = 3_000
 BUTTON_LENGTH = 75

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from bot.ids import ChannelId, Message, QuestionId
 from bot.messages import blocks as b
 from bot.messages.face import lasted
 from bot.messages.numbers import (
@@ -35,10 +36,7 @@ from bot.messages.visitors import (
 )
 from bot.messages.visitors_notes import caveats, source_note
 from bot.messages.worth import notes, worth_doing
-from bot.model.ids import ChannelId, Message, QuestionId
 from bot.model.jobs import JobState
-from bot.model.outbox import NotPosted
-from bot.model.projects import Project, Projects
 from bot.model.questions import (
     Subscription,
     SubscriptionState,
@@ -48,6 +46,8 @@ from bot.model.questions import (
     WorkDone,
 )
 from bot.model.visitors import Period, ReadingProblem
+from bot.outbox.model import NotPosted
+from bot.projects import Project, Projects
 
 _TITLE_LENGTH = 30
 _MOVED = 2

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
+from bot.ids import Block, JobNumber, Message, UserId
 from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.problems import title
 from bot.messages.pull_requests import by_whom, pull_request_line
-from bot.model.ids import Block, JobNumber, Message, UserId
 from bot.model.jobs import (
     Earlier,
     JobProblem,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bot.ids import Block, ChannelId, Message, Reviewer
 from bot.messages import blocks as b
 from bot.messages.face import name
 from bot.messages.job_answers import EXAMPLE, with_prompt
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
-from bot.model.access import Access
-from bot.model.ids import Block, ChannelId, JobNumber, Message, Reviewer, UserId
 from bot.model.jobs import LeftOut, TrackedJob
-from bot.model.projects import Project, Projects
+from bot.projects import Project, Projects
 
 NOT_SERVED = "These docs are no longer set up here. Close this and try again."
 
@@ -141,32 +140,6 @@ def unknown_project(name: str, projects: Projects, prompt: str) -> Message:
         f"I know {listed(projects)}. Begin with {first} or another one."
     )
     return with_prompt(b.words(said), prompt)
-
-
-_WHY: Mapping[Access, str] = {
-    Access.GUEST: "Guests can't use this bot{here}. Ask a teammate to send this for you.",
-    Access.BOT: "Bots can't use this bot{here}. Ask a teammate to send this.",
-    Access.STRANGER: (
-        "People from other organisations can't use this bot{here}. Ask a teammate to send this for you."
-    ),
-    Access.GONE: "Slack says this account isn't active. Ask a teammate to send this{here} for you.",
-    Access.NOT_LISTED: "This bot is set up for some people only. Ask one of them to send this{here} for you.",
-    Access.CHANNEL: "I'm not set up for use{here}. Ask in another channel, or ask whoever runs this bot.",
-    Access.UNTOLD: "Slack didn't tell me who you are, so I did nothing. Send or press it again in a minute.",
-}
-
-
-def not_allowed(access: Access, channel: ChannelId | None = None) -> Message:
-    """Return the answer to a user without access, who asked in ``channel``: the reason, and whom to ask."""
-    why = _WHY[access]
-    return b.words(f":no_entry: {why.format(here=f' in {b.channel(channel)}' if channel else '')}")
-
-
-def not_yours(job: JobNumber, requester: UserId) -> Message:
-    """Return the answer to a user who pressed a button reserved for the requester and admins."""
-    return b.words(
-        f":no_entry: Only {b.mention(requester)} or an admin of this bot can decide that about {name(job)}."
-    )
 
 
 def _view(callback_id: str, title: str, private: str, *blocks: Block) -> Block:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.ids import Message
 from bot.messages import blocks as b
 from bot.messages.general import naming
 from bot.messages.job_answers import EXAMPLE
-from bot.model.ids import Message
 from bot.model.misses import Topic
-from bot.model.projects import Projects
+from bot.projects import Projects
 
 _EVERY_REPLY = (
     "*In a job's thread* just reply: what I send to the agent gets :eyes:, and talk among yourselves I leave "

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
 from bot.messages import blocks as b
 from bot.messages.face import facts, file_names, in_private, name, open_words, state_words, wait_lines
 from bot.messages.numbers import counted, number
 from bot.messages.plain_text import visible
 from bot.messages.problems import key_setting, refusal, title
 from bot.messages.to_review import in_list
-from bot.model.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal
 from bot.model.jobs import JobState, Listed, TrackedJob, Wait
-from bot.model.outbox import NotPosted
-from bot.model.projects import Project
 from bot.model.visitors import Budget
+from bot.outbox.model import NotPosted
+from bot.projects import Project
 
 EXAMPLE = "Add a quickstart for the Python SDK"
 """A prompt as somebody may write it."""
@@ -387,4 +387,11 @@ def _left(of: Limits) -> str:
         f"{key if of.key_is_refused else ''}"
         f"{heading}*{number(left)} of {number(of.limit)} left this hour*{spent}{frees}.{waits} "
         f"Visitors: {number(reads)} of {number(of.analytics.limit)} reads left{reads_at}."
+    )
+
+
+def not_yours(job: JobNumber, requester: UserId) -> Message:
+    """Return the answer to a user who pressed a button reserved for the requester and admins."""
+    return b.words(
+        f":no_entry: Only {b.mention(requester)} or an admin of this bot can decide that about {name(job)}."
     )

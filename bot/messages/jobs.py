@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from bot.ids import Block, Message, Reviewer, UserId
 from bot.messages import blocks as b
 from bot.messages import previews
 from bot.messages.face import (
@@ -19,7 +20,6 @@ from bot.messages.plain_text import visible
 from bot.messages.problems import Problem
 from bot.messages.pull_requests import by_whom, seen_words
 from bot.messages.to_review import waits
-from bot.model.ids import Block, Message, Reviewer, UserId
 from bot.model.jobs import JobProblem, JobState, TrackedJob
 from bot.model.previews import Preview
 from bot.model.prompts import Prompt

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bot.ids import Block, Message, QuestionId, UserId
 from bot.messages import blocks as b
 from bot.messages.numbers import counted, dates, shown_path
 from bot.messages.plain_text import csv_line, one_line
@@ -16,7 +17,6 @@ from bot.messages.problems import reading_problem
 from bot.messages.visitors import FILE_COMES, more_button, share_button
 from bot.messages.visitors_answers import AS_DATA, about
 from bot.messages.visitors_notes import TIME
-from bot.model.ids import Block, Message, QuestionId, UserId
 from bot.model.jobs import About
 from bot.model.misses import (
     FEW,

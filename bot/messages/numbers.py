@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, time
 
+from bot.ids import Block
 from bot.messages.blocks import escape
 from bot.messages.plain_text import clip, one_line
-from bot.model.ids import Block
 from bot.model.questions import Weekday
 from bot.model.visitors import Counts, PageCounts, Period, is_beyond_chance
 

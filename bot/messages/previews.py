@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bot.ids import Block, Message
 from bot.messages import blocks as b
 from bot.messages.face import name
-from bot.model.ids import Block, Message
 from bot.model.jobs import TrackedJob
 from bot.model.previews import Preview, PreviewState
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.ids import Message, Refusal
 from bot.messages.blocks import code, moment, quoted, words
-from bot.model.ids import Message, Refusal
 from bot.model.jobs import JobProblem
-from bot.model.outbox import NotPosted
-from bot.model.projects import Project
 from bot.model.visitors import ReadingProblem
+from bot.outbox.model import NotPosted
+from bot.projects import Project
 
 _NOT_A_MEMBER = ("I'm not a member", "Type `/invite @{bot}` there.")
 _REFUSED = ("Slack refused it", "Whoever runs this bot finds why in its log ({reference}).")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 
+from bot.ids import Message, PageKey
 from bot.messages import blocks as b
 from bot.messages import numbers
-from bot.model.ids import Message, PageKey
 from bot.model.visitors import Counts, PageCounts, Period
 
 _DAYS = tuple(Period(date(2026, 11, day), date(2026, 11, day + 1)) for day in range(2, 9))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from bot.ids import Block, Message, QuestionId, UserId
 from bot.messages import blocks as b
 from bot.messages.numbers import (
     agents,
@@ -27,7 +28,6 @@ from bot.messages.numbers import (
     visitors_chart,
 )
 from bot.messages.visitors_notes import caveats, source_note
-from bot.model.ids import Block, Message, QuestionId, UserId
 from bot.model.questions import Comparison, FileTo, Movements, Report, VisitorsQuery
 from bot.model.visitors import Counts, PageCounts, SortBy
 

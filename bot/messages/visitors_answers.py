@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
+from bot.ids import Message
 from bot.messages import blocks as b
 from bot.messages.numbers import counted, dates, page_numbers, shown_path
 from bot.messages.plain_text import clip, one_line
 from bot.messages.problems import reading_problem, refusal
 from bot.messages.visitors import FILE_COMES, shown_code, the_docs
 from bot.messages.visitors_notes import TIME_OF_DAY
-from bot.model.ids import Message
 from bot.model.misses import Topic
-from bot.model.outbox import NotPosted
 from bot.model.questions import FileTo, Question, VisitorsQuery
 from bot.model.visitors import Budget, PageCounts, Period
+from bot.outbox.model import NotPosted
 
 EXAMPLES = (
     "`/docs-visitors 28d`, `/docs-visitors searches last week`, "

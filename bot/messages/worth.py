@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from bot.ids import Block, QuestionId
 from bot.messages import blocks as b
 from bot.messages.face import name, state_words
 from bot.messages.misses import unread
 from bot.messages.numbers import counted, number, page_gain, shown_path, visitors
 from bot.messages.visitors import only_ai
-from bot.model.ids import Block, QuestionId
 from bot.model.jobs import TrackedJob
 from bot.model.misses import MOST_READ, Topic
 from bot.model.questions import Suggestion, SuggestionReason, WeeklyReport

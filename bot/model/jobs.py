@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
-from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
+from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
 from bot.model.previews import branch_to_show
 from bot.model.pull_requests import SeenPullRequest
+from bot.ports import ThreadRef
 
 
 class TakeThread(StrEnum):
@@ -45,13 +46,20 @@ class LeftOut(StrEnum):
     """The newer ones fill the room that there is."""
 
 
-class SharedFile(NamedTuple):
-    """A file in a message. ``url``: where Slack returns its content; None where it does not."""
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A conversation to be read again after an outage: a thread, or the direct messages of a channel.
 
-    name: str
-    size_bytes: int
-    is_text: bool
-    url: str | None = None
+    ``thread`` is None for direct messages. ``since``: the newest message that was heard. ``due_at`` changes
+    when the conversation has to be read once more. ``attempts``: how often reading it has failed.
+    """
+
+    id: int
+    channel: ChannelId
+    thread: MessageTs | None
+    since: MessageTs
+    due_at: datetime
+    attempts: int = 0
 
 
 class Earlier(NamedTuple):
@@ -60,13 +68,6 @@ class Earlier(NamedTuple):
     taken: int = 0
     left_out: int = 0
     not_taken: NotTaken | None = None
-
-
-class ThreadRef(NamedTuple):
-    """A Slack thread: its channel and the timestamp of its root message."""
-
-    channel: ChannelId
-    ts: MessageTs
 
 
 class QueueWhy(StrEnum):

@@ -1,4 +1,4 @@
-"""All legal state changes of jobs, prompts and deliveries, as pure functions.
+"""All legal state changes of jobs and prompts, as pure functions.
 
 A step returns the row as it is afterwards. Nothing else changes a state. ``save`` writes the columns that
 differ, refuses a step that is not legal, and frees the row's lease.
@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from bot.model.ids import MessageTs, ServiceJobId, UserId
+from bot.ids import ServiceJobId, UserId
 from bot.model.jobs import JobProblem, JobState, TrackedJob
-from bot.model.outbox import REPEATABLE, Delivery, DeliveryState
 from bot.model.prompts import Prompt, PromptState
 
 J, P = JobState, PromptState
@@ -256,33 +255,3 @@ def prompt_resent(prompt: Prompt, at: datetime) -> Prompt:
 def prompt_withdrawn(prompt: Prompt, at: datetime) -> Prompt:
     """Withdraw a prompt before it was sent, or dismiss it while it is unconfirmed."""
     return replace(prompt, state=P.WITHDRAWN, sent_at=None, due_at=at, in_queue=False)
-
-
-def delivered(delivery: Delivery, at: datetime, posted_ts: MessageTs | None) -> Delivery:
-    """Settle a delivery that Slack accepted. Its message is not kept.
-
-    ``posted_ts`` is the message's timestamp, or None if the delivery is not a post.
-    """
-    what = replace(delivery.what, response_url=None, message=None)
-    return replace(delivery, state=DeliveryState.SENT, what=what, settled_at=at, posted_ts=posted_ts)
-
-
-def delivery_dead(delivery: Delivery, at: datetime, error: str) -> Delivery:
-    """Give up a delivery that Slack refuses for good. ``error`` is Slack's code.
-
-    Its message is kept only if an operator may have it tried again.
-    """
-    what = replace(delivery.what, response_url=None)
-    if what.kind not in REPEATABLE or what.subscription is not None:
-        what = replace(what, message=None)
-    return replace(delivery, state=DeliveryState.DEAD, what=what, settled_at=at, error=error)
-
-
-def delivery_postponed(delivery: Delivery, due_at: datetime, *, plain: bool) -> Delivery:
-    """Try a delivery again that certainly failed. ``plain``: without the blocks."""
-    return replace(delivery, state=DeliveryState.PENDING, due_at=due_at, plain=plain)
-
-
-def delivery_unclear(delivery: Delivery, look_at: datetime) -> Delivery:
-    """Look at ``look_at`` for a delivery that may have succeeded."""
-    return replace(delivery, state=DeliveryState.UNCLEAR, due_at=look_at)

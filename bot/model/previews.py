@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.ids import JobNumber, ProjectId, UserId
 from bot.masking import masked
-from bot.model.ids import JobNumber, ProjectId, UserId
 
 MOST_ASKS = 2
 """How often a preview is asked for at most: again only when the answer to the first call was lost."""

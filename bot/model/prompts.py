@@ -10,18 +10,9 @@ from typing import ClassVar
 
 from pydantic import SecretStr
 
-from bot.model.access import Origin
-from bot.model.ids import (
-    ChannelId,
-    JobNumber,
-    MessageTs,
-    ProjectId,
-    PromptId,
-    RequestKey,
-    SubscriptionId,
-    UserId,
-)
-from bot.model.jobs import About, SharedFile, TakeThread
+from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, SubscriptionId, UserId
+from bot.model.jobs import About, TakeThread
+from bot.ports import Origin, SharedFile
 
 
 class PromptKind(StrEnum):

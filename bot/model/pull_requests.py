@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from bot.model.ids import JobNumber
+from bot.ids import JobNumber
 
 _OFTEN_FOR, _SELDOM_FOR, _SELDOM = timedelta(days=1), timedelta(days=30), 6
 

@@ -9,16 +9,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import SecretStr
 
-from bot.model.ids import (
-    ChannelId,
-    MessageTs,
-    ProjectId,
-    QuestionId,
-    Reviewer,
-    SnapshotId,
-    SubscriptionId,
-    UserId,
-)
+from bot.ids import ChannelId, MessageTs, ProjectId, QuestionId, Reviewer, SnapshotId, SubscriptionId, UserId
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.misses import Source, Topic, Words
 from bot.model.visitors import Budget, Counts, PageCounts, Period, Snapshot, SortBy

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.model.ids import JobNumber, PromptId, UserId
+from bot.ids import JobNumber, PromptId, UserId
 from bot.model.prompts import PromptKind
 
 MAY_NOT_WRITE = "ForbiddenToWrite"
@@ -185,12 +185,3 @@ class PollPace:
         """
         wait = min(max(self.min_seconds, failing_seconds), max(self.min_seconds, cap))
         return wait * (1 - self.jitter + 2 * self.jitter * chance)
-
-
-def back_off_seconds(attempts: int, chance: float, *, first: float = 1.0, cap: float = 300.0) -> float:
-    """Return the seconds to wait after ``attempts`` failures in a row.
-
-    The delay doubles with each failure up to ``cap``; ``chance``, a random number in [0, 1), takes off up
-    to half of it.
-    """
-    return min(first * 2.0 ** min(max(attempts - 1, 0), 20), cap) * (0.5 + chance / 2)

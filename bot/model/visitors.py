@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
-from bot.model.ids import PageKey, ProjectId, SnapshotId
+from bot.ids import PageKey, ProjectId, SnapshotId
 from bot.model.misses import Source, Words
 
 _CHART_POINTS = 20

@@ -13,9 +13,9 @@ import yaml
 
 from bot.health.checks import Finding, network_trouble, token_finding
 from bot.operator.running import manifest
+from bot.ports import SlackError, SlackRefused
 from bot.settings import Settings
 from bot.slack.client import UNKNOWN_ID_CODES, SlackClient, open_session, translated, web_client
-from bot.work.ports import SlackError, SlackRefused
 
 _MOST_LISTED = 30
 """Maximum of ids that are checked one by one: Slack allows about fifty calls a minute."""

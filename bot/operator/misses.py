@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound
+from bot.ids import ProjectId, SnapshotId
 from bot.messages.misses import csv_lines, header_of, rows_of
 from bot.messages.plain_text import one_line
-from bot.model.ids import ProjectId, SnapshotId
 from bot.model.misses import SOURCES, Topic
 from bot.model.questions import MissesReport, VisitorsQuery
 from bot.model.visitors import Period, Snapshot, SnapshotState

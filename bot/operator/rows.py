@@ -11,19 +11,19 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO, Unpack
 
+from bot.ids import JobNumber, UserId
 from bot.logs import terminal_safe
 from bot.messages.plain_text import csv_line, one_line
 from bot.messages.problems import title
-from bot.model.ids import JobNumber, UserId
 from bot.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
-from bot.model.outbox import DeadLetter
 from bot.model.prompts import AuditRow
+from bot.outbox.model import DeadLetter
+from bot.outbox.store import Outbox
 from bot.store import Store, Transaction
 from bot.store.audit import Audit
 from bot.store.backup import back_up, restore
 from bot.store.job_retention import forget_job
 from bot.store.jobs import Jobs
-from bot.store.outbox import Outbox
 from bot.store.retention import RowCounts
 from bot.store.sqlite_files import UnusableDatabase, sqlite_file
 from bot.store.waits import Waits

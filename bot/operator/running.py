@@ -20,8 +20,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot import logs
 from bot.loading import LoadedSettings, SettingsError
+from bot.ports import SlackError
 from bot.settings import DatabaseSettings, Settings
-from bot.work.ports import SlackError
 
 if TYPE_CHECKING:
     from bot.app import Roles

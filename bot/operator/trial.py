@@ -10,17 +10,17 @@ from functools import partial
 from time import monotonic
 
 from bot.health.checks import network_trouble
+from bot.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
 from bot.logs import mask
 from bot.messages import trial as say
-from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
 from bot.model.prompts import Act
+from bot.ports import SlackError, SlackRefused, SlackThrottled
 from bot.settings import Settings
 from bot.slack.client import SlackClient, answered, open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble, Store
 from bot.store.audit import Audit
 from bot.store.database import explain
-from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 
 _MOST_WAIT_SECONDS = 30.0
 """For how long a step waits in all because Slack asks it to."""

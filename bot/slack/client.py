@@ -14,11 +14,10 @@ from pydantic import SecretStr
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.engine import back_off_seconds
+from bot.ids import Refusal, UserId
 from bot.logs import mask
-from bot.model.ids import Refusal, UserId
-from bot.model.outbox import Method
-from bot.model.quota import back_off_seconds
-from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.ports import Method, SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 
 Answer = TypeVar("Answer")
 _THROTTLED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})

@@ -9,12 +9,11 @@ from typing import Any
 
 import structlog
 
-from bot.model.access import Origin
-from bot.model.ids import Message, Refusal
+from bot.engine import cancel, wait_for_ends
+from bot.ids import Message, Refusal
+from bot.ports import Origin, SlackError, SlackRefused, SlackThrottled
 from bot.slack.messenger import SlackMessenger
 from bot.store.deadline import within
-from bot.work.ports import SlackError, SlackRefused, SlackThrottled
-from bot.work.writing import cancel, wait_for_ends
 
 log = structlog.get_logger(__name__)
 _TRIES = 4

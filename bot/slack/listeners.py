@@ -21,6 +21,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.access.admit import Untold
 from bot.commands.catalogue import take_message
 from bot.commands.command import (
     Answer,
@@ -30,11 +31,13 @@ from bot.commands.command import (
     Request,
     run_if_allowed,
 )
+from bot.context import Context
+from bot.ids import Message
 from bot.logs import about_request
 from bot.messages import problems
 from bot.messages.blocks import LINKS, bare
 from bot.messages.job_answers import with_prompt
-from bot.model.ids import Message
+from bot.ports import SlackError
 from bot.slack import payloads
 from bot.slack.client import answered
 from bot.slack.intake import Background, say_privately
@@ -42,12 +45,9 @@ from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
 from bot.store.database import explain
 from bot.store.deadline import OutcomeUnknown, current
-from bot.work.access import Untold
-from bot.work.context import Context
 from bot.work.jobs.corrections import take_change
 from bot.work.jobs.missed import Gap
 from bot.work.jobs.thread_events import TooEarly
-from bot.work.ports import SlackError
 
 log = structlog.get_logger(__name__)
 Body = dict[str, Any]

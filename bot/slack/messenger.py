@@ -13,15 +13,13 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model.access import Profile, TtlCache
-from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
+from bot.access.model import TtlCache
+from bot.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.model.questions import is_zone
-from bot.slack.client import Identity, answered, of_response_url, refused, translated, wait_seconds
-from bot.slack.payloads import messages_of, said_before, said_since
-from bot.slack.rooms import SlackRooms
-from bot.work.ports import (
+from bot.ports import (
     Changed,
     Mention,
+    Profile,
     Said,
     SlackRefused,
     SlackThrottled,
@@ -29,6 +27,9 @@ from bot.work.ports import (
     SlackUnreachable,
     ThreadReply,
 )
+from bot.slack.client import Identity, answered, of_response_url, refused, translated, wait_seconds
+from bot.slack.payloads import messages_of, said_before, said_since
+from bot.slack.rooms import SlackRooms
 
 
 async def read_text(session: aiohttp.ClientSession, url: str, token: str, most_bytes: int) -> str:
@@ -78,7 +79,7 @@ _SLACKBOT = UserId("USLACKBOT")
 
 
 class SlackMessenger(SlackRooms):
-    """Implements ``bot.work.ports.Messenger``."""
+    """Implements ``bot.ports.Messenger``."""
 
     def __init__(
         self,

@@ -13,15 +13,14 @@ import structlog
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot import slack_text
+from bot.access.admit import Claimed
 from bot.commands.command import Arrived, FormState, Invocation, Press, ShortcutUse, Submission
+from bot.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
+from bot.messages import slack_text
 from bot.messages.plain_text import clip
-from bot.model.access import Origin, message_key, time_of, ts_at
-from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
+from bot.ports import Changed, Mention, Origin, Said, SlackUnclear, ThreadReply, message_key, time_of, ts_at
 from bot.slack.client import pages
 from bot.slack.rooms import MOST_CHARACTERS, files_of, text_of
-from bot.work.access import Claimed
-from bot.work.ports import Changed, Mention, Said, SlackUnclear, ThreadReply
 
 Payload = Mapping[str, Any]
 

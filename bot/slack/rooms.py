@@ -8,10 +8,10 @@ from typing import Any
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.access.model import TtlCache
+from bot.ids import ChannelId, UserId
 from bot.messages.plain_text import clip
-from bot.model.access import TtlCache
-from bot.model.ids import ChannelId, UserId
-from bot.model.jobs import SharedFile
+from bot.ports import SharedFile
 from bot.slack.client import answered, pages
 
 log = structlog.get_logger(__name__)
@@ -23,7 +23,7 @@ _ABSENT_CACHE_SECONDS = 10.0
 
 
 class SlackRooms:
-    """The membership of channels, a part of ``bot.work.ports.Messenger``."""
+    """The membership of channels, a part of ``bot.ports.Messenger``."""
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client

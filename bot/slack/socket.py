@@ -20,11 +20,11 @@ from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.engine import wait_for_ends
+from bot.ports import SlackError
 from bot.slack.client import answered, translated
 from bot.slack.intake import Background
 from bot.store.deadline import Deadline, within
-from bot.work.ports import SlackError
-from bot.work.writing import wait_for_ends
 
 log = structlog.get_logger(__name__)
 DEAF_SECONDS = 60.0

@@ -7,11 +7,11 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, and_, func, insert, or_, select, true, update
 from sqlalchemy.engine import Connection
 
-from bot.model.access import Origin
-from bot.model.ids import JobNumber, ProjectId, PromptId, SubscriptionId, UserId
+from bot.ids import JobNumber, ProjectId, PromptId, SubscriptionId, UserId
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.lifecycle import ENDS
 from bot.model.prompts import Act, AuditRow, Prompt, PromptKind, PromptState
+from bot.ports import Origin
 from bot.store.job_tables import audit, prompts
 from bot.store.schema import Repository, reader
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import delete, select, update
 
-from bot.model.ids import ChannelId, ProjectId, Reviewer
+from bot.ids import ChannelId, ProjectId, Reviewer
 from bot.store.job_tables import channels, reviewers
 from bot.store.schema import Repository, insert_unless_there
 

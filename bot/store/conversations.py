@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select, tuple_, update
 
-from bot.model.access import Origin, Unread, time_of, ts_at
-from bot.model.ids import ChannelId, MessageTs, is_direct_message
+from bot.ids import ChannelId, MessageTs, is_direct_message
+from bot.model.jobs import Unread
+from bot.ports import Origin, time_of, ts_at
 from bot.store.job_tables import conversations, jobs
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, claiming
 from bot.store.queues import QueueTable

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sqlalchemy import and_, exists, select, true
 
-from bot.model.ids import JobNumber
+from bot.ids import JobNumber
 from bot.model.jobs import JobProblem, JobState
 from bot.model.prompts import PromptState
+from bot.outbox.store import OPEN, deliveries, is_being_delivered
 from bot.store.audit import IS_OVER
 from bot.store.job_tables import audit, jobs, previews, prompts, pull_requests, reviewers
 from bot.store.leases import FREE
-from bot.store.outbox import OPEN, deliveries, is_being_delivered
 from bot.store.retention import Retention, RetentionRule, RowCounts
 from bot.store.schema import Transaction
 

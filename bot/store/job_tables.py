@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, text
 
-from bot.model.jobs import About, Earlier, JobState, QueueWhy, Review, SharedFile, TakeThread
+from bot.model.jobs import About, Earlier, JobState, QueueWhy, Review, TakeThread
 from bot.model.previews import PreviewState
 from bot.model.prompts import Act, PromptKind, PromptState
 from bot.model.pull_requests import SeenPullRequest
 from bot.model.quota import LONGEST_BACK_OFF
+from bot.ports import SharedFile
 from bot.store.schema import (
     Channel,
     Choice,

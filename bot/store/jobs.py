@@ -23,18 +23,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import RowMapping
 
+from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.model import lifecycle
-from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
-from bot.model.jobs import (
-    JobFilter,
-    JobState,
-    Listed,
-    QueueWhy,
-    ThreadRef,
-    TrackedJob,
-)
+from bot.model.jobs import JobFilter, JobState, Listed, QueueWhy, TrackedJob
 from bot.model.prompts import JobRequest
 from bot.model.quota import MAY_NOT_WRITE
+from bot.ports import ThreadRef
 from bot.store.audit import write_job_end
 from bot.store.job_tables import SEEN, back_offs, channels, jobs, prompts, pull_requests
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, is_ahead

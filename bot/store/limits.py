@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Column, and_, delete, func, select, update
 
-from bot.model.ids import JobNumber, ProjectId
+from bot.ids import JobNumber, ProjectId
 from bot.model.quota import MAY_NOT_WRITE, BackOff
 from bot.model.visitors import Budget
 from bot.store.job_tables import back_offs, jobs, limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.model.ids import JobNumber, ProjectId
+from bot.ids import JobNumber, ProjectId
 from bot.model.previews import Preview
 from bot.store.job_tables import limits, previews
 from bot.store.leases import FREE, Claimer, Rows

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, select, update
 
+from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.model import lifecycle
-from bot.model.access import message_key, ts_at
-from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.model.jobs import JobState, QueueWhy, TakeThread
-from bot.model.projects import Project
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptState
 from bot.model.quota import QUOTA_PERIOD, Queued, Use
+from bot.ports import message_key, ts_at
+from bot.projects import Project
 from bot.store.audit import write_prompt_end
 from bot.store.job_tables import audit, back_offs, jobs, prompts
 from bot.store.leases import (

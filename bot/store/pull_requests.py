@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, select
 
-from bot.model.ids import JobNumber
+from bot.ids import JobNumber
 from bot.model.jobs import TrackedJob
 from bot.model.pull_requests import SeenPullRequest, WatchedPullRequest
 from bot.store.job_tables import pull_requests as rows

@@ -9,8 +9,7 @@ from typing import TypedDict, Unpack
 from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.engine import RowMapping
 
-from bot.model.access import Origin
-from bot.model.ids import ChannelId, ProjectId, QuestionId, SubscriptionId, can_be_id
+from bot.ids import ChannelId, ProjectId, QuestionId, SubscriptionId, can_be_id
 from bot.model.questions import (
     Question,
     QuestionKind,
@@ -22,6 +21,7 @@ from bot.model.questions import (
     WeeklyTime,
 )
 from bot.model.visitors import Snapshot
+from bot.ports import Origin
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, has_passed, readable
 from bot.store.schema import insert_unless_there, reader
 from bot.store.visitor_tables import QUESTIONS, questions, subscriptions

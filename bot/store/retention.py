@@ -15,7 +15,7 @@ from datetime import datetime
 
 from sqlalchemy import Column, ColumnElement, String, and_, func, or_, select
 
-from bot.model.ids import UserId
+from bot.ids import UserId
 from bot.store.schema import AnyTable, Owner, People, Person, Repository, forgotten, nothing
 
 RowCounts = Counter[str]

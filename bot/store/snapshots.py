@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import RowMapping
 
-from bot.model.ids import PageKey, ProjectId, SnapshotId, can_be_id
+from bot.ids import PageKey, ProjectId, SnapshotId, can_be_id
 from bot.model.misses import Source, Words
 from bot.model.questions import QuestionKind
 from bot.model.visitors import (

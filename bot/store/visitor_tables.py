@@ -25,12 +25,12 @@ from sqlalchemy import (
     true,
 )
 
-from bot.model.ids import SnapshotId
+from bot.ids import SnapshotId
 from bot.model.misses import NOT_HERE_FOR, Source, Words
 from bot.model.questions import QuestionKind, QuestionState, SubscriptionState, VisitorsQuery
 from bot.model.visitors import ReadingProblem, SnapshotState
+from bot.outbox.store import deliveries, is_being_delivered
 from bot.store.leases import NOW, later, one_of
-from bot.store.outbox import deliveries, is_being_delivered
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
 from bot.store.schema import (

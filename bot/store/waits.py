@@ -8,15 +8,13 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, ScalarSelect, and_, func, or_, select
 from sqlalchemy.engine import RowMapping
 
-from bot.model.ids import JobNumber
+from bot.ids import JobNumber
 from bot.model.jobs import JobState, QueueWhy, Wait, Waiting
-from bot.model.outbox import QUIET, DeliveryKind, DeliveryState
 from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
 from bot.model.quota import KEY_REASONS, MAY_NOT_WRITE
-from bot.store.job_tables import back_offs, jobs, prompts
-from bot.store.leases import NOW, is_ahead, one_of
-from bot.store.outbox import (
+from bot.outbox.model import QUIET, DeliveryKind, DeliveryState
+from bot.outbox.store import (
     ABANDONED_DELIVERIES,
     DELIVERIES,
     OPEN,
@@ -24,6 +22,8 @@ from bot.store.outbox import (
     deliveries,
     waits_in_thread,
 )
+from bot.store.job_tables import back_offs, jobs, prompts
+from bot.store.leases import NOW, is_ahead, one_of
 from bot.store.prompts import ABANDONED_PROMPTS, IN_TURN, NEW_PROMPTS, UNSETTLED, WAITING_PROMPTS
 from bot.store.schema import AnyTable, Repository, UtcDateTime
 from bot.store.visitor_tables import questions

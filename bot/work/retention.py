@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import structlog
 
-from bot.model.ids import UserId
+from bot.context import WorkerContext
+from bot.ids import UserId
 from bot.store import Store
 from bot.store.job_retention import JOBS
 from bot.store.retention import Retention, RowCounts
-from bot.work.context import WorkerContext
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 50

@@ -9,9 +9,9 @@ from pydantic import SecretStr
 from bot.commands.command import FormState
 from bot.commands.followup import COMMAND as FOLLOW_UP
 from bot.commands.visitors_options import as_thread
-from bot.model.ids import ChannelId, JobNumber
-from bot.model.jobs import ThreadRef
-from bot.model.projects import Projects
+from bot.ids import ChannelId, JobNumber
+from bot.ports import ThreadRef
+from bot.projects import Projects
 from tests.builders import CHANNEL, PROJECT
 
 LINK = "https://acme.slack.com/archives/C0DOCS/p1700000000000001"

@@ -10,9 +10,9 @@ import pytest
 
 from bot.commands import COMMANDS
 from bot.commands.command import Command, Word
+from bot.ids import ProjectId
 from bot.messages.blocks import LINKS, Action
-from bot.model.ids import ProjectId
-from bot.model.projects import Project, Projects
+from bot.projects import Project, Projects
 from tests.papers import DOCS, README, rows, section
 
 SEVERAL = Projects(tuple(Project(ProjectId(name), name, name.title()) for name in ("beta", "acme")))

@@ -24,10 +24,10 @@ from bot.health.checks import (
     workers_check,
 )
 from bot.health.metrics import Metrics
+from bot.ports import SlackError, SlackThrottled, SlackUnreachable
 from bot.slack.client import refused
 from bot.store import Store
 from bot.store.heartbeats import Heartbeats
-from bot.work.ports import SlackError, SlackThrottled, SlackUnreachable
 from tests.builders import HeldClock, execute, new_store
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS

@@ -15,13 +15,8 @@ from typing import Any
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from bot.messages import blocks as b
-from bot.messages.help import CommandHelp
-from bot.messages.jobs import ENDS_WITH_BUTTONS
-from bot.messages.plain_text import visible
-from bot.messages.visitors import NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ
-from bot.model.access import Access
-from bot.model.ids import (
+from bot.access.model import Access
+from bot.ids import (
     ChannelId,
     JobNumber,
     Message,
@@ -34,14 +29,19 @@ from bot.model.ids import (
     SubscriptionId,
     UserId,
 )
+from bot.messages import blocks as b
+from bot.messages.help import CommandHelp
+from bot.messages.jobs import ENDS_WITH_BUTTONS
+from bot.messages.plain_text import visible
+from bot.messages.visitors import NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ
 from bot.model.jobs import JobProblem, JobState, QueueWhy, TrackedJob
 from bot.model.misses import Topic, page_of
 from bot.model.previews import Preview
-from bot.model.projects import Project, Projects
 from bot.model.prompts import Unsent
 from bot.model.questions import MOST_TOP, Comparison, Movements, Report, VisitorsQuery, Weekday, WeeklyTime
 from bot.model.visitors import Budget, Counts, PageCounts, Period, Snapshot
 from bot.model.worth import MOST, Worth
+from bot.projects import Project, Projects
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.messages.samples import PERMALINK, PULL_REQUEST
 from tests.messages.visitor_samples import page_key, weekly

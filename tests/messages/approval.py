@@ -14,9 +14,9 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+from bot.ids import Block, Message
 from bot.messages import blocks as b
 from bot.messages.problems import Problem
-from bot.model.ids import Block, Message
 from tests.messages import families
 
 APPROVED = Path(__file__).parent / "approved"

@@ -1,4 +1,4 @@
-"""The functions of ``bot.messages``, found by walking it."""
+"""The functions that return messages, found by walking the packages."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ import pkgutil
 from collections.abc import Mapping
 from types import FunctionType
 
-import bot.messages
+import bot
+
+_READS_ONLY = "bot.messages.slack_text"
 
 
 def public_functions() -> Mapping[str, FunctionType]:
     """Return every public function by its module and name."""
-    modules = [
-        importlib.import_module(f"{bot.messages.__name__}.{found.name}")
-        for found in pkgutil.iter_modules(bot.messages.__path__)
-    ]
+    names = [found.name for found in pkgutil.walk_packages(bot.__path__, "bot.") if not found.ispkg]
+    modules = [importlib.import_module(name) for name in names if _has_messages(name)]
     return {
         f"{module.__name__.rpartition('.')[2]}.{name}": function
         for module in modules
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__ and not name.startswith("_")
     }
+
+
+def _has_messages(name: str) -> bool:
+    """Return whether a module is one of messages: its name, or that of its package, ends with the word."""
+    return any(part.endswith("messages") for part in name.split(".")[-2:]) and name != _READS_ONLY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from bot.model.ids import JobNumber, Message
+from bot.ids import JobNumber, Message
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.pull_requests import SeenPullRequest, Size
 from tests.builders import ANA, CHANNEL, NOW, PROJECT

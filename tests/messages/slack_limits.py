@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from bot.model.ids import Message
+from bot.ids import Message
 from sandbox.workspace.blocks import message_complaints, view_complaints
 
 BROADCASTS = re.compile(r"<!(?:here|channel|everyone|subteam)")

@@ -15,11 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot import slack_text
-from bot.messages import face, jobs
+from bot.ids import JobNumber, Message, ProjectId, UserId
+from bot.messages import face, jobs, slack_text
 from bot.messages.plain_text import visible
 from bot.messages.previews import to_fix
-from bot.model.ids import JobNumber, Message, ProjectId, UserId
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.previews import Preview, PreviewState
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT

@@ -10,10 +10,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.ids import Message
 from bot.messages import general, misses, visitors, visitors_answers
 from bot.messages.digests import digest
 from bot.messages.numbers import number, point_label, shown_path
-from bot.model.ids import Message
 from bot.model.questions import MissesReport, Movements, Question, Report, WeeklyReport
 from bot.model.visitors import Counts, PageCounts, Period
 from tests.builders import ANA, BEN

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.ids import UserId
 from bot.messages import blocks as b
 from bot.messages.numbers import page_table, visitors_chart
 from bot.messages.plain_text import clip, visible
-from bot.model.ids import UserId
+from bot.messages.slack_text import is_blank
 from bot.model.visitors import Counts, Period
-from bot.slack_text import is_blank
 from tests.messages.slack_limits import is_hiding
 from tests.messages.visitor_samples import page
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from bot.ids import Message
 from bot.messages import blocks as b
 from bot.messages.numbers import page_table
-from bot.model.ids import Message
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import page
 

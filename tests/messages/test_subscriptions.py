@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.commands.visitors_options import WeeklyWords, parse_weekly
+from bot.ids import Refusal
 from bot.messages import digests
-from bot.model.ids import Refusal
-from bot.model.outbox import NotPosted
 from bot.model.questions import Subscription
+from bot.outbox.model import NotPosted
 from tests.builders import NOW
 from tests.messages.anything import WEEKLY_TIMES
 from tests.messages.visitor_samples import subscription

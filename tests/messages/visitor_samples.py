@@ -6,7 +6,7 @@ import zlib
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from bot.model.ids import PageKey, QuestionId, SnapshotId, SubscriptionId
+from bot.ids import PageKey, QuestionId, SnapshotId, SubscriptionId
 from bot.model.jobs import JobState
 from bot.model.questions import (
     Comparison,

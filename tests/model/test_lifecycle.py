@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.ids import PromptId
 from bot.model import lifecycle
-from bot.model.ids import PromptId
 from bot.model.jobs import JobProblem, JobState, TrackedJob
 from bot.model.lifecycle import ENDS, JOB_STEPS, PROMPT_STEPS, IllegalStep
 from bot.model.prompts import Prompt, PromptKind, PromptState

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model.ids import ChannelId
-from bot.model.outbox import CALLS, DeliveryKind, Method
-from bot.model.paces import Paces, calls_of
+from bot.ids import ChannelId
+from bot.outbox.model import CALLS, DeliveryKind
+from bot.outbox.paces import Paces, calls_of
+from bot.ports import Method
 from tests.builders import CHANNEL, NOW
 
 MINUTE, SECOND = timedelta(minutes=1), timedelta(seconds=1)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model.ids import ProjectId
-from bot.model.projects import Project, Projects, UnknownProject
+from bot.ids import ProjectId
+from bot.projects import Project, Projects, UnknownProject
 
 ACME = Project(ProjectId("p-1"), "acme", "Acme docs")
 BETA = Project(ProjectId("p-2"), "beta-api", "Beta")

@@ -9,7 +9,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model.ids import JobNumber, PromptId, UserId
+from bot.ids import JobNumber, PromptId, UserId
 from bot.model.prompts import PromptKind
 from bot.model.quota import (
     QUOTA_PERIOD,

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.__main__ import cli
-from bot.model.ids import JobNumber, UserId
+from bot.ids import JobNumber, UserId
 from bot.model.prompts import Act
 from bot.operator.rows import COLUMNS, write_audit
 from bot.store import Store, Transaction

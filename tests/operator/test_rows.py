@@ -12,19 +12,23 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from bot.__main__ import cli
+from bot.ids import ChannelId, JobNumber, Message, ProjectId, ServiceJobId
 from bot.model import lifecycle
-from bot.model.ids import ChannelId, JobNumber, Message, ProjectId, ServiceJobId
 from bot.model.jobs import JobState
-from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.prompts import PromptKind
 from bot.operator.rows import forget_user, forgotten, listed, retried, shown
+from bot.outbox.model import (
+    DeliveryKind,
+    NewDelivery,
+    delivery_dead,
+)
+from bot.outbox.store import Outbox, deliveries
 from bot.store import Store, Transaction
 from bot.store.audit import Audit
 from bot.store.database import Database
 from bot.store.job_tables import jobs
 from bot.store.jobs import Jobs
 from bot.store.migrate import migrate
-from bot.store.outbox import Outbox, deliveries
 from bot.store.prompts import Prompts
 from tests.builders import (
     ANA,
@@ -60,7 +64,7 @@ async def bury(store: Store, kind: DeliveryKind, job: JobNumber, reason: str = "
     )
 
     [found] = await store.write(lambda tx: claim_deliveries(tx, claimer()))
-    dead = lifecycle.delivery_dead(found, NOW, reason)
+    dead = delivery_dead(found, NOW, reason)
     await store.write(lambda tx: Outbox(tx).save(found, dead, owner="one"))
     return max(int(row["seq"]) for row in await rows_of(store, select(deliveries.c.seq)))
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from bot.__main__ import cli
 from bot.app import migrate_database, running_bot
-from bot.model.ids import ChannelId, UserId
+from bot.ids import ChannelId, UserId
 from bot.operator.trial import STEPS, Step, StepResult, TrialOptions, try_out
 from sandbox.workspace.options import WorkspaceOptions
 from sandbox.world import World, WorldOptions, both_sides

@@ -126,7 +126,7 @@ def _is_explained(error: BaseException) -> bool:
     """Whether the command line has words for it."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    from bot.work.ports import SlackError
+    from bot.ports import SlackError
 
     return isinstance(error, SlackError | SQLAlchemyError | OSError)
 

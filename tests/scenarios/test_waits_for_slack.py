@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.app import running_bot
-from bot.work.ports import SlackRefused
+from bot.ports import SlackRefused
 from sandbox.world import World
 from tests.bots import Zygote
 from tests.scenarios.story import Story, environment

@@ -13,10 +13,12 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
+from bot.access.model import Access, AccessPolicy
+from bot.access.store import Members
 from bot.commands.command import Command
-from bot.model.access import Access, AccessPolicy
-from bot.model.ids import UserId
-from bot.model.projects import Projects
+from bot.context import Context
+from bot.ids import UserId
+from bot.projects import Projects
 from bot.slack.client import open_session, web_client
 from bot.slack.intake import Background
 from bot.slack.listeners import build_app
@@ -24,8 +26,6 @@ from bot.slack.messenger import SlackMessenger
 from bot.store import Store
 from bot.store.deadline import Deadline, current, within
 from bot.store.jobs import Jobs
-from bot.store.members import Members
-from bot.work.context import Context
 from bot.work.jobs.missed import Gap
 from sandbox.workspace.bot_connection import signature_headers
 from tests.builders import (

@@ -7,8 +7,8 @@ import json
 import pytest
 from pydantic import SecretStr
 
-from bot.model.access import Origin
-from bot.model.ids import ChannelId, Message, RequestKey, UserId
+from bot.ids import ChannelId, Message, RequestKey, UserId
+from bot.ports import Origin
 from bot.slack.intake import say_privately
 from bot.slack.messenger import SlackMessenger
 from sandbox.workspace import Workspace

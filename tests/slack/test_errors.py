@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bot.model.ids import Refusal
+from bot.ids import Refusal
 from bot.slack.client import MEANINGS, refused
 
 BOT = Path(__file__).parents[2] / "bot"

@@ -18,9 +18,9 @@ from pydantic import SecretStr
 
 from bot.commands.agent import COMMAND as AGENT
 from bot.commands.command import Answer, Invocation
+from bot.context import Context, Timeouts
 from bot.slack.http import BODIES_BYTES, PATH, add_slack_routes
 from bot.store.deadline import current
-from bot.work.context import Context, Timeouts
 from sandbox.workspace.bot_connection import signature_headers
 from tests.limits import HANG_SECONDS
 from tests.slack.intake import SECRET, Intake, open_intake

@@ -11,9 +11,9 @@ import pytest
 from bot.commands import COMMANDS
 from bot.commands.command import Answer, Invocation
 from bot.commands.visitors import COMMAND as VISITORS
+from bot.context import Context
+from bot.ids import Message
 from bot.messages.blocks import LINKS, Action
-from bot.model.ids import Message
-from bot.work.context import Context
 from tests.slack.intake import RESPONSE_URL, Intake, open_intake
 from tests.talk import Talk
 

@@ -10,11 +10,11 @@ import aiohttp
 import pytest
 from pydantic import SecretStr
 
-from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
+from bot.context import Timeouts
+from bot.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
+from bot.ports import Changed, Mention, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.slack.client import identify, open_session, refused, wait_seconds, web_client
 from bot.slack.messenger import SlackMessenger, upload_seconds
-from bot.work.context import Timeouts
-from bot.work.ports import Changed, Mention, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from sandbox.workspace import Workspace
 from sandbox.workspace.options import utcnow
 from tests.talk import Talk

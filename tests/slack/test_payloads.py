@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.model.access import Origin
-from bot.model.ids import MessageTs, RequestKey, UserId
+from bot.ids import MessageTs, RequestKey, UserId
+from bot.ports import Changed, Origin, Said
 from bot.slack import payloads
-from bot.work.ports import Changed, Said
 from tests.builders import ANA, BEN, CHANNEL, let_in
 from tests.talk import Talk
 

@@ -19,13 +19,13 @@ from bot.docs_api import DocsClient, Unavailable
 from bot.github import GithubClient, PullRequestId
 from bot.github import Unavailable as NoAnswer
 from bot.health.checks import close_listener
-from bot.model.ids import Message
+from bot.ids import Message
 from bot.operator.doctor import diagnose
+from bot.ports import SlackUnreachable
 from bot.settings import Settings
 from bot.slack.client import identify, open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
-from bot.work.ports import SlackUnreachable
 from tests.limits import HANG_SECONDS, STOPPED
 from tests.operator.faults import CERTIFICATE, listening_with, tls, tunnel
 from tests.sandbox.workspace.small_bot import small_app

@@ -8,10 +8,10 @@ import pytest
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model.ids import ChannelId, UserId
+from bot.ids import ChannelId, UserId
+from bot.ports import SlackRefused
 from bot.slack.messenger import SlackMessenger
 from bot.slack.rooms import SlackRooms
-from bot.work.ports import SlackRefused
 from sandbox.workspace import Workspace
 
 DOCS, SECRET = ChannelId("C01DOCS"), ChannelId("G04SECRET")

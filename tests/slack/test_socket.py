@@ -15,11 +15,11 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 from structlog.testing import capture_logs
 
+from bot.context import Timeouts
 from bot.health.checks import listening
 from bot.slack.client import open_session, web_client
 from bot.slack.socket import DEAF_SECONDS, SocketIntake
 from bot.store.deadline import current
-from bot.work.context import Timeouts
 from sandbox.doors import HOST
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS

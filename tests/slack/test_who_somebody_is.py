@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model.access import Access
-from bot.model.ids import UserId
+from bot.access.model import Access, access_of
+from bot.ids import UserId
 from bot.slack.client import Identity, open_session
 from bot.slack.messenger import SlackMessenger
 
@@ -31,7 +31,7 @@ async def access(told: dict[str, Any], user: str = "U0ANA", enterprise: str | No
     identity = Identity(UserId("U0BOT"), "docs-agent", "T0ACME", "https://acme", enterprise)
     async with open_session() as session:
         messenger = SlackMessenger(TellingClient(told), session, "https://slack.example/api/", identity)
-        return (await messenger.profile(UserId(user))).access
+        return access_of(await messenger.profile(UserId(user)))
 
 
 @pytest.mark.parametrize(

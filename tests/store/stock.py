@@ -8,11 +8,11 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from bot.model.jobs import JobState
-from bot.model.outbox import DeliveryKind, DeliveryState
 from bot.model.previews import PreviewState
 from bot.model.prompts import PromptKind, PromptState
 from bot.model.questions import QuestionKind, QuestionState
 from bot.model.visitors import SnapshotState
+from bot.outbox.model import DeliveryKind, DeliveryState
 from bot.store.database import Database
 from tests import schema as s
 from tests.builders import ANA, PROJECT

@@ -11,7 +11,7 @@ from functools import partial
 import httpx
 import pytest
 
-from bot.model.ids import ChannelId, JobNumber, UserId
+from bot.ids import ChannelId, JobNumber, UserId
 from bot.model.jobs import JobState
 from bot.model.prompts import Prompt, PromptState
 from bot.slack.client import refused

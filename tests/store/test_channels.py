@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bot.model.ids import ChannelId, ProjectId, Reviewer
+from bot.ids import ChannelId, ProjectId, Reviewer
 from bot.model.jobs import JobState
 from bot.store import Claimer, Store
 from bot.store.channels import Channels

@@ -10,8 +10,8 @@ from functools import partial
 
 import pytest
 
+from bot.ids import JobNumber, MessageTs
 from bot.model import lifecycle
-from bot.model.ids import JobNumber, MessageTs
 from bot.model.jobs import JobState
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.model.quota import BackOff, Use

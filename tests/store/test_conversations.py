@@ -6,9 +6,9 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
-from bot.model.access import Origin, Unread, ts_at
-from bot.model.ids import ChannelId, MessageTs, RequestKey
-from bot.model.jobs import JobState
+from bot.ids import ChannelId, MessageTs, RequestKey
+from bot.model.jobs import JobState, Unread
+from bot.ports import Origin, ts_at
 from bot.store import Claimer, Store
 from bot.store.conversations import MISSED_FOR, MOST_READ, RETRIED_FOR, Conversations
 from tests import schema as s

@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import select, update
 
-from bot.model.outbox import DeliveryState
 from bot.model.prompts import PromptState
 from bot.model.questions import Weekday
 from bot.model.quota import BackOff
+from bot.outbox.model import DeliveryState
 from bot.store import Store
 from bot.store.database import Database
 from bot.store.limits import BackOffs

@@ -7,9 +7,9 @@ import sqlite3
 from pathlib import Path
 from typing import cast
 
-from bot.model.ids import MessageTs
-from bot.model.jobs import ThreadRef
+from bot.ids import MessageTs
 from bot.model.prompts import JobRequest
+from bot.ports import ThreadRef
 from bot.store import Store, Transaction
 from bot.store.jobs import Jobs
 from tests.builders import ANA, CHANNEL, NOW, PROJECT, set_job

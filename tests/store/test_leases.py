@@ -14,15 +14,19 @@ from sqlalchemy import Connection, Engine, Executable, Table, event, select
 
 from bot.model import lifecycle
 from bot.model.jobs import JobState, TrackedJob
-from bot.model.outbox import DeliveryKind, DeliveryState
 from bot.model.prompts import Prompt, PromptState
 from bot.model.questions import QuestionState
 from bot.model.visitors import Counts, SnapshotState
+from bot.outbox.model import (
+    DeliveryKind,
+    DeliveryState,
+    delivered,
+)
+from bot.outbox.store import Outbox
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store.conversations import Conversations
 from bot.store.database import Database
 from bot.store.jobs import Jobs
-from bot.store.outbox import Outbox
 from bot.store.previews import Previews
 from bot.store.prompts import Prompts
 from bot.store.pull_requests import PullRequests
@@ -94,7 +98,7 @@ QUEUES = {
     "deliveries": Queue(
         s.deliveries,
         lambda tx, who: claim_deliveries(tx, who, 1),
-        lambda tx, one, owner: Outbox(tx).save(one, lifecycle.delivered(one, LONG_AGO, None), owner=owner),
+        lambda tx, one, owner: Outbox(tx).save(one, delivered(one, LONG_AGO, None), owner=owner),
         {"state": DeliveryState.PENDING, "kind": DeliveryKind.PRIVATE},
     ),
     "snapshots": Queue(

@@ -10,16 +10,16 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Connection
 
-from bot.model.ids import JobNumber, Refusal
+from bot.ids import JobNumber, Refusal
 from bot.model.previews import GIVEN_UP_AFTER
+from bot.outbox.store import deliveries
+from bot.ports import SlackRefused
 from bot.store import Store, Transaction
 from bot.store.database import Database
 from bot.store.job_tables import jobs, limits, previews, prompts
 from bot.store.jobs import Jobs
 from bot.store.limits import Quota
-from bot.store.outbox import deliveries
 from bot.work.jobs.decisions import stop_watching
-from bot.work.ports import SlackRefused
 from tests.builders import BEN, PROJECT
 from tests.store.conftest import MigratedDatabases
 from tests.work.office import Office

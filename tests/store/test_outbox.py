@@ -6,12 +6,16 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Engine, event
 
-from bot.model import lifecycle
-from bot.model.access import message_key
-from bot.model.ids import ChannelId, JobNumber, Message, MessageTs
-from bot.model.outbox import Delivery, DeliveryKind, NewDelivery
+from bot.ids import ChannelId, JobNumber, Message, MessageTs
+from bot.outbox.model import (
+    Delivery,
+    DeliveryKind,
+    NewDelivery,
+    delivered,
+)
+from bot.outbox.store import Outbox
+from bot.ports import message_key
 from bot.store import Store
-from bot.store.outbox import Outbox
 from tests.builders import ANA, CHANNEL, NOW, add_job, claim_deliveries, claimer
 
 SOON = NOW + timedelta(seconds=1.5)
@@ -39,7 +43,7 @@ async def settle(store: Store, delivery: Delivery, new: Delivery) -> None:
 
 
 async def sent(store: Store, delivery: Delivery) -> None:
-    await settle(store, delivery, lifecycle.delivered(delivery, NOW, None))
+    await settle(store, delivery, delivered(delivery, NOW, None))
 
 
 async def test_the_same_occasion_is_written_once(store: Store) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
-from bot.model.ids import JobNumber
+from bot.ids import JobNumber
 from bot.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
 from bot.store import Store
 from bot.store.jobs import Jobs

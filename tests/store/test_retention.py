@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 from sqlalchemy import event, insert, select, update
 
-from bot.model.ids import ChannelId, JobNumber, Message
+from bot.access.store import members
+from bot.ids import ChannelId, JobNumber, Message
 from bot.model.jobs import JobState
-from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
 from bot.model.previews import PreviewState
 from bot.model.prompts import PromptKind, PromptState
 from bot.model.pull_requests import SeenPullRequest, Size
+from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
+from bot.outbox.store import Outbox, deliveries
 from bot.store import Store
 from bot.store.job_tables import audit, jobs, previews, prompts, pull_requests, reviewers
 from bot.store.jobs import Jobs
-from bot.store.members import members
 from bot.store.migrate import migrate
-from bot.store.outbox import Outbox, deliveries
 from bot.store.pull_requests import PullRequests
 from bot.store.retention import RULES, Retention, RowCounts
 from bot.store.schema import AnyTable

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import TextClause, text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from bot.model.ids import ChannelId, ProjectId
+from bot.ids import ChannelId, ProjectId
 from bot.store import DatabaseTrouble, Store, Transaction
 from bot.store.channels import Channels
 from bot.store.database import Database

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from bot.model.ids import PageKey, SnapshotId, UserId
+from bot.ids import PageKey, SnapshotId, UserId
 from bot.model.questions import QuestionKind, SubscriptionState, VisitorsQuery, Weekday
 from bot.model.visitors import Counts, PageCounts, Period, Snapshot, SortBy, in_section
 from bot.store import Claimer, Store, Transaction

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from bot.work.context import Timeouts
+from bot.context import Timeouts
 from tests.bots import Zygote, is_alive
 
 LEASE_SECONDS = 5.0

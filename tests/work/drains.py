@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
-from bot.work.context import WorkerContext
-from bot.worker import Workers
+from bot.context import WorkerContext
+from bot.engine import Workers
 from bot.workers import queue_workers
 from tests.limits import HANG_SECONDS
 

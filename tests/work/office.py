@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from bot.access.admit import Claimed, admit
+from bot.access.model import AccessPolicy, TtlCache
 from bot.commands import COMMANDS
 from bot.commands.catalogue import take_message
 from bot.commands.command import (
@@ -23,32 +25,23 @@ from bot.commands.command import (
     Submission,
     run_if_allowed,
 )
-from bot.model.access import AccessPolicy, Origin, TtlCache, message_key, ts_at
-from bot.model.ids import (
-    ChannelId,
-    JobNumber,
-    Message,
-    MessageTs,
-    PromptId,
-    RequestKey,
-    UserId,
-    is_direct_message,
-)
-from bot.model.jobs import SharedFile, TrackedJob
-from bot.model.projects import Projects
+from bot.context import Context, Timeouts, WorkerContext
+from bot.ids import ChannelId, JobNumber, Message, MessageTs, PromptId, RequestKey, UserId, is_direct_message
+from bot.model.jobs import TrackedJob
 from bot.model.prompts import PromptRequest
 from bot.model.quota import PollPace
 from bot.model.visitors import Analytics
+from bot.ports import Changed, Mention, Origin, SharedFile, ThreadReply, message_key, ts_at
+from bot.projects import Projects
 from bot.slack import payloads
 from bot.store import Store
 from bot.store.jobs import Jobs
 from bot.store.prompts import Prompts
-from bot.work.access import _MAKER, Claimed, Readable, Steerable, admit
-from bot.work.context import Context, Timeouts, WorkerContext
+from bot.work.jobs.access import _MAKER as JOBS_MAKER
+from bot.work.jobs.access import Readable, Steerable
 from bot.work.jobs.ask import Asked, ask
 from bot.work.jobs.corrections import take_change
 from bot.work.jobs.service_health import show_trouble
-from bot.work.ports import Changed, Mention, ThreadReply
 from bot.work.visitors.subscriptions import plan_digests
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, let_in, origin
 from tests.fakes import FakeDocs, FakeSlack
@@ -156,13 +149,13 @@ class Office:
 
     async def reads(self, number: int = 1, user: UserId = ANA, key: str = "press") -> Readable:
         """Return a job of which somebody was found to be allowed to see it."""
-        return Readable(let_in(origin(key, user)), await self.job(number), maker=_MAKER)
+        return Readable(let_in(origin(key, user)), await self.job(number), maker=JOBS_MAKER)
 
     async def steers(self, prompt: int = 1, user: UserId = ANA) -> Steerable:
         """Return a prompt of which somebody was found to be allowed to decide about it."""
         found = await self.store.read(lambda tx: Prompts(tx).get(PromptId(prompt)))
         assert found is not None
-        return Steerable(let_in(origin("press", user)), found, maker=_MAKER)
+        return Steerable(let_in(origin("press", user)), found, maker=JOBS_MAKER)
 
     async def started(self, text: str = "Add a quickstart", **options: Any) -> Asked:
         """Ask for a job and run the workers, so that the service works on it unless something fails."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.docs_api import DocsClients
-from bot.model.ids import ProjectId
-from bot.model.projects import Project, Projects
+from bot.ids import ProjectId
+from bot.projects import Project, Projects
 from tests.builders import PROJECT
 from tests.fakes import FakeDocs
 from tests.work.office import Office

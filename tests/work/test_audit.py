@@ -10,16 +10,16 @@ import httpx
 import pytest
 from sqlalchemy import select, text
 
+from bot.context import Timeouts
+from bot.ids import PromptId, UserId
 from bot.model import lifecycle
-from bot.model.access import Profile
-from bot.model.ids import PromptId, UserId
 from bot.model.prompts import Act, AuditRow, PromptState
+from bot.outbox.store import deliveries
+from bot.ports import Profile
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.audit import Audit
 from bot.store.job_tables import audit, prompts
-from bot.store.outbox import deliveries
 from bot.store.prompts import Prompts
-from bot.work.context import Timeouts
 from bot.work.jobs.decisions import dismiss, send_again, stop_watching
 from bot.work.retention import forget_old, forget_person
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, execute, rows_of

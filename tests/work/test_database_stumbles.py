@@ -13,11 +13,11 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError
 
-from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
+from bot.context import WorkerContext
+from bot.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.model.jobs import JobState
 from bot.store.database import Database
 from bot.store.schema import metadata
-from bot.work.context import WorkerContext
 from bot.work.jobs.missed import Gap
 from bot.work.visitors.subscriptions import plan_digests
 from tests.builders import CHANNEL, new_store, rows_of

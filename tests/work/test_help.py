@@ -7,7 +7,7 @@ import re
 import pytest
 
 from bot.commands import COMMANDS
-from bot.model.ids import ChannelId, Message
+from bot.ids import ChannelId, Message
 from tests.builders import ANA, BEN, CHANNEL
 from tests.messages.samples import actions, buttons
 from tests.work.office import BOT, Office

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from bot.commands.command import FormState
-from bot.model.access import ts_at
-from bot.model.ids import ChannelId, MessageTs, ProjectId
-from bot.model.projects import Project, Projects
+from bot.ids import ChannelId, MessageTs, ProjectId
+from bot.ports import Changed, ts_at
+from bot.projects import Project, Projects
 from bot.work.jobs.corrections import take_change
-from bot.work.ports import Changed
 from tests.builders import CHANNEL, NOW, PROJECT, new_store, origin
 from tests.growth import LENGTHS, SIGNS, texts_of, too_slow
 from tests.work.office import BOT, Office

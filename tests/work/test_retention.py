@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
-from bot.model.outbox import DeliveryState
+from bot.outbox.model import DeliveryState
+from bot.outbox.store import deliveries
 from bot.store.job_tables import prompts
-from bot.store.outbox import deliveries
 from bot.work.retention import forget_old, forget_person
 from tests.builders import ANA, BEN, rows_of
 from tests.work.office import Office

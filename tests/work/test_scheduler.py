@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from bot.engine import LOOK, Workers
 from bot.store.queues import QUEUE_TABLES, Due
-from bot.worker import LOOK, Workers
 from bot.workers import interval_workers, queue_workers
 from tests.limits import HANG_SECONDS
 from tests.papers import ARCHITECTURE, rows, section

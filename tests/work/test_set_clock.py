@@ -7,9 +7,8 @@ from datetime import timedelta
 import pytest
 
 from bot.commands.catalogue import take_message
-from bot.model.access import ts_at
+from bot.ports import SlackUnclear, ts_at
 from bot.work.jobs.missed import Gap
-from bot.work.ports import SlackUnclear
 from tests.builders import BEN
 from tests.work.jobs.test_missed import prompts, read_on
 from tests.work.office import Office

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from bot.commands import COMMANDS
-from bot.model.ids import UserId
+from bot.ids import UserId
 from bot.store.job_tables import prompts
 from tests.builders import rows_of
 from tests.papers import DOCS, PAPERS, codes, rows, section, shown_in

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, insert, select, text
 
-from bot.model.ids import UserId
+from bot.ids import UserId
 from bot.store import Transaction
 from bot.store.database import Database
 from bot.store.job_tables import previews, pull_requests

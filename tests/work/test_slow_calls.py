@@ -11,7 +11,7 @@ from time import monotonic
 import httpx
 import pytest
 
-from bot.model.ids import ChannelId, MessageTs, ServiceJobId, UserId
+from bot.ids import ChannelId, MessageTs, ServiceJobId, UserId
 from bot.model.jobs import JobState
 from bot.model.prompts import PromptState
 from tests.builders import ANA, BEN, CHANNEL, new_store

@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
-from bot.model.ids import ChannelId
+from bot.ids import ChannelId
+from bot.outbox.store import deliveries
 from bot.store.job_tables import jobs, prompts
-from bot.store.outbox import deliveries
 from bot.store.schema import AnyTable
 from bot.store.visitor_tables import questions, snapshots, subscriptions
 from tests.builders import BEN, execute

@@ -7,19 +7,20 @@ from datetime import timedelta
 
 import structlog
 
-from bot import slack_text
+from bot.access.admit import Allowed, check_channel
+from bot.context import Context
+from bot.ids import JobNumber, PromptId
 from bot.masking import has_key
+from bot.messages import slack_text
 from bot.messages.plain_text import visible
-from bot.model.access import Origin
-from bot.model.ids import JobNumber, PromptId
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.prompts import JobRequest, NewPrompt, PromptKind, PromptRequest, Unsent
+from bot.ports import Origin
 from bot.store import AlreadyStored, Transaction
 from bot.store.conversations import Conversations
 from bot.store.jobs import Jobs
 from bot.store.prompts import Prompts
-from bot.work.access import Allowed, Readable, check_channel
-from bot.work.context import Context
+from bot.work.jobs.access import Readable
 
 log = structlog.get_logger(__name__)
 SAME_WITHIN = timedelta(minutes=1)

@@ -11,20 +11,20 @@ from typing import TypeVar
 
 import structlog
 
-from bot import slack_text
+from bot.context import Context, WorkerContext
+from bot.ids import ChannelId, Message, MessageTs, UserId
 from bot.masking import masked
 from bot.messages import face as say
+from bot.messages import slack_text
 from bot.messages.plain_text import visible
-from bot.model.ids import ChannelId, Message, MessageTs, UserId
 from bot.model.intents import Door, Intent, classify
-from bot.model.jobs import Earlier, LeftOut, NotTaken, SharedFile, TakeThread, ThreadRef
+from bot.model.jobs import Earlier, LeftOut, NotTaken, TakeThread
 from bot.model.prompts import Prompt, PromptKind
+from bot.outbox.store import Outbox
+from bot.ports import Said, SharedFile, SlackError, SlackRefused, ThreadRef
 from bot.store import Transaction
 from bot.store.jobs import Jobs
-from bot.store.outbox import Outbox
 from bot.store.prompts import Prompts
-from bot.work.context import Context, WorkerContext
-from bot.work.ports import Said, SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)
 Id = TypeVar("Id", bound=str)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from bot import slack_text
+from bot.access.admit import Allowed, NotAllowed, admit
+from bot.context import Context
+from bot.ids import Message, MessageTs, is_direct_message
 from bot.masking import has_key
 from bot.messages import job_answers as say
+from bot.messages import slack_text
 from bot.messages.general import unknown_choice
 from bot.model import lifecycle
-from bot.model.access import Origin, time_of
-from bot.model.ids import Message, MessageTs, is_direct_message
 from bot.model.intents import Deed, Door, classify, deed_for
 from bot.model.jobs import JobProblem
-from bot.model.outbox import NewDelivery
-from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Prompt, PromptKind, PromptState
+from bot.outbox.model import NewDelivery
+from bot.outbox.store import Outbox
+from bot.ports import Changed, Origin, ThreadReply, time_of
+from bot.projects import Project, UnknownProject
 from bot.store import LeaseLost, Transaction
 from bot.store.conversations import RETRIED_FOR
 from bot.store.jobs import Jobs
 from bot.store.limits import Quota
-from bot.store.outbox import Outbox
 from bot.store.prompts import Prompts
-from bot.work.access import Allowed, NotAllowed, admit
-from bot.work.context import Context
 from bot.work.jobs.ask import HasKey, storable
 from bot.work.jobs.decisions import take_back_waiting
 from bot.work.jobs.settle_prompt import drop_follow_ups
@@ -31,7 +31,6 @@ from bot.work.jobs.thread_events import (
     look,
     telling_refusals,
 )
-from bot.work.ports import Changed, ThreadReply
 
 _UNSENT = (PromptState.NEW, PromptState.WAITING)
 _OUT = (PromptState.SENDING, PromptState.SENT, PromptState.UNCONFIRMED)

@@ -8,27 +8,28 @@ from datetime import datetime
 
 import structlog
 
+from bot.access.admit import check_channel
+from bot.context import Context, WorkerContext
+from bot.engine import unless_taken_over
+from bot.ids import JobNumber, RequestKey, UserId
 from bot.messages import jobs as messages
 from bot.messages.previews import to_fix
+from bot.messages.slack_text import from_plain
 from bot.model import lifecycle
-from bot.model.ids import JobNumber, RequestKey, UserId
 from bot.model.jobs import JobProblem, JobState, Review, TrackedJob
 from bot.model.previews import PreviewState
 from bot.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptState
-from bot.slack_text import from_plain
 from bot.store import Transaction
 from bot.store.audit import Audit
 from bot.store.jobs import Jobs
 from bot.store.limits import Quota
 from bot.store.previews import Previews
 from bot.store.prompts import Prompts
-from bot.work.access import Readable, Steerable, check_channel
-from bot.work.context import Context, WorkerContext
 from bot.work.jobs import thread
+from bot.work.jobs.access import Readable, Steerable
 from bot.work.jobs.ask import Asked, FollowedUp, ask, follow_up
 from bot.work.jobs.settle_prompt import drop_follow_ups, show_decision
 from bot.work.jobs.thread import redraw_face, say
-from bot.work.writing import unless_taken_over
 
 
 async def run_again(

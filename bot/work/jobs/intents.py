@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from bot.access.admit import Allowed
+from bot.context import Context
+from bot.ids import JobNumber, Message, is_direct_message
 from bot.messages import intents as say
 from bot.messages import job_answers
 from bot.messages.help import hello
-from bot.model.ids import JobNumber, Message, is_direct_message
 from bot.model.intents import Intent, asks_yes_or_no, job_number
 from bot.model.jobs import Review
 from bot.model.prompts import Unsent
 from bot.store.jobs import Jobs
 from bot.store.prompts import Prompts
 from bot.store.waits import Waits
-from bot.work.access import Allowed, Readable, may_steer, readable
-from bot.work.context import Context
+from bot.work.jobs.access import Readable, may_steer, readable
 from bot.work.jobs.decisions import review, run_again, to_withdraw
 
 

@@ -10,15 +10,11 @@ from functools import partial
 
 import structlog
 
-from bot.model.access import Unread, time_of
-from bot.model.quota import back_off_seconds
-from bot.store import Transaction
-from bot.store.conversations import Conversations
-from bot.work.access import Untold
-from bot.work.context import Context, WorkerContext
-from bot.work.jobs.corrections import take_change
-from bot.work.jobs.thread_events import TooEarly
-from bot.work.ports import (
+from bot.access.admit import Untold
+from bot.context import Context, WorkerContext
+from bot.engine import back_off_seconds, unless_taken_over
+from bot.model.jobs import Unread
+from bot.ports import (
     Changed,
     Mention,
     SlackError,
@@ -27,8 +23,12 @@ from bot.work.ports import (
     SlackUnclear,
     SlackUnreachable,
     ThreadReply,
+    time_of,
 )
-from bot.work.writing import unless_taken_over
+from bot.store import Transaction
+from bot.store.conversations import Conversations
+from bot.work.jobs.corrections import take_change
+from bot.work.jobs.thread_events import TooEarly
 
 Take = Callable[[Context, ThreadReply | Mention], Awaitable[None]]
 """Handles a message; see ``bot/commands/catalogue.py``."""

@@ -7,14 +7,14 @@ from collections.abc import Collection, Sequence
 
 import structlog
 
+from bot.context import WorkerContext
 from bot.docs_api import DocsApiError, Job, Unavailable
+from bot.engine import unless_taken_over
 from bot.model.jobs import TrackedJob
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.store.jobs import Jobs
-from bot.work.context import WorkerContext
 from bot.work.jobs.service_health import service_is_well
 from bot.work.jobs.settle_poll import settle_answer, settle_error
-from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 50

@@ -8,24 +8,24 @@ from datetime import datetime
 
 import structlog
 
+from bot.context import WorkerContext
+from bot.engine import unless_taken_over
 from bot.logs import about_request
 from bot.messages.jobs import follow_up_by_command
 from bot.model import lifecycle
 from bot.model.jobs import TrackedJob
-from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.prompts import Prompt, PromptKind
+from bot.outbox.model import DeliveryKind, NewDelivery
+from bot.outbox.store import Outbox
 from bot.store import LeaseLost, Transaction
 from bot.store.audit import Audit
 from bot.store.jobs import Jobs
 from bot.store.limits import BackOffs
-from bot.store.outbox import Outbox
 from bot.store.prompts import Prompts
-from bot.work.context import WorkerContext
 from bot.work.jobs.attachments import Attachments, attachments_of, plain_text
 from bot.work.jobs.service_health import FIRST_SECONDS
 from bot.work.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.work.jobs.thread import open_thread, redraw_face, say
-from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20

@@ -10,6 +10,8 @@ from dataclasses import replace
 
 import structlog
 
+from bot.access.admit import check_channel
+from bot.context import Context, WorkerContext
 from bot.docs_api import (
     BuildStatus,
     DocsApiError,
@@ -21,12 +23,12 @@ from bot.docs_api import (
     Unauthorized,
     Unavailable,
 )
+from bot.engine import unless_taken_over
+from bot.ids import Message, UserId
 from bot.messages import previews as say
 from bot.messages.blocks import linkable
 from bot.messages.plain_text import visible
-from bot.model.ids import Message, UserId
 from bot.model.jobs import JobState, TrackedJob
-from bot.model.outbox import NewDelivery
 from bot.model.previews import (
     GIVEN_UP_AFTER,
     MOST_ASKS,
@@ -35,15 +37,14 @@ from bot.model.previews import (
     PreviewState,
     end_of,
 )
+from bot.outbox.model import NewDelivery
+from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.store.jobs import Jobs
-from bot.store.outbox import Outbox
 from bot.store.previews import PreviewLimits, Previews
-from bot.work.access import Readable, check_channel
-from bot.work.context import Context, WorkerContext
+from bot.work.jobs.access import Readable
 from bot.work.jobs.service_health import key_refused, wait_asked_for
 from bot.work.jobs.thread import can_preview, show_end_again
-from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
 _RETRY_SECONDS = 30.0

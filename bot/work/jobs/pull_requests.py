@@ -13,18 +13,17 @@ from functools import partial
 
 import structlog
 
+from bot.context import WorkerContext
+from bot.engine import back_off_seconds, unless_taken_over
 from bot.github import GithubError, Limited, NotVisible, PullRequest, PullRequestState, RefusedToken
 from bot.messages import jobs as messages
 from bot.messages.blocks import web_address
 from bot.model.jobs import JobState, Review, TrackedJob
 from bot.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
-from bot.model.quota import back_off_seconds
 from bot.store import Transaction
 from bot.store.jobs import Jobs
 from bot.store.pull_requests import PullRequests
-from bot.work.context import WorkerContext
 from bot.work.jobs.thread import redraw_face, say, show_end_again
-from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
 _DATED_AT_ONCE = 50

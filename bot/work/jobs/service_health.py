@@ -8,18 +8,19 @@ from typing import TypeGuard
 
 import structlog
 
+from bot.context import WorkerContext
 from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
+from bot.engine import back_off_seconds
+from bot.ids import ChannelId, JobNumber, Message, ProjectId
 from bot.messages import job_answers as say
-from bot.model.ids import ChannelId, JobNumber, Message, ProjectId
 from bot.model.jobs import QueueWhy
-from bot.model.outbox import NewDelivery
-from bot.model.quota import MAY_NOT_WRITE, BackOff, back_off_seconds
+from bot.model.quota import MAY_NOT_WRITE, BackOff
+from bot.outbox.model import NewDelivery
+from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.store.jobs import Jobs
 from bot.store.limits import BackOffs, Quota
-from bot.store.outbox import Outbox
 from bot.store.prompts import Prompts
-from bot.work.context import WorkerContext
 from bot.work.jobs.thread import redraw_face
 
 log = structlog.get_logger(__name__)

@@ -11,17 +11,17 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from bot.context import WorkerContext
 from bot.docs_api import Job, JobStatus, NotConfigured, NotFound, Unavailable
+from bot.ids import Message
 from bot.messages import jobs as messages
 from bot.messages.blocks import linkable, web_address
 from bot.model import lifecycle
-from bot.model.ids import Message
 from bot.model.jobs import JobState, TrackedJob, minutes_to_show
 from bot.model.previews import PreviewsWanted
 from bot.store import Transaction
 from bot.store.jobs import Jobs
 from bot.store.prompts import Prompts
-from bot.work.context import WorkerContext
 from bot.work.jobs.previews import ask_for
 from bot.work.jobs.pull_requests import watch
 from bot.work.jobs.service_health import (

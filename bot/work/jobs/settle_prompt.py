@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from bot.context import WorkerContext
 from bot.docs_api import DocsApiError, Forbidden, Job, NotConfigured, NotFound, Unauthorized
+from bot.ids import ServiceJobId, UserId
 from bot.messages import jobs as messages
 from bot.messages import problems
 from bot.messages.problems import Problem
 from bot.model import lifecycle
-from bot.model.ids import ServiceJobId, UserId
 from bot.model.jobs import JobState, TrackedJob
-from bot.model.projects import Project
 from bot.model.prompts import Prompt, PromptKind, PromptState
+from bot.projects import Project
 from bot.store import Transaction
 from bot.store.jobs import Jobs
 from bot.store.limits import Quota
 from bot.store.prompts import Prompts
-from bot.work.context import WorkerContext
 from bot.work.jobs.service_health import service_is_well
 from bot.work.jobs.thread import edit, overtake, redraw_face, say
 

@@ -9,6 +9,7 @@ from functools import partial
 
 import structlog
 
+from bot.context import WorkerContext
 from bot.docs_api import (
     DocsApiError,
     Forbidden,
@@ -20,10 +21,11 @@ from bot.docs_api import (
     Unauthorized,
     Unavailable,
 )
+from bot.engine import back_off_seconds, unless_taken_over
+from bot.ids import ProjectId
 from bot.logs import about_request
 from bot.messages import problems
 from bot.messages.face import IN_A_REPLY
-from bot.model.ids import ProjectId
 from bot.model.jobs import QueueWhy, TrackedJob
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.model.quota import (
@@ -31,7 +33,6 @@ from bot.model.quota import (
     UNKNOWN_WAIT,
     Queued,
     Use,
-    back_off_seconds,
     fair_order,
     frees_at,
     in_turn,
@@ -44,7 +45,6 @@ from bot.store import LeaseLost, Transaction
 from bot.store.jobs import Jobs
 from bot.store.limits import Quota
 from bot.store.prompts import Prompts
-from bot.work.context import WorkerContext
 from bot.work.jobs.service_health import (
     is_about_service,
     is_refused,
@@ -54,7 +54,6 @@ from bot.work.jobs.service_health import (
 )
 from bot.work.jobs.settle_prompt import accepted, back_to_waiting, refused, unconfirmed
 from bot.work.jobs.thread import show_wait
-from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 10

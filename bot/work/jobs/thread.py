@@ -9,20 +9,20 @@ import secrets
 from dataclasses import replace
 from datetime import datetime
 
+from bot.context import Context
+from bot.ids import JobNumber, Message
 from bot.messages import face as faces
 from bot.messages import jobs as messages
-from bot.model.ids import JobNumber, Message
 from bot.model.jobs import JobState, QueueWhy, TrackedJob
-from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.previews import PreviewsWanted
 from bot.model.quota import frees_at
+from bot.outbox.model import DeliveryKind, NewDelivery
+from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.store.channels import Channels
 from bot.store.jobs import Jobs
-from bot.store.outbox import Outbox
 from bot.store.previews import PreviewLimits, Previews
 from bot.store.prompts import Prompts
-from bot.work.context import Context
 
 
 def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:

@@ -9,30 +9,31 @@ from dataclasses import dataclass
 
 import structlog
 
-from bot import slack_text
+from bot.access.admit import Allowed, NotAllowed, Untold, admit
+from bot.access.store import Members
+from bot.context import Context
+from bot.ids import JobNumber, Message, is_direct_message
 from bot.messages import job_answers as say
+from bot.messages import slack_text
 from bot.messages.general import unknown_project
 from bot.messages.help import hello
 from bot.messages.intents import key_found
-from bot.model.access import Origin, message_key
-from bot.model.ids import JobNumber, Message, is_direct_message
 from bot.model.intents import Deed, Door, Intent, classify, deed_for
-from bot.model.jobs import JobState, Review, SharedFile, TakeThread, TrackedJob
-from bot.model.outbox import DeliveryKind, NewDelivery
-from bot.model.projects import UnknownProject
+from bot.model.jobs import JobState, Review, TakeThread, TrackedJob
 from bot.model.prompts import PromptRequest, Unsent
+from bot.outbox.model import DeliveryKind, NewDelivery
+from bot.outbox.store import Outbox
+from bot.ports import Mention, Origin, SharedFile, ThreadReply, message_key
+from bot.projects import UnknownProject
 from bot.store import Transaction
 from bot.store.conversations import RETRIED_FOR, Conversations
 from bot.store.jobs import Jobs
-from bot.store.outbox import Outbox
 from bot.store.prompts import Prompts
-from bot.work.access import Allowed, NotAllowed, Readable, Untold, admit, readable, tell_not_allowed
-from bot.work.context import Context
+from bot.work.jobs.access import Readable, readable
 from bot.work.jobs.ask import HasKey, TooManyWaiting, ask, follow_up
 from bot.work.jobs.decisions import keep_review
 from bot.work.jobs.intents import respond
 from bot.work.jobs.thread import say as say_in_thread
-from bot.work.ports import Mention, ThreadReply
 
 REACTION = "+1"
 log = structlog.get_logger(__name__)
@@ -89,7 +90,7 @@ async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[No
         raise
     except NotAllowed as why:
         refusal = why
-        await _tell(context, origin, lambda tx: tell_not_allowed(context, tx, origin, refusal))
+        await _tell(context, origin, lambda tx: _tell_not_allowed(context, tx, origin, refusal))
     except HasKey as found:
         await answer_in_private(context, origin, "key", key_found(found.kept))
     except TooManyWaiting as full:
@@ -312,6 +313,14 @@ async def answer_in_private(context: Context, origin: Origin, occasion: str, mes
     key = f"{origin.key}:{occasion}"
     note = NewDelivery.whisper(key, origin.channel, origin.user, message, thread=origin.thread)
     await _tell(context, origin, lambda tx: Outbox(tx).add(note, context.clock()))
+
+
+def _tell_not_allowed(context: Context, tx: Transaction, origin: Origin, why: NotAllowed) -> None:
+    """Tell the author of a message in private why it has no effect, at most once an hour."""
+    now = context.clock()
+    if Members(tx).may_tell_denied(origin.user, context.access_policy.rule, now):
+        key = f"{origin.key}:not_allowed"
+        Outbox(tx).add(NewDelivery.private(key, origin.channel, origin.user, why.message), now)
 
 
 async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], None]) -> None:

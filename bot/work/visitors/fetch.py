@@ -8,6 +8,7 @@ from functools import partial
 
 import structlog
 
+from bot.context import WorkerContext
 from bot.docs_api import (
     DocsApiError,
     Forbidden,
@@ -18,15 +19,14 @@ from bot.docs_api import (
     Unauthorized,
     VisitorsPage,
 )
-from bot.model.ids import ProjectId
+from bot.engine import back_off_seconds
+from bot.ids import ProjectId
 from bot.model.misses import Source, Words
-from bot.model.quota import back_off_seconds
 from bot.model.visitors import Counts, ReadingProblem, Snapshot, SnapshotState
 from bot.store import AlreadyStored, DatabaseTrouble, LeaseLost, Transaction
 from bot.store.limits import AnalyticsQuota, BackOffs
 from bot.store.questions import Questions
 from bot.store.snapshots import ReadPage, Snapshots
-from bot.work.context import WorkerContext
 from bot.work.jobs.service_health import is_refused, key_refused, service_is_well
 from bot.work.visitors.words import read_words
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from bot.access.admit import Allowed
+from bot.context import Context
+from bot.ids import Message, ProjectId, QuestionId
 from bot.messages import misses as say
-from bot.model.ids import Message, ProjectId, QuestionId
 from bot.model.jobs import About
 from bot.model.misses import SOURCES, Topic
 from bot.model.questions import QuestionKind, VisitorsQuery
 from bot.store import Transaction
 from bot.store.questions import Questions
 from bot.store.snapshots import Snapshots
-from bot.work.access import Allowed
-from bot.work.context import Context
 from bot.work.visitors.question import WANTED, answered, with_label
 from bot.work.visitors.report import misses_report
 

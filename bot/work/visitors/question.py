@@ -12,12 +12,13 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from bot.access.admit import Allowed
+from bot.context import Context, WorkerContext
+from bot.engine import unless_taken_over
+from bot.ids import Message, ProjectId, QuestionId, SubscriptionId, UserId, is_direct_message
 from bot.messages import misses, visitors
 from bot.messages import visitors_answers as say
-from bot.model.access import Origin
-from bot.model.ids import Message, ProjectId, QuestionId, SubscriptionId, UserId, is_direct_message
 from bot.model.misses import Source
-from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.questions import (
     FileTo,
     Numbers,
@@ -28,14 +29,13 @@ from bot.model.questions import (
     VisitorsQuery,
 )
 from bot.model.visitors import ReadingProblem, Snapshot, SnapshotState
+from bot.outbox.model import Delivery, DeliveryKind, DeliveryState, NewDelivery
+from bot.outbox.store import Outbox
+from bot.ports import Origin
 from bot.store import Transaction
-from bot.store.outbox import Outbox
 from bot.store.questions import Questions, Subscriptions
 from bot.store.snapshots import Snapshots
-from bot.work.access import Allowed
-from bot.work.context import Context, WorkerContext
 from bot.work.visitors.report import CURVE_WEEKS, build_report, misses_report, tell_digest
-from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
 _CHART_RESERVE = 10

@@ -15,13 +15,13 @@ from statistics import median
 
 import structlog
 
+from bot.context import Context, WorkerContext
+from bot.ids import ChannelId, ProjectId
 from bot.messages import digests as say
 from bot.messages.digests import digest as digest_message
 from bot.messages.visitors import NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ
-from bot.model.ids import ChannelId, ProjectId
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.misses import SOURCES, Topic
-from bot.model.outbox import NewDelivery
 from bot.model.questions import (
     Comparison,
     MissesReport,
@@ -40,13 +40,13 @@ from bot.model.questions import (
 )
 from bot.model.visitors import Analytics, Counts, Period, ReadingProblem, Snapshot, SnapshotState, day_start
 from bot.model.worth import MOST, Worth, chosen, worth_doing
+from bot.outbox.model import NewDelivery
+from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.store.channels import Channels
 from bot.store.jobs import Jobs
-from bot.store.outbox import Outbox
 from bot.store.questions import Subscriptions
 from bot.store.snapshots import Pages, Snapshots
-from bot.work.context import Context, WorkerContext
 
 log = structlog.get_logger(__name__)
 _NAMED = 5

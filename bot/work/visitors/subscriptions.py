@@ -8,20 +8,20 @@ from datetime import datetime, time, timedelta
 
 import structlog
 
+from bot.access.admit import Allowed, zone_of
+from bot.context import Context, WorkerContext
+from bot.ids import ChannelId, Message, ProjectId, RequestKey, SubscriptionId
 from bot.messages import digests as say
-from bot.model.access import Origin
-from bot.model.ids import ChannelId, Message, ProjectId, RequestKey, SubscriptionId
-from bot.model.outbox import Delivery, NewDelivery, NotPosted
 from bot.model.prompts import Act
 from bot.model.questions import NOBODY, QuestionKind, Subscription, SubscriptionState, VisitorsQuery, Weekday
 from bot.model.visitors import Period, ReadingProblem, SnapshotState, last_full_week
+from bot.outbox.model import Delivery, NewDelivery, NotPosted
+from bot.outbox.store import Outbox
+from bot.ports import Origin
 from bot.store import Transaction
 from bot.store.audit import Audit
-from bot.store.outbox import Outbox
 from bot.store.questions import Questions, Subscriptions
 from bot.store.snapshots import Snapshots
-from bot.work.access import Allowed, zone_of
-from bot.work.context import Context, WorkerContext
 from bot.work.visitors.question import LATEST, WANTED, ask, request_missed
 
 log = structlog.get_logger(__name__)

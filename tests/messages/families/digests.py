@@ -7,16 +7,16 @@ from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
+from bot.ids import Message, ProjectId, Refusal, Reviewer
 from bot.messages import digests as say
 from bot.messages.misses import asked_about
-from bot.model.ids import Message, ProjectId, Refusal, Reviewer
 from bot.model.jobs import JobState, Review
 from bot.model.misses import Source, Topic, Words
-from bot.model.outbox import NotPosted
-from bot.model.projects import Project, Projects
 from bot.model.questions import Movements, SubscriptionState, Suggestion, SuggestionReason, ToReview, Weekday
 from bot.model.visitors import Counts, ReadingProblem, SnapshotState
 from bot.model.worth import Worth
+from bot.outbox.model import NotPosted
+from bot.projects import Project, Projects
 from tests.builders import BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import job
 from tests.messages.visitor_samples import QUESTION, WEEK, page, report, snapshot, subscription, weekly, work

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.access import messages as access_messages
+from bot.access.model import Access
+from bot.ids import ChannelId, JobNumber, ProjectId, Reviewer
 from bot.messages import blocks as b
-from bot.messages import general
-from bot.model.access import Access
-from bot.model.ids import ChannelId, JobNumber, ProjectId, Reviewer
+from bot.messages import general, job_answers
 from bot.model.jobs import LeftOut
-from bot.model.projects import Project, Projects
+from bot.projects import Project, Projects
 from tests.builders import ANA, BEN, CHANNEL
 from tests.messages.samples import job
 
@@ -68,10 +69,10 @@ def samples() -> Mapping[str, object]:
         "no reviewers": [general.reviewers_here(()), general.reviewers_chosen(())],
         "reviewers in direct messages": general.reviewers_in_direct(),
         "reviewers that are none": general.no_reviewers(),
-        **{f"may not: {why}": general.not_allowed(why, CHANNEL) for why in Access if not why.may},
-        "may not, channel not named": general.not_allowed(Access.GUEST),
-        "may not, in direct messages": general.not_allowed(Access.GUEST, ChannelId("D0ANA")),
-        "may not, under the input of a form": b.bare(general.not_allowed(Access.GUEST, CHANNEL)),
-        "not theirs to decide": general.not_yours(JobNumber(7), ANA),
+        **{f"may not: {why}": access_messages.not_allowed(why, CHANNEL) for why in Access if not why.may},
+        "may not, channel not named": access_messages.not_allowed(Access.GUEST),
+        "may not, in direct messages": access_messages.not_allowed(Access.GUEST, ChannelId("D0ANA")),
+        "may not, under the input of a form": b.bare(access_messages.not_allowed(Access.GUEST, CHANNEL)),
+        "not theirs to decide": job_answers.not_yours(JobNumber(7), ANA),
         **forms(),
     }

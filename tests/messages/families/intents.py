@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.ids import MessageTs, RequestKey
 from bot.messages import intents
-from bot.model.ids import MessageTs, RequestKey
 from bot.model.jobs import JobState, QueueWhy, Wait, Waiting
 from bot.model.prompts import Unsent
 from tests.builders import NOW

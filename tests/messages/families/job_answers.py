@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from bot.ids import ChannelId, JobNumber, Message, Refusal
 from bot.messages import job_answers as say
-from bot.model.ids import ChannelId, JobNumber, Message, Refusal
 from bot.model.jobs import JobState, Listed, QueueWhy, TrackedJob, Wait, Waiting
-from bot.model.outbox import NotPosted
-from bot.model.projects import Project
 from bot.model.visitors import Budget
+from bot.outbox.model import NotPosted
+from bot.projects import Project
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import HALF_PAST, LATER, PERMALINK, job
 

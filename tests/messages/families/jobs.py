@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from bot.ids import JobNumber, PromptId, Reviewer
 from bot.messages import jobs, previews, problems, to_review
-from bot.model.ids import JobNumber, PromptId, Reviewer
 from bot.model.jobs import JobProblem, JobState, TrackedJob
 from bot.model.previews import Preview, PreviewState
-from bot.model.projects import Project
 from bot.model.prompts import Prompt, PromptKind
 from bot.model.pull_requests import Size
 from bot.model.questions import ToReview
+from bot.projects import Project
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, PERMALINK, SEEN, job
 

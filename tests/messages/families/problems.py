@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.ids import JobNumber, Refusal
 from bot.messages import problems
-from bot.model.ids import JobNumber, Refusal
 from bot.model.jobs import JobProblem
-from bot.model.outbox import NotPosted
-from bot.model.projects import Project
 from bot.model.visitors import ReadingProblem
+from bot.outbox.model import NotPosted
+from bot.projects import Project
 from tests.builders import CHANNEL, NOW, PROJECT
 
 ENTRY = Project(PROJECT, "acme", "Acme docs")

@@ -7,13 +7,13 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+from bot.ids import Refusal
 from bot.messages import visitors, visitors_answers
 from bot.messages.plain_text import HEADER, csv_line
-from bot.model.ids import Refusal
 from bot.model.misses import Topic
-from bot.model.outbox import NotPosted
 from bot.model.questions import Comparison, FileTo, Movements, Report, VisitorsQuery
 from bot.model.visitors import Budget, Counts, Period, ReadingProblem, SnapshotState, SortBy
+from bot.outbox.model import NotPosted
 from tests.builders import BEN, CHANNEL, NOW
 from tests.messages.visitor_samples import QUESTION, WEEK, page, question, report, snapshot
 

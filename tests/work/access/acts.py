@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.commands import COMMANDS
 from bot.commands.command import FormState, Word
-from bot.model.ids import ChannelId, JobNumber, UserId, is_direct_message
+from bot.ids import ChannelId, JobNumber, UserId, is_direct_message
 from tests.work.access.door import SAID_AT, url_of
 from tests.work.office import BOT
 

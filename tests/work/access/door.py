@@ -13,19 +13,19 @@ from slack_sdk.web.async_client import AsyncWebClient
 from sqlalchemy import RowMapping, select
 from sqlalchemy.sql.selectable import FromClause
 
+from bot.access.model import Access
+from bot.access.store import Members
 from bot.commands import COMMANDS
-from bot.model.access import Access
-from bot.model.ids import ChannelId, Message, ProjectId, UserId
+from bot.ids import ChannelId, Message, ProjectId, UserId
 from bot.model.jobs import JobState, Review
-from bot.model.projects import Project, Projects
 from bot.model.prompts import PromptKind, PromptState
 from bot.model.questions import QuestionKind, QuestionState, SubscriptionState, VisitorsQuery
 from bot.model.visitors import Period, SnapshotState
+from bot.projects import Project, Projects
 from bot.slack.intake import Background
 from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Transaction
-from bot.store.members import Members
 from bot.work.jobs.missed import Gap
 from bot.work.visitors.subscriptions import plan_digests
 from tests import schema as s

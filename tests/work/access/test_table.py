@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import pytest
+from bot.access.messages import not_allowed
 
-from bot.messages.general import not_allowed
-from bot.model.access import Access, Profile
-from bot.model.ids import ChannelId, UserId
+from bot.access.model import Access
+from bot.ids import ChannelId, UserId
 from bot.model.jobs import JobState
 from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
+from bot.ports import Profile
 from tests.builders import BEN
 from tests.work.access.acts import ACTS, WORDS, Act, Scene
 from tests.work.access.door import ELSEWHERE, GROUP, PRIVATE, PUBLIC, Door, Row, know, open_door

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from bot.model.ids import UserId
+from bot.ids import UserId
 from bot.model.questions import Weekday
 from tests.builders import ANA
 from tests.fakes import FakeSlack

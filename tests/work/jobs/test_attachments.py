@@ -9,15 +9,14 @@ from structlog.testing import capture_logs
 
 from bot.commands.agent import COMMAND
 from bot.commands.command import FormState, ShortcutUse
-from bot.model.access import Profile
-from bot.model.ids import ChannelId, MessageTs, UserId
-from bot.model.jobs import Earlier, LeftOut, SharedFile, TakeThread, ThreadRef
+from bot.ids import ChannelId, MessageTs, UserId
+from bot.model.jobs import Earlier, LeftOut, TakeThread
 from bot.model.prompts import PromptRequest
+from bot.ports import Profile, Said, SharedFile, SlackUnclear, ThreadRef
 from bot.slack.client import refused
 from bot.store.prompts import Prompts
 from bot.work.jobs.ask import ask
 from bot.work.jobs.attachments import OfferedThread, offer_thread
-from bot.work.ports import Said, SlackUnclear
 from bot.work.retention import forget_person
 from tests.builders import ANA, BEN, CHANNEL, let_in, origin
 from tests.work.office import BOT, Office

@@ -9,15 +9,14 @@ from typing import Any, TypeVar
 
 import pytest
 
+from bot.ids import ChannelId, MessageTs, PromptId
 from bot.model import lifecycle
-from bot.model.access import ts_at
-from bot.model.ids import ChannelId, MessageTs, PromptId
 from bot.model.jobs import JobState
+from bot.ports import SlackUnclear, ts_at
 from bot.store import LeaseLost, Store, Transaction
 from bot.store.jobs import Jobs
 from bot.store.prompts import Prompts
 from bot.work.jobs.thread_events import TooEarly
-from bot.work.ports import SlackUnclear
 from tests.builders import BEN, CHANNEL
 from tests.work.drains import deliver_due, prepare_prompts
 from tests.work.office import BOT, Office

@@ -12,9 +12,9 @@ from pydantic import SecretStr
 from sqlalchemy import func, select
 
 from bot.github import GithubClient
-from bot.model.ids import JobNumber
+from bot.ids import JobNumber
 from bot.model.jobs import JobState
-from bot.model.outbox import DeliveryKind
+from bot.outbox.model import DeliveryKind
 from bot.store import Transaction
 from bot.store.jobs import Jobs
 from bot.store.pull_requests import PullRequests

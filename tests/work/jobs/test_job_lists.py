@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bot.model.ids import ChannelId, JobNumber, Message, UserId
+from bot.ids import ChannelId, JobNumber, Message, UserId
 from bot.model.jobs import JobState, Review
 from bot.model.prompts import PromptKind
-from bot.work.ports import SlackUnreachable
+from bot.ports import SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL, NOW, add_job, add_prompt
 from tests.work.office import Office
 

@@ -8,18 +8,11 @@ import pytest
 from sqlalchemy import func, select, text
 
 from bot.commands import catalogue
-from bot.model.access import ts_at
+from bot.ports import Changed, Mention, SlackThrottled, SlackUnclear, ThreadReply, ts_at
 from bot.store import DatabaseTrouble
 from bot.store.conversations import Conversations
 from bot.work.jobs.missed import Gap, forget_conversations
 from bot.work.jobs.thread_events import TooEarly
-from bot.work.ports import (
-    Changed,
-    Mention,
-    SlackThrottled,
-    SlackUnclear,
-    ThreadReply,
-)
 from tests import schema as s
 from tests.builders import ANA, BEN, execute, rows_of
 from tests.work.drains import catch_up, deliver_due, prepare_prompts

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from bot.model.ids import Block
+from bot.ids import Block
 from bot.model.previews import PreviewState
 from bot.store.job_retention import forget_job
 from bot.store.job_tables import previews

@@ -7,7 +7,7 @@ import asyncio
 import httpx
 import pytest
 
-from bot.model.ids import ChannelId, UserId
+from bot.ids import ChannelId, UserId
 from tests.limits import HANG_SECONDS
 from tests.work.drains import deliver_due, prepare_prompts, submit_prompts
 from tests.work.office import BOT, Office

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.model.ids import JobNumber
+from bot.ids import JobNumber
 from bot.store import Transaction
 from bot.work.jobs.thread import redraw_face
 from tests.builders import set_job

@@ -6,11 +6,11 @@ import asyncio
 from dataclasses import replace
 
 from bot.commands.catalogue import take_message
-from bot.model.ids import ChannelId, MessageTs
+from bot.ids import ChannelId, MessageTs
 from bot.model.prompts import PromptRequest
+from bot.ports import Mention
 from bot.store.jobs import Jobs
 from bot.work.jobs.ask import ask
-from bot.work.ports import Mention
 from tests.builders import ANA, BEN, CHANNEL, let_in, origin
 from tests.work.office import Office
 

@@ -10,10 +10,10 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from bot.model.ids import ProjectId
+from bot.context import Timeouts
+from bot.ids import ProjectId
 from bot.model.jobs import JobState
 from bot.store.job_tables import jobs
-from bot.work.context import Timeouts
 from tests.builders import NOW, PROJECT, add_job, execute
 from tests.fakes import FakeDocs
 from tests.work.drains import poll_jobs, working

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from bot.model.ids import JobNumber
+from bot.ids import JobNumber
 from bot.model.jobs import JobState
 from bot.model.prompts import PromptState
 from bot.store import Store, Transaction

@@ -9,10 +9,9 @@ from typing import Any, Self, TypeVar
 import pytest
 
 from bot.commands.catalogue import take_message
-from bot.model.access import Origin
-from bot.model.ids import ChannelId, MessageTs, RequestKey
+from bot.ids import ChannelId, MessageTs, RequestKey
+from bot.ports import Origin, ThreadReply
 from bot.work.jobs.thread_events import TooEarly
-from bot.work.ports import ThreadReply
 from tests.builders import ANA, CHANNEL
 from tests.work.office import BOT, Office
 

@@ -10,15 +10,15 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from bot.model.ids import JobNumber
+from bot.ids import JobNumber
 from bot.model.jobs import QueueWhy, Wait
 from bot.operator.rows import wait_words
+from bot.ports import SlackThrottled
 from bot.store import Claimer
 from bot.store.job_tables import jobs
 from bot.store.jobs import Jobs
 from bot.store.prompts import Prompts
 from bot.store.waits import Waits
-from bot.work.ports import SlackThrottled
 from tests.builders import BEN, NOW, execute
 from tests.work.drains import deliver_due, poll_jobs, prepare_prompts, submit_prompts
 from tests.work.office import Office

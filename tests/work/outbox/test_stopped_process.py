@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.model.ids import ChannelId, JobNumber
+from bot.ids import ChannelId, JobNumber
 from bot.work.jobs.thread import redraw_face
 from tests.builders import CHANNEL, HeldClock
 from tests.fakes import FakeSlack

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bot.outbox.store import Outbox
 from bot.slack.client import refused
-from bot.store.outbox import Outbox
 from tests.work.office import Office
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.model.ids import ChannelId, MessageTs
-from bot.store.outbox import Outbox
+from bot.ids import ChannelId, MessageTs
+from bot.outbox.store import Outbox
 from tests.builders import ANA, new_store
 from tests.fakes import FakeSlack
 from tests.work.drains import deliver_due

@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.model.ids import ChannelId
-from bot.model.outbox import CALLS, PACED, DeliveryKind, Method
+from bot.ids import ChannelId
+from bot.outbox.model import CALLS, PACED, DeliveryKind
+from bot.ports import Method
 
 _TIER_3, _TIER_4 = (2, 48), (5, 95)
 _RATES: Mapping[Method, tuple[int, int]] = {

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from bot.engine import Worker, Workers, alone
 from bot.store.queues import QUEUE_TABLES, Due
-from bot.worker import Worker, Workers, alone
 from tests.limits import HANG_SECONDS
 from tests.scenarios.clocks import SetClock
 

@@ -8,23 +8,26 @@ from typing import TypeVar, assert_never
 
 import structlog
 
+from bot.context import WorkerContext
+from bot.engine import unless_taken_over
+from bot.ids import Message, MessageTs, Refusal
 from bot.logs import about_request
-from bot.model import lifecycle
-from bot.model.ids import Message, MessageTs, Refusal
-from bot.model.outbox import Delivery, DeliveryKind
+from bot.outbox.delivery_errors import MOST_TRIES, give_up, hold_pace, settle_error
+from bot.outbox.files import share_file
+from bot.outbox.model import (
+    Delivery,
+    DeliveryKind,
+    delivered,
+)
+from bot.outbox.slack_calls import as_member, check_lease, find_earlier
+from bot.outbox.store import Outbox
+from bot.ports import SlackError, SlackRefused, SlackThrottled
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.store.conversations import Conversations
 from bot.store.jobs import Jobs
-from bot.store.outbox import Outbox
-from bot.work.context import WorkerContext
 from bot.work.jobs.thread import link_from_earlier
-from bot.work.outbox.failures import MOST_TRIES, give_up, hold_pace, settle_error
-from bot.work.outbox.files import share_file
-from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier
-from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 from bot.work.visitors.question import is_stale
 from bot.work.visitors.subscriptions import posted
-from bot.work.writing import unless_taken_over
 
 log = structlog.get_logger(__name__)
 
@@ -95,7 +98,7 @@ def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts
     if what.kind is DeliveryKind.EDIT:
         Outbox(tx).remove(delivery, owner=context.owner)
         return
-    Outbox(tx).save(delivery, lifecycle.delivered(delivery, context.clock(), ts), owner=context.owner)
+    Outbox(tx).save(delivery, delivered(delivery, context.clock(), ts), owner=context.owner)
     if job is not None:
         job = Jobs(tx).save(job, replace(job, root_ts=ts))
         if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:

@@ -7,21 +7,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from bot.access.model import AccessPolicy, TtlCache
 from bot.docs_api import DocsClient
+from bot.engine import retry_on_db_error
 from bot.github import GithubClient
-from bot.model.access import AccessPolicy, TtlCache
-from bot.model.ids import ChannelId, MessageTs, ProjectId, UserId
-from bot.model.jobs import ThreadRef
-from bot.model.paces import Paces
+from bot.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.model.previews import PreviewsWanted
-from bot.model.projects import Project, Projects
 from bot.model.quota import PollPace
 from bot.model.visitors import Analytics, Budget
+from bot.outbox.paces import Paces
+from bot.ports import Clock, Messenger, ThreadRef
+from bot.projects import Project, Projects
 from bot.store import Claimer, Store, Transaction
 from bot.store.channels import Channels
 from bot.store.limits import AnalyticsQuota
-from bot.work.ports import Clock, Messenger
-from bot.work.writing import retry_on_db_error
 
 Result = TypeVar("Result")
 _SATURDAY = 5

@@ -1,4 +1,4 @@
-"""Workers: when work runs. The only module that imports APScheduler.
+"""The engine: when work runs, and writes that are repeated. The only module that imports APScheduler.
 
 Each worker is one job of the scheduler, with the worker's name as its id. A run claims as many rows as places
 are free, starts a task for each and returns; it never waits for a remote service. A task settles its own row.
@@ -13,28 +13,85 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import structlog
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, JobSubmissionEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from bot.model.quota import back_off_seconds
-from bot.store import DatabaseTrouble
+from bot.store import DatabaseTrouble, LeaseLost
 from bot.store.database import explain
 from bot.store.queues import Due
-from bot.work.writing import cancel, wait_for_ends
 
 log = structlog.get_logger(__name__)
 _MOST_BACK_OFF_SECONDS = 30.0
 _NEVER_SECONDS = 86_400.0
 """The interval of a job that runs when it is woken."""
 LOOK = "look"
+Result = TypeVar("Result")
+_CANCELLED_SECONDS = 1.5
+"""How long a cancelled task is waited for. Its last statement may take a second, or hang."""
+
+
+def back_off_seconds(attempts: int, chance: float, *, first: float = 1.0, cap: float = 300.0) -> float:
+    """Return the seconds to wait after ``attempts`` failures in a row.
+
+    The delay doubles with each failure up to ``cap``; ``chance``, a random number in [0, 1), takes off up
+    to half of it.
+    """
+    return min(first * 2.0 ** min(max(attempts - 1, 0), 20), cap) * (0.5 + chance / 2)
+
+
+async def retry_on_db_error(write: Callable[[], Awaitable[Result]], seconds: float) -> Result:
+    """Call ``write``, and retry for ``seconds`` while the database is unavailable.
+
+    ``write`` must be harmless to repeat, because an earlier try may have been committed although it failed.
+    One transaction that frees a lease under its owner's name is: the next try raises LeaseLost and writes
+    nothing. Raises DatabaseTrouble when the database stays away.
+    """
+    until, failures = monotonic() + seconds, 0
+    while True:
+        try:
+            return await write()
+        except DatabaseTrouble as error:
+            failures += 1
+            pause_seconds = back_off_seconds(failures, 1.0, first=0.1, cap=2.0)
+            if monotonic() + pause_seconds > until:
+                raise
+            log.warning("written_later", reason=type(error).__name__)
+        await asyncio.sleep(pause_seconds)
+
+
+@contextmanager
+def unless_taken_over(what: str, number: object) -> Iterator[None]:
+    """Write under a lease. If a person or another process has the row by now, log it: it is theirs."""
+    try:
+        yield
+    except LeaseLost:
+        log.info(f"{what}_taken_over", **{what: number})
+
+
+async def wait_for_ends(tasks: Collection[asyncio.Task[None]], seconds: float) -> list[asyncio.Task[None]]:
+    """Wait ``seconds`` at most until all tasks have ended, also those added meanwhile. Return the others."""
+    until, left_seconds = monotonic() + seconds, seconds
+    while (running := [task for task in tasks if not task.done()]) and left_seconds >= 0:
+        await asyncio.wait(running, timeout=left_seconds)
+        left_seconds = until - monotonic()
+    return running
+
+
+async def cancel(tasks: Collection[asyncio.Task[None]]) -> list[str]:
+    """Cancel tasks and wait a moment for their ends. Return their names."""
+    for task in tasks:
+        task.cancel()
+    await wait_for_ends(tasks, _CANCELLED_SECONDS)
+    return [task.get_name() for task in tasks]
 
 
 @dataclass(eq=False, slots=True)

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Column, Table, and_, or_, select, true, update
 
-from bot.model.access import Access
-from bot.model.ids import UserId
+from bot.access.model import Access
+from bot.ids import UserId
 from bot.store.retention import RetentionRule
 from bot.store.schema import Choice, Id, Owner, Repository, UtcDateTime, insert_unless_there, metadata
 

@@ -1,22 +1,112 @@
-"""Protocols for what the use cases need from outside, and the errors that their methods raise."""
+"""Slack for the subjects: its operations, messages that arrive with their origins, and its errors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pydantic import SecretStr
 
-from bot.model.access import Origin, Profile
-from bot.model.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
-from bot.model.jobs import SharedFile
-from bot.model.outbox import Method
+from bot.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, RequestKey, UserId, is_direct_message
 
 Clock = Callable[[], datetime]
 """Returns the current time as an aware datetime in UTC. Tests pass one that they control."""
+
+
+class ThreadRef(NamedTuple):
+    """A Slack thread: its channel and the timestamp of its root message."""
+
+    channel: ChannelId
+    ts: MessageTs
+
+
+class Method(StrEnum):
+    """The methods of Slack's Web API that deliveries call."""
+
+    POST = "chat.postMessage"
+    EDIT = "chat.update"
+    WHISPER = "chat.postEphemeral"
+    REACT = "reactions.add"
+    OPEN = "conversations.open"
+    SEARCH_CHANNEL = "conversations.history"
+    SEARCH_THREAD = "conversations.replies"
+    BEGIN_UPLOAD = "files.getUploadURLExternal"
+    END_UPLOAD = "files.completeUploadExternal"
+
+
+def message_key(channel: ChannelId, ts: str = "") -> RequestKey:
+    """Return the key of a message, or without ``ts`` the beginning of the keys of a channel's messages."""
+    return RequestKey(f"message:{channel}:{ts}")
+
+
+def ts_at(at: datetime) -> MessageTs:
+    """Return the timestamp of a message that would be posted at this time."""
+    return MessageTs(f"{at.timestamp():.6f}")
+
+
+def time_of(ts: MessageTs) -> datetime:
+    """Return the time at which a message was posted. Raises ValueError for what is no timestamp."""
+    return datetime.fromtimestamp(float(ts), UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who asked for something, where, and how an answer reaches them.
+
+    ``key`` recognises the request when Slack delivers it again. ``channel`` is empty for a button outside
+    any channel and for a form that carries none. ``thread`` is set for a reply in a thread. ``message_ts`` is
+    the message that the request came from: what somebody wrote, or the message whose button was pressed.
+    ``response_url`` takes private answers for 30 minutes.
+    """
+
+    key: RequestKey
+    user: UserId
+    channel: ChannelId
+    thread: MessageTs | None = None
+    message_ts: MessageTs | None = None
+    response_url: SecretStr | None = None
+
+    @property
+    def thread_ref(self) -> ThreadRef | None:
+        """The thread in which it was said, if it was said in one."""
+        return ThreadRef(self.channel, self.thread) if self.thread else None
+
+    @property
+    def thread_for_job(self) -> MessageTs | None:
+        """The thread in which a job that is asked for here has its face; None if the face begins its thread.
+
+        That is the thread of the message that asked, or the one under it. In direct messages, where only the
+        bot and one person talk, a face that begins its thread is easier to see.
+        """
+        return self.thread or (None if self.is_direct else self.message_ts)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it comes from somebody's direct messages, outside of any thread."""
+        return self.thread is None and is_direct_message(self.channel)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A user as Slack describes them."""
+
+    is_guest: bool
+    is_bot: bool
+    is_stranger: bool
+    is_deleted: bool
+
+
+class SharedFile(NamedTuple):
+    """A file in a message. ``url``: where Slack returns its content; None where it does not."""
+
+    name: str
+    size_bytes: int
+    is_text: bool
+    url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

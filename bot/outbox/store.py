@@ -28,21 +28,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import RowMapping
 
-from bot.model.access import Origin, message_key
-from bot.model.ids import ChannelId, DeliveryId, JobNumber, Message, MessageTs, can_be_id
+from bot.ids import ChannelId, DeliveryId, JobNumber, Message, MessageTs, can_be_id
 from bot.model.jobs import JobState
-from bot.model.outbox import (
-    PACED,
-    REPEATABLE,
-    DeadLetter,
-    Delivery,
-    DeliveryKind,
-    DeliveryState,
-    Method,
-    NewDelivery,
-)
-from bot.model.paces import calls_of
 from bot.model.prompts import PromptKind
+from bot.outbox.model import PACED, REPEATABLE, DeadLetter, Delivery, DeliveryKind, DeliveryState, NewDelivery
+from bot.outbox.paces import calls_of
+from bot.ports import Method, Origin, message_key
 from bot.store.job_tables import jobs, prompts
 from bot.store.leases import (
     FREE,

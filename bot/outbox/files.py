@@ -10,19 +10,19 @@ from pathlib import Path
 
 import structlog
 
+from bot.context import WorkerContext
+from bot.ids import ChannelId, Refusal
 from bot.messages import misses
 from bot.messages import visitors_answers as say
 from bot.messages.plain_text import BOM, HEADER, csv_line
-from bot.model.ids import ChannelId, Refusal
-from bot.model.outbox import Delivery
 from bot.model.questions import Question
 from bot.model.visitors import PageCounts, Snapshot
+from bot.outbox.model import Delivery
+from bot.outbox.slack_calls import as_member, check_lease, find_earlier
+from bot.ports import SlackRefused, SlackUnreachable
 from bot.store import Transaction
 from bot.store.questions import Questions
 from bot.store.snapshots import Pages, Snapshots
-from bot.work.context import WorkerContext
-from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier
-from bot.work.ports import SlackRefused, SlackUnreachable
 from bot.work.visitors.question import numbers_of
 from bot.work.visitors.report import misses_report
 

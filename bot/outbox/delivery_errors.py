@@ -6,22 +6,31 @@ from datetime import timedelta
 
 import structlog
 
+from bot.context import WorkerContext
+from bot.engine import back_off_seconds
+from bot.ids import Refusal, is_direct_message
 from bot.messages import job_answers as say
 from bot.messages import visitors_answers
 from bot.model import lifecycle
-from bot.model.ids import Refusal, is_direct_message
 from bot.model.jobs import JobProblem, JobState, TrackedJob
-from bot.model.outbox import PACED, Delivery, DeliveryKind, NewDelivery, NotPosted
-from bot.model.quota import back_off_seconds
+from bot.outbox.model import (
+    PACED,
+    Delivery,
+    DeliveryKind,
+    NewDelivery,
+    NotPosted,
+    delivery_dead,
+    delivery_postponed,
+    delivery_unclear,
+)
+from bot.outbox.store import Outbox
+from bot.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.store import Transaction
 from bot.store.jobs import Jobs
 from bot.store.limits import Quota
-from bot.store.outbox import Outbox
 from bot.store.prompts import Prompts
-from bot.work.context import WorkerContext
 from bot.work.jobs.settle_prompt import drop_follow_ups
 from bot.work.jobs.thread import redraw_face
-from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.work.visitors.subscriptions import refused
 
 log = structlog.get_logger(__name__)
@@ -44,7 +53,7 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         Quota(tx).lock(job.project)
         Prompts(tx).lock_of(job.number)
         job = Jobs(tx).lock(job.number)
-    Outbox(tx).save(delivery, lifecycle.delivery_dead(delivery, now, code), owner=context.owner)
+    Outbox(tx).save(delivery, delivery_dead(delivery, now, code), owner=context.owner)
     if job is not None and is_face:
         _refuse_job(context, tx, job, why, code)
     elif job is not None and what.kind is DeliveryKind.REPLY:
@@ -166,7 +175,7 @@ def _retry(
 ) -> None:
     """Try a delivery again later that certainly had no effect."""
     due_at = context.after(seconds)
-    postponed = lifecycle.delivery_postponed(delivery, due_at, plain=delivery.plain or plain)
+    postponed = delivery_postponed(delivery, due_at, plain=delivery.plain or plain)
     Outbox(tx).save(delivery, postponed, owner=context.owner)
     if plain and delivery.what.kind is DeliveryKind.ROOT and delivery.what.job is not None:
         # An edit that waits for the face was drawn with rich text, which the plain face does not have.
@@ -183,5 +192,5 @@ def _look_later(context: WorkerContext, tx: Transaction, delivery: Delivery, ask
         delivery.attempts, 1.0, first=context.timeouts.doubt_seconds, cap=_MOST_PAUSE_SECONDS
     )
     look_at = context.after(max(pause_seconds, asked_seconds))
-    Outbox(tx).save(delivery, lifecycle.delivery_unclear(delivery, look_at), owner=context.owner)
+    Outbox(tx).save(delivery, delivery_unclear(delivery, look_at), owner=context.owner)
     log.warning("delivery_unconfirmed", delivery=delivery.id, attempts=delivery.attempts)

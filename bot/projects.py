@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from bot.model.ids import ProjectId
+from bot.ids import ProjectId
 
 _STOPS = ",;:.!"
 """Signs after a name that belong to the sentence."""

@@ -1,9 +1,8 @@
-"""Who may: use the bot, see a job, decide about a prompt. All of it is decided before anything is stored.
+"""Authorization: who may use the bot. It is decided before anything is stored.
 
-A use case that writes takes an ``Allowed``; one that shows or steers a job takes a ``Readable``, and one that
-decides about a prompt a ``Steerable``. Only this module makes them, so a missing check is a type error. A
-form carries a ``Claimed``, which is none of them until Slack is asked.
-What Slack tells about somebody is remembered for six hours.
+A use case that writes takes an ``Allowed``. Only this module makes one, so a missing check is a type error. A
+form carries a ``Claimed``, which becomes an ``Allowed`` when Slack has confirmed its channel. Slack's answers
+about a person are remembered for six hours.
 """
 
 from __future__ import annotations
@@ -15,19 +14,13 @@ from typing import TypedDict, Unpack
 
 import structlog
 
-from bot.messages import general as say
-from bot.model.access import Access, Origin
-from bot.model.ids import ChannelId, Message, MessageTs, Refusal, RequestKey, UserId
-from bot.model.jobs import TrackedJob
-from bot.model.outbox import NewDelivery
-from bot.model.prompts import Prompt
-from bot.store import Transaction
+from bot.access import messages as say
+from bot.access.model import Access, access_of
+from bot.access.store import Members
+from bot.context import Context
+from bot.ids import ChannelId, Message, MessageTs, Refusal, RequestKey, UserId
+from bot.ports import Origin, SlackError, SlackRefused
 from bot.store.deadline import Deadline, current, within
-from bot.store.members import Members
-from bot.store.outbox import Outbox
-from bot.store.prompts import Prompts
-from bot.work.context import Context
-from bot.work.ports import SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)
 _CACHED_SECONDS = 300.0
@@ -46,7 +39,9 @@ class _Maker:
 _MAKER = _Maker()
 
 
-class _Change(TypedDict, total=False):
+class OriginChange(TypedDict, total=False):
+    """Fields of an origin that differ in another request of the same person."""
+
     key: RequestKey
     channel: ChannelId
     thread: MessageTs | None
@@ -65,7 +60,7 @@ class Allowed:
         """Who sent the request."""
         return self.origin.user
 
-    def but(self, **change: Unpack[_Change]) -> Allowed:
+    def but(self, **change: Unpack[OriginChange]) -> Allowed:
         """Return another request of the same person. ``ask`` and ``follow_up`` check its channel again."""
         return Allowed(replace(self.origin, **change), maker=_MAKER)
 
@@ -91,31 +86,9 @@ class Claimed:
         thread = self.origin.thread if channel == self.origin.channel else None
         return self._allowed.but(channel=channel, thread=thread)
 
-    async def readable(self, context: Context, job: TrackedJob | None) -> Readable | None:
-        """Return what ``readable`` does to somebody who acts elsewhere."""
-        return await readable(context, self._allowed.but(channel=ChannelId("")), job)
-
-
-@dataclass(frozen=True, slots=True)
-class Readable:
-    """A job that somebody may see, and on which they may follow up."""
-
-    allowed: Allowed
-    job: TrackedJob
-    maker: InitVar[_Maker] = field(kw_only=True)
-
-    def but(self, **change: Unpack[_Change]) -> Readable:
-        """Return the same job with another request of the same person."""
-        return Readable(self.allowed.but(**change), self.job, maker=_MAKER)
-
-
-@dataclass(frozen=True, slots=True)
-class Steerable:
-    """A prompt about which somebody may decide."""
-
-    allowed: Allowed
-    prompt: Prompt
-    maker: InitVar[_Maker] = field(kw_only=True)
+    def elsewhere(self) -> Allowed:
+        """Return the request as one from no channel, which nothing has to be proved about."""
+        return self._allowed.but(channel=ChannelId(""))
 
 
 class NotAllowed(Exception):
@@ -198,30 +171,13 @@ def asking_slack() -> asyncio.Timeout:
 
 async def _fetch_access(context: Context, user: UserId) -> Access:
     policy = context.access_policy
-    access = (await context.messenger.profile(user)).access
+    access = access_of(await context.messenger.profile(user))
     if not access.may or not policy.lists_people or policy.lists_user(user):
         return access
     for group in sorted(policy.groups):
         if user in await context.messenger.group_members(group):
             return access
     return Access.NOT_LISTED
-
-
-async def readable(context: Context, allowed: Allowed, job: TrackedJob | None) -> Readable | None:
-    """Return a job if somebody may see it; None if there is none, too, so that nobody learns of it.
-
-    The requester, senders of the job's prompts and admins may, and so may everybody who acts in its channel
-    or can read it, as Slack says.
-    """
-    if job is None:
-        return None
-    sees = (
-        allowed.user in {job.requester} | context.access_policy.admins
-        or allowed.origin.channel == job.channel
-        or await context.store.read(lambda tx: Prompts(tx).has_asked(allowed.user, job.number))
-        or await reads_channel(context, allowed.user, job.channel)
-    )
-    return Readable(allowed, job, maker=_MAKER) if sees else None
 
 
 async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> bool:
@@ -239,30 +195,6 @@ async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> b
     except (SlackError, TimeoutError) as error:
         log.warning("membership_unknown", channel=channel, reason=str(error) or type(error).__name__)
         return False
-
-
-def steerable(context: Context, readable: Readable, prompt: Prompt) -> Steerable:
-    """Return a prompt of a job if somebody may decide about it. Raises NotAllowed.
-
-    Its sender, the job's requester and admins may.
-    """
-    if not may_steer(context, readable, prompt):
-        raise NotAllowed(Access.MEMBER, say.not_yours(readable.job.number, prompt.asked_by))
-    return Steerable(readable.allowed, prompt, maker=_MAKER)
-
-
-def may_steer(context: Context, readable: Readable, prompt: Prompt) -> bool:
-    """Return whether ``steerable`` lets somebody decide."""
-    people = {prompt.asked_by, readable.job.requester} | context.access_policy.admins
-    return readable.allowed.user in people
-
-
-def tell_not_allowed(context: Context, tx: Transaction, origin: Origin, why: NotAllowed) -> None:
-    """Tell the author of a message in private why it has no effect, at most once an hour."""
-    now = context.clock()
-    if Members(tx).may_tell_denied(origin.user, context.access_policy.rule, now):
-        key = f"{origin.key}:not_allowed"
-        Outbox(tx).add(NewDelivery.private(key, origin.channel, origin.user, why.message), now)
 
 
 async def zone_of(context: Context, user: UserId) -> str:

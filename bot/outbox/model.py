@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Self
 
 from pydantic import SecretStr
 
-from bot.model.ids import (
+from bot.ids import (
     ChannelId,
     DeliveryId,
     JobNumber,
@@ -22,20 +22,7 @@ from bot.model.ids import (
     UserId,
     is_direct_message,
 )
-
-
-class Method(StrEnum):
-    """The methods of Slack's Web API that deliveries call."""
-
-    POST = "chat.postMessage"
-    EDIT = "chat.update"
-    WHISPER = "chat.postEphemeral"
-    REACT = "reactions.add"
-    OPEN = "conversations.open"
-    SEARCH_CHANNEL = "conversations.history"
-    SEARCH_THREAD = "conversations.replies"
-    BEGIN_UPLOAD = "files.getUploadURLExternal"
-    END_UPLOAD = "files.completeUploadExternal"
+from bot.ports import Method
 
 
 class DeliveryKind(StrEnum):
@@ -240,3 +227,33 @@ class DeadLetter:
     channel: ChannelId
     reason: str
     can_go: bool
+
+
+def delivered(delivery: Delivery, at: datetime, posted_ts: MessageTs | None) -> Delivery:
+    """Settle a delivery that Slack accepted. Its message is not kept.
+
+    ``posted_ts`` is the message's timestamp, or None if the delivery is not a post.
+    """
+    what = replace(delivery.what, response_url=None, message=None)
+    return replace(delivery, state=DeliveryState.SENT, what=what, settled_at=at, posted_ts=posted_ts)
+
+
+def delivery_dead(delivery: Delivery, at: datetime, error: str) -> Delivery:
+    """Give up a delivery that Slack refuses for good. ``error`` is Slack's code.
+
+    Its message is kept only if an operator may have it tried again.
+    """
+    what = replace(delivery.what, response_url=None)
+    if what.kind not in REPEATABLE or what.subscription is not None:
+        what = replace(what, message=None)
+    return replace(delivery, state=DeliveryState.DEAD, what=what, settled_at=at, error=error)
+
+
+def delivery_postponed(delivery: Delivery, due_at: datetime, *, plain: bool) -> Delivery:
+    """Try a delivery again that certainly failed. ``plain``: without the blocks."""
+    return replace(delivery, state=DeliveryState.PENDING, due_at=due_at, plain=plain)
+
+
+def delivery_unclear(delivery: Delivery, look_at: datetime) -> Delivery:
+    """Look at ``look_at`` for a delivery that may have succeeded."""
+    return replace(delivery, state=DeliveryState.UNCLEAR, due_at=look_at)

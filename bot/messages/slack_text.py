@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from bot.ids import ChannelId, Reviewer, UserId
 from bot.messages.plain_text import visible
-from bot.model.ids import ChannelId, Reviewer, UserId
 
 _ENTITY = re.compile(
     r"<((?:[@#][A-Z0-9]+|!(?:here|channel|everyone|(?:subteam|date)\^[^<>|]*)|[A-Za-z][A-Za-z0-9+.-]*:[^<>|]*)"

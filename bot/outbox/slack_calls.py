@@ -8,11 +8,11 @@ from typing import TypeVar
 
 import structlog
 
-from bot.model.ids import ChannelId, Refusal
-from bot.model.outbox import Delivery
+from bot.context import WorkerContext
+from bot.ids import ChannelId, Refusal
+from bot.outbox.model import Delivery
+from bot.ports import SlackRefused, SlackUnclear
 from bot.store import LeaseLost
-from bot.work.context import WorkerContext
-from bot.work.ports import SlackRefused, SlackUnclear
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")

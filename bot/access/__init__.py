@@ -1,0 +1,1 @@
+"""Access: who may use the bot, and the proofs of it."""
