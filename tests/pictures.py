@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Literal
 
-from playwright.async_api import Browser, Page, ViewportSize, expect
+from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
 from bot.app import running_bot
 from sandbox.past import ANA, DOCS, begins_at, tell_past
@@ -33,8 +33,15 @@ async def take() -> None:
             async with running_bot(world.settings, clock=world.clock):
                 await tell_past(world, world.settings.uses_an_hour)
                 async with launched() as browser:
+                    await _digest(browser, world)
                     await _thread(browser, world)
                     await _visitors(browser, world)
+
+
+async def _digest(browser: Browser, world: World) -> None:
+    async with opened(browser, world.workspace_url, height=1000) as page:
+        await page.set_viewport_size({"width": 900, "height": 1400})
+        await _save(page, "digest", page.get_by_role("article").filter(has_text="The docs in the week"))
 
 
 async def _thread(browser: Browser, world: World) -> None:
@@ -57,11 +64,12 @@ async def _visitors(browser: Browser, world: World) -> None:
         await _save(page, "visitors")
 
 
-async def _save(page: Page, name: str) -> None:
+async def _save(page: Page, name: str, part: Locator | None = None) -> None:
+    """Save the page, or a part of it, in each color scheme."""
     await page.mouse.move(0, 0)
     for scheme in SCHEMES:
         await page.emulate_media(color_scheme=scheme)
-        await page.screenshot(path=DOCS_FOLDER / f"{name}-{scheme}.png")
+        await (part or page).screenshot(path=DOCS_FOLDER / f"{name}-{scheme}.png")
 
 
 if __name__ == "__main__":
