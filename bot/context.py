@@ -112,6 +112,8 @@ class Context:
     remind_after: timedelta | None = timedelta(days=3)
     previews: PreviewsWanted = PreviewsWanted.PRESS
     timeouts: Timeouts = field(default_factory=Timeouts)
+    github: GithubClient | None = None
+    """Reads pull requests; None where the bot may not."""
 
     def held_until(self, begun_at: datetime) -> datetime:
         """Return until when a follow-up is held that was begun then and is added to now."""
@@ -163,7 +165,7 @@ class WorkerContext(Context):
     ``keep``: for how long texts and people are kept after the end of a job; None means for ever.
     ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
     what happened, and with which outcome. ``answered`` has the times of the last polls that were answered.
-    ``github`` looks at pull requests; None for nobody. ``paces``: when Slack may be called.
+    ``paces``: when Slack may be called.
     """
 
     docs: DocsClient
@@ -174,7 +176,6 @@ class WorkerContext(Context):
     keep: timedelta | None = None
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
-    github: GithubClient | None = None
     paces: Paces = field(default_factory=Paces)
 
     def claimer(self) -> Claimer:

@@ -194,11 +194,21 @@ def _kind(request: httpx.Request) -> str:
 LINK = "https://github.com/acme/docs/pull/7"
 
 
+def changed_file(path: str, patch: str | None, **more: Any) -> dict[str, Any]:
+    """Return a file as GitHub lists it, with the counts of its patch."""
+    lines = (patch or "").split("\n")
+    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+    found = {"filename": path, "status": "modified", "additions": added, "deletions": removed, **more}
+    return found if patch is None else {**found, "patch": patch}
+
+
 @dataclass
 class Github:
     """GitHub in memory, with the pull request of ``LINK``.
 
-    ``instead``: answers that replace those of the next calls. ``calls``: the ETag of each call.
+    ``instead``: answers that replace those of the next calls. ``calls``: the ETag of each call about the pull
+    request. ``files``: those that it changes. ``compared``: how two commits differ, by their first letters;
+    of others the token shows nothing. ``reads``: the paths of the calls about these.
     """
 
     pull: dict[str, Any] = field(
@@ -212,6 +222,9 @@ class Github:
     )
     instead: deque[Answer] = field(default_factory=deque)
     calls: list[str] = field(default_factory=list)
+    files: list[dict[str, Any]] = field(default_factory=list)
+    compared: dict[str, dict[str, Any]] = field(default_factory=dict)
+    reads: list[str] = field(default_factory=list)
 
     def transport(self) -> httpx.AsyncBaseTransport:
         """Return connections to this server."""
@@ -223,7 +236,26 @@ class Github:
         if by:
             self.pull |= {"merged_at": at.isoformat(), "merged_by": {"login": by}}
 
+    def pushes(self, letter: str, **totals: int) -> None:
+        """Let the pull request have another newest commit, and these totals."""
+        self.pull |= {"head": {"ref": "agent/quickstart", "sha": letter * 40}, **totals}
+
+    def changes(self, from_to: str, *files: dict[str, Any], status: str = "ahead") -> None:
+        """Show how two commits, by their letters, differ."""
+        self.compared[from_to] = {"status": status, "files": list(files)}
+
+    def _read(self, request: httpx.Request) -> httpx.Response:
+        path = request.url.path
+        self.reads.append(path)
+        if path.endswith("/files"):
+            return httpx.Response(200, json=self.files, headers={"etag": '"files"'})
+        ends = [end[0] for end in path.rpartition("/")[2].split("...")]
+        compared = self.compared.get("".join(ends))
+        return httpx.Response(200, json=compared) if compared else httpx.Response(404)
+
     async def handle(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path.startswith(("/repos/acme/docs/pulls/7/files", "/repos/acme/docs/compare/")):
+            return self._read(request)
         assert request.url.path == "/repos/acme/docs/pulls/7"
         self.calls.append(request.headers.get("if-none-match", ""))
         if self.instead:

@@ -25,7 +25,7 @@ from bot.commands.intents import is_form_unsent, send_anyway, unsent
 from bot.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, PromptId
-from bot.messages import face, general, slack_text, trial
+from bot.messages import changes, face, general, slack_text, trial
 from bot.messages import job_answers as say
 from bot.messages.blocks import Action
 from bot.messages.general import NOT_SERVED
@@ -51,6 +51,7 @@ from bot.work.jobs.decisions import (
     withdraw,
 )
 from bot.work.jobs.previews import ask_by_press
+from bot.work.jobs.pull_requests import read_changes
 
 NAME = "/docs-agent"
 _FORM_LENGTH = 3000
@@ -269,6 +270,14 @@ async def _show_attachments(context: Context, _press: Press, known: Readable) ->
 
 
 @_on_job
+async def _changes(context: Context, _press: Press, known: Readable) -> Answer:
+    files = await read_changes(context, known)
+    if files is None:
+        return Answer(message=changes.unreadable(known.job))
+    return Answer(modal=changes.changes_view(known.job, files))
+
+
+@_on_job
 async def _preview(context: Context, _press: Press, known: Readable) -> Answer:
     return Answer(message=await ask_by_press(context, known))
 
@@ -317,6 +326,7 @@ COMMAND = Command(
         Action.DISMISS: _dismiss,
         Action.WITHDRAW: _withdraw,
         Action.SHOW_ATTACHMENTS: _show_attachments,
+        Action.CHANGES: _changes,
         Action.PREVIEW: _preview,
         Action.FIX_PREVIEW: _fix_preview,
         Action.ASK_ANYWAY: _ask_anyway,

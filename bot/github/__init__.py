@@ -1,4 +1,4 @@
-"""A typed client of GitHub for pull requests: their address, state and size.
+"""A typed client of GitHub for pull requests: their address, state, size and files.
 
 It imports nothing else of this project and can be used alone::
 
@@ -21,15 +21,25 @@ from __future__ import annotations
 
 from bot.github.client import API_URL, GithubClient
 from bot.github.errors import GithubError, Limited, NotVisible, RefusedToken, Unavailable
-from bot.github.models import PullRequest, PullRequestId, PullRequestState, pull_request_of, site_of
+from bot.github.models import (
+    Comparison,
+    PullRequest,
+    PullRequestFile,
+    PullRequestId,
+    PullRequestState,
+    pull_request_of,
+    site_of,
+)
 
 __all__ = [
     "API_URL",
+    "Comparison",
     "GithubClient",
     "GithubError",
     "Limited",
     "NotVisible",
     "PullRequest",
+    "PullRequestFile",
     "PullRequestId",
     "PullRequestState",
     "RefusedToken",

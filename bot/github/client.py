@@ -1,4 +1,4 @@
-"""GitHub's REST API over HTTP: a call about one pull request, and one about the token.
+"""GitHub's REST API over HTTP: calls about one pull request, and one about the token.
 
 https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
 """
@@ -7,20 +7,33 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Self
+from typing import Self, TypeVar
 
 import httpx
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr, TypeAdapter, ValidationError
 
 from bot.github.errors import GithubError, Limited, NotVisible, RefusedToken, Unavailable
-from bot.github.models import MAX_TEXT_LENGTH, PullRequest, PullRequestId, pull_request_of, site_of
+from bot.github.models import (
+    MAX_TEXT_LENGTH,
+    Comparison,
+    PullRequest,
+    PullRequestFile,
+    PullRequestId,
+    pull_request_of,
+    site_of,
+)
 
 API_URL = "https://api.github.com"
 _LONGEST_LIMIT = timedelta(days=1)
 _MOST_REDIRECTS = 3
+_MOST_KEPT, _MOST_KEPT_BYTES = 10, 200_000
+"""Answers with files that stay in memory: GitHub does not count a call that finds them unchanged."""
+_PULL_REQUEST, _COMPARISON = TypeAdapter(PullRequest), TypeAdapter(Comparison)
+_FILES = TypeAdapter(tuple[PullRequestFile, ...])
+Answer = TypeVar("Answer")
 
 
 def _utc_now() -> datetime:
@@ -55,6 +68,7 @@ class GithubClient:
         self._base = str(httpx.URL(f"{self._api_url}/"))
         self._timeout_seconds = timeout_seconds
         self._now = now
+        self._files: dict[PullRequestId, tuple[str, tuple[PullRequestFile, ...]]] = {}
         self._http = httpx.AsyncClient(
             headers={
                 "Accept": "application/vnd.github+json",
@@ -111,7 +125,41 @@ class GithubClient:
             return None
         if answer.status_code != 200:
             raise self._error(answer)
-        return _read(answer)
+        found = _read(_PULL_REQUEST, answer)
+        # One that is too long to keep, or that no header can hold, only costs the next call a full answer.
+        etag = answer.headers.get("etag", "")
+        is_usable = len(etag) <= MAX_TEXT_LENGTH and etag.isascii() and etag.isprintable()
+        return found.model_copy(update={"etag": etag if is_usable else ""})
+
+    async def files(self, which: PullRequestId) -> Sequence[PullRequestFile]:
+        """Return the first 100 files that a pull request changes.
+
+        https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files
+        """
+        etag, known = self._files.get(which, ("", ()))
+        answer = await self._get(
+            f"{which.path}/files?per_page=100", {"If-None-Match": etag} if etag else None
+        )
+        if answer.status_code == 304 and etag:
+            return known
+        if answer.status_code != 200:
+            raise self._error(answer)
+        found = _read(_FILES, answer)
+        while len(self._files) >= _MOST_KEPT:
+            del self._files[next(iter(self._files))]
+        if (etag := answer.headers.get("etag", "")) and len(answer.content) <= _MOST_KEPT_BYTES:
+            self._files[which] = etag, found
+        return found
+
+    async def compare(self, which: PullRequestId, base: str, head: str) -> Comparison:
+        """Return how two commits of a pull request differ, in the first 300 files; wants *Contents: read*.
+
+        https://docs.github.com/en/rest/commits/commits#compare-two-commits
+        """
+        answer = await self._get(which.compare_path(base, head))
+        if answer.status_code != 200:
+            raise self._error(answer)
+        return _read(_COMPARISON, answer)
 
     async def _get(self, path: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
         try:
@@ -153,12 +201,8 @@ class GithubClient:
         return min(max(until, now), now + _LONGEST_LIMIT)
 
 
-def _read(answer: httpx.Response) -> PullRequest:
+def _read(kind: TypeAdapter[Answer], answer: httpx.Response) -> Answer:
     try:
-        pull_request = PullRequest.model_validate_json(answer.content)
+        return kind.validate_json(answer.content)
     except ValidationError:
         raise Unavailable("GitHub's answer has not the expected shape") from None
-    # One that is too long to keep, or that no header can hold, only costs the next call a full answer.
-    etag = answer.headers.get("etag", "")
-    is_usable = len(etag) <= MAX_TEXT_LENGTH and etag.isascii() and etag.isprintable()
-    return pull_request.model_copy(update={"etag": etag if is_usable else ""})

@@ -1,4 +1,4 @@
-"""A pull request as GitHub describes it, and where links to pull requests lead."""
+"""A pull request and its files as GitHub describes them, and where links to pull requests lead."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _REPOSITORY = re.compile(
     r"(?:\w+://)?(?:[^/@]*@)?(?:([\w.-]+(?::[0-9]+)?)[/:])?([\w.-]+/[\w.-]+?)(?:\.git)?/?"
 )
 """A repository as its address, as git's ``git@host:owner/repo.git``, or as ``owner/repo``."""
+_SHA = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _ENTERPRISE_PATH = "/api/v3"
 
 
@@ -47,6 +48,10 @@ class PullRequestId:
     def path(self) -> str:
         """Return the path of the pull request in the API."""
         return f"/repos/{self.owner}/{self.repo}/pulls/{self.number}"
+
+    def compare_path(self, base: str, head: str) -> str:
+        """Return the path of the comparison of two commits. It has all files on each page of its commits."""
+        return f"/repos/{self.owner}/{self.repo}/compare/{base}...{head}?per_page=1"
 
 
 def site_of(api_url: str) -> str:
@@ -101,11 +106,41 @@ _Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 _Count = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
 
 
+_Commit = Annotated[str | None, BeforeValidator(lambda raw: raw if re.fullmatch(_SHA, str(raw)) else None)]
+
+
+class PullRequestFile(BaseModel):
+    """A file that a pull request, or the commits between two, change.
+
+    ``previous``: its path before it was moved. ``patch``: None for a binary file and for too large a patch.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
+
+    path: Annotated[str, Field(alias="filename")]
+    status: _Text
+    additions: _Count
+    deletions: _Count
+    previous: Annotated[str | None, Field(alias="previous_filename")] = None
+    patch: str | None = None
+
+
+class Comparison(BaseModel):
+    """The files that differ between two commits. ``is_ahead``: the second one continues the first one."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
+
+    is_ahead: Annotated[
+        bool, Field(alias="status"), BeforeValidator(lambda raw: raw in ("ahead", "identical"))
+    ]
+    files: tuple[PullRequestFile, ...] = ()
+
+
 class PullRequest(BaseModel):
     """A pull request at one moment.
 
     ``additions`` and ``deletions`` are lines. ``merged_by`` is a login of GitHub; None until merged, and
-    where the account is gone. ``etag`` is for the next call.
+    where the account is gone. ``head``: the newest commit. ``etag`` is for the next call.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
@@ -120,6 +155,7 @@ class PullRequest(BaseModel):
     closed_at: _Moment | None = None
     merged_by: Annotated[_Text | None, Field(validation_alias=AliasPath("merged_by", "login"))] = None
     branch: Annotated[_Text | None, Field(validation_alias=AliasPath("head", "ref"))] = None
+    head: Annotated[_Commit, Field(validation_alias=AliasPath("head", "sha"))] = None
     etag: str = ""
 
     @property

@@ -47,6 +47,7 @@ class Action(StrEnum):
     UNDO_REVIEW = "undo_review"
     WITHDRAW = "withdraw"
     SHOW_ATTACHMENTS = "show_attachments"
+    CHANGES = "changes"
     PREVIEW = "preview"
     OPEN_PREVIEW = "open_preview"
     FIX_PREVIEW = "fix_preview"

@@ -8,17 +8,19 @@ from datetime import datetime
 from bot.ids import Block, Message, Reviewer, UserId
 from bot.messages import blocks as b
 from bot.messages import previews
+from bot.messages.changes import changed_line
 from bot.messages.face import (
     first_line,
     lasted,
     name,
+    open_words,
     run_again,
     view,
     withdrawn_words,
 )
 from bot.messages.plain_text import visible
 from bot.messages.problems import Problem
-from bot.messages.pull_requests import by_whom, seen_words
+from bot.messages.pull_requests import by_whom, difference, made_nothing
 from bot.messages.to_review import waits
 from bot.model.jobs import JobProblem, JobState, TrackedJob
 from bot.model.previews import Preview
@@ -26,6 +28,7 @@ from bot.model.prompts import Prompt
 from bot.model.pull_requests import SeenPullRequest
 
 _PART_LENGTH = 8_000
+_SUBJECT_LENGTH = 80
 SEND_AGAIN, DISMISS = "Send again", "Dismiss"
 """The two decisions about an unconfirmed prompt, as their buttons call them."""
 
@@ -62,47 +65,72 @@ def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, how: JobProblem, by: Us
 
 def ended(
     job: TrackedJob,
+    subject: str,
     *,
     is_first: bool = True,
+    is_newcomer: bool = False,
     preview: Preview | None = None,
     offers_preview: bool = False,
 ) -> Message:
-    """Return the reply at the end of an iteration: the result, and what to do next.
+    """Return the reply at the end of an iteration: the result, and the way on.
 
-    ``is_first``: no other job in the thread offers its pull request, so this one's button stands out.
+    ``subject``: what the iteration was asked for. ``is_first``: no other job in the thread offers its pull
+    request, so this one's button stands out. ``is_newcomer``: it is the requester's first job.
     """
     buttons: list[Block] = []
     about_preview = ""
     if job.state is JobState.PULL_REQUEST:
-        opened = view(job, style="primary" if is_first else None)
-        buttons = [*opened, *previews.buttons(job, preview, is_offered=offers_preview)]
+        is_open = not (job.pull_request and job.pull_request.ended_at)
+        buttons = view(job, style="primary" if is_first else None, called="Review") if is_open else []
+        if job.sees_pull_request:
+            buttons.append(b.button("Changes", b.Action.CHANGES, str(job.number)))
+        buttons += previews.buttons(job, preview, is_offered=offers_preview)
         about_preview = previews.line(job, preview)
     elif job.state in _BAD_ENDS:
         buttons = [run_again(job)]
-    result, advice = _end(job)
+    result, advice = _end(job, subject)
+    if is_newcomer and job.version < 2 and job.state is JobState.PULL_REQUEST and not advice:
+        advice = _about(job, _STEERING[job.needs_mention])
+    seen = _seen(job)
+    lines = map(changed_line, seen.lines if seen else ())
     # It may be edited, once more is known of the pull request and of its preview.
-    said = "\n".join(filter(None, (f"{result} {advice}", about_preview)))
+    said = "\n".join(filter(None, (f"{result} {advice}".rstrip(), *lines, about_preview)))
     clipped = b.section(b.clip_bytes(said, b.EDITED_BYTES))
     return b.message(clipped, *b.actions(buttons), most_bytes=b.EDITED_BYTES)
 
 
-def outdated_end(job: TrackedJob) -> Message:
+def outdated_end(job: TrackedJob, subject: str) -> Message:
     """Return an end as it is shown once the job goes on: its result, without advice and buttons."""
-    return b.words(b.clip_bytes(_end(job)[0], b.EDITED_BYTES))
+    return b.words(b.clip_bytes(_end(job, subject)[0], b.EDITED_BYTES))
 
 
-def _end(job: TrackedJob) -> tuple[str, str]:
+def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
     """Return how an iteration ended, and the advice."""
     result, advice = _ENDS[job.state]
-    if job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link) is None:
+    url, seen, change = b.web_address(job.pr_link), job.pull_request, ""
+    if job.state is JobState.PULL_REQUEST and url is None:
         result, advice = _ODD_ADDRESS
-    elif job.state is JobState.PULL_REQUEST and job.has_new_pull_request:
-        result, advice = _NEW_PULL_REQUEST
-    elif job.state is JobState.PULL_REQUEST and job.pull_request:
-        advice = _TOO_LATE if _was_over(job) else _CHECK
-    odd, seen = b.quoted(job.pr_link or "", 300), seen_words(job)
-    over = "merged" if job.pull_request and job.pull_request.is_merged else "closed"
-    return f"{_about(job, '{everybody} ' + result, odd=odd)}{seen}", _about(job, advice, over=over)
+    elif job.state is JobState.PULL_REQUEST and seen and seen.ended_at:
+        result, advice = (result, _TOO_LATE) if _was_over(job) else (_OVER[seen.is_merged], "")
+    if job.state is JobState.PULL_REQUEST and (now := _seen(job)):
+        change = f"{', a draft' if now.is_draft else ''}, {difference(now)}"
+        if job.version > 1 and made_nothing(now):
+            change = ". Nothing changed in it"
+    more = {
+        "subject": b.quoted(subject, _SUBJECT_LENGTH),
+        "link": b.link(url, open_words(url, "pull request")) if url else "",
+        "odd": b.quoted(job.pr_link or "", 300),
+        "change": change,
+        "over": "merged" if seen and seen.is_merged else "closed",
+        "live": f" It may be on {b.code(job.ref)} already." if job.ref and job.branch is None else "",
+    }
+    return _about(job, "{everybody} " + result, (), **more), _about(job, advice, (), **more)
+
+
+def _seen(job: TrackedJob) -> SeenPullRequest | None:
+    """Return the pull request if it was seen since the iteration ended."""
+    seen = job.pull_request
+    return seen if seen is not None and seen.iteration == job.iteration else None
 
 
 def _was_over(job: TrackedJob) -> bool:
@@ -116,7 +144,7 @@ def _about(job: TrackedJob, words: str, first: Sequence[UserId] = (), **more: st
 
     ``{everybody}`` waits for the end, after ``first``; ``{it}`` is what ends or runs, for the beginning of a
     sentence: a follow-up only if an end was told before it. ``{here}`` and ``{A_reply}`` are how to steer the
-    job, see ``TrackedJob.needs_mention``. Only where it takes a mention ``{or_mention}`` says it.
+    job, see ``TrackedJob.needs_mention``.
     """
     called, by_mention = name(job.number), job.needs_mention
     here, a_reply = ("mention me here", "a mention") if by_mention else ("reply here", "a reply")
@@ -125,44 +153,37 @@ def _about(job: TrackedJob, words: str, first: Sequence[UserId] = (), **more: st
         everybody=" ".join(b.mention(user) for user in dict.fromkeys((*first, *job.recipients))),
         job=called,
         it=f"The follow-up to {called}" if job.version > 1 else called,
-        took=f" in {took}" if took else "",
         after=f" after {took}" if took else "",
         here=here,
         Here=here.capitalize(),
         A_reply=a_reply.capitalize(),
-        or_mention=" Mention me here to have something else changed." if by_mention else "",
         **more,
     )
 
 
-_NEW_PULL_REQUEST = (
-    ":memo: {job} is done{took}: the pull request is ready.",
-    "Review it, or {here} to have something changed.",
-)
-_CHECK = "Check it, or {here} to have more changed."
+_STEERING = {False: "Just reply to change it.", True: "Mention me here to change it."}
+"""How to steer the job, by whether that takes a mention."""
 _TOO_LATE = (
     "It was {over} before that, so look whether this is in it; "
     "ask me in the channel for a job with a pull request of its own."
 )
+_OVER = {
+    True: ":white_check_mark: *{subject}* is merged: {link}{change}.",
+    False: ":no_entry_sign: *{subject}* was closed without being merged: {link}{change}.",
+}
 _ODD_ADDRESS = (
-    ":memo: {it} is done{took}, but I can't link to the address of its pull request: `{odd}`.",
-    "It must be https, on a host that whoever runs this bot allows. Look for it in the repository.",
+    ":memo: *{subject}* is done, but I can't link to the address of its pull request: `{odd}`.",
+    "It must be https, on a host that your bot admin allows. Look for it in the repository.",
 )
 _ENDS = {
-    JobState.PULL_REQUEST: (
-        ":memo: {job}: follow-up done{took}.",
-        "Check the pull request; I can't see what changed.{or_mention}",
-    ),
+    JobState.PULL_REQUEST: (":memo: *{subject}* is done: {link}{change}.", ""),
     JobState.NO_PULL_REQUEST: (
-        ":heavy_minus_sign: {it} finished without a pull request{took}.",
-        (
-            "The change may be live already if these docs publish straight from a branch; "
-            "otherwise {here} with the page and what it should say."
-        ),
+        ":heavy_minus_sign: *{subject}*: the agent made no pull request.{live}",
+        "Which page should change, and what should it say? {Here}.",
     ),
     JobState.FAILED: (
-        ":x: {it} failed{after}, and one use was spent; the docs service doesn't say why.",
-        "{Here} with a smaller step, or run the job again.",
+        ":x: *{subject}* failed{after}, without a reason from the docs service.",
+        "*Run again*, or {here} with a smaller step. (One use spent.)",
     ),
     JobState.ARCHIVED: (
         ":file_folder: {job} was archived at the docs service, so the agent won't go on with it.",

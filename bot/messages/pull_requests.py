@@ -1,22 +1,13 @@
-"""What was seen of a pull request, in words: its title, its size, and what has changed."""
+"""A pull request in words: its title, its size, and what an iteration changed."""
 
 from __future__ import annotations
 
 from bot.messages import blocks as b
 from bot.messages.numbers import counted, number
-from bot.model.jobs import JobState, TrackedJob
 from bot.model.pull_requests import SeenPullRequest, Size
 
 _TITLE_LENGTH = 120
 _LOGIN_LENGTH = 40
-
-
-def seen_words(job: TrackedJob) -> str:
-    """Return what an end says of its pull request, after a blank; "" if it was not seen since that end."""
-    seen = job.pull_request
-    if job.state is not JobState.PULL_REQUEST or seen is None or seen.iteration != job.iteration:
-        return ""
-    return f" {_facts(seen)}."
 
 
 def pull_request_line(seen: SeenPullRequest) -> str:
@@ -30,13 +21,27 @@ def by_whom(seen: SeenPullRequest) -> str:
 
 
 def _facts(seen: SeenPullRequest) -> str:
-    """Return its title, how much it changes, and how much it did before."""
-    before = "" if seen.before is None else f" (was {_size(seen.before)})"
-    if seen.before == seen.size:
-        before = ", as before"
+    """Return its title, and how much it changes."""
     draft = "draft · " if seen.is_draft else ""
-    return f"“{b.quoted(seen.title, _TITLE_LENGTH)}” · {draft}{_size(seen.size)}{before}"
+    size = f"{lines_changed(seen.size)} in {counted(seen.size.files, 'file', 'files')}"
+    return f"“{b.quoted(seen.title, _TITLE_LENGTH)}” · {draft}{size}"
 
 
-def _size(of: Size) -> str:
-    return f"+{number(of.additions)} −{number(of.deletions)} in {counted(of.files, 'file', 'files')}"
+def lines_changed(size: Size) -> str:
+    """Return how many lines were added and removed."""
+    return f"+{number(size.additions)} −{number(size.deletions)}"
+
+
+def difference(seen: SeenPullRequest) -> str:
+    """Return what the newest iteration changed, in lines; where that is not known, by the totals."""
+    size, before = seen.made, seen.before
+    if size is None and before is not None:
+        size = Size(*(now - then for now, then in zip(seen.size, before, strict=True)))
+        if min(size.additions, size.deletions) < 0:
+            return f"{lines_changed(seen.size)} in all, {lines_changed(before)} before"
+    return lines_changed(size or seen.size)
+
+
+def made_nothing(seen: SeenPullRequest) -> bool:
+    """Return whether the newest iteration changed nothing."""
+    return seen.before == seen.size if seen.made is None else not any(seen.made)

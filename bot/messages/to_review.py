@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
 from bot.messages import blocks as b
@@ -19,7 +18,7 @@ def waits(job: TrackedJob, now: datetime) -> str:
     """Return for how long it has been open, as the bot sees it, or else ready; and what it is."""
     if job.pull_request is None or not job.sees_pull_request:
         return _age(job, now)
-    return f"{_age(job, now)}: {pull_request_line(replace(job.pull_request, before=None))}"
+    return f"{_age(job, now)}: {pull_request_line(job.pull_request)}"
 
 
 def _age(job: TrackedJob, now: datetime) -> str:

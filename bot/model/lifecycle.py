@@ -13,7 +13,7 @@ from datetime import datetime
 
 from bot.ids import ServiceJobId, UserId
 from bot.model.jobs import JobProblem, JobState, TrackedJob
-from bot.model.prompts import Prompt, PromptState
+from bot.model.prompts import Prompt, PromptState, subject_of
 
 J, P = JobState, PromptState
 
@@ -225,8 +225,8 @@ def prompt_edited(prompt: Prompt, raw: str, at: datetime) -> Prompt:
 
 
 def prompt_sent(prompt: Prompt) -> Prompt:
-    """Settle a prompt that the docs service accepted. Its text as it was sent is not kept."""
-    return replace(prompt, state=P.SENT, response_url=None, text="")
+    """Settle a prompt that the docs service accepted. Of its text the subject is kept."""
+    return replace(prompt, state=P.SENT, response_url=None, text=subject_of(prompt.text or ""))
 
 
 def prompt_postponed(prompt: Prompt, due_at: datetime, *, is_refused: bool = False) -> Prompt:

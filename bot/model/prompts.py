@@ -39,6 +39,7 @@ class PromptState(StrEnum):
 
 
 _NO_PROJECT = ProjectId("")
+_SUBJECT_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +161,12 @@ class JobRequest:
     again_of: JobNumber | None = field(default=None, compare=False)
     project_label: str | None = field(default=None, compare=False)
     about: About | None = field(default=None, compare=False)
+
+
+def subject_of(text: str) -> str:
+    """Return the first line of a prompt, cut at a length that an end can show."""
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    return line.strip()[:_SUBJECT_LENGTH]
 
 
 class Act(StrEnum):

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bot.ids import JobNumber
+from bot.model.changes import ChangedLine
 
 _OFTEN_FOR, _SELDOM_FOR, _SELDOM = timedelta(days=1), timedelta(days=30), 6
 
@@ -40,6 +41,12 @@ class SeenPullRequest:
     merged_by: str | None = None
     as_of: datetime | None = None
     branch: str | None = None
+    head: str | None = None
+    """The newest commit."""
+    made: Size | None = None
+    """What the iteration changed; None where only the totals before and after it are known."""
+    lines: tuple[ChangedLine, ...] = ()
+    """The lines that the iteration changed, where they are few."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, 
 
 from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.model import lifecycle
-from bot.model.jobs import JobState, QueueWhy, TakeThread
-from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptState
+from bot.model.jobs import JobState, QueueWhy, TakeThread, TrackedJob
+from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptState, subject_of
 from bot.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.ports import message_key, ts_at
 from bot.projects import Project
@@ -310,6 +310,19 @@ class Prompts(Rows[Prompt]):
         """Keep the texts no longer that were sent with a follow-up."""
         self.connection.execute(prompts.update().where(_joined(prompt)).values(text=""))
 
+    def subject(self, job: TrackedJob) -> str:
+        """Return the subject of the prompt that made a job's current version."""
+        sent = (prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.state == PromptState.SENT)
+        by_then = and_(
+            prompts.c.job == job.number, *sent, prompts.c.sent_at <= job.ended_at, prompts.c.text != ""
+        )
+        newest = self._newest(by_then) if job.version > 1 and job.ended_at else None
+        return subject_of((newest and newest.text) or job.text)
+
+    def is_first_job(self, job: TrackedJob) -> bool:
+        """Return whether its requester has asked for nothing before this job."""
+        return not self._has(and_(prompts.c.asked_by == job.requester, prompts.c.job < job.number))
+
     def has_asked(self, user: UserId, job: JobNumber) -> bool:
         """Return whether this user has sent a prompt for this job."""
         return self._has(and_(prompts.c.job == job, prompts.c.asked_by == user))
@@ -324,7 +337,7 @@ class Prompts(Rows[Prompt]):
         lifecycle.check_prompt_step(prompt, new)
         changes = changed(prompt, new, prompts)
         as_read = {"this": prompt.id, "was": prompt.state, "as_read": prompt.raw, HOLDER.key: owner}
-        shrinks = changes.get("text") == ""
+        shrinks = new.state is PromptState.SENT
         if not update_one(self.connection, prompts, _AS_READ, as_read, changes | FREE, shrinks=shrinks):
             raise LeaseLost(f"prompt {prompt.id}")
         write_prompt_end(self.connection, prompt.id, new.state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from pydantic import TypeAdapter
 
@@ -82,14 +82,24 @@ def _refusal(description: str, error: type = Error, *, header: str = "") -> Json
 
 
 def _content(kind: type) -> Json:
-    schema = {"$ref": f"#/components/schemas/{kind.__name__}"}
+    one = _of_list(kind)
+    schema: Json = {"$ref": f"#/components/schemas/{one.__name__}"}
+    if one is not kind:
+        schema = {"type": "array", "items": schema}
     return {"content": {"application/json": {"schema": schema}}}
+
+
+def _of_list(kind: type) -> type:
+    """Return the type of the items of a list, and any other type itself."""
+    one: type = get_args(kind)[0] if get_origin(kind) is list else kind
+    return one
 
 
 def _schemas(operations: Sequence[Operation]) -> Mapping[str, Any]:
     kinds: dict[str, type] = {"Error": Error, "GithubError": GithubError}
     for one in operations:
-        kinds |= {kind.__name__: kind for name, kind in one.types.items() if name in ("body", "return")}
+        found = (_of_list(kind) for name, kind in one.types.items() if name in ("body", "return"))
+        kinds |= {kind.__name__: kind for kind in found}
     adapters: Any = [(name, "validation", TypeAdapter(kind)) for name, kind in kinds.items()]
     _, made = TypeAdapter.json_schemas(adapters, ref_template="#/components/schemas/{model}")
     definitions: Json = made["$defs"]

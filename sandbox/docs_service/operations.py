@@ -70,7 +70,7 @@ STALE: web.RequestKey[Mapping[str, Any]] = web.RequestKey("stale", Mapping)
 """The answer before the job's latest change."""
 
 
-Answering = Callable[..., Awaitable[Mapping[str, Any]]]
+Answering = Callable[..., Awaitable[Mapping[str, Any] | Sequence[Any]]]
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,9 @@ async def _with_fault(
         "odd_status": {"status": order.value or "paused"},
         "bad_pr_link": {"prLink": order.value or "javascript:alert(1)//not a link|>"},
     }
-    text = json.dumps({**json.loads(response.text or ""), **changes.get(order.fault, {})})
+    text = response.text or ""
+    if order.fault in changes:
+        text = json.dumps({**json.loads(text), **changes[order.fault]})
     half = text[: len(text) // 2] if order.fault == "broken_json" else text
     headers = request.get(HEADERS)
     return web.Response(status=response.status, text=half, content_type="application/json", headers=headers)

@@ -64,6 +64,7 @@ class Pages:
         app.router.add_post(f"/{project}/job/{{id}}/archive", self._archive)
         app.router.add_get(f"/preview/{project}/{{slug:[0-9a-f]+}}{{page:(?:/.*)?}}", self._show_preview)
         app.router.add_get(pull, self._pull)
+        app.router.add_get(f"{pull}/files", self._pull)
         app.router.add_post(f"{pull}/merge", self._end_pull)
         app.router.add_post(f"{pull}/close", self._end_pull)
 

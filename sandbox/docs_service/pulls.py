@@ -9,20 +9,25 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
+from types import MappingProxyType
+from typing import TypeVar
 
 from aiohttp import web
 
 from sandbox.docs_service.backend import OWNER, Backend
 from sandbox.docs_service.operations import HEADERS, GithubRefused, Operation, check_token
-from sandbox.docs_service.repository import CommitInfo, SiteRepository
+from sandbox.docs_service.repository import CommitInfo, FileChange, SiteRepository
 from sandbox.docs_service.store import Job, PullEnd
-from sandbox.docs_service.wire import PullAnswer, format_time
+from sandbox.docs_service.wire import CommitAnswer, CompareAnswer, PullAnswer, PullFile, format_time
 
 PERSON = "ana-b"
 """The login of the page's user."""
 _LIMITS = {True: 5_000, False: 60}
 """Calls an hour with a token and without: https://docs.github.com/en/rest/using-the-rest-api/rate-limits."""
 _HOUR_SECONDS = 3600
+_MOST_FILES, _MOST_COMPARED = 3_000, 300
+"""Files that GitHub lists of a pull request, and of a comparison."""
+Body = TypeVar("Body")
 _KINDS = {"+": "added", "-": "removed", "@": "hunk"}
 
 
@@ -33,6 +38,11 @@ class FileDiff:
     path: str
     action: str
     rows: list[tuple[str, str]]
+
+    @property
+    def anchor(self) -> str:
+        """Return where the file stands on the page of its pull request, by GitHub's name."""
+        return f"diff-{hashlib.sha256(self.path.encode('utf-8', 'replace')).hexdigest()}"
 
     def count(self, kind: str) -> int:
         """Return the number of lines of a kind, such as "added"."""
@@ -87,8 +97,12 @@ class Pulls:
 
     def operations(self) -> list[Operation]:
         """Return the operations of GitHub's API, as an Enterprise server has it."""
-        path = "/api/v3/repos/{owner}/{projectId}/pulls/{number}"
-        return [Operation("pull_request", "GET", path, self._get, is_github=True)]
+        path = "/api/v3/repos/{owner}/{projectId}"
+        return [
+            Operation("pull_request", "GET", f"{path}/pulls/{{number}}", self._get, is_github=True),
+            Operation("pull_files", "GET", f"{path}/pulls/{{number}}/files", self._files, is_github=True),
+            Operation("compare", "GET", f"{path}/compare/{{basehead}}", self._compare, is_github=True),
+        ]
 
     async def find(self, number: int) -> Pull:
         """Return the pull request with this number. Raise `HTTPNotFound` if there is none."""
@@ -112,18 +126,72 @@ class Pulls:
 
     async def _get(self, request: web.Request) -> PullAnswer:
         """Return a pull request: https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request"""
-        has_token, asked = check_token(request), request.match_info
+        return self._answered(request, self._json(request, await self._asked(request)))
+
+    async def _files(self, request: web.Request) -> list[PullFile]:
+        """Return its files: https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files"""
+        pull = await self._asked(request)
+        changed = await asyncio.to_thread(self._backend.repository.changes, pull.base, pull.head)
+        each, page = (_whole(request, name, usual) for name, usual in (("per_page", 30), ("page", 1)))
+        each = min(each, 100)
+        links = {"next": page + 1, "last": -(-len(changed) // each)} if page * each < len(changed) else {}
+        links |= {"first": 1, "prev": page - 1} if page > 1 else {}
+        address = f"{self._backend.base_url}{request.path}?per_page={each}&page="
+        link = ", ".join(f'<{address}{number}>; rel="{name}"' for name, number in links.items())
+        some = [_file_json(one) for one in changed[:_MOST_FILES][(page - 1) * each : page * each]]
+        return self._answered(request, some, {"Link": link} if link else {})
+
+    async def _compare(self, request: web.Request) -> CompareAnswer:
+        """Return how two commits differ: https://docs.github.com/en/rest/commits/commits#compare-two-commits"""
+        self._check_place(request)
+        repository = self._backend.repository
+        ends = re.fullmatch(r"([0-9a-f]{40})\.\.\.([0-9a-f]{40})", request.match_info["basehead"])
+        base, head = ends.groups() if ends else ("", "")
+        common = await asyncio.to_thread(repository.base_of, base, head) if ends else None
+        if common is None:
+            raise self._not_found(request)
+        ahead, behind = repository.commits(head, common), repository.commits(base, common)
+        status = ("diverged" if ahead else "behind") if behind else "ahead" if ahead else "identical"
+        page, each = _whole(request, "page", 1), min(_whole(request, "per_page", 250), 250)
+        shown: list[CommitAnswer] = [{"sha": one.sha} for one in ahead[(page - 1) * each : page * each]]
+        files = [_file_json(one) for one in repository.changes(common, head)[:_MOST_COMPARED]]
+        answer: CompareAnswer = {
+            "status": status,
+            "ahead_by": len(ahead),
+            "behind_by": len(behind),
+            "total_commits": len(ahead),
+            "commits": shown,
+            "files": files if page == 1 else [],
+        }
+        return self._answered(request, answer)
+
+    def _check_place(self, request: web.Request) -> None:
+        asked = request.match_info
+        if (asked["owner"], asked["projectId"]) != (OWNER, self._backend.options.project):
+            raise self._not_found(request)
+
+    def _not_found(self, request: web.Request) -> GithubRefused:
+        return GithubRefused(404, "Not Found", self._counted(check_token(request)))
+
+    async def _asked(self, request: web.Request) -> Pull:
+        """Return the pull request that a request is about. Raise `GithubRefused` for another."""
+        self._check_place(request)
+        number = request.match_info["number"]
         try:
-            is_here = (asked["owner"], asked["projectId"]) == (OWNER, self._backend.options.project)
-            if not is_here or not re.fullmatch("[0-9]{1,9}", asked["number"]):
+            if not re.fullmatch("[0-9]{1,9}", number):
                 raise web.HTTPNotFound
-            pull = await self.find(int(asked["number"]))
+            return await self.find(int(number))
         except web.HTTPNotFound:
-            raise GithubRefused(404, "Not Found", self._counted(has_token)) from None
-        body = self._json(request, pull)
+            raise self._not_found(request) from None
+
+    def _answered(
+        self, request: web.Request, body: Body, more: Mapping[str, str] = MappingProxyType({})
+    ) -> Body:
+        """Count the call and return its body. Raise `GithubRefused` 304 if it is as it was."""
+        has_token = check_token(request)
         etag = f'W/"{hashlib.sha256(json.dumps(body).encode()).hexdigest()}"'
         is_same = request.headers.get("If-None-Match") == etag
-        headers = {"ETag": etag, **self._counted(has_token, free=is_same and has_token)}
+        headers = {"ETag": etag, **self._counted(has_token, free=is_same and has_token), **more}
         if is_same:
             raise GithubRefused(304, "Not Modified", headers)
         request[HEADERS] = headers
@@ -166,6 +234,28 @@ class Pulls:
             "head": {"ref": job.branch, "sha": pull.head},
             "base": {"ref": self._backend.repository.main, "sha": pull.base},
         }
+
+
+def _whole(request: web.Request, name: str, usual: int) -> int:
+    """Return a parameter; like GitHub, the usual value instead of one that is no number."""
+    given = request.query.get(name, "")
+    return int(given) if re.fullmatch("[1-9][0-9]{0,5}", given) else usual
+
+
+def _file_json(file: FileChange) -> PullFile:
+    found: PullFile = {
+        "sha": file.sha,
+        "filename": file.path,
+        "status": file.status,
+        "additions": file.additions,
+        "deletions": file.deletions,
+        "changes": file.additions + file.deletions,
+    }
+    if file.was is not None:
+        found["previous_filename"] = file.was
+    if file.patch is not None:
+        found["patch"] = file.patch
+    return found
 
 
 def _read(repository: SiteRepository, job: Job, base: str) -> Pull:

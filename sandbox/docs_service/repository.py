@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from sandbox.docs_service.git import AUTHOR_EMAIL, AUTHOR_NAME, GitError, git, g
 MAIN = "main"
 _HEADS = "refs/heads/"
 _MAX_TEXT_BYTES = 500_000
+_STATUSES = {"A": "added", "D": "removed", "R": "renamed"}
 _COMMIT_FORMAT = "--format=%H%n%P%n%ct%n%B"
 
 
@@ -26,6 +28,18 @@ class CommitInfo:
     subject: str
     body: str
     at: datetime
+
+
+class FileChange(NamedTuple):
+    """What git says of a file that differs between two commits; no patch of a binary or a huge one."""
+
+    path: str
+    status: str
+    additions: int
+    deletions: int
+    was: str | None
+    sha: str
+    patch: str | None
 
 
 class _Entry(NamedTuple):
@@ -94,6 +108,28 @@ class SiteRepository:
         before, after = _differing(self._entries(old), self._entries(new))
         return self._texts(before), self._texts(after)
 
+    def changes(self, old: str, new: str) -> list[FileChange]:
+        """Return the files that differ between two commits, with their patches, sorted by path."""
+        what = ("diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--full-index", old, new)
+        printed = git_bytes(self.path, *what, "-p", "--no-color").decode("utf-8", "replace")
+        patches = re.split(r"^diff --git ", printed, flags=re.MULTILINE)[1:]
+        counts = git(self.path, *what, "--numstat", "-z").split("\0")
+        fields = iter(git(self.path, *what, "--raw", "-z").split("\0"))
+        found = []
+        for patch, about in zip(patches, filter(lambda field: field.startswith(":"), fields), strict=True):
+            *_, sha, status = about.split(" ")
+            path = next(fields)
+            was, path = (path, next(fields)) if status[0] == "R" else (None, path)
+            added, removed, *_ = counts.pop(0).split("\t")
+            if was is not None:
+                del counts[:2]  # the two paths
+            hunks = patch.find("\n@@ ") + 1
+            is_shown = hunks > 0 and len(patch) <= _MAX_TEXT_BYTES
+            plus, minus = (int(count) if count.isdecimal() else 0 for count in (added, removed))
+            shown = patch[hunks:].removesuffix("\n") if is_shown else None
+            found.append(FileChange(path, _STATUSES.get(status[0], "modified"), plus, minus, was, sha, shown))
+        return found
+
     def commit(
         self,
         branch: str,
@@ -126,6 +162,13 @@ class SiteRepository:
         revisions = f"{base}..{head}" if base else head
         printed = git(self.path, "log", "-z", "--first-parent", "--reverse", _COMMIT_FORMAT, revisions)
         return [_info(one) for one in printed.split("\0") if one]
+
+    def base_of(self, one: str, other: str) -> str | None:
+        """Return the newest commit that is in both; None if there is none, or no such commits."""
+        try:
+            return git(self.path, "merge-base", one, other)
+        except GitError:
+            return None
 
     def lines(self, sha: str, pattern: str) -> list[tuple[str, str]]:
         """Return the paths and texts of the lines of Markdown files that an extended expression matches."""

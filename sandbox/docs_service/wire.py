@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, ClassVar, Self, TypeVar
+from typing import Annotated, ClassVar, NotRequired, Self, TypeVar
 
 from aiohttp import web
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
@@ -157,6 +157,36 @@ class PullAnswer(TypedDict):
     commits: Count
     head: BranchEnd
     base: BranchEnd
+
+
+class PullFile(TypedDict):
+    """A changed file. A binary file and a huge one have no patch; one that was moved has its path before."""
+
+    sha: str
+    filename: str
+    status: Annotated[str, Field(json_schema_extra={"enum": ["added", "removed", "modified", "renamed"]})]
+    additions: Count
+    deletions: Count
+    changes: Count
+    previous_filename: NotRequired[str]
+    patch: NotRequired[str]
+
+
+class CommitAnswer(TypedDict):
+    """A commit, with those of GitHub's fields that somebody here reads."""
+
+    sha: str
+
+
+class CompareAnswer(TypedDict):
+    """How two commits differ."""
+
+    status: Annotated[str, Field(json_schema_extra={"enum": ["ahead", "behind", "diverged", "identical"]})]
+    ahead_by: Count
+    behind_by: Count
+    total_commits: Count
+    commits: list[CommitAnswer]
+    files: list[PullFile]
 
 
 class GithubError(TypedDict):

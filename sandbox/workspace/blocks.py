@@ -229,7 +229,21 @@ def _input_length(block: Any, where: str) -> Complaints:
     )
 
 
-_QUOTE = _fields({"elements": _list(0, 1000, _typed({"text": _fields(text=_string(12_000))}))})
+def _style(style: Any, where: str) -> Complaints:
+    if not style or any(name not in _STYLES or value is not True for name, value in style.items()):
+        yield f"unsupported style [json-pointer:{where}]"
+
+
+_STYLES = {"bold", "italic", "strike", "code"}
+_WORDS = _list(0, 1000, _typed({"text": _fields({"style": _style}, text=_string(12_000))}))
+_RICH = {
+    "rich_text_quote": _fields(elements=_WORDS),
+    "rich_text_section": _fields(elements=_WORDS),
+    "rich_text_preformatted": _fields(
+        elements=_list(0, 1000, _typed({"text": _fields(text=_string(12_000))}))
+    ),
+}
+"""https://docs.slack.dev/reference/block-kit/blocks/rich-text-block"""
 _CELLS = {
     "raw_text": _fields(text=_string(3000)),
     "raw_number": _fields(value=_holds(_is_number, "must be a number")),
@@ -264,7 +278,7 @@ _BLOCKS: dict[str, Check] = {
         _fields({"hint": _text(2000, *_PLAIN)}, label=_text(2000, *_PLAIN), element=_typed(_ELEMENTS)),
         _input_length,
     ),
-    "rich_text": _fields(elements=_list(1, 1000, _typed({"rich_text_quote": _QUOTE}))),
+    "rich_text": _fields(elements=_list(1, 1000, _typed(_RICH))),
     "data_table": _fields(
         {"page_size": _holds(lambda size: 1 <= size <= 100, "must be 1 to 100")},
         caption=_string(3000),

@@ -94,8 +94,7 @@ def _block(block: Block) -> Iterator[str]:
         case "context":
             yield from (f"({each['text']})" for each in block["elements"])
         case "rich_text":
-            text = block["elements"][0]["elements"][0]["text"]
-            yield from (f"> {line}" for line in text.splitlines() or [""])
+            yield from (line for element in block["elements"] for line in _rich(element))
         case "actions":
             for element in block["elements"]:
                 yield from _element(element)
@@ -115,6 +114,18 @@ def _block(block: Block) -> Iterator[str]:
                 yield f"  ({block['hint']['text']})"
         case _:
             yield from _element(block)
+
+
+def _rich(element: Block) -> Iterator[str]:
+    sign = {"rich_text_quote": "> ", "rich_text_preformatted": "    "}.get(element["type"], "")
+    text = "".join(map(_styled, element["elements"]))
+    yield from (f"{sign}{line}" for line in text.splitlines() or [""])
+
+
+def _styled(piece: Block) -> str:
+    style = piece.get("style", {})
+    mark = "~" if "strike" in style else "*" if "bold" in style else ""
+    return f"{mark}{piece['text'].rstrip()}{mark}{piece['text'][len(piece['text'].rstrip()) :]}"
 
 
 def _element(element: Block) -> Iterator[str]:
@@ -146,7 +157,7 @@ def _modal(view: Mapping[str, Any]) -> Iterator[str]:
     kept = f" {view['private_metadata']}" if view["private_metadata"] else ""
     yield f"dialogue: {view['title']['text']} ({view['callback_id']}{kept})"
     yield from _blocks(view["blocks"])
-    yield f"[{view['submit']['text']}] [{view['close']['text']}]"
+    yield " ".join(f"[{view[name]['text']}]" for name in ("submit", "close") if name in view)
 
 
 def main() -> None:

@@ -43,6 +43,11 @@ class Allowed:
     addresses: Collection[str | None] = ()
 
 
+NOBODY = Allowed(())
+DIFF = re.compile("/files#diff-[0-9a-f]{64}$")
+"""The end of the address of a file's changes in a pull request."""
+
+
 def problems_of(message: Message, allowed: Allowed) -> list[str]:
     """Everything that Slack would refuse, or that could harm a reader."""
     return problems_in(message.text, allowed, blocks=message.blocks, plain_blocks=message.plain_blocks)
@@ -62,10 +67,10 @@ def problems_in(text: str, allowed: Allowed, **versions: Sequence[Mapping[str, A
     return found
 
 
-def modal_problems(view: Mapping[str, Any]) -> list[str]:
-    """Everything that Slack would refuse in a dialogue."""
+def modal_problems(view: Mapping[str, Any], allowed: Allowed = NOBODY) -> list[str]:
+    """Everything that Slack would refuse in a dialogue, or that could harm a reader."""
     json.dumps(view, ensure_ascii=False).encode("utf-8")
-    harm = (what for part in _parts(view) for what in _harm_of(part, Allowed(())))
+    harm = (what for part in _parts(view) for what in _harm_of(part, allowed))
     return [*view_complaints(view), *harm]
 
 
@@ -128,7 +133,11 @@ def _harm(mrkdwn: str, allowed: Allowed, name: str) -> Iterator[str]:
 
 
 def _leads_to(address: str, addresses: Collection[str | None]) -> bool:
-    return unquote(address.replace("&amp;", "&")) in {unquote(each or "") for each in addresses}
+    leads_to = unquote(address.replace("&amp;", "&"))
+    pull_requests = {re.split("[?#]", each or "", maxsplit=1)[0].rstrip("/") for each in addresses}
+    return leads_to in map(unquote, filter(None, addresses)) or (
+        bool(DIFF.search(leads_to)) and DIFF.sub("", leads_to) in map(unquote, pull_requests)
+    )
 
 
 def rendered(value: Any) -> int:

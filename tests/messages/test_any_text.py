@@ -33,7 +33,7 @@ def talking() -> Mapping[str, Mapping[str, FunctionType]]:
     for name, function in public_functions().items():
         module, _, short = name.partition(".")
         returned = typing.get_type_hints(function)["return"]
-        says = Message in (returned, *typing.get_args(returned)) or short.endswith("_form")
+        says = Message in (returned, *typing.get_args(returned)) or short.endswith(("_form", "_view"))
         if says and module != "blocks" and short != "with_fitting_pages":
             found.setdefault(module, {})[short] = function
     return found
@@ -54,7 +54,7 @@ def messages_of(said: Any) -> Sequence[Message]:
 def complaints(said: Any, allowed: Allowed, name: str) -> list[str]:
     """Return what Slack would refuse, what could harm, and untrusted code that runs into our words."""
     if isinstance(said, dict) and "type" in said:
-        return modal_problems(said)
+        return modal_problems(said, allowed)
     found: list[str] = []
     for message in messages_of(said):
         found += problems_of(message, allowed)
@@ -135,7 +135,7 @@ def test_an_end_says_nothing_invalid_or_harmful_of_a_preview(job: TrackedJob, te
     for state, iteration in product(PreviewState, (job.iteration, job.iteration + 1)):
         about = (job.number, PROJECT, iteration, ANA, text, state, NOW)
         preview = Preview(*about, url=at, log=text)
-        told = jobs.ended(ended, preview=preview, offers_preview=True)
+        told = jobs.ended(ended, text, preview=preview, offers_preview=True)
         assert problems_of(told, Allowed({ANA, BEN}, {job.pr_link, at})) == []
         assert len(told.text.encode()) <= 4_000, "an end is edited"
         assert all(line.startswith("> ") for line in to_fix(preview).split("\n")[1:])

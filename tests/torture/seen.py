@@ -13,7 +13,10 @@ from tests.torture.record import Done, Record
 from tests.torture.rows import Row
 
 Json = dict[str, Any]
-END = re.compile(r"^(<@U\w+>(?: <@U\w+>)*) :(memo|heavy_minus_sign|x|file_folder|ghost|zzz): ")
+END = re.compile(
+    r"^(<@U\w+>(?: <@U\w+>)*) "
+    r":(memo|heavy_minus_sign|x|file_folder|ghost|zzz|white_check_mark(?=: \*)|no_entry_sign): "
+)
 _USER = re.compile(r"U\w+")
 _NATURAL = {ARCHIVED: {"is_archived"}, SECRET: {"channel_not_found", "not_in_channel"}}
 _FOLLOWS_FROM = {"not_in_channel": "conversations.join", "file_not_found": "upload"}

@@ -6,6 +6,7 @@ face and of the end, and what is said in the thread are one transaction.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,16 +14,28 @@ from functools import partial
 
 import structlog
 
-from bot.context import WorkerContext
+from bot.context import Context, WorkerContext
 from bot.engine import back_off_seconds, unless_taken_over
-from bot.github import GithubError, Limited, NotVisible, PullRequest, PullRequestState, RefusedToken
+from bot.github import (
+    GithubClient,
+    GithubError,
+    Limited,
+    NotVisible,
+    PullRequest,
+    PullRequestFile,
+    PullRequestId,
+    PullRequestState,
+    RefusedToken,
+)
 from bot.messages import jobs as messages
 from bot.messages.blocks import web_address
+from bot.model.changes import ChangedFile, ChangedLine, changed_lines
 from bot.model.jobs import JobState, Review, TrackedJob
 from bot.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
 from bot.store import Transaction
 from bot.store.jobs import Jobs
 from bot.store.pull_requests import PullRequests
+from bot.work.jobs.access import Readable
 from bot.work.jobs.thread import redraw_face, say, show_end_again
 
 log = structlog.get_logger(__name__)
@@ -31,6 +44,13 @@ _RETRY = timedelta(minutes=1)
 _HIDDEN_TWICE, _HIDDEN_PAUSE = 2, timedelta(days=1)
 """A new pull request may not be visible at once; one that stays invisible is looked for once a day."""
 _TOKEN_PAUSE = timedelta(minutes=10)
+_FEW_LINES, _SHOWN_LINES = 4, 2
+"""How many lines a new pull request changes at most whose lines are read for its end, which shows so many."""
+_READ_SECONDS = 1.5
+"""How long somebody who pressed a button waits: the form opens within three seconds of the press or never."""
+_NOTHING = Size(0, 0, 0)
+_Made = tuple[Size, tuple[ChangedLine, ...]]
+"""What an iteration changed: its size, and its lines where they are few."""
 _LATE = timedelta(hours=2)
 """What was seen is told with its time when it is as old as that, or will be when a limit is over."""
 
@@ -64,12 +84,13 @@ async def look_at(context: WorkerContext, watched: WatchedPullRequest) -> None:
         if context.github is None or which is None:
             raise NotVisible("The bot is set up for another host now")
         answer = await context.github.pull_request(which, watched.etag)
+        made = await _made(context.github, which, watched, answer) if answer else None
     except GithubError as error:
         next_at = _retry_at(context, watched, error)
         until = next_at if isinstance(error, Limited | RefusedToken) else None
         change = partial(_settle_error, context, watched, error, next_at)
     else:
-        change = partial(_settle_answer, context, watched, answer)
+        change = partial(_settle_answer, context, watched, answer, made)
     with unless_taken_over("pull_request", watched.job):
         if await context.settle(change):
             context.wake()
@@ -77,6 +98,57 @@ async def look_at(context: WorkerContext, watched: WatchedPullRequest) -> None:
         limited_until = until
         await context.settle(lambda tx: PullRequests(tx).put_off(limited_until))
         await _date_faces(context, limited_until - _LATE)
+
+
+async def _made(
+    github: GithubClient, which: PullRequestId, watched: WatchedPullRequest, answer: PullRequest
+) -> _Made | None:
+    """Return what the newest iteration has changed; None if that is known, or cannot be read."""
+    last, total = watched.seen, answer.additions + answer.deletions
+    try:
+        if last is None:
+            files = await github.files(which) if total <= _FEW_LINES else ()
+            size = Size(answer.additions, answer.deletions, answer.changed_files)
+            return size, changed_lines(_changed(files), _SHOWN_LINES)
+        # The host may show the newest commits a little later, so one that showed none is compared again.
+        if last.iteration == watched.iteration and last.made != _NOTHING:
+            return None
+        if not last.head or not answer.head or last.head == answer.head:
+            return (_NOTHING, ()) if last.head and answer.head else None
+        comparison = await github.compare(which, last.head, answer.head)
+    except GithubError as error:
+        log.info("difference_not_read", job=watched.job, reason=type(error).__name__)
+        return None
+    if not comparison.is_ahead:  # the branch was rewritten
+        return None
+    files = comparison.files
+    size = Size(sum(each.additions for each in files), sum(each.deletions for each in files), len(files))
+    return size, changed_lines(_changed(files), _SHOWN_LINES)
+
+
+def _changed(files: Sequence[PullRequestFile]) -> Sequence[ChangedFile]:
+    return [
+        ChangedFile(each.path, each.status, each.additions, each.deletions, each.previous, each.patch)
+        for each in files
+    ]
+
+
+async def read_changes(context: Context, readable: Readable) -> Sequence[ChangedFile] | None:
+    """Return the files that a job's pull request changes; None if they cannot be read now."""
+    link = web_address(readable.job.pr_link)
+    which = (
+        context.github.pull_request_of(link, readable.job.repository or "")
+        if context.github and link
+        else None
+    )
+    if context.github is None or which is None:
+        return None
+    try:
+        async with asyncio.timeout(_READ_SECONDS):
+            return _changed(await context.github.files(which))
+    except (GithubError, TimeoutError) as error:
+        log.info("changes_not_read", job=readable.job.number, reason=type(error).__name__)
+        return None
 
 
 async def _date_faces(context: WorkerContext, before: datetime) -> None:
@@ -99,7 +171,11 @@ def _date_each(context: WorkerContext, late: Sequence[WatchedPullRequest], tx: T
 
 
 def _settle_answer(
-    context: WorkerContext, watched: WatchedPullRequest, answer: PullRequest | None, tx: Transaction
+    context: WorkerContext,
+    watched: WatchedPullRequest,
+    answer: PullRequest | None,
+    made: _Made | None,
+    tx: Transaction,
 ) -> bool:
     """Write what was seen, and show it. Return whether it is news. ``answer``: None when it is as it was."""
     now, job = context.clock(), Jobs(tx).lock(watched.job)
@@ -111,7 +187,10 @@ def _settle_answer(
     before = None if last is None else last.size if is_next else last.before
     look_at = None if seen.ended_at else watched.next_look(now, context.timeouts.look_seconds)
     as_of = None if look_at or seen.ended_at else now
-    seen = replace(seen, iteration=iteration, before=before, as_of=as_of)
+    size, lines = made or (None, ())
+    if made is None and last is not None:
+        size, lines = (None if answer else _NOTHING, ()) if is_next else (last.made, last.lines)
+    seen = replace(seen, iteration=iteration, before=before, as_of=as_of, made=size, lines=lines)
     etag = answer.etag if answer else watched.etag
     PullRequests(tx).settle(watched.job, context.owner, look_at=look_at, seen=seen, etag=etag, looked_at=now)
     is_news = seen != last and not job.is_forgotten
@@ -131,6 +210,7 @@ def _read(answer: PullRequest, since: datetime) -> SeenPullRequest:
         ended_at=None if answer.is_open else answer.merged_at or answer.closed_at,
         merged_by=answer.merged_by,
         branch=answer.branch,
+        head=answer.head,
     )
 
 
@@ -146,7 +226,7 @@ def _show(
     has_ended = seen.ended_at is not None and (last is None or last.ended_at is None)
     _keep_review(tx, job, seen)
     job = redraw_face(tx, job.number, now)
-    if last is None or last.iteration < seen.iteration or has_ended:
+    if last is None or (last.iteration, last.made) != (seen.iteration, seen.made) or has_ended:
         show_end_again(context, tx, job)
     # People may have asked for quiet, or been told that the bot looks no more.
     if has_ended and job.state is not JobState.UNWATCHED:

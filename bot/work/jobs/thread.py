@@ -92,7 +92,7 @@ def overtake(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
     has_buttons = before.state in messages.ENDS_WITH_BUTTONS
     end = Outbox(tx).newest_end(before.number, before.iteration) if has_buttons else None
     if end is not None:
-        _edit(tx, before, end, messages.outdated_end(before), now)
+        _edit(tx, before, end, messages.outdated_end(before, Prompts(tx).subject(before)), now)
     return redraw_face(tx, before.number, now)
 
 
@@ -103,6 +103,8 @@ def ended(context: Context, tx: Transaction, job: TrackedJob) -> Message:
         preview = None
     return messages.ended(
         job,
+        Prompts(tx).subject(job),
+        is_newcomer=Prompts(tx).is_first_job(job),
         is_first=not Jobs(tx).offers_pull_request(job),
         preview=preview,
         offers_preview=can_preview(context, tx, job),

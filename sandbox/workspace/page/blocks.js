@@ -11,9 +11,16 @@ export function text(object) {
   return object.type === "mrkdwn" ? mrkdwn(object.text) : [el("p", {}, object.text)];
 }
 
-/** Rich text, of which the bot sends quotes of plain text alone. */
+const RICH = { rich_text_quote: "blockquote", rich_text_preformatted: "pre", rich_text_section: "p" };
+
+function piece({ text, style = {} }) {
+  const tag = style.strike ? "s" : style.bold ? "strong" : null;
+  return tag ? el(tag, {}, text) : text;
+}
+
+/** Rich text, of which the bot sends plain words, struck and bold ones. */
 function richText(block) {
-  return block.elements.map((quote) => el("blockquote", {}, ...quote.elements.map((piece) => piece.text)));
+  return block.elements.map((part) => el(RICH[part.type], { class: "rich", dir: "auto" }, ...part.elements.map(piece)));
 }
 
 const DRAW = {

@@ -73,7 +73,7 @@ def samples() -> Mapping[str, object]:
         "words about pull requests": [
             *(face.open_words(url) for url in ADDRESSES),
             b.linkable("https://evil.example/pull/1", {"github.com"}) or "",
-            pull_requests.seen_words(job(pull_request=replace(SEEN, before=SEEN.size, is_draft=True))),
+            pull_requests.pull_request_line(replace(SEEN, is_draft=True)),
         ],
         **{
             f"what waits: {why}": face.wait_lines([Wait(Waiting.PROMPT, why, NOW, HALF_PAST)])

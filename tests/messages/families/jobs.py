@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from bot.ids import JobNumber, PromptId, Reviewer
+from bot.ids import JobNumber, Message, PromptId, Reviewer
 from bot.messages import jobs, previews, problems, to_review
+from bot.model.changes import ChangedLine
 from bot.model.jobs import JobProblem, JobState, TrackedJob
 from bot.model.previews import Preview, PreviewState
 from bot.model.prompts import Prompt, PromptKind
@@ -24,15 +25,33 @@ GIVEN_UP = (JobProblem.WITHDRAWN, JobProblem.DELETED, JobProblem.EDITED)
 DAYS = NOW + timedelta(days=4)
 
 
+LINES = (
+    ChangedLine("Rate limits", "| Free | 60 | 5 |", "| Free | 100 | 5 |"),
+    ChangedLine("Home", "", "New <line> with *marks* and ~more~"),
+)
+DIFFERENCES: Mapping[str, Mapping[str, Any]] = {
+    "its difference": {"made": Size(4, 0, 1), "before": Size(116, 4, 3)},
+    "no difference": {"made": Size(0, 0, 0), "before": Size(120, 4, 3)},
+    "totals": {"before": Size(1, 1, 1)},
+    "totals that shrink": {"before": Size(130, 2, 3)},
+    "equal totals": {"before": SEEN.size},
+}
+
+
 def preview(state: PreviewState = PreviewState.READY, **values: Any) -> Preview:
     """The preview of the job's first iteration."""
     made = Preview(JobNumber(42), PROJECT, 1, ANA, "agent/quickstart", state, NOW)
     return replace(made, **({"url": "https://preview.example/"} | values))
 
 
+def ended(of: TrackedJob, subject: str = "Install with <uv>, *too*", **more: Any) -> Message:
+    """The end of a job."""
+    return jobs.ended(of, subject, **more)
+
+
 def ends(of: TrackedJob, **more: Any) -> object:
     """The end of a job with a preview by state."""
-    return jobs.ended(of, offers_preview=True, **more)
+    return ended(of, offers_preview=True, **more)
 
 
 def samples() -> Mapping[str, object]:
@@ -54,28 +73,46 @@ def samples() -> Mapping[str, object]:
             f"a follow-up given up: {how}": jobs.follow_up_withdrawn(job(), kept, how, ANA)
             for how in GIVEN_UP
         },
-        "end: the first pull request": jobs.ended(job()),
-        "end: another job of the thread has one": jobs.ended(job(), is_first=False),
-        "end: a follow-up": jobs.ended(second),
-        "end: a follow-up of a pull request that the bot sees": jobs.ended(
-            job(version=2, pull_request=replace(SEEN, before=Size(1, 1, 1)))
+        "end: the first pull request": ended(job()),
+        "end: another job of the thread has one": ended(job(), is_first=False),
+        "end: a follow-up": ended(second),
+        "end: the first job of a person": ended(job(), is_newcomer=True),
+        "end: the first job of a person, where only mentions steer": ended(
+            job(**by_mention), is_newcomer=True
         ),
-        "end: a follow-up of one that was merged before": jobs.ended(job(version=2, pull_request=over)),
-        "end: a follow-up of one that was closed before": jobs.ended(
+        "end: a small change of a pull request that the bot sees": ended(
+            job(pull_request=replace(SEEN, is_draft=True, made=Size(1, 1, 1), lines=LINES)),
+            offers_preview=True,
+        ),
+        **{
+            f"end: a follow-up that the bot sees, by {how}": ended(
+                job(version=2, pull_request=replace(SEEN, **known))
+            )
+            for how, known in DIFFERENCES.items()
+        },
+        "end: a follow-up of one that was merged before": ended(job(version=2, pull_request=over)),
+        "end: a follow-up of one that was closed before": ended(
             job(version=2, pull_request=replace(over, is_merged=False))
         ),
-        "end: a follow-up of one that was merged after": jobs.ended(
+        "end: a follow-up of one that was merged after": ended(
             job(version=2, pull_request=replace(over, ended_at=LATER + timedelta(minutes=1)))
         ),
-        "end: an address that is no link": jobs.ended(job(pr_link="https://code.example@evil.example/")),
-        **{f"end: {state}": jobs.ended(job(state, ended_at=LATER)) for state in BAD_ENDS},
-        **{f"end of a follow-up: {state}": jobs.ended(job(state, version=2)) for state in BAD_ENDS},
-        "end where only mentions steer": jobs.ended(job(**by_mention)),
-        "end of a follow-up where only mentions steer": jobs.ended(job(version=2, **by_mention)),
-        "end: failed where only mentions steer": jobs.ended(job(JobState.FAILED, **by_mention)),
-        "an outdated end": jobs.outdated_end(job()),
+        "end: a follow-up of one that was closed after": ended(
+            job(
+                version=2,
+                pull_request=replace(over, is_merged=False, ended_at=LATER + timedelta(minutes=1)),
+            )
+        ),
+        "end: an address that is no link": ended(job(pr_link="https://code.example@evil.example/")),
+        **{f"end: {state}": ended(job(state, ended_at=LATER)) for state in BAD_ENDS},
+        **{f"end of a follow-up: {state}": ended(job(state, version=2)) for state in BAD_ENDS},
+        "end: no pull request of a job on the main branch": ended(job(JobState.NO_PULL_REQUEST, ref="main")),
+        "end where only mentions steer": ended(job(**by_mention)),
+        "end of a follow-up where only mentions steer": ended(job(version=2, **by_mention)),
+        "end: failed where only mentions steer": ended(job(JobState.FAILED, **by_mention)),
+        "an outdated end": jobs.outdated_end(job(), "Install with uv"),
         **{
-            f"preview: {state}": jobs.ended(job(), preview=preview(state, log="npm\nERR <b>"))
+            f"preview: {state}": ended(job(), preview=preview(state, log="npm\nERR <b>"))
             for state in PreviewState
         },
         "preview: offered": ends(job()),
@@ -100,6 +137,7 @@ def samples() -> Mapping[str, object]:
             to_review.in_list(each, PERMALINK, DAYS) for each in (job(pull_request=SEEN), job(ended_at=None))
         ],
         "still running": jobs.still_running(working, NOW + timedelta(minutes=31)),
+        "a follow-up still running": jobs.still_running(replace(working, version=2), NOW),
         "no longer polled": jobs.unwatched(asked_twice, NOW + timedelta(days=7)),
         "no longer polled, where only mentions steer": jobs.unwatched(job(**by_mention), DAYS),
         "somebody asked for quiet": jobs.stopped_watching(asked_twice, BEN),

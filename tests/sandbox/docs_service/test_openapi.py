@@ -22,7 +22,7 @@ headers = { Authorization = "Bearer sandbox_key" }
 "path.owner" = "acme"
 
 [[operations]]
-include-operation-id = "pull_request"
+include-operation-id-regex = "pull_request|pull_files|compare"
 headers = { Authorization = "Bearer github_pat_sandbox" }
 
 # Hardly any branch exists.
@@ -78,5 +78,7 @@ async def test_schemathesis_finds_nothing_in_any_phase(options: DocsServiceOptio
         ("build", 404),
         ("pull_request", 200),
         ("pull_request", 404),
+        ("pull_files", 200),
+        ("compare", 404),
         (None, 405),
     }

@@ -87,6 +87,54 @@ async def test_a_call_that_finds_nothing_new_is_free_with_a_token(caller: Caller
     assert (await told(caller, etag=first.headers["Etag"])).status == 200
 
 
+async def test_files_are_listed_by_pages_with_the_patches_of_git(caller: Caller, clock: HeldClock) -> None:
+    job = await opened(caller, clock, "Add a page about retries")
+    await caller.follow_up(job, "Add a page about webhooks")
+    clock.forward(7)
+    await caller.job(job)
+    pull, listed = (await told(caller)).json, await told(caller, f"{API}/files")
+    files = listed.json
+    assert len(files) == pull["changed_files"] > 1
+    assert sum(file["additions"] for file in files) == pull["additions"]
+    assert all(file["changes"] == file["additions"] + file["deletions"] for file in files)
+    for file in files:
+        lines = file["patch"].split("\n")
+        assert lines[0].startswith("@@ -")
+        assert sum(line.startswith("+") for line in lines) == file["additions"]
+    first = await told(caller, f"{API}/files?per_page=1")
+    assert first.json == files[:1]
+    assert '?per_page=1&page=2>; rel="next"' in first.headers["Link"]
+    assert f'&page={len(files)}>; rel="last"' in first.headers["Link"]
+    last = await told(caller, f"{API}/files?per_page=1&page={len(files)}")
+    assert last.json == files[-1:]
+    assert 'rel="next"' not in last.headers["Link"]
+    assert (await told(caller, f"{API}/files?per_page=none&page=99")).json == []
+    assert (await told(caller, f"{API}/files", etag=listed.headers["Etag"])).status == 304
+    assert (await told(caller, "/api/v3/repos/acme/acme-docs/pulls/9/files")).status == 404
+    assert (await caller.request("GET", f"{PAGE}/files")).status == 200
+
+
+async def test_two_commits_are_compared_as_github_does(caller: Caller, clock: HeldClock) -> None:
+    job = await opened(caller, clock, "Add a page about retries")
+    before = (await told(caller)).json
+    await caller.follow_up(job, "Add a page about webhooks")
+    clock.forward(7)
+    after = (await told(caller)).json
+    path = "/api/v3/repos/acme/acme-docs/compare/"
+    ahead = (await told(caller, f"{path}{before['head']['sha']}...{after['head']['sha']}")).json
+    assert (ahead["status"], ahead["ahead_by"], ahead["behind_by"]) == ("ahead", 1, 0)
+    grown = sum(file["additions"] - file["deletions"] for file in ahead["files"])
+    assert grown == sum(
+        sign * (pull["additions"] - pull["deletions"]) for sign, pull in ((1, after), (-1, before))
+    )
+    behind = (await told(caller, f"{path}{after['head']['sha']}...{before['head']['sha']}")).json
+    assert (behind["status"], behind["files"]) == ("behind", [])
+    same = (await told(caller, f"{path}{after['head']['sha']}...{after['head']['sha']}")).json
+    assert (same["status"], same["commits"]) == ("identical", [])
+    for ends in ("main", f"{'0' * 40}...{after['head']['sha']}", "a...b"):
+        assert (await told(caller, path + ends)).status == 404
+
+
 async def test_sixty_calls_an_hour_are_free_of_tokens(caller: Caller, clock: HeldClock) -> None:
     await opened(caller, clock)
     for _ in range(60):

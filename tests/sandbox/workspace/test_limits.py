@@ -37,6 +37,11 @@ def _chart(points: list[tuple[str, Any]], categories: list[str]) -> Json:
     return {"type": "data_visualization", "title": "Readers", "chart": chart}
 
 
+def _rich(piece: Json) -> Json:
+    elements = [{"type": "rich_text_section", "elements": [{"type": "text", **piece}]}]
+    return {"type": "rich_text", "elements": elements}
+
+
 RICH: Json = {
     "type": "rich_text",
     "elements": [{"type": "rich_text_quote", "elements": [{"type": "text", "text": "words"}]}],
@@ -78,6 +83,11 @@ async def test_a_call_is_refused_with_slacks_code(
         ([_section("x")] * 51, "no more than 50 items"),
         ([{"type": "sparkles"}], "unsupported type: sparkles"),
         ([{"type": "alert", "text": {"type": "plain_text", "text": "x"}}], "unsupported type: alert"),
+        (
+            [_rich({"text": ""})],
+            "must be more than 0 characters [json-pointer:/blocks/0/elements/0/elements/0",
+        ),
+        ([_rich({"text": "x", "style": {"blink": True}})], "unsupported style"),
         ([BUTTON, BUTTON], "`block_id` must be unique"),
         ([{"type": "header", "text": {"type": "plain_text", "text": "x"}}], "unsupported type: header"),
         ([_table([["Page"]])], "must have 2 to 201 rows"),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import pytest
-from bot.access.messages import not_allowed
 
+from bot.access.messages import not_allowed
 from bot.access.model import Access
 from bot.ids import ChannelId, UserId
 from bot.model.jobs import JobState

@@ -102,14 +102,15 @@ async def test_a_first_pull_request_is_told_as_a_first_one_whatever_was_asked_be
     """The first version ended without a pull request; a later end keeps its result when its buttons go."""
     await talk.started()
     await talk.ends(pr_link=None)
-    assert "Job 1 finished without a pull request" in talk.replies()[0]
+    assert (
+        "*Add a quickstart*: the agent made no pull request. It may be on `main` already" in talk.replies()[0]
+    )
     await follow_up(talk, "Then add it to the guides", pr_link=PULL_REQUEST)
     second = talk.replies()[1]
-    assert "Job 1 is done" in second
-    assert "the pull request is ready" in second
+    assert "*Then add it to the guides* is done" in second
     await follow_up(talk)
     assert second.startswith(talk.replies()[1])
-    assert "Job 1: follow-up done" in talk.replies()[2]
+    assert "*Mention Python 3.11 too* is done" in talk.replies()[2]
     assert "version 3" in talk.status()
     talk.everything()
 
@@ -118,7 +119,7 @@ async def test_what_is_asked_before_the_first_end_belongs_to_the_first_version(t
     await talk.started()
     await follow_up(talk)
     [end] = talk.replies()
-    assert "Job 1 is done" in end
+    assert "*Add a quickstart* is done" in end
     assert "version" not in talk.status()
     talk.everything()
 
@@ -126,14 +127,14 @@ async def test_what_is_asked_before_the_first_end_belongs_to_the_first_version(t
 async def test_another_pull_request_of_the_same_job_is_told_as_a_new_one(talk: Talk) -> None:
     await talk.finished()
     await follow_up(talk, "Use the other repository", pr_link="https://code.example/acme/api/pull/3")
-    assert "the pull request is ready" in talk.replies()[1]
+    assert "is done: <https://code.example/acme/api/pull/3|" in talk.replies()[1]
     talk.everything()
 
 
 async def test_a_follow_up_that_ends_without_a_link_leaves_the_pull_request_to_check(talk: Talk) -> None:
     await talk.finished()
     await follow_up(talk, pr_link=None)
-    assert "Job 1: follow-up done" in talk.replies()[1]
+    assert f"is done: <{PULL_REQUEST}|" in talk.replies()[1]
     assert "PR #1" in talk.status()
     talk.everything()
 
@@ -144,7 +145,7 @@ async def test_a_finished_job_has_four_controls_at_most_whatever_was_asked_of_it
     await talk.ends()
     for _ in range(2):
         controls = [*talk.status().buttons, *(label for reply in talk.replies() for label in reply.buttons)]
-        assert controls == ["Reviewed", "Not needed", "Pull request #1 · code.example", "Preview"]
+        assert controls == ["Reviewed", "Not needed", "Review #1 · code.example", "Preview"]
         await follow_up(talk)
     talk.everything()
 

@@ -24,7 +24,7 @@ from tests.work.drains import look_at_pull_requests
 from tests.work.office import Office
 
 _HOUR = timedelta(hours=1)
-_OPEN = {"title": "T", "state": "open", "additions": 1, "deletions": 0, "changed_files": 1}
+_OPEN = {"title": "T", "state": "open", "additions": 40, "deletions": 0, "changed_files": 1}
 
 
 @dataclass

@@ -22,13 +22,12 @@ async def starts(talk: Talk, **settings: object) -> None:
 
 def end(talk: Talk, job: int = 1) -> Shown:
     """Read the newest end of a job as it is shown now."""
-    ends = [reply for reply in talk.all_replies() if reply.buttons or f"Job {job}" in reply]
-    return [reply for reply in ends if f"Job {job} " in reply or f"Job {job}:" in reply][-1]
+    return [reply for reply in talk.replies(job) if "> is" in reply or "* is" in reply][-1]
 
 
 def offered(talk: Talk, job: int = 1) -> list[str]:
     """Return what an end offers besides its pull request."""
-    return [label for label in end(talk, job).buttons if "equest" not in label and "PR" not in label]
+    return [label for label in end(talk, job).buttons if not label.startswith(("Review", "Changes"))]
 
 
 async def presses(talk: Talk, label: str = "Preview", by: Person | None = None, job: int = 1) -> str:

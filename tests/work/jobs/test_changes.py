@@ -1,0 +1,148 @@
+"""What an iteration changed: in the words of its end, and in the view that *Changes* opens."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from tests.services import LINK, changed_file
+from tests.talk import Talk
+from tests.talk_people import Shown
+
+LIMIT = changed_file("docs/rate-limits.md", "@@ -3 +3 @@\n-| Free | 60 | 5 |\n+| Free | 100 | 5 |")
+UV = changed_file("docs/quickstart.md", "@@ -9 +9,5 @@\n Install it.\n+Or:\n+\n+uv add acme\n+Done.")
+
+
+@pytest.fixture
+async def talk(talk: Talk) -> Talk:
+    """A conversation with a bot that can look at pull requests."""
+    await talk.process.starts(github_token="github-token-of-talk")
+    talk.github.pushes("a")
+    return talk
+
+
+async def ended(talk: Talk, prompt: str = "Add a quickstart") -> Shown:
+    await talk.started(prompt)
+    await talk.ends(pr_link=LINK)
+    return talk.replies()[-1]
+
+
+async def follow_up(talk: Talk, text: str, letter: str, **totals: int) -> Shown:
+    """Follow up, let the agent push a commit, and read the end."""
+    talk.github.pushes(letter, **totals)
+    await talk.ana.replies(text)
+    await talk.time.passes(20)
+    await talk.ends(pr_link=LINK)
+    await talk.time.passes(90)
+    return talk.replies()[-1]
+
+
+async def test_three_follow_ups_can_be_told_apart_by_their_ends(talk: Talk) -> None:
+    await ended(talk)
+    talk.github.changes("ab", UV)
+    talk.github.changes("bc", LIMIT)
+    talk.github.changes("cd")
+    first = await follow_up(talk, "Show how to install it with uv.\nAnd nothing else", "b", additions=50)
+    second = await follow_up(talk, "Free has 100 requests a minute", "c", additions=51, deletions=2)
+    third = await follow_up(talk, "Shorten the introduction", "d")
+    assert "*Show how to install it with uv.* is done: <" in first
+    assert "|pull request #7>, +4 −0." in first
+    assert "*Free has 100 requests a minute* is done" in second
+    assert second.splitlines()[1].startswith("Rate limits: Free | ~60~ *100* | 5")
+    assert "*Shorten the introduction* is done" in third
+    assert ". Nothing changed in it." in third
+    assert third.buttons == ["Review #7", "Changes", "Preview"]
+    assert "+51 −2 in 2 files" in talk.status()
+    talk.everything()
+
+
+async def test_a_small_first_change_is_told_by_its_lines(talk: Talk) -> None:
+    talk.github.files = [LIMIT]
+    talk.github.pushes("a", additions=1, deletions=1, changed_files=1)
+    shown = await ended(talk, "Fix the limit")
+    assert ", +1 −1. Just reply to change it.\nRate limits: Free | ~60~ *100* | 5" in shown
+    assert talk.github.reads == ["/repos/acme/docs/pulls/7/files"]
+    talk.status()
+
+
+async def test_where_commits_cannot_be_compared_the_totals_are(talk: Talk) -> None:
+    await ended(talk)
+    assert ", +4 −0." in await follow_up(talk, "Add Node", "b", additions=50)
+    assert ", +40 −1 in all, +50 −1 before." in await follow_up(talk, "Remove Node", "c", additions=40)
+    talk.github.changes("cd", UV, status="diverged")
+    assert ", +2 −0." in await follow_up(talk, "Rewrite it", "d", additions=42)
+    talk.everything()
+
+
+async def test_commits_that_github_shows_later_are_told_later(talk: Talk) -> None:
+    await ended(talk)
+    assert "Nothing changed in it." in await follow_up(talk, "Add uv", "a")
+    talk.github.changes("ab", UV)
+    talk.github.pushes("b", additions=50)
+    await talk.time.passes(minutes=21)
+    assert ", +4 −0." in talk.replies()[-1]
+    talk.everything()
+
+
+async def test_only_the_first_job_of_a_person_says_how_to_change_it(talk: Talk) -> None:
+    assert "Just reply to change it." in await ended(talk)
+    assert "reply" not in await follow_up(talk, "Add Node", "b")
+    await talk.ana.asks("Add a glossary")
+    await talk.time.passes()
+    await talk.ends(pr_link=LINK, job="job-2")
+    [second] = talk.replies(2)
+    assert "reply" not in second
+    talk.everything()
+
+
+async def test_after_the_merge_the_end_says_so_and_has_no_green_button(talk: Talk) -> None:
+    await ended(talk)
+    talk.github.merge(talk.time.at + timedelta(hours=1))
+    await talk.time.passes(hours=2)
+    end = talk.replies()[0]
+    assert f":white_check_mark: *Add a quickstart* is merged: <{LINK}|pull request #7>, +46 −1." in end
+    assert end.buttons == ["Changes"]
+    talk.everything()
+
+
+async def test_changes_are_read_by_whoever_presses_alone(talk: Talk) -> None:
+    talk.github.files = [
+        LIMIT,
+        changed_file("docs/logo.png", None),
+        changed_file("docs/new.md", "@@ -0,0 +1,2 @@\n+# <!channel>\n+Words.", status="added"),
+    ]
+    await ended(talk)
+    for _ in range(2):
+        await talk.ben.presses("Changes")
+        form = talk.ben.form()
+    assert form.startswith("What changed\n")
+    assert "Rate limits" in form
+    assert "| Free |  60  100  | 5 |" in form.replace("\n", " ")
+    assert "no text" in form
+    assert "docs/logo.png" in form
+    assert "&lt;!channel&gt;" in form
+    assert talk.github.reads == ["/repos/acme/docs/pulls/7/files"] * 2
+    assert talk.kept("docs/new.md") == []
+    talk.everything()
+
+
+async def test_changes_that_cannot_be_read_now_are_said_with_the_link(talk: Talk) -> None:
+    await ended(talk)
+    talk.github.files = [{"filename": 1}]
+    await talk.ana.presses("Changes")
+    assert LINK in talk.ana.reads()[0]
+    assert "can't read the changes right now" in talk.everything()
+
+
+@pytest.mark.parametrize("answer", [httpx.Response(404), httpx.Response(401)])
+async def test_where_the_pull_request_cannot_be_read_there_is_no_button(
+    talk: Talk, answer: httpx.Response
+) -> None:
+    talk.github.instead.extend([answer] * 9)
+    end = await ended(talk)
+    assert end.buttons == ["Review #7"]
+    assert f"*Add a quickstart* is done: <{LINK}|pull request #7>." in end
+    talk.log()
+    talk.status()
