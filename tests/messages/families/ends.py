@@ -1,0 +1,108 @@
+"""The ends of iterations, with the changes that they made and with previews."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from bot.ids import JobNumber, Message
+from bot.messages import jobs, previews
+from bot.model.changes import ChangedLine
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.previews import Preview, PreviewState
+from bot.model.pull_requests import Size
+from tests.builders import ANA, BEN, NOW, PROJECT
+from tests.messages.samples import LATER, SEEN, job
+
+BAD_ENDS = (JobState.NO_PULL_REQUEST, JobState.FAILED, JobState.ARCHIVED, JobState.GONE)
+LINES = (
+    ChangedLine("Rate limits", "| Free | 60 | 5 |", "| Free | 100 | 5 |"),
+    ChangedLine("Home", "", "New <line> with *marks* and ~more~"),
+)
+DIFFERENCES: Mapping[str, Mapping[str, Any]] = {
+    "its difference": {"made": Size(4, 0, 1), "before": Size(116, 4, 3)},
+    "no difference": {"made": Size(0, 0, 0), "before": Size(120, 4, 3)},
+    "totals": {"before": Size(1, 1, 1)},
+    "totals that shrink": {"before": Size(130, 2, 3)},
+    "equal totals": {"before": SEEN.size},
+}
+
+
+def preview(state: PreviewState = PreviewState.READY, **values: Any) -> Preview:
+    """The preview of the job's first iteration."""
+    made = Preview(JobNumber(42), PROJECT, 1, ANA, "agent/quickstart", state, NOW)
+    return replace(made, **({"url": "https://preview.example/"} | values))
+
+
+def ended(of: TrackedJob, subject: str = "Install with <uv>, *too*", **more: Any) -> Message:
+    """The end of a job."""
+    return jobs.ended(of, subject, **more)
+
+
+def ends(of: TrackedJob, **more: Any) -> object:
+    """The end of a job with a preview by state."""
+    return ended(of, offers_preview=True, **more)
+
+
+def _results() -> Mapping[str, object]:
+    by_mention: dict[str, Any] = {"by_mention": True}
+    over = replace(SEEN, ended_at=NOW, is_merged=True)
+    return {
+        "end: the first pull request": ended(job()),
+        "end: another job of the thread has one": ended(job(), is_first=False),
+        "end: a follow-up": ended(job(version=2, iteration_requester=BEN)),
+        "end: the first job of a person": ended(job(), is_newcomer=True),
+        "end: the first job of a person, where only mentions steer": ended(
+            job(**by_mention), is_newcomer=True
+        ),
+        "end: a small change of a pull request that the bot sees": ended(
+            job(pull_request=replace(SEEN, is_draft=True, made=Size(1, 1, 1), lines=LINES)),
+            offers_preview=True,
+        ),
+        **{
+            f"end: a follow-up that the bot sees, by {how}": ended(
+                job(version=2, pull_request=replace(SEEN, **known))
+            )
+            for how, known in DIFFERENCES.items()
+        },
+        "end: a follow-up of one that was merged before": ended(job(version=2, pull_request=over)),
+        "end: a follow-up of one that was closed before": ended(
+            job(version=2, pull_request=replace(over, is_merged=False))
+        ),
+        "end: a follow-up of one that was merged after": ended(
+            job(version=2, pull_request=replace(over, ended_at=LATER + timedelta(minutes=1)))
+        ),
+        "end: a follow-up of one that was closed after": ended(
+            job(
+                version=2,
+                pull_request=replace(over, is_merged=False, ended_at=LATER + timedelta(minutes=1)),
+            )
+        ),
+        "end: an address that is no link": ended(job(pr_link="https://code.example@evil.example/")),
+        **{f"end: {state}": ended(job(state, ended_at=LATER)) for state in BAD_ENDS},
+        **{f"end of a follow-up: {state}": ended(job(state, version=2)) for state in BAD_ENDS},
+        "end: no pull request of a job on the main branch": ended(job(JobState.NO_PULL_REQUEST, ref="main")),
+        "end where only mentions steer": ended(job(**by_mention)),
+        "end of a follow-up where only mentions steer": ended(job(version=2, **by_mention)),
+        "end: failed where only mentions steer": ended(job(JobState.FAILED, **by_mention)),
+    }
+
+
+def samples() -> Mapping[str, object]:
+    """Results, and previews."""
+    return {
+        **_results(),
+        "an outdated end": jobs.outdated_end(job(), "Install with uv"),
+        **{
+            f"preview: {state}": ended(job(), preview=preview(state, log="npm\nERR <b>"))
+            for state in PreviewState
+        },
+        "preview: offered": ends(job()),
+        "preview: broken, no log": ends(job(), preview=preview(PreviewState.BROKEN)),
+        "preview: being renewed": ends(job(iteration=2), preview=preview()),
+        "preview: an address that is no link": ends(job(), preview=preview(url="http://preview.example")),
+        "preview: the prompt that mends it": previews.to_fix(preview(log="one\ntwo")),
+        "preview: none came": previews.none_came(job()),
+    }
