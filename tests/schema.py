@@ -2,17 +2,17 @@
 
 from bot.access.store import members as members
 from bot.outbox.store import deliveries as deliveries
+from bot.store.channels import channels as channels
+from bot.store.channels import reviewers as reviewers
 from bot.store.heartbeats import heartbeats as heartbeats
 from bot.store.job_tables import audit as audit
 from bot.store.job_tables import back_offs as back_offs
-from bot.store.job_tables import channels as channels
 from bot.store.job_tables import conversations as conversations
 from bot.store.job_tables import jobs as jobs
 from bot.store.job_tables import limits as limits
 from bot.store.job_tables import previews as previews
 from bot.store.job_tables import prompts as prompts
 from bot.store.job_tables import pull_requests as pull_requests
-from bot.store.job_tables import reviewers as reviewers
 from bot.store.schema import metadata as metadata
 from bot.store.visitor_tables import analytics_calls as analytics_calls
 from bot.store.visitor_tables import page_visitors as page_visitors

@@ -19,6 +19,7 @@ from bot.access.model import Access, access_of
 from bot.access.store import Members
 from bot.context import Context
 from bot.ids import ChannelId, Message, MessageTs, Refusal, RequestKey, UserId
+from bot.messages.blocks import with_prompt
 from bot.ports import Origin, SlackError, SlackRefused
 from bot.store.deadline import Deadline, current, within
 
@@ -91,8 +92,16 @@ class Claimed:
         return self._allowed.but(channel=ChannelId(""))
 
 
-class NotAllowed(Exception):
-    """Somebody may not do what they ask for. ``message`` tells them why."""
+class Declined(Exception):
+    """A request is not carried out."""
+
+    def answer(self, typed: str, *, is_form: bool) -> Message:
+        """Return the reason for the sender. ``typed``: a text that Slack no longer shows, to copy."""
+        raise NotImplementedError
+
+
+class NotAllowed(Declined):
+    """Somebody may not do what they ask for. ``message`` has the reason."""
 
     def __init__(
         self, access: Access, message: Message | None = None, *, channel: ChannelId | None = None
@@ -100,6 +109,11 @@ class NotAllowed(Exception):
         super().__init__(access)
         self.access = access
         self.message = message or say.not_allowed(access, channel)
+
+    def answer(self, typed: str, *, is_form: bool) -> Message:
+        """Return the message, with the text to copy."""
+        del is_form
+        return with_prompt(self.message, typed)
 
 
 class Untold(NotAllowed):

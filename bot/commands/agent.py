@@ -18,19 +18,20 @@ from bot.commands.command import (
     ShortcutUse,
     Submission,
     Word,
-    for_reader,
     number_in,
 )
 from bot.commands.intents import is_form_unsent, send_anyway, unsent
 from bot.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
+from bot.commands.job_words import for_reader
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, PromptId
-from bot.messages import changes, face, general, slack_text, trial
+from bot.messages import changes, face, forms, slack_text, trial
 from bot.messages import job_answers as say
 from bot.messages.blocks import Action
-from bot.messages.general import NOT_SERVED
+from bot.messages.forms import NOT_SERVED
+from bot.messages.general import EXAMPLE
 from bot.messages.help import about_replies
-from bot.model.jobs import Review, TakeThread
+from bot.model.jobs import About, Review, TakeThread
 from bot.model.prompts import Act, Prompt, PromptRequest
 from bot.ports import Origin, ThreadRef
 from bot.projects import Project, UnknownProject
@@ -97,7 +98,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         take_thread=take,
         given=given,
         project=project.id if project else None,
-        about=submission.form.about,
+        about=About(*submission.form.about) if submission.form.about else None,
     )
     whole = f"project:{project.name} {request.raw}" if project else request.raw
     has_more = given or submission.form.about
@@ -118,9 +119,7 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     found = await offer_thread(context, thread, used.origin.message_ts)
     # Of a message that is in no thread yet, nothing is missed.
     is_read = found.is_read or used.origin.thread is None
-    earlier = general.earlier_blocks(
-        found.messages, found.left_out, is_chosen=found.is_chosen, is_read=is_read
-    )
+    earlier = forms.earlier_blocks(found.messages, found.left_out, is_chosen=found.is_chosen, is_read=is_read)
     return await _ask_form(context, used.origin, text, earlier)
 
 
@@ -132,7 +131,7 @@ async def _ask_form(
     *,
     project: Project | None = None,
 ) -> Answer:
-    form = general.ask_form(
+    form = forms.ask_form(
         channel=origin.channel,
         private=FormState.at(origin, thread=origin.thread_for_job).dumps(),
         text=text,
@@ -180,7 +179,7 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
 @_on_job
 async def _run_again(_context: Context, press: Press, known: Readable) -> Answer:
     private = FormState.at(press.origin, known.job.number).dumps()
-    return Answer(modal=general.run_again_form(known.job, private=private))
+    return Answer(modal=forms.run_again_form(known.job, private=private))
 
 
 async def _submit_again(context: Context, submission: Submission) -> FormErrors | None:
@@ -304,7 +303,7 @@ COMMAND = Command(
         shape=".+",
         tells="Starts a job.",
         run=_ask,
-        example=say.EXAMPLE,
+        example=EXAMPLE,
         hint="what to write or change",
         after_mention=None,
         in_help=True,

@@ -12,7 +12,7 @@ from bot.commands import agent, followup, visitors
 from bot.commands.command import Command, Invocation
 from bot.commands.help import with_help
 from bot.context import Context
-from bot.model.intents import Door
+from bot.model.intents import Door, asks_help
 from bot.ports import Mention, ThreadReply
 from bot.projects import UnknownProject
 from bot.work.jobs.thread_events import (
@@ -24,7 +24,9 @@ from bot.work.jobs.thread_events import (
     telling_refusals,
 )
 
-COMMANDS = with_help((agent.COMMAND, ""), (followup.COMMAND, None), (visitors.COMMAND, r"visitors\s+"))
+COMMANDS = with_help(
+    (agent.COMMAND, ""), (followup.COMMAND, None), (visitors.COMMAND, r"visitors\s+"), asks_help=asks_help
+)
 
 
 def meant_by(context: Context, text: str) -> Command | None:

@@ -11,36 +11,29 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import SecretStr
 
-from bot.access.admit import Allowed, Claimed, NotAllowed, admit
-from bot.commands.visitors_options import find_job
+from bot.access.admit import Allowed, Claimed, Declined, admit
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, Message, MessageTs
-from bot.messages import job_answers, slack_text
+from bot.messages import slack_text
 from bot.messages.blocks import bare
 from bot.messages.general import unknown_project
 from bot.messages.help import Here
-from bot.messages.intents import key_found
-from bot.messages.job_answers import forgotten
-from bot.model.intents import Intent, exact
-from bot.model.jobs import About, TrackedJob
 from bot.ports import Origin
 from bot.projects import Project, Projects, UnknownProject
-from bot.work.jobs.access import Readable, readable
-from bot.work.jobs.ask import HasKey, TooManyWaiting
 
 
 @dataclass(frozen=True, slots=True)
 class FormState:
     """Where a form was opened, for which job if it is for one, and the thread in which it starts one.
 
-    ``about``: the row of what readers miss at which it was opened.
+    ``about``: the key and the title of the row at which it was opened.
     """
 
     channel: ChannelId | None = None
     response_url: SecretStr | None = None
     job: JobNumber | None = None
     thread: MessageTs | None = None
-    about: About | None = None
+    about: tuple[str, str] | None = None
 
     @classmethod
     def at(cls, origin: Origin, job: JobNumber | None = None, thread: MessageTs | None = None) -> FormState:
@@ -51,7 +44,7 @@ class FormState:
         """Return the state as JSON."""
         url = self.response_url.get_secret_value() if self.response_url else None
         kept = {"channel": self.channel, "response_url": url, "job": self.job, "thread": self.thread}
-        return json.dumps(kept | {"about": self.about and [self.about.key, self.about.title]})
+        return json.dumps(kept | {"about": self.about})
 
     @classmethod
     def loads(cls, text: str) -> FormState:
@@ -71,7 +64,7 @@ class FormState:
             response_url=SecretStr(url) if url else None,
             job=JobNumber(job) if isinstance(job, int) else None,
             thread=MessageTs(values["thread"]) if values.get("thread") else None,
-            about=About(*map(str, about)) if isinstance(about, list) and len(about) == 2 else None,
+            about=(str(about[0]), str(about[1])) if isinstance(about, list) and len(about) == 2 else None,
         )
 
 
@@ -226,6 +219,7 @@ class Command:
     ``other`` takes the texts that are none of the ``words``, and ``alone`` the command without a text.
     ``also`` returns what its short help says below its words, in mrkdwn.
     ``takes_project``: a project that is named at the start or the end of the text is not part of it.
+    ``asks_help`` returns whether a plain text asks for help in other words.
     ``buttons`` maps action ids to handlers; ``forms`` and ``shortcuts`` map callback ids.
     """
 
@@ -240,6 +234,7 @@ class Command:
     forms: Mapping[str, SubmitRun] = field(default_factory=dict)
     shortcuts: Mapping[str, ShortcutRun] = field(default_factory=dict)
     takes_project: bool = True
+    asks_help: Callable[[str], bool] = lambda _plain: False
 
     @property
     def all_words(self) -> tuple[Word, ...]:
@@ -259,7 +254,7 @@ class Command:
         Only after a mention is there a text that means none.
         """
         plain = slack_text.to_plain(text, {}, {}).strip()
-        plain = "" if slack_text.is_blank(plain) else "help" if exact(plain) is Intent.HELP else plain
+        plain = "" if slack_text.is_blank(plain) else "help" if self.asks_help(plain) else plain
         for word in (*self.words, self.alone, self.other):
             if found := word.match(plain, projects, after_mention=after_mention):
                 return word, found
@@ -283,17 +278,11 @@ async def run_if_allowed(
     try:
         allowed = await admit(context, arrived.origin, channel=arrived.channel)
         return await run(context, arrived.request_of(allowed))
-    except NotAllowed as why:
-        return _told(arrived, job_answers.with_prompt(why.message, arrived.typed))
+    except Declined as why:
+        return _told(arrived, why.answer(arrived.typed, is_form=arrived.is_form))
     except UnknownProject as unknown:
         text = slack_text.to_plain(unknown.text, {}, {})
         return _told(arrived, unknown_project(unknown.name, context.projects, text))
-    except HasKey as found:
-        return _told(arrived, key_found(None if arrived.is_form else found.kept, arrived.typed))
-    except TooManyWaiting as full:
-        # What was written in a form stays in it.
-        raw = "" if arrived.is_form else slack_text.to_plain(full.raw, {}, {})
-        return _told(arrived, job_answers.too_many_waiting(full.limit, raw))
 
 
 def _told(arrived: Arrived[Request], message: Message) -> Answer | FormErrors:
@@ -303,35 +292,3 @@ def _told(arrived: Arrived[Request], message: Message) -> Answer | FormErrors:
 def number_in(value: str | None) -> int:
     """Return the number that a button or a field has as its value; 0, which no row has, if it has none."""
     return int(value) if value and value.isdecimal() and len(value) < 10 else 0
-
-
-async def for_reader(
-    context: Context,
-    allowed: Allowed,
-    job: TrackedJob | None,
-    unknown: Answer,
-    do: Callable[[Readable], Awaitable[Answer]],
-) -> Answer:
-    """Do something with a job for somebody who may see it; return ``unknown`` to others."""
-    found = await readable(context, allowed, job)
-    if found is None:
-        return unknown
-    return Answer(message=forgotten(found.job)) if found.job.is_forgotten else await do(found)
-
-
-def of_job(
-    do: Callable[[Context, Invocation, Readable, re.Match[str]], Awaitable[Answer]],
-) -> WordRun:
-    """Return what runs a word about the job that the first group of its shape names.
-
-    Whoever may not see the job, and whoever names none, is told that there is no such job.
-    """
-
-    async def run(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
-        unknown = Answer(message=job_answers.no_such_job(found[1]))
-        job = await find_job(context, found[1])
-        return await for_reader(
-            context, invocation.allowed, job, unknown, lambda known: do(context, invocation, known, found)
-        )
-
-    return run

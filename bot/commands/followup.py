@@ -13,16 +13,16 @@ from bot.commands.command import (
     Invocation,
     Submission,
     Word,
-    for_reader,
     number_in,
 )
 from bot.commands.intents import is_form_unsent, unsent
+from bot.commands.job_words import for_reader
 from bot.commands.visitors_options import LINK, NUMBER, find_job
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
-from bot.messages import general, slack_text
+from bot.messages import forms, slack_text
 from bot.messages import job_answers as say
-from bot.messages.blocks import bare
+from bot.messages.blocks import bare, with_prompt
 from bot.messages.help import about_follow_ups
 from bot.model.jobs import TrackedJob
 from bot.model.prompts import PromptRequest
@@ -94,7 +94,7 @@ def _text_after_name(invocation: Invocation) -> str:
 
 def _form_for(job: TrackedJob, invocation: Invocation) -> Answer:
     private = FormState.at(invocation.origin, job.number).dumps()
-    return Answer(modal=general.follow_up_form([job], private=private, is_chosen=True))
+    return Answer(modal=forms.follow_up_form([job], private=private, is_chosen=True))
 
 
 async def _form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
@@ -109,7 +109,7 @@ async def _form(context: Context, invocation: Invocation, _found: re.Match[str])
     if not offered:
         return Answer(message=say.no_job_yet(NAME))
     private = FormState.at(origin).dumps()
-    return Answer(modal=general.follow_up_form(offered, private=private))
+    return Answer(modal=forms.follow_up_form(offered, private=private))
 
 
 async def _send(
@@ -130,7 +130,7 @@ async def _send(
 def _refused(message: Message, invocation: Invocation, raw: str) -> Answer:
     """Return a refusal with the text to copy, unless it followed a mention, which people still see."""
     text = slack_text.to_plain(raw, {}, {}) if invocation.command else ""
-    return Answer(message=say.with_prompt(message, text))
+    return Answer(message=with_prompt(message, text))
 
 
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:

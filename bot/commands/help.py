@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot.commands.command import Answer, Command, Invocation, Press, Word
@@ -11,7 +11,6 @@ from bot.context import Context
 from bot.ids import is_direct_message
 from bot.messages.blocks import Action
 from bot.messages.help import CommandHelp, Here, full_help, short_help
-from bot.model.intents import Intent, exact
 from bot.ports import Origin
 from bot.store import Transaction
 from bot.store.channels import Channels
@@ -19,18 +18,20 @@ from bot.store.channels import Channels
 _SHAPE = r"help(?:\s+(all))?"
 
 
-def with_help(*commands: tuple[Command, str | None]) -> tuple[Command, ...]:
+def with_help(*commands: tuple[Command, str | None], asks_help: Callable[[str], bool]) -> tuple[Command, ...]:
     """Return the commands with ``help`` among their words, the first with the button that shows all of it.
 
     Each is given with what stands before ``help`` after a mention, as a regular expression; None for nothing
-    that means it.
+    that means it. ``asks_help`` returns whether a plain text asks for help in other words.
     """
     every: list[Command] = []
 
     async def more(context: Context, press: Press) -> Answer:
         return await _full(context, press.origin, every)
 
-    every.extend(_with_help(command, before, every) for command, before in commands)
+    every.extend(
+        _with_help(replace(command, asks_help=asks_help), before, every) for command, before in commands
+    )
     every[0] = replace(every[0], buttons={**every[0].buttons, Action.HELP_MORE: more})
     return tuple(every)
 
@@ -42,7 +43,7 @@ def _with_help(command: Command, before: str | None, every: Sequence[Command]) -
 
     async def run(context: Context, invocation: Invocation) -> Answer:
         typed = invocation.text.strip()
-        found = word.match("help" if exact(typed) is Intent.HELP else typed, context.projects)
+        found = word.match("help" if command.asks_help(typed) else typed, context.projects)
         return await (show(context, invocation, found) if found else command.run(context, invocation))
 
     word = Word(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bot.access.admit import Allowed
-from bot.commands.command import Answer, Press, for_reader
+from bot.commands.command import Answer, Press
+from bot.commands.job_words import for_reader
 from bot.context import Context
 from bot.ids import MessageTs
 from bot.messages import intents as say

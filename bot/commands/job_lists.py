@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot.access.admit import Allowed, reads_channel
-from bot.commands.command import Answer, Invocation, Press, Word, of_job
+from bot.commands.command import Answer, Invocation, Press, Word
+from bot.commands.job_words import of_job
 from bot.context import Context
 from bot.ids import ChannelId, Message, UserId, is_direct_message
 from bot.messages import general, slack_text

@@ -20,7 +20,7 @@ from bot.commands.visitors_options import (
 )
 from bot.context import Context
 from bot.ids import PageKey, ProjectId, QuestionId, SubscriptionId
-from bot.messages import general, slack_text, visitors_answers
+from bot.messages import forms, slack_text, visitors_answers
 from bot.messages.blocks import Action
 from bot.messages.general import unknown_in_options
 from bot.messages.help import about_periods
@@ -160,9 +160,12 @@ async def _improve_miss(context: Context, press: Press) -> Answer:
 async def _form(
     context: Context, press: Press, text: str, project: ProjectId, about: About | None = None
 ) -> Answer:
-    state, channel = replace(FormState.at(press.origin), about=about), press.origin.channel
+    state, channel = (
+        replace(FormState.at(press.origin), about=(about.key, about.title) if about else None),
+        press.origin.channel,
+    )
     offered = await projects_to_choose(context, channel, context.projects.with_id(project))
-    form = general.ask_form(channel=channel, private=state.dumps(), text=text, projects=offered)
+    form = forms.ask_form(channel=channel, private=state.dumps(), text=text, projects=offered)
     return Answer(modal=form)
 
 

@@ -416,3 +416,20 @@ def _fitting_length(text: str, length: int) -> int:
         if used > length:
             return at
     return min(len(text), length)
+
+
+COPIED_LENGTH = 10_000
+"""Maximum length of a text that is shown again to copy."""
+
+
+def with_prompt(refusal: Message, prompt: str) -> Message:
+    """Return a refusal with the prompt under it to copy, or its beginning if it is too long for a message.
+
+    The refusal stays alone without a prompt, or where people still see what they wrote.
+    """
+    whole = visible(prompt).strip()
+    if not whole:
+        return refusal
+    shown = next(iter(split(whole, COPIED_LENGTH)), "")
+    headline = f"{refusal.text} What you wrote{'' if shown == whole else ' (its beginning)'}, to copy:"
+    return message(section(headline), quote(shown))

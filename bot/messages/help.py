@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from bot.ids import Message
 from bot.messages import blocks as b
-from bot.messages.general import naming
-from bot.messages.job_answers import EXAMPLE
+from bot.messages.general import EXAMPLE, naming
 from bot.model.misses import Topic
 from bot.projects import Projects
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from bot.ids import Message
 from bot.messages import blocks as b
+from bot.messages.blocks import COPIED_LENGTH
 from bot.messages.face import name, open_words, run_again, state_words, view, wait_lines
-from bot.messages.job_answers import COPIED_LENGTH
 from bot.messages.plain_text import visible
 from bot.model.jobs import JobState, TrackedJob, Wait
 from bot.model.prompts import Unsent

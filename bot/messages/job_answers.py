@@ -10,8 +10,8 @@ from datetime import datetime
 from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
 from bot.messages import blocks as b
 from bot.messages.face import facts, file_names, in_private, name, open_words, state_words, wait_lines
+from bot.messages.general import EXAMPLE
 from bot.messages.numbers import counted, number
-from bot.messages.plain_text import visible
 from bot.messages.problems import key_setting, refusal, title
 from bot.messages.to_review import in_list
 from bot.model.jobs import JobState, Listed, TrackedJob, Wait
@@ -19,8 +19,6 @@ from bot.model.visitors import Budget
 from bot.outbox.model import NotPosted
 from bot.projects import Project
 
-EXAMPLE = "Add a quickstart for the Python SDK"
-"""A prompt as somebody may write it."""
 EMPTY_FORM = "Tell me what to change. An empty prompt isn't sent."
 NO_CHANNEL_CHOSEN = "Choose the channel where I should report."
 CHANNEL_NOT_YOURS = (
@@ -30,26 +28,12 @@ CHANNEL_NOT_YOURS = (
 FORM_WITHOUT_JOB = "I couldn't tell which job this is for. Close this and try again."
 SAME_ANEW = "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
 _LISTED_URL_LENGTH = 300
-COPIED_LENGTH = 10_000
 
 
 def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
     """Return the answer to a request whose thread could not be opened, so nothing was started."""
     said = f":no_entry: Nothing was started: I can't report in {b.channel(refused.channel)}, because "
-    return with_prompt(b.words(f"{said}{refusal(refused, bot_name)}"), prompt)
-
-
-def with_prompt(refusal: Message, prompt: str) -> Message:
-    """Return a refusal with the prompt under it to copy, or its beginning if it is too long for a message.
-
-    The refusal stays alone without a prompt, or where people still see what they wrote.
-    """
-    whole = visible(prompt).strip()
-    if not whole:
-        return refusal
-    shown = next(iter(b.split(whole, COPIED_LENGTH)), "")
-    headline = f"{refusal.text} What you wrote{'' if shown == whole else ' (its beginning)'}, to copy:"
-    return b.message(b.section(headline), b.quote(shown))
+    return b.with_prompt(b.words(f"{said}{refusal(refused, bot_name)}"), prompt)
 
 
 def undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Message:
@@ -306,7 +290,7 @@ def too_many_waiting(limit: int, prompt_text: str) -> Message:
         f":no_entry: {waiting} already, so I haven't taken this one. "
         "Send it again when one of them has started."
     )
-    return with_prompt(b.words(said), prompt_text)
+    return b.with_prompt(b.words(said), prompt_text)
 
 
 def key_refused(

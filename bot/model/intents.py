@@ -172,6 +172,11 @@ def exact(text: str) -> Intent | None:
     )
 
 
+def asks_help(text: str) -> bool:
+    """Return whether a whole text asks for help."""
+    return exact(text) is Intent.HELP
+
+
 def job_number(text: str) -> int | None:
     """Return the number of the job that ends a text: ``retry job 12``; None without one."""
     found = re.search(r"\s#?([1-9][0-9]{0,8})\W*$", text)

@@ -35,8 +35,7 @@ from bot.context import Context
 from bot.ids import Message
 from bot.logs import about_request
 from bot.messages import problems
-from bot.messages.blocks import LINKS, bare
-from bot.messages.job_answers import with_prompt
+from bot.messages.blocks import LINKS, bare, with_prompt
 from bot.ports import SlackError
 from bot.slack import payloads
 from bot.slack.client import answered

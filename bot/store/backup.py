@@ -8,11 +8,12 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from bot.model.jobs import JobState
 from bot.store.migrate import FIRST, HEAD
 from bot.store.sqlite_files import BACKUP_MARK, PRIVATE_FILE, UnusableDatabase, beside, make_file
 
 _WAIT_SECONDS = 2.0
+_GONE = "gone"
+"""The state of a job that the docs service no longer has."""
 _STOP = "A process has the SQLite file open: stop every bot that uses it, then run this again."
 
 
@@ -125,7 +126,7 @@ def _go_on_above(live: sqlite3.Connection, highest: int, now: datetime) -> None:
         "INSERT INTO jobs (number, project, channel, requester, text, asked_at, ended_at, state)"
         " SELECT :highest, '', '', '', '', :at, :at, :state"
         " WHERE :highest > (SELECT coalesce(max(number), 0) FROM jobs)",
-        {"highest": highest, "at": at, "state": JobState.GONE.value},
+        {"highest": highest, "at": at, "state": _GONE},
     )
 
 

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Boolean, Column, Table, delete, select, text, true, update
 
 from bot.ids import ChannelId, ProjectId, Reviewer
-from bot.store.job_tables import channels, reviewers
-from bot.store.schema import Repository, insert_unless_there
+from bot.store.retention import RetentionRule
+from bot.store.schema import Channel, Id, Owner, Repository, insert_unless_there, metadata
+
+channels = Table(
+    "channels",
+    metadata,
+    # Not "channel": SQLite's RETURNING names columns without their tables, also in a sub-select.
+    Column("id", Channel(40), primary_key=True),
+    # Empty for the default.
+    Column("project", Id(200)),
+    Column("by_mention", Boolean, nullable=False, server_default=text("false")),
+)
+
+reviewers = Table(
+    "reviewers",
+    metadata,
+    # First, so that a person's rows are found by it.
+    Column("reviewer", Owner(40), primary_key=True),
+    Column("channel", Channel(40), primary_key=True),
+)
+REVIEWERS = RetentionRule("reviewers", reviewers, true(), None)
 
 
 class Channels(Repository):

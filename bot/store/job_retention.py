@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import and_, exists, select, true
+from sqlalchemy import and_, exists, select
 
 from bot.ids import JobNumber
 from bot.model.jobs import JobProblem, JobState
 from bot.model.prompts import PromptState
 from bot.outbox.store import OPEN, deliveries, is_being_delivered
 from bot.store.audit import IS_OVER
-from bot.store.job_tables import audit, jobs, previews, prompts, pull_requests, reviewers
+from bot.store.job_tables import audit, jobs, previews, prompts, pull_requests
 from bot.store.leases import FREE
 from bot.store.retention import Retention, RetentionRule, RowCounts
 from bot.store.schema import Transaction
@@ -61,7 +61,6 @@ DELIVERIES = RetentionRule(
     delete_when=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
 )
 AUDIT = RetentionRule("audit rows", audit, IS_OVER, audit.c.at)
-REVIEWERS = RetentionRule("reviewers", reviewers, true(), None)
 
 
 def forget_job(tx: Transaction, number: JobNumber) -> RowCounts | None:

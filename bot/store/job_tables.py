@@ -178,24 +178,6 @@ limits = Table(
     Column("no_previews_until", Due(hours=25)),
 )
 
-channels = Table(
-    "channels",
-    metadata,
-    # Not "channel": SQLite's RETURNING names columns without their tables, also in a sub-select.
-    Column("id", Channel(40), primary_key=True),
-    # Empty for the default.
-    Column("project", Id(200)),
-    Column("by_mention", Boolean, nullable=False, server_default=text("false")),
-)
-
-reviewers = Table(
-    "reviewers",
-    metadata,
-    # First, so that a person's rows are found by it.
-    Column("reviewer", Owner(40), primary_key=True),
-    Column("channel", Channel(40), primary_key=True),
-)
-
 conversations = Table(
     "conversations",
     metadata,

@@ -30,7 +30,8 @@ from bot.model.prompts import JobRequest
 from bot.model.quota import MAY_NOT_WRITE
 from bot.ports import ThreadRef
 from bot.store.audit import write_job_end
-from bot.store.job_tables import SEEN, back_offs, channels, jobs, prompts, pull_requests
+from bot.store.channels import channels
+from bot.store.job_tables import SEEN, back_offs, jobs, prompts, pull_requests
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, is_ahead
 from bot.store.queues import QueueTable
 from bot.store.schema import changed, reader

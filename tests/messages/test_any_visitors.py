@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.ids import Message
-from bot.messages import general, misses, visitors, visitors_answers
+from bot.messages import forms, misses, visitors, visitors_answers
 from bot.messages.digests import digest
 from bot.messages.numbers import number, point_label, shown_path
 from bot.model.questions import MissesReport, Movements, Question, Report, WeeklyReport
@@ -70,7 +70,7 @@ def test_the_form_about_a_page_is_valid_and_no_path_ends_its_quotation(
     page: PageCounts, period: Period
 ) -> None:
     text = visitors_answers.improve_prompt(page, period)
-    assert modal_problems(general.ask_form(channel=None, private="{}", text=text)) == []
+    assert modal_problems(forms.ask_form(channel=None, private="{}", text=text)) == []
     first, _, last = text.split("\n\n")
     assert re.fullmatch(r"Improve the page “[^\s\"“”<>]+”\.|Improve the page “\(no path\)”\.", first)
     assert last.endswith(visitors_answers.AS_DATA)

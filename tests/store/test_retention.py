@@ -18,7 +18,8 @@ from bot.model.pull_requests import SeenPullRequest, Size
 from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox, deliveries
 from bot.store import Store
-from bot.store.job_tables import audit, jobs, previews, prompts, pull_requests, reviewers
+from bot.store.channels import reviewers
+from bot.store.job_tables import audit, jobs, previews, prompts, pull_requests
 from bot.store.jobs import Jobs
 from bot.store.migrate import migrate
 from bot.store.pull_requests import PullRequests

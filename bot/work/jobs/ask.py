@@ -7,11 +7,13 @@ from datetime import timedelta
 
 import structlog
 
-from bot.access.admit import Allowed, check_channel
+from bot.access.admit import Allowed, Declined, check_channel
 from bot.context import Context
-from bot.ids import JobNumber, PromptId
+from bot.ids import JobNumber, Message, PromptId
 from bot.masking import has_key
 from bot.messages import slack_text
+from bot.messages.intents import key_found
+from bot.messages.job_answers import too_many_waiting
 from bot.messages.plain_text import visible
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.prompts import JobRequest, NewPrompt, PromptKind, PromptRequest, Unsent
@@ -40,7 +42,7 @@ class Asked:
     same: bool = False
 
 
-class TooManyWaiting(Exception):
+class TooManyWaiting(Declined):
     """Nothing was stored, because ``limit`` prompts of the person wait already. ``raw`` is the new text."""
 
     def __init__(self, limit: int, raw: str) -> None:
@@ -48,13 +50,22 @@ class TooManyWaiting(Exception):
         self.limit = limit
         self.raw = raw
 
+    def answer(self, typed: str, *, is_form: bool) -> Message:
+        """Return the limit, with the prompt to copy, which a form still contains."""
+        del typed
+        return too_many_waiting(self.limit, "" if is_form else slack_text.to_plain(self.raw, {}, {}))
 
-class HasKey(Exception):
+
+class HasKey(Declined):
     """Nothing was stored, because there is a key in the prompt. ``kept``: None if no button can keep it."""
 
     def __init__(self, kept: Unsent | None) -> None:
         super().__init__("a key in a prompt")
         self.kept = kept
+
+    def answer(self, typed: str, *, is_form: bool) -> Message:
+        """Return the warning, with the button that sends the prompt anyway."""
+        return key_found(None if is_form else self.kept, typed)
 
 
 def check_key(context: Context, origin: Origin, request: PromptRequest, job: JobNumber | None = None) -> None:

@@ -17,7 +17,6 @@ from bot.messages import job_answers as say
 from bot.messages import slack_text
 from bot.messages.general import unknown_project
 from bot.messages.help import hello
-from bot.messages.intents import key_found
 from bot.model.intents import Deed, Door, Intent, classify, deed_for
 from bot.model.jobs import JobState, Review, TakeThread, TrackedJob
 from bot.model.prompts import PromptRequest, Unsent
@@ -91,11 +90,9 @@ async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[No
     except NotAllowed as why:
         refusal = why
         await _tell(context, origin, lambda tx: _tell_not_allowed(context, tx, origin, refusal))
-    except HasKey as found:
-        await answer_in_private(context, origin, "key", key_found(found.kept))
-    except TooManyWaiting as full:
-        plain = slack_text.to_plain(full.raw, {}, {})
-        await answer_in_private(context, origin, "too_many", say.too_many_waiting(full.limit, plain))
+    except (HasKey, TooManyWaiting) as declined:
+        end = "key" if isinstance(declined, HasKey) else "too_many"
+        await answer_in_private(context, origin, end, declined.answer("", is_form=False))
     except UnknownProject as unknown:
         prompt = slack_text.to_plain(unknown.text, {}, {})
         message = unknown_project(unknown.name, context.projects, prompt)

@@ -8,7 +8,7 @@ from bot.access import messages as access_messages
 from bot.access.model import Access
 from bot.ids import ChannelId, JobNumber, ProjectId, Reviewer
 from bot.messages import blocks as b
-from bot.messages import general, job_answers
+from bot.messages import forms, general, job_answers
 from bot.model.jobs import LeftOut
 from bot.projects import Project, Projects
 from tests.builders import ANA, BEN, CHANNEL
@@ -18,31 +18,31 @@ ACME, BETA = Project(ProjectId("p-1"), "acme", "Acme <docs>"), Project(ProjectId
 BOTH, ONE = Projects((ACME, BETA)), Projects((ACME,))
 
 
-def forms() -> Mapping[str, object]:
+def form_samples() -> Mapping[str, object]:
     """The dialogues."""
     both = {LeftOut.ASIDE: 1, LeftOut.OLDER: 3}
-    earlier = general.earlier_blocks("Ben: Wrong\nAna: Yes", both, is_chosen=True, is_read=True)
+    earlier = forms.earlier_blocks("Ben: Wrong\nAna: Yes", both, is_chosen=True, is_read=True)
     jobs = [job(), job(number=JobNumber(41), text="Explain\n" + "every error " * 20)]
     return {
-        "form: the channel is known": general.ask_form(channel=CHANNEL, private="kept"),
-        "form: all that there is to ask": general.ask_form(
+        "form: the channel is known": forms.ask_form(channel=CHANNEL, private="kept"),
+        "form: all that there is to ask": forms.ask_form(
             channel=None, private="", text="Say \u202eyes", projects=[BETA, ACME], earlier=earlier
         ),
-        "earlier messages: not chosen": general.earlier_blocks("Ben: No", {}, is_chosen=False, is_read=True),
-        "earlier messages: not readable": general.earlier_blocks("", {}, is_chosen=False, is_read=False),
-        "earlier messages: none": general.earlier_blocks("", {}, is_chosen=True, is_read=True),
+        "earlier messages: not chosen": forms.earlier_blocks("Ben: No", {}, is_chosen=False, is_read=True),
+        "earlier messages: not readable": forms.earlier_blocks("", {}, is_chosen=False, is_read=False),
+        "earlier messages: none": forms.earlier_blocks("", {}, is_chosen=True, is_read=True),
         **{
-            f"earlier messages left out: {why}, {count}": general.earlier_blocks(
+            f"earlier messages left out: {why}, {count}": forms.earlier_blocks(
                 "", {why: count}, is_chosen=True, is_read=True
             )
             for why in LeftOut
             for count in (1, 2)
         },
-        "form: run again": general.run_again_form(job(), private="kept"),
-        "form: run again, too long": general.run_again_form(job(text="word " * 1_000), private=""),
-        "form: follow up": general.follow_up_form(jobs, private=""),
-        "form: follow up on a job": general.follow_up_form(jobs[1:], private="", is_chosen=True),
-        "form: docs that are no longer set up": general.NOT_SERVED,
+        "form: run again": forms.run_again_form(job(), private="kept"),
+        "form: run again, too long": forms.run_again_form(job(text="word " * 1_000), private=""),
+        "form: follow up": forms.follow_up_form(jobs, private=""),
+        "form: follow up on a job": forms.follow_up_form(jobs[1:], private="", is_chosen=True),
+        "form: docs that are no longer set up": forms.NOT_SERVED,
     }
 
 
@@ -74,5 +74,5 @@ def samples() -> Mapping[str, object]:
         "may not, in direct messages": access_messages.not_allowed(Access.GUEST, ChannelId("D0ANA")),
         "may not, under the input of a form": b.bare(access_messages.not_allowed(Access.GUEST, CHANNEL)),
         "not theirs to decide": job_answers.not_yours(JobNumber(7), ANA),
-        **forms(),
+        **form_samples(),
     }
