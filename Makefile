@@ -1,5 +1,5 @@
-# `make sandbox` tries the bot with no account anywhere; `make test` runs the tests.
-# Both set up what they need in .venv first, from the hashed lock. Python 3.11 or newer is all they ask for.
+# `make sandbox` tries the bot without an account; `make test` runs the tests. Both install their requirements into
+# .venv first, from the hashed lock. They need only Python 3.11 or newer.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
@@ -18,23 +18,23 @@ MUTANTS ?= 600
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
 	@echo "make services  the same without the bot, for one that you start yourself (PORT=$(PORT))"
-	@echo "make play      the same, told as a story in the terminal"
-	@echo "make setup     only set up: afterwards there is $(BIN)/docs-bot"
-	@echo "make test      the test suite, but for what takes long"
-	@echo "make slow      the rest: kills, the bench, operating, the sandbox's own tests"
-	@echo "make approve   write down anew what the bot says (tests/messages/approved)"
+	@echo "make play      one story in the terminal"
+	@echo "make setup     install into $(VENV): afterwards there is $(BIN)/docs-bot"
+	@echo "make test      the test suite without the slow tests"
+	@echo "make slow      the slow tests: kills, the bench, operating, the sandbox's own"
+	@echo "make approve   rewrite the approved texts of all messages (tests/messages/approved)"
 	@echo "make check     style, types and layers"
 	@echo "make torture   the bot under faults, from seeds (RUNS=$(RUNS) SEED=$(SEED); 200 runs take about five minutes),"
 	@echo "               then processes restarted in turn, then a kill at every await, statement and commit,"
 	@echo "               then the property tests with many new examples"
 	@echo "make seeds     only the runs from seeds of make torture"
 	@echo "make rolling   only the processes restarted in turn, two minutes under load"
-	@echo "make mutants   which small changes of the code no test catches (MUTANTS=$(MUTANTS) SEED=$(SEED); about an hour)"
-	@echo "make bench     how fast it is, beside what one would use instead (fifteen minutes)"
-	@echo "make words     how well instructions, questions and talk are told apart"
+	@echo "make mutants   small changes of the code that no test catches (MUTANTS=$(MUTANTS) SEED=$(SEED); about an hour)"
+	@echo "make bench     the speed of the bot and of alternatives (fifteen minutes)"
+	@echo "make words     how well the bot separates instructions, questions and talk"
 	@echo "make size      lines of code, files and functions of each room"
 	@echo "make image     build the image on a base from Debian's packages, start, stop and kill it (root, on Debian)"
-	@echo "make pictures  take the pictures in the docs anew (needs Chromium, and a font with emoji)"
+	@echo "make pictures  take the pictures of the docs again (needs Chromium, and a font with emoji)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 
 $(VENV)/.run: requirements.txt pyproject.toml
