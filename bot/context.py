@@ -166,6 +166,7 @@ class WorkerContext(Context):
     ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
     what happened, and with which outcome. ``answered`` has the times of the last polls that were answered.
     ``paces``: when Slack may be called.
+    ``under_way``: the keys of the rows that this process works on, by the name of their table.
     """
 
     docs: DocsClient
@@ -177,10 +178,11 @@ class WorkerContext(Context):
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
     paces: Paces = field(default_factory=Paces)
+    under_way: dict[str, set[object]] = field(default_factory=dict)
 
     def claimer(self) -> Claimer:
         """Return the claimer for a lease that this process takes now."""
-        return Claimer(self.owner, self.clock(), self.timeouts.lease_seconds)
+        return Claimer(self.owner, self.clock(), self.timeouts.lease_seconds, self.under_way)
 
     async def settle(self, change: Callable[[Transaction], Result]) -> Result:
         """Write the outcome for a claimed row and free its lease; retry while the database is unavailable.

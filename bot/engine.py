@@ -111,9 +111,11 @@ class Worker:
     places_of_group: int = 100
     """How many rows of one group may be under way, so that a slow one leaves places for the others."""
     key: Callable[[Any], object] | None = None
-    """Returns the row's identity, under which workers of the same table find it under way."""
+    """Returns the row's key in its table."""
+    of_table: set[object] = field(default_factory=set)
+    """The keys of the rows of the table that workers of this process work on."""
     under_way: dict[object, str] = field(default_factory=dict, init=False)
-    """The group of each row that is being worked on, by the row's identity."""
+    """The group of each row that this worker works on, by the row's key."""
     is_claiming: bool = field(default=False, init=False)
     is_woken: bool = field(default=False, init=False)
     failures: int = field(default=0, init=False)
@@ -133,9 +135,19 @@ class Worker:
         places_in_use = Counter(self.under_way.values())
         return [group for group, count in places_in_use.items() if count >= self.places_of_group]
 
-    def identity(self, row: Any) -> object:
-        """Return the key of a row among the rows of all workers."""
-        return (type(row), self.key(row)) if self.key else object()
+    def begin(self, row: Any) -> object | None:
+        """Take a place for a row and return the row's key; None if the row is under way already."""
+        key = self.key(row) if self.key else object()
+        if key in self.of_table:
+            return None
+        self.of_table.add(key)
+        self.under_way[key] = self.group(row)
+        return key
+
+    def end(self, key: object) -> None:
+        """Free the place of a row."""
+        self.of_table.discard(key)
+        del self.under_way[key]
 
     async def run(self) -> int:
         """Claim rows and work on them to their end, without the scheduler.
@@ -143,15 +155,14 @@ class Worker:
         Return how many there were, without those whose work returned False.
         """
 
-        async def work(identity: object, row: Any) -> object:
-            self.under_way[identity] = self.group(row)
+        async def work(key: object, row: Any) -> object:
             try:
                 return await self.work(row)
             finally:
-                del self.under_way[identity]
+                self.end(key)
 
         claimed = await self.claim(self.free, self.full_groups) if self.free > 0 else ()
-        rows = [(identity, row) for row in claimed if (identity := self.identity(row)) not in self.under_way]
+        rows = [(key, row) for row in claimed if (key := self.begin(row)) is not None]
         outcomes = await asyncio.gather(*(work(*each) for each in rows), return_exceptions=True)
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
@@ -284,23 +295,21 @@ class Workers:
             self._tasks.discard(run)
 
     def _begin(self, worker: Worker, row: Any) -> None:
-        """Start a task for a row, unless one is under way: then the claim has only renewed its lease."""
-        identity = worker.identity(row)
-        if any(identity in other.under_way for other in self._workers.values()):
+        """Start a task for a row, unless one is under way."""
+        if (key := worker.begin(row)) is None:
             return
-        worker.under_way[identity] = worker.group(row)
-        task = asyncio.create_task(self._work(worker, row, identity), name=f"worker {worker.name}")
+        task = asyncio.create_task(self._work(worker, row, key), name=f"worker {worker.name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _free(self, worker: Worker, identity: object) -> None:
+    def _free(self, worker: Worker, key: object) -> None:
         """Free the place of a row in the last step of its task, so that a row settled now can be claimed."""
-        was_full = worker.free == 0 or worker.under_way[identity] in worker.full_groups
-        del worker.under_way[identity]
+        was_full = worker.free == 0 or worker.under_way[key] in worker.full_groups
+        worker.end(key)
         if was_full and (worker.places > 1 or worker.is_woken):
             self.wake(worker.name)
 
-    async def _work(self, worker: Worker, row: Any, identity: object) -> None:
+    async def _work(self, worker: Worker, row: Any, key: object) -> None:
         """Work on one row. One that fails stays leased, and is claimed again when its lease has run out."""
         began, has_more, has_failed = monotonic(), False, False
         try:
@@ -311,7 +320,7 @@ class Workers:
         else:
             worker.well_at, worker.failures = monotonic(), 0
         finally:
-            self._free(worker, identity)
+            self._free(worker, key)
         self._observe(worker.name, monotonic() - began, has_failed)
         if has_more:
             asyncio.get_running_loop().call_soon(self.wake, worker.name)

@@ -13,6 +13,7 @@ from bot.engine import Worker, alone
 from bot.outbox.deliver import claim_deliveries, deliver
 from bot.store.database import ServerClock
 from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
+from bot.store.queues import QUEUE_TABLES
 from bot.work.jobs.decisions import remind
 from bot.work.jobs.missed import catch_up, claim_unread, forget_conversations
 from bot.work.jobs.poll import claim_polls, poll
@@ -36,8 +37,12 @@ def queue_workers(context: WorkerContext) -> list[Worker]:
     """Return the worker of each queue."""
     project = attrgetter("project")
 
+    tables = {each.queue: each.table.name for each in QUEUE_TABLES}
+
     def worker(queue: str, name: str, claim: Claim, work: Work, **options: Any) -> Worker:
-        return Worker(name, partial(claim, context), partial(work, context), queue, **options)
+        of_table = context.under_way.setdefault(tables[queue], set())
+        claim_rows, work_on = partial(claim, context), partial(work, context)
+        return Worker(name, claim_rows, work_on, queue, of_table=of_table, **options)
 
     return [
         worker("requests", "prepare", claim_new, prepare, key=attrgetter("id"), places=200),

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from bot.engine import Worker, Workers, alone
-from bot.store.queues import QUEUE_TABLES, Due
+from bot.store.queues import Due
 from tests.limits import HANG_SECONDS
 from tests.scenarios.clocks import SetClock
 
 NOTHING = Due(frozenset(), None)
-ALL = Due(frozenset(table.queue for table in QUEUE_TABLES), None)
+ALL = Due(frozenset({"requests", "prompts", "polls", "deliveries"}), None)
 
 
 def always(due: Due) -> Callable[[], Awaitable[Due]]:
@@ -167,7 +167,8 @@ async def test_a_row_that_is_under_way_is_not_begun_again_whoever_claims_it() ->
         rows.claimed_at.append(monotonic())
         return ["same"]
 
-    each = [Worker(name, claim, rows.work, "polls", key=lambda row: row, places=9) for name in ("one", "two")]
+    shared = dict[str, Any](key=lambda row: row, places=9, of_table=set())
+    each = [Worker(name, claim, rows.work, "polls", **shared) for name in ("one", "two")]
     async with started(Workers(look_seconds=0.01), *each, due=always(ALL)):
         while len(rows.claimed_at) < 9:
             await asyncio.sleep(0.01)

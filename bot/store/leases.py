@@ -5,7 +5,8 @@ The contract, for every queue (prompts, polls, deliveries, snapshots, questions,
 * A row is *claimable* when it meets its queue's condition (for example, it is due and nothing before it is
   unsettled) and nobody holds its lease: ``claimed_until`` is empty or has passed (``has_passed``).
 * ``claim`` takes rows with one statement. The claimer holds their leases until they run out. The leases of
-  a dead process expire without any action.
+  a dead process expire without any action. A process claims no row that it still works on: whoever lost
+  the lease could settle it as the new holder.
 * A claimed row that this version cannot read is left to its lease, so that it stops no other.
 * Writing the outcome requires the owner (``held``) and frees the lease (``FREE``). When the lease ran out
   and another owner took the row, nothing is written and ``LeaseLost`` is raised.
@@ -17,8 +18,8 @@ and SQLAlchemy omits the lock clause there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cache
@@ -63,6 +64,8 @@ class Claimer:
     owner: str
     now: datetime
     lease_seconds: float
+    under_way: Mapping[str, Collection[object]] = field(default_factory=dict)
+    """The keys of the rows that this process works on, by the name of their table."""
 
     @property
     def until(self) -> datetime:
@@ -79,6 +82,7 @@ HOLDER: BindParameter[str | None] = bindparam("lease_holder", type_=String)
 _OWNER: BindParameter[str] = bindparam("lease_owner", type_=String)
 _KEY: BindParameter[int] = bindparam("row_key", type_=Integer)
 _UNTIL: BindParameter[datetime] = bindparam("lease_until", type_=UtcDateTime)
+_UNDER_WAY = "under_way"
 ClaimStatement = ReturningUpdate[tuple[object, ...]]
 
 
@@ -162,6 +166,8 @@ def claiming(
     itself and must not depend on other rows. ``values`` are further columns to set. ``more``: see ``Rows``.
     """
     key = next(iter(table.primary_key.columns))
+    identity = table.c.get("id", key)
+    candidates = candidates.where(identity.not_in(bindparam(_UNDER_WAY, expanding=True)))
     # PostgreSQL may run a plain sub-select once for every row, each time with other candidates, and so
     # claim more rows than its limit. A WITH query that locks rows runs once.
     # https://www.postgresql.org/docs/current/queries-with.html#QUERIES-WITH-CTE-MATERIALIZATION
@@ -194,7 +200,8 @@ def claim(
 
     ``statement`` is one of ``claiming``; ``parameters`` are its own.
     """
-    own = {NOW.key: claimer.now, _OWNER.key: claimer.owner, _UNTIL.key: claimer.until}
+    own: dict[str, object] = {NOW.key: claimer.now, _OWNER.key: claimer.owner, _UNTIL.key: claimer.until}
+    own[_UNDER_WAY] = list(claimer.under_way.get(cast("AnyTable", statement.table).name, ()))
     rows = connection.execute(statement, own | parameters).mappings().all()
     key = statement.exported_columns[0].name
     return sorted(rows, key=lambda row: row[key])

@@ -76,7 +76,7 @@ async def test_all_who_wait_can_withdraw_while_places_are_given(office: Office) 
     done = await asyncio.gather(
         *[withdraw(office.context, await office.steers(number)) for number in waiting],
         submit_prompts(office.context),
-        submit_prompts(replace(office.context, owner="two")),
+        submit_prompts(replace(office.context, owner="two", under_way={})),
     )
     assert all(done[:8])
     states = {(await office.job(number)).state for number in waiting}

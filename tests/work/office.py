@@ -136,7 +136,7 @@ class Office:
 
     def restart(self) -> None:
         """Continue as a new process, which does not own the leases of the old one."""
-        self.context = replace(self.context, owner=f"{self.context.owner}+")
+        self.context = replace(self.context, owner=f"{self.context.owner}+", under_way={})
 
     async def ask(
         self, text: str, *, user: UserId = ANA, key: str | None = None, channel: ChannelId = CHANNEL

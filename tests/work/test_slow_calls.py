@@ -148,7 +148,7 @@ async def test_the_answer_to_a_create_counts_although_another_process_called_it_
     await deliver_due(office.context)
     sending = asyncio.create_task(drain(office.context, "submit", runs=1))
     await docs.begun.wait()
-    ahead = replace(office.context, owner="two", clock=lambda: office.clock() + LEASE)
+    ahead = replace(office.context, owner="two", under_way={}, clock=lambda: office.clock() + LEASE)
     assert await drain(ahead, "abandoned") == 1
     assert (await office.job()).state is JobState.UNCONFIRMED
     office.clock.pass_seconds(LEASE.total_seconds())

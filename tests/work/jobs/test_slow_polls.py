@@ -14,9 +14,11 @@ from bot.context import Timeouts
 from bot.ids import ProjectId
 from bot.model.jobs import JobState
 from bot.store.job_tables import jobs
+from bot.work.jobs.poll import claim_polls
 from tests.builders import NOW, PROJECT, add_job, execute
 from tests.fakes import FakeDocs
-from tests.work.drains import poll_jobs, working
+from tests.services import PULL_REQUEST
+from tests.work.drains import drain, poll_jobs, prepare_prompts, submit_prompts, working
 from tests.work.office import Office
 from tests.work.sites import ACME, BETA, open_sites
 
@@ -130,3 +132,28 @@ async def test_a_poll_without_news_wakes_no_worker(office: Office) -> None:
     await office.settle(60)
     assert len(office.docs.calls) > polls, "the job was polled"
     assert office.wakes == wakes
+
+
+async def test_an_answer_from_before_a_follow_up_does_not_end_the_job(office: Office) -> None:
+    await office.started()
+    asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def answer_late() -> httpx.Response:
+        done = office.docs.jobs["job-1"] | {"status": "completed", "prLink": PULL_REQUEST}
+        asked.set()
+        await may_answer.wait()
+        return httpx.Response(200, json=done)
+
+    office.docs.answer_instead("get", answer_late())
+    office.clock.pass_seconds(60)
+    slow = asyncio.create_task(drain(office.context, "poll", runs=1))
+    await asked.wait()
+    await office.reply("Mention Python 3.11")
+    await prepare_prompts(office.context)
+    await submit_prompts(office.context)
+    office.clock.pass_seconds(60)
+    assert not await claim_polls(office.context, 9, ()), "this process still polls it"
+    may_answer.set()
+    await slow
+    assert (await office.job()).state is JobState.WORKING
+    assert await claim_polls(office.context, 9, ())

@@ -37,7 +37,7 @@ class SuspendedStore(Store):
 async def test_a_suspended_process_sends_nothing_that_a_person_has_sent_again_meanwhile(
     office: Office,
 ) -> None:
-    other = replace(office.context, owner="another process")
+    other = replace(office.context, owner="another process", under_way={})
 
     async def meanwhile() -> None:
         office.clock.pass_seconds(SUSPENDED_SECONDS)

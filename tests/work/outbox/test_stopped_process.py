@@ -94,7 +94,7 @@ async def test_an_old_state_is_not_drawn_over_a_newer_one(office: Office) -> Non
     await office.finished()
     drawn = len(office.slack.edits[office.slack.root().ts])
     await office.store.write(lambda tx: redraw_face(tx, JobNumber(1), office.clock()))
-    await deliver_due(replace(office.context, owner="stopped", clock=Leaping(office.clock.at)))
+    await deliver_due(replace(office.context, owner="stopped", under_way={}, clock=Leaping(office.clock.at)))
     assert len(office.slack.edits[office.slack.root().ts]) == drawn
     await office.pass_time(10_000)
     assert len(office.slack.edits[office.slack.root().ts]) == drawn + 1
