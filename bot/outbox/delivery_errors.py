@@ -163,11 +163,11 @@ def _is_temporary(context: WorkerContext, delivery: Delivery, error: SlackError)
 
 def hold_pace(context: WorkerContext, delivery: Delivery, error: SlackThrottled) -> None:
     """Hold the method that Slack limited; only the channel if the wait is as short as its limit asks for."""
-    until = context.after(error.retry_after_seconds)
-    if delivery.what.kind in PACED and error.retry_after_seconds <= _CHANNEL_LIMIT_SECONDS:
-        context.paces.hold(delivery.what.channel, until)
+    seconds, now = error.retry_after_seconds, context.clock()
+    if delivery.what.kind in PACED and seconds <= _CHANNEL_LIMIT_SECONDS:
+        context.paces.hold(delivery.what.channel, seconds, now)
     elif error.method is not None:
-        context.paces.hold(error.method, until)
+        context.paces.hold(error.method, seconds, now)
 
 
 def _retry(

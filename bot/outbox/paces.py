@@ -26,8 +26,6 @@ _RATES: Mapping[Method, tuple[int, int]] = {
 
 A method of tier 3 takes 50, of tier 4 100: https://docs.slack.dev/reference/methods names the tier of each.
 """
-_LONGEST = timedelta(minutes=10)
-"""A time further ahead was read from a clock that has been set back."""
 
 
 @dataclass(eq=False, slots=True)
@@ -40,7 +38,8 @@ class Paces:
     channel_seconds: float = 1.02
     """Slack asks for one second between two posts in a channel; the rest allows for inexact clocks."""
     minute_seconds: float = 60.0
-    free_at: dict[str, datetime] = field(default_factory=dict)
+    free_at: dict[str, tuple[datetime, timedelta]] = field(default_factory=dict)
+    """When a channel or a method is free, and how long that was ahead at most when it was written."""
 
     def take(self, kind: DeliveryKind, channel: ChannelId, calls: Collection[Method], now: datetime) -> bool:
         """Count the calls of a delivery that goes out now; return False, and count none, if it must wait."""
@@ -49,35 +48,43 @@ class Paces:
         if kind in PACED:
             if self.is_busy(channel, now):
                 return False
-            self.free_at[channel] = now + timedelta(seconds=self.channel_seconds)
+            pause = timedelta(seconds=self.channel_seconds)
+            self.free_at[channel] = now + pause, pause
         for method in calls:
-            self.free_at[method] = max(self.free_at.get(method, now), now) + self._interval(method)
+            interval = self._interval(method)
+            self.free_at[method] = self._free_at(method, now) + interval, self._burst(method) + interval
         return True
 
-    def hold(self, subject: Method | ChannelId, until: datetime) -> None:
-        """Call this method, or post in this channel, not before ``until``, because Slack asked for it."""
+    def hold(self, subject: Method | ChannelId, seconds: float, now: datetime) -> None:
+        """Call this method, or post in this channel, not before so many seconds, because Slack asked for it."""
         ahead = self._burst(subject) if isinstance(subject, Method) else timedelta(0)
-        self.free_at[subject] = max(until + ahead, self.free_at.get(subject, until))
+        until = max(now + timedelta(seconds=seconds) + ahead, self._free_at(subject, now))
+        self.free_at[subject] = until, until - now
 
     def is_busy(self, channel: ChannelId, now: datetime) -> bool:
         """Return whether a channel has just had a post."""
-        return now < self.free_at.get(channel, now) < now + _LONGEST
+        return self._free_at(channel, now) > now
 
     def busy_channels(self, now: datetime) -> list[str]:
         """Return the channels that have just had a post, and forget the others."""
-        self.free_at = {subject: at for subject, at in self.free_at.items() if now < at < now + _LONGEST}
+        self.free_at = {name: times for name, times in self.free_at.items() if self._free_at(name, now) > now}
         return [subject for subject in self.free_at if subject not in _RATES]
 
     def next_seconds(self, now: datetime) -> float | None:
         """Return in how many seconds the next channel or method is free again; None if all are."""
-        waits = [at - now for subject, at in self.free_at.items() if subject not in _RATES and at > now]
+        waits = [self._free_at(each, now) - now for each in self.busy_channels(now)]
         waits += [wait for method in Method if (wait := self._wait(method, now))]
         return min(waits).total_seconds() if waits else None
 
+    def _free_at(self, subject: str, now: datetime) -> datetime:
+        """Return when a subject is free. A time too far ahead was read from a clock that was set back since."""
+        at, longest = self.free_at.get(subject, (now, timedelta(0)))
+        return at if now < at <= now + longest else now
+
     def _wait(self, method: Method, now: datetime) -> timedelta | None:
         """Return how long a method has to wait; None if it may be called now."""
-        wait = self.free_at.get(method, now) - self._burst(method) - now
-        return wait if timedelta(0) < wait < _LONGEST else None
+        wait = self._free_at(method, now) - self._burst(method) - now
+        return wait if wait > timedelta(0) else None
 
     def _interval(self, method: Method) -> timedelta:
         return timedelta(seconds=self.minute_seconds / _RATES[method][1])

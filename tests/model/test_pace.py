@@ -60,7 +60,7 @@ def test_who_calls_whenever_there_is_room_calls_at_the_whole_pace(method: Method
 
 def test_a_held_method_takes_one_call_at_the_time_and_no_burst_after_it() -> None:
     paces = Paces()
-    paces.hold(Method.POST, NOW + 30 * SECOND)
+    paces.hold(Method.POST, 30, NOW)
     assert not take(paces, Method.POST, 29.9)
     assert take(paces, Method.POST, 30)
     assert not take(paces, Method.POST, 30)
@@ -78,16 +78,17 @@ def test_a_channel_takes_one_post_a_second_and_other_channels_go_on() -> None:
 
 def test_a_delivery_that_waits_for_one_method_counts_for_none() -> None:
     paces, file = Paces(), DeliveryKind.FILE
-    paces.hold(Method.END_UPLOAD, NOW + 30 * SECOND)
+    paces.hold(Method.END_UPLOAD, 30, NOW)
     assert not paces.take(file, CHANNEL, CALLS[file], NOW)
     assert not paces.is_busy(CHANNEL, NOW)
 
 
-def test_a_pace_of_a_clock_that_was_ahead_holds_nothing() -> None:
+@pytest.mark.parametrize("minutes", [1, 5, 120])
+def test_a_pace_of_a_clock_that_was_ahead_holds_nothing(minutes: int) -> None:
     paces, post = Paces(), DeliveryKind.POST
-    ahead = NOW + timedelta(hours=2)
+    ahead = NOW + timedelta(minutes=minutes)
     assert paces.take(post, CHANNEL, CALLS[post], ahead)
-    paces.hold(Method.EDIT, ahead + 30 * SECOND)
+    paces.hold(Method.EDIT, 30, ahead)
     assert paces.take(post, CHANNEL, CALLS[post], NOW)
     assert take(paces, Method.EDIT, 0)
 
