@@ -160,7 +160,7 @@ async def running_bot(
         )
         context = _context(
             *(settings, store, clients, timeouts or Timeouts(), clock, metrics),
-            wake=workers.wake,
+            wake=workers.wake if roles.workers else lambda: None,
             wake_after=workers.wake_after,
         )
         # What is stored is carried out later; a command that Slack cannot bring is lost.

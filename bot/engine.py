@@ -225,9 +225,8 @@ class Workers:
         ``find_due`` reads all queues; None in a process whose workers have none.
         """
         self._workers = {worker.name: worker for worker in workers}
-        if find_due is not None:
-            self._find_due = find_due
-            self._workers[LOOK] = Worker(LOOK, self._look, _ignore, every_seconds=self._look_seconds)
+        self._find_due = find_due
+        self._workers[LOOK] = Worker(LOOK, self._look, _ignore, every_seconds=self._look_seconds)
         for worker in self._workers.values():
             self.scheduler.add_job(
                 self._run,
@@ -344,6 +343,8 @@ class Workers:
         # APScheduler's intervals follow the wall clock, which may be set; this timer does not.
         self.wake_after(1.2 * self._look_seconds)
         self._follow_clock()
+        if self._find_due is None:
+            return ()
         due = await self._find_due()
         for worker in self._workers.values():
             if worker.queue in due.queues:

@@ -354,17 +354,22 @@ async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() ->
     assert looks.empty()
 
 
+@pytest.mark.parametrize("due", [always(NOTHING), None], ids=["with queues", "without queues"])
 @pytest.mark.parametrize("hours", [-1, 2])
-async def test_workers_with_long_intervals_run_at_once_when_the_clock_is_set(hours: int) -> None:
+async def test_workers_with_long_intervals_run_at_once_when_the_clock_is_set(
+    hours: int, due: Callable[[], Awaitable[Due]] | None
+) -> None:
     run, clock = Run(), SetClock()
     workers = Workers(look_seconds=0.02, machine_clock=clock)
-    async with started(workers, alone("r", run, every_seconds=3600)):
+    workers.start([alone("r", run, every_seconds=3600)], due)
+    async with asyncio.timeout(HANG_SECONDS):
         await run.get()
         await asyncio.sleep(0.1)
         while not run.empty():
             run.get_nowait()
         clock.ahead = timedelta(hours=hours)
         await run.get()
+    await workers.stop(1)
 
 
 async def test_regular_looks_go_on_however_far_away_the_next_row_is() -> None:

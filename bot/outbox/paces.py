@@ -56,7 +56,7 @@ class Paces:
         return True
 
     def hold(self, subject: Method | ChannelId, seconds: float, now: datetime) -> None:
-        """Call this method, or post in this channel, not before so many seconds, because Slack asked for it."""
+        """Do not call this method, or post in this channel, for so many seconds: Slack asked for it."""
         ahead = self._burst(subject) if isinstance(subject, Method) else timedelta(0)
         until = max(now + timedelta(seconds=seconds) + ahead, self._free_at(subject, now))
         self.free_at[subject] = until, until - now
@@ -77,7 +77,7 @@ class Paces:
         return min(waits).total_seconds() if waits else None
 
     def _free_at(self, subject: str, now: datetime) -> datetime:
-        """Return when a subject is free. A time too far ahead was read from a clock that was set back since."""
+        """Return when a subject is free. A time too far ahead was read from a clock that was ahead."""
         at, longest = self.free_at.get(subject, (now, timedelta(0)))
         return at if now < at <= now + longest else now
 
