@@ -13,7 +13,7 @@ from bot.ports import Origin, time_of, ts_at
 from bot.store.job_tables import conversations, jobs
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, claiming
 from bot.store.queues import QueueTable
-from bot.store.schema import Repository, UtcDateTime, insert_unless_there
+from bot.store.schema import Repository, UtcDateTime, insert_unless_there, is_set
 
 MISSED_FOR = timedelta(days=1)
 """Older messages are not taken, and jobs that ended earlier are not read again."""
@@ -117,13 +117,17 @@ class Conversations(Repository):
 
     def _threads(self, now: datetime) -> tuple[Sequence[tuple[ChannelId, MessageTs]], int]:
         """Return the newest threads to be read, and how many more there are. Each has a row afterwards."""
-        recent = or_(jobs.c.ended_at.is_(None), jobs.c.ended_at > now - MISSED_FOR)
-        which = and_(jobs.c.root_ts.is_not(None), recent)
         thread = func.coalesce(jobs.c.thread_ts, jobs.c.root_ts).label("thread")
-        newest = select(jobs.c.channel, thread).where(which).order_by(jobs.c.number.desc())
+        begun = select(jobs.c.number, jobs.c.channel, thread).where(
+            jobs.c.root_ts.is_not(None), is_set(jobs.c.requester)
+        )
+        # Not joined with OR, for which SQLite would read all jobs.
+        running = begun.where(jobs.c.ended_at.is_(None))
+        which = running.union_all(begun.where(jobs.c.ended_at > now - MISSED_FOR)).subquery()
+        newest = select(which.c.channel, which.c.thread).order_by(which.c.number.desc())
         rows = self.connection.execute(newest.limit(MOST_READ)).all()
         found = list(dict.fromkeys((row.channel, row.thread) for row in rows))
-        count = int(self.connection.execute(select(func.count()).select_from(jobs).where(which)).scalar_one())
+        count = int(self.connection.execute(select(func.count()).select_from(which)).scalar_one())
         new = [{"channel": channel, "thread": root, "newest_ts": root} for channel, root in sorted(found)]
         if new:
             insert_unless_there(self.connection, conversations, *new)
@@ -132,8 +136,9 @@ class Conversations(Repository):
     def _add_direct_channels(self, now: datetime) -> None:
         """Add rows for direct messages that jobs were asked for in before received messages were written."""
         newest = func.max(jobs.c.number).desc()
-        channels = select(jobs.c.channel).where(jobs.c.channel.like("D%")).group_by(jobs.c.channel)
-        found = self.connection.execute(channels.order_by(newest).limit(MOST_READ)).scalars().all()
+        direct = jobs.c.channel.between("D", "E")
+        channels = select(jobs.c.channel).where(direct).group_by(jobs.c.channel).order_by(newest)
+        found = self.connection.execute(channels.limit(MOST_READ)).scalars().all()
         ts = ts_at(now - MISSED_FOR)
         new = [{"channel": channel, "thread": _TIMELINE, "newest_ts": ts} for channel in sorted(found)]
         if new:

@@ -27,6 +27,7 @@ from bot.store.schema import (
     if_set,
     lease,
     metadata,
+    partial_index,
 )
 
 jobs = Table(
@@ -84,7 +85,14 @@ jobs = Table(
     if_set("ix_jobs_in_thread", "channel", "thread_ts"),
     if_set("ix_jobs_service_id", "service_id"),
     if_set("ix_jobs_poll_at", "poll_at"),
-    if_set("ix_jobs_remind_at", "remind_at"),
+    if_set("ix_jobs_remind_at", "state", "remind_at"),
+    if_set("ix_jobs_trouble", "trouble"),
+    Index("ix_jobs_channel", "channel", "number"),
+    Index("ix_jobs_requester", "requester", "number"),
+    Index("ix_jobs_asked_at", "project", "asked_at"),
+    partial_index("review IS NULL", "ix_jobs_state", "state", "channel"),
+    # Forgotten jobs, which become the most by far, need no entry.
+    partial_index("requester <> ''", "ix_jobs_ended_at", "ended_at"),
 )
 
 prompts = Table(
@@ -210,4 +218,5 @@ audit = Table(
     Column("end", Id(20)),
     # Most jobs have one row, so this finds the row of a prompt, too.
     Index("ix_audit_job", "job"),
+    partial_index("\"user\" <> ''", "ix_audit_at", "at"),
 )

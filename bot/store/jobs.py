@@ -13,7 +13,7 @@ from sqlalchemy import (
     String,
     and_,
     bindparam,
-    exists,
+    false,
     func,
     literal,
     not_,
@@ -32,30 +32,42 @@ from bot.ports import ThreadRef
 from bot.store.audit import write_job_end
 from bot.store.channels import channels
 from bot.store.job_tables import SEEN, back_offs, jobs, prompts, pull_requests
-from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, is_ahead
+from bot.store.leases import FREE, LIMIT, Claimer, Rows, claim, claiming, is_ahead, one_of, readable
 from bot.store.queues import QueueTable
 from bot.store.schema import changed, reader
 
 POLLS = QueueTable("polls", jobs, None, jobs.c.poll_at)
+_OLDEST = jobs.c.number + 0
+"""The order of the numbers, for which a planner sorts the rows that match."""
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
-_OPEN = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
-_OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c.root_ts.is_not(None))
+# An open job has no review; with this condition the index of jobs without one is used.
+_IS_OPEN = and_(
+    jobs.c.state.in_((JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)), jobs.c.review.is_(None)
+)
+_OPEN_FACE = and_(_IS_OPEN, jobs.c.state != JobState.UNCONFIRMED, jobs.c.root_ts.is_not(None))
+# Each value by itself, as SQLite would read all jobs for any value.
+_HAS_TROUBLE = one_of(jobs.c.trouble, QueueWhy)
 
 _ADD = jobs.insert().returning(jobs.c.number)
 
-_BY_MENTION = exists().where(channels.c.id == jobs.c.channel, channels.c.by_mention)
+# No EXISTS, which PostgreSQL may turn into a table of all prompts and jobs, made for each statement.
+_BY_MENTION = select(channels.c.by_mention).where(channels.c.id == jobs.c.channel).scalar_subquery()
 _first = jobs.alias("first")
 _BEGINNING = literal("message:", String) + jobs.c.channel + ":" + jobs.c.thread_ts
 """The key of the message that begins the thread in which a job's first message is a reply."""
 _AMONG_PEOPLE = and_(
     jobs.c.thread_ts.is_not(None),
     ~jobs.c.channel.startswith("D"),
-    ~exists().where(prompts.c.key == _BEGINNING).correlate(jobs),
-    ~exists().where(_first.c.channel == jobs.c.channel, _first.c.root_ts == jobs.c.thread_ts).correlate(jobs),
+    select(prompts.c.id).where(prompts.c.key == _BEGINNING).correlate(jobs).scalar_subquery().is_(None),
+    select(_first.c.number)
+    .where(_first.c.channel == jobs.c.channel, _first.c.root_ts == jobs.c.thread_ts)
+    .correlate(jobs)
+    .scalar_subquery()
+    .is_(None),
 )
 """The thread begins with a message that is neither a job's own nor one that asked for a job."""
 _MORE = (
-    _BY_MENTION.correlate(jobs).label("by_mention"),
+    func.coalesce(_BY_MENTION.correlate(jobs), false()).label("by_mention"),
     _AMONG_PEOPLE.label("among_people"),
     select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery().label("seen"),
 )
@@ -72,7 +84,12 @@ _CLAIM_DUE = claiming(
     .order_by(jobs.c.poll_at, jobs.c.number)
     .limit(LIMIT),
     still=POLLS.waits,
-    more=_MORE,
+)
+# Not in RETURNING, where SQLite takes the columns of a job for those of the sub-select's own table.
+_CLAIMED = (
+    select(jobs, *_MORE)
+    .where(jobs.c.number.in_(bindparam("claimed", expanding=True)))
+    .order_by(jobs.c.number)
 )
 
 
@@ -95,7 +112,7 @@ def _listed(
     wanted = [jobs.c.requester != ""]
     wanted += [] if channel is None else [jobs.c.channel == channel]
     wanted += [jobs.c.requester == user] if mine else []
-    shown = {Listed.OPEN: jobs.c.state.in_(_OPEN), Listed.REVIEW: _AWAITS_REVIEW, None: true()}[only]
+    shown = {Listed.OPEN: _IS_OPEN, Listed.REVIEW: _AWAITS_REVIEW, None: true()}[only]
     return and_(shown, *wanted)
 
 
@@ -182,7 +199,7 @@ class Jobs(Rows[TrackedJob]):
         only ``mine`` may ask for.
         """
         wanted = _listed(channel, user, mine=mine, only=only)
-        return self._many(wanted, limit, skipped, oldest=only is Listed.REVIEW)
+        return self._many(wanted, limit, skipped, by=_OLDEST if only is Listed.REVIEW else None)
 
     def channels_to_review(self, limit: int) -> Sequence[ChannelId]:
         """Return the channels with jobs that wait for review, those first that have the oldest job."""
@@ -196,7 +213,7 @@ class Jobs(Rows[TrackedJob]):
         """Return the oldest jobs to review in these channels, and wherever the user sent one a prompt."""
         theirs = jobs.c.number.in_(select(prompts.c.job).where(prompts.c.asked_by == user))
         seen = or_(jobs.c.channel.in_(channels), jobs.c.requester == user, theirs)
-        return self._many(and_(_AWAITS_REVIEW, jobs.c.requester != "", seen), limit, skipped, oldest=True)
+        return self._many(and_(_AWAITS_REVIEW, jobs.c.requester != "", seen), limit, skipped, by=_OLDEST)
 
     def awaiting_review_of(self, channel: ChannelId | None, user: UserId, *, mine: bool) -> int:
         """Return how many of the jobs that ``in_channel`` lists wait for review."""
@@ -231,7 +248,10 @@ class Jobs(Rows[TrackedJob]):
         Skips the projects in ``besides`` and those with a back-off (the service failed, or refused the key
         for more than writing).
         """
-        return self._claim(_CLAIM_DUE, claimer, limit=limit, besides=list(besides))
+        rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit, besides=list(besides))
+        claimed = {"claimed": [row["number"] for row in rows]}
+        ordered = self.connection.execute(_CLAIMED, claimed).mappings()
+        return readable(jobs, ordered, self.read)
 
     def asked_between(
         self, project: ProjectId, since: datetime, until: datetime, limit: int
@@ -254,7 +274,8 @@ class Jobs(Rows[TrackedJob]):
 
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return jobs of whose pull request it is time to remind their threads."""
-        return self._many(and_(jobs.c.remind_at <= now, jobs.c.requester != "", _AWAITS_REVIEW), limit)
+        due = and_(jobs.c.remind_at <= now, jobs.c.requester != "", _AWAITS_REVIEW)
+        return self._many(due, limit, by=jobs.c.remind_at)
 
     def awaiting_review(
         self, project: ProjectId, channel: ChannelId, limit: int
@@ -264,15 +285,15 @@ class Jobs(Rows[TrackedJob]):
             jobs.c.channel == channel, jobs.c.project == project, jobs.c.requester != "", _AWAITS_REVIEW
         )
         count = self.connection.execute(select(func.count()).select_from(jobs).where(here)).scalar_one()
-        return self._many(here, limit, oldest=True), int(count)
+        return self._many(here, limit, by=_OLDEST), int(count)
 
     def has_trouble(self) -> bool:
         """Return whether the face of any job shows trouble with the docs service."""
-        return self._has(jobs.c.trouble.is_not(None))
+        return self._has(_HAS_TROUBLE)
 
     def with_trouble(self, besides: Collection[ProjectId], limit: int) -> Sequence[TrackedJob]:
         """Lock and return the jobs whose faces show trouble, without those of these projects."""
-        return self._lock_oldest(and_(jobs.c.trouble.is_not(None), jobs.c.project.not_in(besides)), limit)
+        return self._lock_oldest(and_(_HAS_TROUBLE, jobs.c.project.not_in(besides)), limit)
 
     def _with_number(self, statement: Select[object], number: JobNumber) -> TrackedJob | None:
         if not can_be_id(number):

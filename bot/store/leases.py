@@ -158,12 +158,11 @@ def claiming(
     candidates: Select[int],
     still: ColumnElement[bool],
     values: Mapping[str, object] | None = None,
-    more: Sequence[ColumnElement[bool]] = (),
 ) -> ClaimStatement:
     """Return the statement for ``claim``. It is built once, because building takes longer than running it.
 
     ``candidates`` selects the primary key, ordered and limited. ``still`` repeats the condition for the row
-    itself and must not depend on other rows. ``values`` are further columns to set. ``more``: see ``Rows``.
+    itself and must not depend on other rows. ``values`` are further columns to set.
     """
     key = next(iter(table.primary_key.columns))
     identity = table.c.get("id", key)
@@ -177,7 +176,7 @@ def claiming(
         .where(key.in_(select(chosen.c[key.name])))
         .where(and_(still, unclaimed(table)))
         .values(claimed_by=_OWNER, claimed_until=_UNTIL, **(values or {}))
-        .returning(*table.c, *more)
+        .returning(*table.c)
     )
 
 
@@ -226,17 +225,6 @@ def _this_held(table: AnyTable) -> ColumnElement[bool]:
     return and_(next(iter(table.primary_key.columns)) == _KEY, held(table))
 
 
-def release(connection: Connection, table: AnyTable, owner: str) -> None:
-    """Free the leases of this owner, except on rows in state *sending*.
-
-    Those may have been carried out already; the next claimer recognises them by their expired lease.
-    """
-    releasing = table.update().where(table.c.claimed_by == owner)
-    if "state" in table.c:
-        releasing = releasing.where(table.c.state != "sending")
-    connection.execute(releasing.values(FREE))
-
-
 class Rows(Repository, Generic[Item]):
     """Statements about one table whose rows are read into records, within one transaction.
 
@@ -262,11 +250,19 @@ class Rows(Repository, Generic[Item]):
         return self.read(row) if row else None
 
     def _many(
-        self, condition: ColumnElement[bool], limit: int, skipped: int = 0, *, oldest: bool = False
+        self,
+        condition: ColumnElement[bool],
+        limit: int,
+        skipped: int = 0,
+        *,
+        by: ColumnElement[object] | None = None,
     ) -> list[Item]:
-        """Return the newest (or ``oldest``) rows that match, without those that cannot be read."""
+        """Return the rows that match and can be read, in the order of ``by``; by default the newest first.
+
+        Few of many rows are found sooner in another order, as planners walk all rows for that of the key.
+        """
         wanted = select(self.table, *self.more).where(condition)
-        ordered = wanted.order_by(self._key if oldest else self._key.desc()).limit(limit).offset(skipped)
+        ordered = wanted.order_by(self._key.desc() if by is None else by).limit(limit).offset(skipped)
         return readable(self.table, self.connection.execute(ordered).mappings(), self.read)
 
     def _lock_oldest(self, condition: ColumnElement[bool], limit: int) -> list[Item]:

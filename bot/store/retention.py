@@ -16,7 +16,7 @@ from datetime import datetime
 from sqlalchemy import Column, ColumnElement, String, and_, func, or_, select
 
 from bot.ids import UserId
-from bot.store.schema import AnyTable, Owner, People, Person, Repository, forgotten, nothing
+from bot.store.schema import AnyTable, Owner, People, Person, Repository, forgotten, is_set, nothing
 
 RowCounts = Counter[str]
 """How many rows of each kind were forgotten, or are under way."""
@@ -74,7 +74,10 @@ class RetentionRule:
         if is_old_enough is None:
             owner = self.owner
             names = forgotten(self.table) if owner is None or owner.nullable else [owner.key]
-            is_old_enough = or_(*(self.table.c[name] != nothing(self.table.c[name]) for name in names))
+            columns = [self.table.c[name] for name in names]
+            is_old_enough = or_(
+                *(is_set(each) if nothing(each) == "" else each != nothing(each) for each in columns)
+            )
         return (
             and_(is_old_enough, self.ended_at < before, self.is_finished)
             if self.ended_at is not None

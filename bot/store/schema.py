@@ -29,6 +29,7 @@ from sqlalchemy import (
     Update,
     delete,
     insert,
+    literal_column,
     update,
 )
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
@@ -266,12 +267,22 @@ def lease() -> tuple[Column[str | None], Column[datetime | None]]:
 
 
 def if_set(name: str, *columns: str) -> Index:
-    """Return an index without the rows in which its last column is not set, which need no entry.
+    """Return an index of the rows in which its last column is set."""
+    return partial_index(f"{columns[-1]} IS NOT NULL", name, *columns)
 
-    Its ``info`` says so: for an option of PostgreSQL's, SQLAlchemy would import the whole dialect, 2.5 MB.
-    ``migrate`` adds the option.
+
+def partial_index(condition: str, name: str, *columns: str) -> Index:
+    """Return an index of the rows that meet a condition, which a query has to contain literally.
+
+    The condition is kept in ``info``: for an option of PostgreSQL's, SQLAlchemy would import the whole
+    dialect, 2.5 MB. ``migrate`` adds the option.
     """
-    return Index(name, *columns, info={"where": f"{columns[-1]} IS NOT NULL"})
+    return Index(name, *columns, info={"where": condition})
+
+
+def is_set(column: ColumnElement[object]) -> ColumnElement[bool]:
+    """Return the condition that a text is not empty, written literally for the index of such rows."""
+    return column != literal_column("''")
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import TypeVar
 
 import structlog
+from sqlalchemy import and_
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import (
     DBAPIError,
@@ -23,9 +24,9 @@ from sqlalchemy.exc import (
 
 from bot.store.database import CONNECTIONS, Database, Pool
 from bot.store.heartbeats import Heartbeats
-from bot.store.leases import release
-from bot.store.queues import Due, find_due
-from bot.store.schema import Transaction, metadata
+from bot.store.leases import FREE
+from bot.store.queues import QUEUE_TABLES, Due, find_due
+from bot.store.schema import Transaction
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
@@ -145,7 +146,14 @@ class Store:
 
 
 def _release_all(connection: Connection, owner: str) -> None:
-    for table in metadata.tables.values():
-        if "claimed_by" in table.c and not table.info.get("is_long"):
-            release(connection, table, owner)
+    """Free this owner's leases, but for those on rows in state *sending*.
+
+    Those may have been carried out already; the next claimer recognises them by their expired lease.
+    """
+    for queue in QUEUE_TABLES:
+        is_leased = "claimed_by" in queue.table.c and not queue.table.info.get("is_long")
+        if is_leased and queue.due is not None:
+            # Only rows that are in the queue, since the others are many.
+            mine = and_(queue.table.c.claimed_by == owner, queue.here, queue.due.is_not(None))
+            connection.execute(queue.table.update().where(mine).values(FREE))
     Heartbeats(Transaction(connection)).end(owner)

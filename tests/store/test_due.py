@@ -38,17 +38,13 @@ async def _due(store: Store, after: timedelta = timedelta(0)) -> frozenset[str]:
     return (await _find(store, datetime.now(UTC) + after)).queues
 
 
-async def test_every_queue_with_a_row_that_is_due_is_found(store: Store, database: Database) -> None:
+async def test_each_queue_is_due_from_the_time_of_a_row(store: Store, database: Database) -> None:
     await _stock(database)
+    assert await _due(store, -MINUTE) == frozenset()
     assert await _due(store) == STOCKED
     await execute(store, update(s.prompts).values(state=PromptState.NEW))
     await store.write(lambda tx: Subscriptions(tx).put(origin(), project=PROJECT, now=NOW, **WEEKLY))
     assert await _due(store) == STOCKED - {"prompts"} | {"requests", "digests"}
-
-
-async def test_nothing_is_due_before_its_time(store: Store, database: Database) -> None:
-    await _stock(database)
-    assert await _due(store, -MINUTE) == frozenset()
 
 
 async def test_what_somebody_holds_is_not_due_until_the_lease_runs_out(

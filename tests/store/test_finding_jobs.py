@@ -12,7 +12,7 @@ from bot.model.prompts import JobRequest
 from bot.ports import ThreadRef
 from bot.store import Store, Transaction
 from bot.store.jobs import Jobs
-from tests.builders import ANA, CHANNEL, NOW, PROJECT, set_job
+from tests.builders import ANA, CHANNEL, NOW, PROJECT, claimer, set_job
 
 MANY = 1_000
 
@@ -40,3 +40,15 @@ async def test_a_threads_job_is_found_without_reading_the_channels_other_jobs(
     await store.write(ask)
     assert await store.read(steps) < MANY
     await store.close()
+
+
+async def test_a_claimed_job_is_read_as_by_its_number(store: Store) -> None:
+    def ask(tx: Transaction) -> None:
+        for thread in (None, MessageTs("1.1"), MessageTs("9.9")):
+            number = Jobs(tx).add(JobRequest(ANA, CHANNEL, "A page", PROJECT, thread=thread), NOW)
+            set_job(tx, number, root_ts=MessageTs(f"{number}.1"), poll_at=NOW)
+
+    await store.write(ask)
+    claimed = await store.write(lambda tx: Jobs(tx).claim_due(claimer(), 10))
+    assert [job.among_people for job in claimed] == [False, False, True]
+    assert claimed == await store.read(lambda tx: [Jobs(tx).known(job.number) for job in claimed])

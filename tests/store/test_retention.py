@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event, insert, select, update
+from sqlalchemy import insert, select, update
 
 from bot.access.store import members
 from bot.ids import ChannelId, JobNumber, Message
@@ -215,17 +215,3 @@ async def test_what_was_erased_stands_in_no_file_of_the_running_bot(tmp_path: Pa
     left = copies_in(tmp_path)
     await store.close()
     assert left == {"bot.db": 0, "bot.db-wal": 0, "bot.db-shm": 0}
-
-
-async def test_old_deliveries_are_found_without_reading_all_of_them(tmp_path: Path) -> None:
-    store = Store.open(f"sqlite:///{tmp_path / 'bot.db'}")
-    await migrate(store.database)
-    ran: list[tuple[str, Any]] = []
-    event.listen(store.database._writer, "before_cursor_execute", lambda *about: ran.append(about[2:4]))
-    await forget_old(store)
-    [(found, values)] = [each for each in ran if "FROM deliveries \n" in each[0][:60]]
-    plan = await store.read(
-        lambda tx: tx.connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {found}", values).all()
-    )
-    await store.close()
-    assert "USING INDEX ix_deliveries_settled_at" in str(plan[0])

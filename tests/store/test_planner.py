@@ -1,0 +1,134 @@
+"""No statement of a conversation reads all jobs, prompts or deliveries, however many of them ended."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any, cast
+
+import psycopg
+import pytest
+from sqlalchemy import Connection, Engine, event
+
+from bot.store.database import Database
+from bot.store.schema import metadata
+from sandbox.workspace.state import BOT_USER
+from tests.services import LINK
+from tests.store.finished import add_finished
+from tests.talk import START, Talk
+
+MENTION = f"<@{BOT_USER}>"
+MANY = 100_000
+LARGE = {"jobs", "prompts", "deliveries", "pull_requests", "audit"}
+"""The tables that have a row for each job, or more."""
+SMALL_INDEXES = {each.name for table in metadata.tables.values() for each in table.indexes if each.info}
+"""The indexes of some rows only."""
+Statements = dict[str, Any]
+
+
+@contextmanager
+def statements_heard() -> Iterator[Statements]:
+    """Collect each statement with its first parameters, but for INSERT, until the block ends."""
+    heard: Statements = {}
+
+    def hear(_connection: Connection, _cursor: Any, statement: str, values: Any, *_more: Any) -> None:
+        if statement.startswith(("SELECT", "WITH", "UPDATE", "DELETE")) and "pg_catalog" not in statement:
+            heard.setdefault(statement, values)
+
+    event.listen(Engine, "before_cursor_execute", hear)
+    yield heard
+    event.remove(Engine, "before_cursor_execute", hear)
+
+
+async def talk_of_all_sorts(talk: Talk, url: str) -> None:
+    """Use all that the bot can, in the seventh channel by the seventh of the people whose jobs ended."""
+    talk.opens_channel("7")
+    person = talk.newcomer("7")
+    talk.room("7").members.append(person.id)
+    await talk.process.starts(
+        database_url=url.replace("postgresql+psycopg", "postgres"), github_token="token"
+    )
+    lists = (
+        "jobs",
+        "jobs open",
+        "jobs mine",
+        "jobs mine open",
+        "jobs review",
+        "jobs mine review",
+        "status 77",
+    )
+    for words in (*lists, "help", "usage", "reviewers"):
+        await person.types(f"/docs-agent {words}", "7")
+    for again in range(2):
+        await person.asks("Add a page about frogs", "7")
+        await talk.time.passes()
+        await person.replies("Also mention toads", channel="7")
+        await person.types("/docs-followup", "7")
+        await talk.time.passes(minutes=again)
+    mention = await person.says(f"{MENTION} add a page about newts", "7")
+    await talk.time.passes()
+    await person.edits(mention, f"{MENTION} add a page about newts and efts")
+    await talk.ends(pr_link=LINK)
+    await talk.time.passes(minutes=5)
+    await person.presses("Next")
+    for words in ("digest now", "last week", "subscribe monday 09:00"):
+        await person.types(f"/docs-visitors {words}", "7")
+    talk.service.says("get", 500, times=3)
+    await person.asks("Add a page about salamanders", "7")
+    await talk.time.passes(minutes=2)
+    talk.time.is_set(days=6, hours=23)
+    await talk.time.passes(minutes=90)
+    await talk.metrics()
+    talk.github.merge(talk.time.at)
+    await talk.time.passes(minutes=30)
+    await talk.process.stops()
+    talk.everything()
+
+
+def read_by_sqlite(connection: Connection, statement: str, values: Any) -> set[str]:
+    """Return the tables, or the indexes of all rows, that a statement reads whole."""
+    names = dict(re.findall(r"(?:FROM|JOIN|,) (\w+) AS (\w+)", statement))
+    tables = {alias: table for table, alias in names.items()}
+    plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
+    found = [re.match(r"SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?", row[3]) for row in plan]
+    scans = [(tables.get(each[1], each[1]), each[2]) for each in found if each]
+    return {table for table, index in scans if table in LARGE and index not in SMALL_INDEXES}
+
+
+def read_by_postgresql(connection: Connection, statement: str, values: Any) -> set[str]:
+    """Return the tables that a statement reads whole, or by an index of all rows without a condition."""
+    driver = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
+    # The values in the statement, as the server plans for them when it is first prepared.
+    with psycopg.ClientCursor(driver) as cursor:
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}", values)
+        [[[whole]]] = cursor.fetchall()
+    nodes, scans = [whole["Plan"]], set[str]()
+    while nodes:
+        node = nodes.pop()
+        nodes += node.get("Plans", ())
+        by_index = "Index Cond" in node or node.get("Index Name") in SMALL_INDEXES
+        if node["Node Type"] == "Seq Scan" or (node["Node Type"].startswith("Index") and not by_index):
+            scans.add(node["Relation Name"])
+    return scans & LARGE
+
+
+@pytest.mark.slow
+async def test_nothing_that_runs_often_reads_all_rows(
+    database: Database, database_url: str, talk: Talk
+) -> None:
+    await database.write(lambda connection: add_finished(connection, MANY, START + timedelta(days=1)))
+    with statements_heard() as heard:
+        await talk_of_all_sorts(talk, database_url)
+    if database.is_postgresql:
+        with psycopg.connect(database_url.replace("+psycopg", "", 1), autocommit=True) as connection:
+            connection.execute("ANALYZE")
+    read = read_by_postgresql if database.is_postgresql else read_by_sqlite
+
+    def whole(connection: Connection) -> dict[str, set[str]]:
+        found = {statement: read(connection, statement, values) for statement, values in heard.items()}
+        return {" ".join(statement.split()): tables for statement, tables in found.items() if tables}
+
+    assert len(heard) > 150
+    assert await database.read(whole) == {}
