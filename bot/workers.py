@@ -7,13 +7,17 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
+import structlog
+
 from bot.commands.catalogue import take_message
 from bot.context import WorkerContext
 from bot.engine import Worker, alone
 from bot.outbox.deliver import claim_deliveries, deliver
 from bot.store.database import ServerClock
 from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
+from bot.store.job_retention import JOBS
 from bot.store.queues import QUEUE_TABLES
+from bot.store.retention import forget_before
 from bot.work.jobs.decisions import remind
 from bot.work.jobs.missed import catch_up, claim_unread, forget_conversations
 from bot.work.jobs.poll import claim_polls, poll
@@ -22,11 +26,11 @@ from bot.work.jobs.previews import claim_previews, make_preview
 from bot.work.jobs.pull_requests import claim_pull_requests, look_at
 from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
-from bot.work.retention import forget_old
 from bot.work.visitors.fetch import AT_ONCE, claim_snapshots, fetch_snapshot, sweep_snapshots
 from bot.work.visitors.question import answer_question, claim_questions
 from bot.work.visitors.subscriptions import plan_digests
 
+log = structlog.get_logger(__name__)
 _PLAN_SECONDS = 60.0
 _SWEEP_SECONDS = 3_600.0
 Claim = Callable[[WorkerContext, int, Collection[str]], Awaitable[Sequence[Any]]]
@@ -104,3 +108,13 @@ async def beat(context: WorkerContext) -> None:
     await context.store.write(lambda tx: Heartbeats(tx).beat(context.owner, context.clock()))
     if isinstance(context.clock, ServerClock):
         await context.clock.read()
+
+
+async def forget_old(context: WorkerContext) -> int:
+    """Forget some of the rows that are older than the settings allow, and return how many."""
+    if context.keep is None:
+        return 0
+    forgotten = await forget_before(context.store, context.clock() - context.keep)
+    if forgotten:
+        log.info("forgotten", jobs=forgotten[JOBS.name], rows=forgotten.total())
+    return forgotten.total()

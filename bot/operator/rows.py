@@ -24,10 +24,9 @@ from bot.store.audit import Audit
 from bot.store.backup import back_up, restore
 from bot.store.job_retention import forget_job
 from bot.store.jobs import Jobs
-from bot.store.retention import RowCounts
+from bot.store.retention import RowCounts, forget_person
 from bot.store.sqlite_files import UnusableDatabase, sqlite_file
 from bot.store.waits import Waits
-from bot.work.retention import forget_person
 
 _LENGTH = 300
 _MOST_ACTS = 100

@@ -17,13 +17,16 @@ from sqlalchemy import Column, ColumnElement, String, and_, func, or_, select
 
 from bot.ids import UserId
 from bot.store.schema import AnyTable, Owner, People, Person, Repository, forgotten, is_set, nothing
+from bot.store.store import Store
 
+_AT_ONCE = 50
+"""Rows of each table in one transaction, so that no request waits for long."""
 RowCounts = Counter[str]
 """How many rows of each kind were forgotten, or are under way."""
 NAMES = "names in others' jobs"
 """Mentions of a person in others' jobs: who follows one, reviewed it, or gave it up."""
 RULES: list[RetentionRule] = []
-"""The declared rules, in the order in which rows are forgotten and counted."""
+"""The declared rules."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,4 +180,19 @@ def _owned() -> list[tuple[RetentionRule, Column[object]]]:
 
 
 def _by_age() -> list[RetentionRule]:
-    return [rule for rule in RULES if rule.ended_at is not None]
+    # Rows are deleted last, because the condition may be that rows of another table are forgotten.
+    old = (rule for rule in RULES if rule.ended_at is not None)
+    return sorted(old, key=lambda rule: rule.delete_when is not None)
+
+
+async def forget_before(store: Store, before: datetime) -> RowCounts:
+    """Forget some of the rows that ended before ``before``, and return how many."""
+    return await store.forget(lambda tx: Retention(tx).forget_before(before, _AT_ONCE))
+
+
+async def forget_person(store: Store, user: UserId) -> tuple[RowCounts, RowCounts]:
+    """Forget one person and their texts. Return the rows forgotten, and the rows under way, which stay."""
+    forgotten = RowCounts()
+    while more := await store.forget(lambda tx: Retention(tx).forget_person(user, _AT_ONCE)):
+        forgotten += more
+    return forgotten, await store.read(lambda tx: Retention(tx).under_way(user))

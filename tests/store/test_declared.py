@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 from sqlalchemy import BigInteger, Boolean, Date, Integer
 
 from bot.store import Store
@@ -36,6 +39,15 @@ def test_what_is_leased_or_due_waits_in_a_line() -> None:
     leased = {table for table in TABLES if "claimed_by" in table.c}
     due = {each.table for each in COLUMNS if isinstance(each.type, Due)}
     assert leased | due == {line.table for line in QUEUE_TABLES} | {limits, back_offs}
+    # A process that imports app has all of them.
+    listing = (
+        "import bot.app; from bot.store import queues, retention, schema\n"
+        "print(sorted(schema.metadata.tables), sorted({each.queue for each in queues.QUEUE_TABLES}), "
+        "sorted(each.name for each in retention.RULES))"
+    )
+    ran = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
+    queues, rules = sorted({each.queue for each in QUEUE_TABLES}), sorted(each.name for each in RULES)
+    assert ran.stdout == f"{sorted(metadata.tables)} {queues} {rules}\n"
 
 
 async def test_text_that_databases_refuse_is_cleaned_by_its_type(store: Store) -> None:

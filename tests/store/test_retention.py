@@ -23,10 +23,9 @@ from bot.store.job_tables import audit, jobs, previews, prompts, pull_requests
 from bot.store.jobs import Jobs
 from bot.store.migrate import migrate
 from bot.store.pull_requests import PullRequests
-from bot.store.retention import RULES, Retention, RowCounts
+from bot.store.retention import RULES, Retention, RowCounts, forget_person
 from bot.store.schema import AnyTable
 from bot.store.visitor_tables import questions, subscriptions
-from bot.work.retention import forget_person
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, execute, rows_of
 
 LONG_AGO = NOW - timedelta(days=200)

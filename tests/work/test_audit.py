@@ -20,8 +20,9 @@ from bot.store import DatabaseTrouble, Transaction
 from bot.store.audit import Audit
 from bot.store.job_tables import audit, prompts
 from bot.store.prompts import Prompts
+from bot.store.retention import forget_person
 from bot.work.jobs.decisions import dismiss, send_again, stop_watching
-from bot.work.retention import forget_old, forget_person
+from bot.workers import forget_old
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, execute, rows_of
 from tests.work.office import Office
 

@@ -10,7 +10,8 @@ from sqlalchemy import select
 from bot.outbox.model import DeliveryState
 from bot.outbox.store import deliveries
 from bot.store.job_tables import prompts
-from bot.work.retention import forget_old, forget_person
+from bot.store.retention import forget_person
+from bot.workers import forget_old
 from tests.builders import ANA, BEN, rows_of
 from tests.work.office import Office
 

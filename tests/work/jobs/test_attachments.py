@@ -15,9 +15,9 @@ from bot.model.prompts import PromptRequest
 from bot.ports import Profile, Said, SharedFile, SlackUnclear, ThreadRef
 from bot.slack.client import refused
 from bot.store.prompts import Prompts
+from bot.store.retention import forget_person
 from bot.work.jobs.ask import ask
 from bot.work.jobs.attachments import OfferedThread, offer_thread
-from bot.work.retention import forget_person
 from tests.builders import ANA, BEN, CHANNEL, let_in, origin
 from tests.work.office import BOT, Office
 
