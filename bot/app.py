@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from time import monotonic
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -334,9 +335,9 @@ async def _connect(
     )
     stack.push_async_callback(github.aclose)
     identity = await until_answered(partial(identify, slack))
-    return Clients(
-        slack, identity, SlackMessenger(slack, session, settings.slack_api_url, identity), docs, github
-    )
+    cache_clock = (lambda: now().timestamp()) if doors else monotonic
+    messenger = SlackMessenger(slack, session, settings.slack_api_url, identity, cache_clock)
+    return Clients(slack, identity, messenger, docs, github)
 
 
 def _docs(settings: Settings, transport: httpx.AsyncBaseTransport | None, now: Clock) -> DocsClient:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -87,13 +88,14 @@ class SlackMessenger(SlackRooms):
         session: aiohttp.ClientSession,
         api_url: str,
         identity: Identity | None = None,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._identity = identity
-        super().__init__(client)
+        super().__init__(client, clock)
         self._session = session
         self._api_host = urlsplit(api_url).netloc
-        self._names = TtlCache[str, str](most=5_000)
-        self._groups = TtlCache[str, frozenset[UserId]]()
+        self._names = TtlCache[str, str](5_000, clock)
+        self._groups = TtlCache[str, frozenset[UserId]](clock=clock)
 
     async def post(
         self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from time import monotonic
 from typing import Any
 
 import structlog
@@ -25,10 +26,10 @@ _ABSENT_CACHE_SECONDS = 10.0
 class SlackRooms:
     """The membership of channels, a part of ``bot.ports.Messenger``."""
 
-    def __init__(self, client: AsyncWebClient) -> None:
+    def __init__(self, client: AsyncWebClient, clock: Callable[[], float] = monotonic) -> None:
         self._client = client
-        self._public: TtlCache[ChannelId, bool] = TtlCache()
-        self._members: TtlCache[ChannelId, frozenset[UserId]] = TtlCache()
+        self._public: TtlCache[ChannelId, bool] = TtlCache(clock=clock)
+        self._members: TtlCache[ChannelId, frozenset[UserId]] = TtlCache(clock=clock)
 
     async def is_public(self, channel: ChannelId) -> bool:
         """Return whether Slack explicitly reports a channel as public.

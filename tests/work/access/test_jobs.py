@@ -223,3 +223,16 @@ async def test_ask_form_starts_nothing_where_its_sender_may_not_read(talk: Talk)
     await talk.time.passes()
     assert talk.agent_got() == ["Delete everything"]
     talk.everything()
+
+
+async def test_a_newcomer_to_a_private_channel_sees_its_jobs_soon(talk: Talk) -> None:
+    await started(talk, "private")
+    members = talk.room("private").members
+    assert "that you can see" in await talk.ben.answer_to("/docs-agent status 1")
+    members.append(talk.ben.id)
+    await talk.time.passes(11)
+    assert PROMPT in await talk.ben.answer_to("/docs-agent status 1")
+    members.remove(talk.ben.id)
+    await talk.time.passes(121)
+    assert "that you can see" in await talk.ben.answer_to("/docs-agent status 1")
+    talk.everything()
