@@ -13,7 +13,7 @@ AT_ONCE ?= 10
 WORKERS ?= 3
 MUTANTS ?= 600
 
-.PHONY: help setup sandbox services play test slow approve check torture seeds rolling mutants bench words size image pictures lock clean
+.PHONY: help setup sandbox services play test slow approve check torture seeds rolling mutants bench trace words size image pictures lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -30,6 +30,7 @@ help:
 	@echo "make seeds     only the runs from seeds of make torture"
 	@echo "make rolling   only the processes restarted in turn, two minutes under load"
 	@echo "make mutants   small changes of the code that no test catches (MUTANTS=$(MUTANTS) SEED=$(SEED); about an hour)"
+	@echo "make trace     which functions one request enters, and how many in how many files"
 	@echo "make bench     the speed of the bot and of alternatives (fifteen minutes)"
 	@echo "make words     how well the bot separates instructions, questions and talk"
 	@echo "make size      lines of code, files and functions of each room"
@@ -96,6 +97,9 @@ mutants: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench
+
+trace: $(VENV)/.dev
+	@$(BIN)/python -m bench.trace
 
 size: $(VENV)/.dev
 	@$(BIN)/python -m tests.size

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bench import burst, command, idle, poll, recovery, visitors
+from bench import burst, command, idle, poll, recovery, trace, visitors
 from bench.processes import percentile, spread
 from bench.report import (
     Goal,
@@ -124,6 +124,12 @@ async def test_the_bot_at_rest_is_measured(tmp_path: Path) -> None:
     assert report.rows[0].ours > 0
     assert report.rows[1].ours > 0
     assert report.rows[2].ours > 0
+
+
+async def test_one_request_is_traced_to_its_end(tmp_path: Path) -> None:
+    before, entered = await trace.measure(tmp_path, idle_seconds=0.2)
+    assert 20 < before < len(entered)
+    assert {"ask", "submit", "poll", "deliver"} <= {code.co_name for code in entered}
 
 
 def test_percentiles_are_samples() -> None:

@@ -1,0 +1,95 @@
+"""Trace `/docs-agent Add a quickstart` to the end of its thread: which functions of the bot it enters.
+
+`make trace` prints each of them in the order of its first call, and how many they are in how many
+files. Functions that an idle bot runs as well are left out, and so are lambdas and comprehensions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType
+
+from bot.app import Timeouts, migrate_database, running_bot
+from sandbox.world import World, WorldOptions, both_sides
+
+_BOT = Path(__file__).parents[1] / "bot"
+_IDLE_SECONDS = 6.0
+"""An idle bot looks for work every five seconds."""
+_TIMEOUTS = Timeouts(channel_pace_seconds=0.05, minute_seconds=3.0)
+
+
+@dataclass(slots=True)
+class Trace:
+    """The functions that were entered, in the order of their first calls."""
+
+    entered: dict[CodeType, int] = field(default_factory=dict)
+    """How often each was called."""
+    left_out: set[CodeType] = field(default_factory=set)
+
+    def record(self, frame: FrameType, event: str, _argument: object) -> None:
+        """Count a call, as a profile function of Python."""
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(f"{_BOT}/") and not code.co_name.startswith("<"):
+            self.entered[code] = self.entered.get(code, 0) + 1
+
+    def own(self) -> list[CodeType]:
+        """Return the functions that an idle bot does not run."""
+        return [code for code in self.entered if code not in self.left_out]
+
+
+async def _follow(world: World, trace: Trace) -> int:
+    """Ask for a change and wait for its end. Return how many functions led to the acknowledgement."""
+    answer = await world.workspace.people.command("U01ANA", "C01DOCS", "/docs-agent", "Add a quickstart")
+    before = len(trace.own())
+    if not answer["ok"]:
+        raise RuntimeError(f"the command was not acknowledged: {answer}")
+    said = world.workspace.state.messages
+    for _ in range(600):
+        if any(message["thread_ts"] for message in said.get("C01DOCS", {}).values()):
+            break
+        await asyncio.sleep(0.1)
+    await asyncio.sleep(1.0)
+    return before
+
+
+async def measure(folder: Path, idle_seconds: float = _IDLE_SECONDS) -> tuple[int, dict[CodeType, int]]:
+    """Return how many functions one request enters before the acknowledgement, and all with their calls."""
+    trace, options = Trace(), WorldOptions(folder, work_seconds=0.6, answer_seconds=20, pages=20, days=20)
+    sys.setprofile(trace.record)
+    threading.setprofile(trace.record)
+    try:
+        async with both_sides(options) as world:
+            await migrate_database(world.settings)
+            settings = world.settings.model_copy(update={"poll_min_seconds": 0.1, "poll_max_seconds": 0.2})
+            async with running_bot(settings, timeouts=_TIMEOUTS):
+                await asyncio.sleep(1.5)
+                trace.entered.clear()
+                await asyncio.sleep(idle_seconds)
+                trace.left_out = set(trace.entered)
+                trace.entered.clear()
+                before = await _follow(world, trace)
+                entered = {code: trace.entered[code] for code in trace.own()}
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return before, entered
+
+
+def _main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        before, entered = asyncio.run(measure(Path(folder)))
+    for code, calls in entered.items():
+        path = Path(code.co_filename).relative_to(_BOT.parent)
+        print(f"{path}:{code.co_firstlineno} {code.co_qualname} × {calls}")
+    files = len({code.co_filename for code in entered})
+    print(f"before the acknowledgement: {before} functions (wanted: 75)")
+    print(f"to the end of the thread: {len(entered)} functions in {files} files (wanted: 250 in 38)")
+
+
+if __name__ == "__main__":
+    _main()
