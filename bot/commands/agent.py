@@ -217,8 +217,6 @@ async def _ask_anyway(context: Context, press: Press, known: Readable) -> Answer
 @_on_prompt
 async def _follow_up_anyway(context: Context, press: Press, known: Readable, prompt: Prompt) -> Answer:
     result = await follow_up_anyway(context, known, prompt, _occasion(press))
-    if result is None:
-        return _unknown(press)
     if not result.accepted:
         return Answer(message=say.cannot_follow_up(result.job))
     return Answer(message=say.too_late()) if result.repeated else Answer()

@@ -79,7 +79,8 @@ async def _send_to(
 
     async def send(known: Readable) -> Answer:
         if not text:
-            return _form_for(known.job, invocation)
+            private = FormState.at(invocation.origin, known.job.number).dumps()
+            return Answer(modal=forms.follow_up_form([known.job], private=private, is_chosen=True))
         return await _send(context, invocation, known, text, guessed=False)
 
     return await for_reader(context, invocation.allowed, job, unknown, send)
@@ -90,11 +91,6 @@ def _text_after_name(invocation: Invocation) -> str:
     found = _AFTER_NAME.fullmatch(invocation.text)
     raw = found[1] if found else ""
     return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw
-
-
-def _form_for(job: TrackedJob, invocation: Invocation) -> Answer:
-    private = FormState.at(invocation.origin, job.number).dumps()
-    return Answer(modal=forms.follow_up_form([job], private=private, is_chosen=True))
 
 
 async def _form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
@@ -118,8 +114,6 @@ async def _send(
     if (answer := await unsent(context, invocation.allowed, raw, known=known)) is not None:
         return answer
     result = await follow_up(context, known, PromptRequest(raw))
-    if result is None:
-        return _refused(say.no_such_job(str(known.job.number)), invocation, raw)
     if not result.accepted:
         return _refused(say.cannot_follow_up(result.job), invocation, raw)
     if result.same is not None:
@@ -145,10 +139,9 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     if await is_form_unsent(context, known.allowed.but(channel=known.job.channel), raw, raw, known):
         return None
     result = await follow_up(context, known, PromptRequest(raw))
-    if result and result.same is not None:
+    if result.same is not None:
         return FormErrors({"prompt": say.SAME_ANEW})
-    is_taken = result is not None and result.accepted
-    return None if is_taken else FormErrors({"prompt": bare(say.cannot_follow_up(known.job))})
+    return None if result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(known.job))})
 
 
 COMMAND = Command(

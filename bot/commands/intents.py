@@ -83,7 +83,7 @@ async def send_anyway(context: Context, press: Press) -> Answer:
 async def _follow_up(context: Context, known: Readable, raw: str) -> Answer:
     request = PromptRequest(raw, allow_duplicate=True, allow_key=True)
     result = await follow_up(context, known, request)
-    if result is None or not result.accepted:
+    if not result.accepted:
         return Answer(message=job_answers.cannot_follow_up(known.job))
     return Answer(message=job_answers.too_late()) if result.repeated else _SENT
 

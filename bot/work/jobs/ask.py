@@ -167,8 +167,8 @@ def takes_follow_ups(job: TrackedJob) -> bool:
     return not job.is_forgotten and (job.state.takes_follow_ups or job.state is JobState.WAITING)
 
 
-async def follow_up(context: Context, readable: Readable, request: PromptRequest) -> FollowedUp | None:
-    """Store a follow-up. Return None if there is no such job any more. A known key stores nothing.
+async def follow_up(context: Context, readable: Readable, request: PromptRequest) -> FollowedUp:
+    """Store a follow-up. A known key stores nothing.
 
     Raises TooManyWaiting, HasKey, and NotAllowed for a job in a channel that the bot is not set up for.
     """
@@ -179,9 +179,9 @@ async def follow_up(context: Context, readable: Readable, request: PromptRequest
     try:
         result = await context.store.write(lambda tx: _store_follow_up(context, tx, origin, number, request))
     except AlreadyStored:
-        job = await context.store.read(lambda tx: Jobs(tx).get(number))
-        return FollowedUp(job, accepted=True, repeated=True) if job else None
-    if result and result.accepted and not result.repeated:
+        job = await context.store.read(lambda tx: Jobs(tx).known(number))
+        return FollowedUp(job, accepted=True, repeated=True)
+    if result.accepted and not result.repeated:
         log.info("prompt_stored", job=result.job.number, repeated=False)
         context.wake()
     return result
@@ -189,7 +189,7 @@ async def follow_up(context: Context, readable: Readable, request: PromptRequest
 
 def _store_follow_up(
     context: Context, tx: Transaction, origin: Origin, number: JobNumber, request: PromptRequest
-) -> FollowedUp | None:
+) -> FollowedUp:
     Prompts(tx).lock_person(origin.user)
     # Locked, because a job that is given up meanwhile would leave this follow-up waiting for ever.
     job = Jobs(tx).lock(number)

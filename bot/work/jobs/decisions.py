@@ -57,10 +57,8 @@ async def run_again(
     return await ask(context, _sent_by_button(readable, f"again:{job.number}:{occasion}").allowed, again)
 
 
-async def follow_up_anyway(
-    context: Context, readable: Readable, prompt: Prompt, occasion: str
-) -> FollowedUp | None:
-    """Send an equal follow-up again, as the person has confirmed. Return None if the job is unknown."""
+async def follow_up_anyway(context: Context, readable: Readable, prompt: Prompt, occasion: str) -> FollowedUp:
+    """Send an equal follow-up again, as the person has confirmed."""
     sent = _sent_by_button(readable, f"anyway:follow_up:{prompt.id}:{occasion}")
     return await follow_up(context, sent, PromptRequest(prompt.raw, allow_duplicate=True, allow_key=True))
 

@@ -8,12 +8,10 @@ from collections.abc import Collection, Sequence
 import structlog
 
 from bot.context import WorkerContext
-from bot.docs_api import DocsApiError, Job, Unavailable
-from bot.engine import unless_taken_over
+from bot.docs_api import DocsApiError, Unavailable
 from bot.model.jobs import TrackedJob
-from bot.store import DatabaseTrouble, LeaseLost, Transaction
+from bot.store import DatabaseTrouble, LeaseLost
 from bot.store.jobs import Jobs
-from bot.work.jobs.service_health import service_is_well
 from bot.work.jobs.settle_poll import settle_answer, settle_error
 
 log = structlog.get_logger(__name__)
@@ -28,37 +26,27 @@ async def claim_polls(context: WorkerContext, limit: int, full: Collection[str] 
 
 async def poll(context: WorkerContext, job: TrackedJob) -> None:
     """Ask the service about one job and write what it says. What cannot be written is a failed poll, too."""
+    # One that could not be read gets as long as any call.
+    limit_seconds = None if job.unread_since else context.timeouts.poll_seconds
     with unless_taken_over("job", job.number):
         try:
-            answer = await _ask(context, job)
-            has_news = await context.settle(lambda tx: _settle(context, tx, job, answer))
+            if job.service_id is None:
+                raise LookupError(f"job {job.number} is polled without an id of the service")
+            async with asyncio.timeout(limit_seconds):
+                answer = await context.docs.get_job(job.project, job.service_id)
+            context.answered[job.project] = context.clock()
+            has_news = await context.settle(lambda tx: settle_answer(context, tx, job, answer))
         except (LeaseLost, DatabaseTrouble):
             raise
         except Exception as error:
-            if not isinstance(error, DocsApiError):
+            is_slow = isinstance(error, TimeoutError)
+            failure = Unavailable(f"no answer within {limit_seconds} s", sent=True) if is_slow else error
+            if not isinstance(failure, DocsApiError):
                 log.exception("poll_broke", job=job.number)
-            failure, has_news = error, True
+            has_news = True
             await context.settle(lambda tx: settle_error(context, tx, job, failure))
             context.count("polls", "failed")
         else:
             context.count("polls", "answered")
         if has_news:
             context.wake()
-
-
-def _settle(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> bool:
-    context.answered[job.project] = context.clock()
-    service_is_well(context, tx, job.project, wrote=False)
-    return settle_answer(context, tx, job, answer)
-
-
-async def _ask(context: WorkerContext, job: TrackedJob) -> Job:
-    """Return the service's answer about a job. One that could not be read gets as long as any call."""
-    if job.service_id is None:
-        raise LookupError(f"job {job.number} is polled without an id of the service")
-    limit_seconds = None if job.unread_since else context.timeouts.poll_seconds
-    try:
-        async with asyncio.timeout(limit_seconds):
-            return await context.docs.get_job(job.project, job.service_id)
-    except TimeoutError:
-        raise Unavailable(f"no answer within {limit_seconds:g} s", sent=True) from None

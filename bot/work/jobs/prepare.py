@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 import structlog
 
@@ -13,7 +12,6 @@ from bot.engine import unless_taken_over
 from bot.logs import about_request
 from bot.messages.jobs import follow_up_by_command
 from bot.model import lifecycle
-from bot.model.jobs import TrackedJob
 from bot.model.prompts import Prompt, PromptKind
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
@@ -72,19 +70,15 @@ def _write(
     if prompt.kind is PromptKind.START:
         open_thread(tx, job, now)
     else:
-        _show_follow_up(tx, job, prompt, text, now)
+        if prompt.message_ts is None:
+            said = follow_up_by_command(job, text, prompt.asked_by)
+            say(tx, job, f"follow_up:{prompt.id}", said, now)
+        else:
+            key, kind, ts = f"prompt:{prompt.id}:seen", DeliveryKind.REACTION, prompt.message_ts
+            seen = NewDelivery(key, kind, job.channel, job=job.number, message_ts=ts, reaction="eyes")
+            Outbox(tx).add(seen, now)
         tell_behind_unconfirmed(tx, job, prompt, now)
         if attachments.earlier is not None:
             redraw_face(tx, job.number, now)
     if attachments.not_sent is not None:
         say(tx, job, f"files:{prompt.id}", attachments.not_sent, now)
-
-
-def _show_follow_up(tx: Transaction, job: TrackedJob, prompt: Prompt, text: str, now: datetime) -> None:
-    if prompt.message_ts is None:
-        message = follow_up_by_command(job, text, prompt.asked_by)
-        say(tx, job, f"follow_up:{prompt.id}", message, now)
-        return
-    key, kind, ts = f"prompt:{prompt.id}:seen", DeliveryKind.REACTION, prompt.message_ts
-    seen = NewDelivery(key, kind, job.channel, job=job.number, message_ts=ts, reaction="eyes")
-    Outbox(tx).add(seen, now)

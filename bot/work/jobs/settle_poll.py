@@ -29,6 +29,7 @@ from bot.work.jobs.service_health import (
     is_key_problem,
     key_refused,
     service_failed,
+    service_is_well,
     wait_asked_for,
 )
 from bot.work.jobs.settle_prompt import with_details
@@ -43,6 +44,11 @@ _MISSING_CAP_SECONDS = 600.0
 """Longest pause between two polls of a job that the service says it does not know."""
 _UNREAD_CAP_SECONDS = 3_600.0
 """Longest pause between two polls of a job that cannot be read."""
+_ENDS = {
+    JobStatus.COMPLETED: JobState.PULL_REQUEST,
+    JobStatus.FAILED: JobState.FAILED,
+    JobStatus.ARCHIVED: JobState.ARCHIVED,
+}
 _ANSWERED_SECONDS = 60.0
 """A poll that fails is its job's own trouble where another was answered in this time, or since it fails."""
 
@@ -51,8 +57,11 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
     """Write what an answer says about a job's current iteration. Return whether anything is to be told."""
     now, read = context.clock(), lifecycle.polled(with_details(job, answer), next_poll_at(context, job))
     # A later end may come without the pull request of an earlier one, which is still there.
+    service_is_well(context, tx, job.project, wrote=False)
     link = linkable(answer.pr_link, context.link_hosts) or job.pr_link
-    end = _end(answer, link)
+    end = None if answer.known_status is None else _ENDS.get(answer.known_status)
+    if end is JobState.PULL_REQUEST and not link:
+        end = JobState.NO_PULL_REQUEST
     if end is None:
         return _settle_running(context, tx, job, read)
     if job.unconfirmed_until is not None and now >= job.unconfirmed_until:
@@ -70,25 +79,13 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
     return True
 
 
-def _end(answer: Job, pr_link: str | None) -> JobState | None:
-    """Return the end that an answer shows; None while the job runs. ``pr_link``: its pull request, if any."""
-    match answer.known_status:
-        case JobStatus.COMPLETED:
-            return JobState.PULL_REQUEST if pr_link else JobState.NO_PULL_REQUEST
-        case JobStatus.FAILED:
-            return JobState.FAILED
-        case JobStatus.ARCHIVED:
-            return JobState.ARCHIVED
-        case JobStatus.ACTIVE | None:
-            return None
-
-
 def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:
     return (context.clock() - (job.iteration_started_at or job.asked_at)).total_seconds()
 
 
 def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, read: TrackedJob) -> bool:
-    now = context.clock()
+    now, timeouts = context.clock(), context.timeouts
+    quiet_seconds = timeouts.unwatched_seconds if job.told_running_at else timeouts.running_seconds
     if job.unconfirmed_until is not None:
         follow_up = Prompts(tx).perhaps_carried_out(job.number)
         if follow_up is None:
@@ -99,7 +96,7 @@ def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, re
         begun = lifecycle.iteration_started(read, follow_up.asked_by, now, poll_at=poll_at, saw_active=True)
         Jobs(tx).save(job, begun, owner=context.owner)
         overtake(tx, job, now)
-    elif not runs_long(context, job):
+    elif _age_seconds(context, job) < quiet_seconds:
         return _show_running(context, tx, job, read)
     elif job.told_running_at is None:
         _show_running(context, tx, job, replace(read, told_running_at=now))
@@ -117,12 +114,6 @@ def _show_running(context: WorkerContext, tx: Transaction, job: TrackedJob, read
         return False
     redraw_face(tx, job.number, context.clock())
     return True
-
-
-def runs_long(context: WorkerContext, job: TrackedJob) -> bool:
-    """Return whether the thread is to be told that a job still runs, or that it is polled no more."""
-    limit = context.timeouts.unwatched_seconds if job.told_running_at else context.timeouts.running_seconds
-    return _age_seconds(context, job) >= limit
 
 
 def next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:

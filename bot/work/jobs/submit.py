@@ -143,32 +143,22 @@ async def submit(context: WorkerContext, prompt: Prompt) -> None:
         context.wake()
 
 
-def is_too_late(context: WorkerContext, prompt: Prompt) -> bool:
-    """Return whether too little of the lease is left for a call."""
-    needed_seconds = context.timeouts.lease_seconds * _CALL_SHARE
-    return prompt.claimed_until is not None and context.after(needed_seconds) > prompt.claimed_until
-
-
-def _words(prompt: Prompt, added: Sequence[Prompt]) -> str:
-    """Return what goes to the agent: the text, what its author added, and what is attached to these."""
-    every = (prompt, *added)
-    parts = [*(each.text for each in every), *dict.fromkeys(each.attachments for each in every)]
-    if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
-        parts.append(IN_A_REPLY)
-    return "\n\n".join(part for part in parts if part)
-
-
 async def _send(context: WorkerContext, prompt: Prompt) -> None:
     def read(tx: Transaction) -> tuple[TrackedJob, Sequence[Prompt]]:
         return Jobs(tx).known(prompt.job), Prompts(tx).joined(prompt)
 
     job, added = await context.store.read(read)
-    if is_too_late(context, prompt):
+    needed_seconds = context.timeouts.lease_seconds * _CALL_SHARE
+    if prompt.claimed_until is not None and context.after(needed_seconds) > prompt.claimed_until:
         # The process was suspended, and another one may have taken the prompt for abandoned.
         log.warning("prompt_not_sent_in_time", prompt=prompt.id)
         await context.settle(lambda tx: back_to_waiting(context, tx, prompt, context.clock()))
         return
-    text = _words(prompt, added)
+    every = (prompt, *added)
+    parts = [*(each.text for each in every), *dict.fromkeys(each.attachments for each in every)]
+    if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
+        parts.append(IN_A_REPLY)
+    text = "\n\n".join(part for part in parts if part)
     try:
         if prompt.kind is PromptKind.START:
             answer = await context.docs.create_job(job.project, text)
@@ -178,7 +168,7 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
             answer = await context.docs.send_follow_up(job.project, job.service_id, text)
     except DocsApiError as error:
         log.warning("prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=type(error).__name__)
-        knows = isinstance(error, NotFound) and await _knows_job(context, job.project, job.service_id)
+        knows = isinstance(error, NotFound) and await _knows_job(context, job)
         write = partial(_write_error, context, prompt, job.project, error, knows_job=knows)
         context.count("prompts", await context.settle(write))
         return
@@ -191,12 +181,12 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
     log.info("prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind, service_job=answer.id)
 
 
-async def _knows_job(context: WorkerContext, project: ProjectId, service_id: str | None) -> bool:
+async def _knows_job(context: WorkerContext, job: TrackedJob) -> bool:
     """Return whether the service may still know a job though it has just said that it does not (404)."""
-    if service_id is None:
+    if job.service_id is None:
         return False
     try:
-        await context.docs.get_job(project, service_id)
+        await context.docs.get_job(job.project, job.service_id)
     except DocsApiError as error:
         return not isinstance(error, NotFound)
     return True

@@ -165,13 +165,9 @@ def is_meant_for_us(context: Context, received: ThreadReply, thread: SpokenThrea
 def door_of(context: Context, received: ThreadReply, thread: SpokenThread) -> Door:
     """Return the door by which a reply that is for the bot comes."""
     job, is_mention = thread.job, slack_text.mentions(received.text, context.bot_user)
-    if job is None or (is_mention and _is_over(job)):
+    if job is None or (is_mention and (job.is_forgotten or job.state in _OVER)):
         return Door.FIRST
     return Door.ADDRESSED if is_mention else Door.REPLY
-
-
-def _is_over(job: TrackedJob) -> bool:
-    return job.is_forgotten or job.state in _OVER
 
 
 async def take(context: Context, heard: Heard) -> None:
@@ -184,7 +180,10 @@ async def take(context: Context, heard: Heard) -> None:
         # Its author knows that it repeats another, which may be a minute old by now. A late delivery of the
         # same event would otherwise count as a new request.
         return
-    text, plain = heard.text, _plain(context, heard.text)
+    without_project = heard.text
+    with suppress(UnknownProject):
+        without_project, _ = context.projects.take(heard.text)
+    plain = slack_text.to_plain(without_project, {}, {})
     intent = classify(plain, heard.door)
     deed = deed_for(intent, heard.door, retries=job is not None and job.can_run_again)
     is_by_app, thanks = origin.user in context.access_policy.bots, (Intent.THANKS, Intent.REVIEWED)
@@ -207,74 +206,45 @@ async def take(context: Context, heard: Heard) -> None:
     elif intent in thanks:
         await _react(context, origin, known if intent is Intent.REVIEWED else None)
     else:
-        unsent = Unsent(origin.key, origin.thread, text.strip())
+        unsent = Unsent(origin.key, origin.thread, heard.text.strip())
         if (answer := await respond(context, allowed, plain, intent, unsent, known)) is not None:
             await answer_in_private(context, origin, "unsent", answer)
 
 
-def _plain(context: Context, text: str) -> str:
-    with suppress(UnknownProject):
-        text, _ = context.projects.take(text)
-    return slack_text.to_plain(text, {}, {})
-
-
 async def send(context: Context, allowed: Allowed, heard: Heard, known: Readable | None) -> None:
     """Send a message to the agent: as a follow-up of its thread's job, or to start a job."""
-    text, project = heard.text, None
-    if heard.door is Door.ADDRESSED:
+    origin, text, project = allowed.origin, heard.text, None
+    if heard.door is not Door.REPLY or known is None:
         text, project = context.projects.take(text)
-    if known is None or heard.door is Door.FIRST or (project and project.id != known.job.project):
-        await _ask(context, allowed, heard)
-    else:
-        await _steer(context, known, text, heard)
-
-
-async def _steer(context: Context, readable: Readable, text: str, heard: Heard) -> None:
-    """Store a follow-up. Among people, the thread may go along."""
-    job, origin = readable.job, readable.allowed.origin
+    if heard.door is Door.FIRST or (known and project and project.id != known.job.project):
+        known = None
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
-        await _tell_wordless(context, origin, heard.files)
+        hello_to_you = hello(context.bot_name, is_direct=is_direct_message(origin.channel))
+        answer = say.nothing_to_send([file.name for file in heard.files]) if heard.files else hello_to_you
+        await answer_in_private(context, origin, "greeting", answer)
         return
-    take = TakeThread.IF_PUBLIC if job.among_people and origin.thread is not None else None
-    request = PromptRequest(
-        text, received=True, take_thread=take, files=heard.files, allow_key=heard.allow_key
-    )
-    result = await follow_up(context, readable, request)
-    if result and not result.accepted:
-        # Once for each reply.
-        occasion, answer, now = f"unsent:{origin.message_ts}", say.cannot_follow_up(job), context.clock()
-        await _tell(context, origin, lambda tx: say_in_thread(tx, job, occasion, answer, now))
-    elif result and result.same is not None:
-        await answer_in_private(context, origin, "same", say.same_follow_up(job.number, result.same))
-
-
-async def _tell_wordless(context: Context, origin: Origin, files: tuple[SharedFile, ...]) -> None:
-    """Say hello to the author of a message without words, or that its files alone are not sent."""
-    if files:
-        answer = say.nothing_to_send([each.name for each in files])
-    else:
-        answer = hello(context.bot_name, is_direct=is_direct_message(origin.channel))
-    await answer_in_private(context, origin, "greeting", answer)
-
-
-async def _ask(context: Context, allowed: Allowed, heard: Heard) -> None:
-    """Ask for a job, whose status message will be in the thread of the message."""
-    origin = allowed.origin
-    text, project = context.projects.take(heard.text)
-    if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
-        await _tell_wordless(context, origin, heard.files)
-        return
+    # Among people, the thread may go along.
+    takes_thread = origin.thread is not None and (known is None or known.job.among_people)
     request = PromptRequest(
         text,
         received=_is_noted(origin),
-        take_thread=TakeThread.IF_PUBLIC if origin.thread is not None else None,
+        take_thread=TakeThread.IF_PUBLIC if takes_thread else None,
         files=heard.files,
-        project=project.id if project else None,
+        project=project.id if project and known is None else None,
         allow_key=heard.allow_key,
     )
-    asked = await ask(context, allowed, request)
-    if asked.same:
-        await answer_in_private(context, origin, "same", say.same_job(asked.job))
+    if known is None:
+        asked = await ask(context, allowed, request)
+        if asked.same:
+            await answer_in_private(context, origin, "same", say.same_job(asked.job))
+        return
+    job, result = known.job, await follow_up(context, known, request)
+    if not result.accepted:
+        # Once for each reply.
+        occasion, refusal, now = f"unsent:{origin.message_ts}", say.cannot_follow_up(job), context.clock()
+        await _tell(context, origin, lambda tx: say_in_thread(tx, job, occasion, refusal, now))
+    elif result.same is not None:
+        await answer_in_private(context, origin, "same", say.same_follow_up(job.number, result.same))
 
 
 async def _react(context: Context, origin: Origin, reviewed: Readable | None) -> None:
