@@ -41,7 +41,11 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
 
     ``code`` is Slack's error code, or the bot's own if Slack gave none.
     """
-    _log_dead_letter(delivery, code)
+    if delivery.what.kind is DeliveryKind.REACTION:
+        log.warning("reaction_refused", reason=code)  # matters little: one line for all of a reason
+    else:
+        kind, number = delivery.what.kind, delivery.what.job
+        log.warning("delivery_dead", delivery=delivery.id, kind=kind, job=number, reason=code)
     if meaning is Refusal.NOT_VISIBLE and is_direct_message(delivery.what.channel):
         meaning = Refusal.BETWEEN_PEOPLE
     now, what = context.clock(), delivery.what
@@ -57,21 +61,18 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
     if job is not None and is_face:
         _refuse_job(context, tx, job, why, code)
     elif job is not None and what.kind is DeliveryKind.REPLY:
-        _tell_recipients(context, tx, job, delivery, why)
+        message = say.undelivered(job, why, context.bot_name)
+        for user in job.recipients:
+            key = f"{what.key}:undelivered:{user}"
+            Outbox(tx).add(NewDelivery.private(key, job.channel, user, message, job=job.number), now)
     elif what.subscription is not None:
         refused(context, tx, delivery, why)
     elif what.user is not None and what.kind in (DeliveryKind.POST, DeliveryKind.FILE):
-        _tell_asker(context, tx, delivery, why)
+        is_file = what.kind is DeliveryKind.FILE
+        message = visitors_answers.undelivered(why, context.bot_name, is_file=is_file)
+        key = f"{what.key}:undelivered"
+        Outbox(tx).add(NewDelivery.private(key, what.channel, what.user, message), now)
     context.count("deliveries", "dead")
-
-
-def _log_dead_letter(delivery: Delivery, code: str) -> None:
-    """Log the dead letter. A refused reaction matters little: one line for all of a reason."""
-    if delivery.what.kind is not DeliveryKind.REACTION:
-        what = delivery.what
-        log.warning("delivery_dead", delivery=delivery.id, kind=what.kind, job=what.job, reason=code)
-    else:
-        log.warning("reaction_refused", reason=code)
 
 
 def _refuse_job(context: WorkerContext, tx: Transaction, job: TrackedJob, why: NotPosted, code: str) -> None:
@@ -90,23 +91,6 @@ def _refuse_job(context: WorkerContext, tx: Transaction, job: TrackedJob, why: N
     key, message = f"job:{job.number}:cannot_post", say.cannot_post(why, context.bot_name, job.text)
     note = NewDelivery.private(key, job.channel, job.requester, message, job=job.number, response_url=url)
     Outbox(tx).add(note, now)
-
-
-def _tell_recipients(
-    context: WorkerContext, tx: Transaction, job: TrackedJob, delivery: Delivery, why: NotPosted
-) -> None:
-    message = say.undelivered(job, why, context.bot_name)
-    for user in job.recipients:
-        key = f"{delivery.what.key}:undelivered:{user}"
-        Outbox(tx).add(NewDelivery.private(key, job.channel, user, message, job=job.number), why.at)
-
-
-def _tell_asker(context: WorkerContext, tx: Transaction, delivery: Delivery, why: NotPosted) -> None:
-    """Tell the person who asked for a post or a file that Slack refused it."""
-    is_file = delivery.what.kind is DeliveryKind.FILE
-    message = visitors_answers.undelivered(why, context.bot_name, is_file=is_file)
-    key, channel, user = f"{delivery.what.key}:undelivered", delivery.what.channel, delivery.what.user
-    Outbox(tx).add(NewDelivery.private(key, channel, user, message), why.at)
 
 
 MOST_TRIES = 12

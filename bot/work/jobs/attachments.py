@@ -21,7 +21,7 @@ from bot.model.intents import Door, Intent, classify
 from bot.model.jobs import Earlier, LeftOut, NotTaken, TakeThread
 from bot.model.prompts import Prompt, PromptKind
 from bot.outbox.store import Outbox
-from bot.ports import Said, SharedFile, SlackError, SlackRefused, ThreadRef
+from bot.ports import Said, SlackError, SlackRefused, ThreadRef
 from bot.store import Transaction
 from bot.store.jobs import Jobs
 from bot.store.prompts import Prompts
@@ -52,7 +52,11 @@ async def names_in(
     channels = {each: str(each) for each in slack_text.channels_in(raw)}
 
     async def name_of(channel: ChannelId) -> str:
-        if channel != here and not await _is_public(context, channel):
+        try:
+            if channel != here and not await context.messenger.is_public(channel):
+                return _PRIVATE
+        except SlackRefused as refusal:  # Slack does not show the bot every private channel
+            log.info("channel_not_told", id=channel, reason=refusal.code)
             return _PRIVATE
         return needed.channels[channel] or await context.messenger.channel_name(channel)
 
@@ -63,15 +67,6 @@ async def names_in(
             for channel in needed.channels:
                 group.create_task(_look_up(channel, name_of, channels))
     return users, channels
-
-
-async def _is_public(context: Context, channel: ChannelId) -> bool:
-    """Return whether Slack says that a channel is public. It does not show the bot every private one."""
-    try:
-        return await context.messenger.is_public(channel)
-    except SlackRefused as refusal:
-        log.info("channel_not_told", id=channel, reason=refusal.code)
-        return False
 
 
 async def _look_up(each: Id, look_up: Callable[[Id], Awaitable[str]], known: dict[Id, str]) -> None:
@@ -105,21 +100,9 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     """Return what goes along with a prompt. Nothing that Slack does not return in time stops the prompt."""
     conversation, earlier = await _conversation(context, prompt)
     signed = await _signature(context, prompt) if context.signs_prompts else ""
-    files, unread = await _read_files(context, prompt)
-    other = [each.name for each in prompt.files if each not in _readable(prompt)]
-    not_sent = say.files_not_sent(other, unread) if other or unread else None
-    return Attachments(say.attachments(signed, conversation, files), earlier, not_sent)
-
-
-def _readable(prompt: Prompt) -> list[SharedFile]:
-    fitting = [each for each in prompt.files if each.is_text and each.size_bytes <= _MOST_FILE_BYTES]
-    return fitting[:_MOST_FILES]
-
-
-async def _read_files(context: WorkerContext, prompt: Prompt) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the names and texts of a prompt's text files, and the names of those that cannot be read."""
+    fitting = [file for file in prompt.files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES]
     texts, unread = list[tuple[str, str]](), list[str]()
-    for file in _readable(prompt):
+    for file in fitting[:_MOST_FILES]:
         try:
             if file.url is None:
                 raise SlackRefused.not_found("file")
@@ -130,7 +113,9 @@ async def _read_files(context: WorkerContext, prompt: Prompt) -> tuple[list[tupl
             unread.append(file.name)
         else:
             texts.append((file.name, text))
-    return texts, unread
+    other = [file.name for file in prompt.files if file not in fitting[:_MOST_FILES]]
+    not_sent = say.files_not_sent(other, unread) if other or unread else None
+    return Attachments(say.attachments(signed, conversation, texts), earlier, not_sent)
 
 
 async def _signature(context: WorkerContext, prompt: Prompt) -> str:
@@ -153,7 +138,14 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
         return given, Earlier(sum(not line.isspace() for line in given.splitlines() if line))
     if not context.takes_threads:
         return "", None
-    thread, since = await context.store.read(lambda tx: _thread_of(tx, prompt))
+
+    def read(tx: Transaction) -> tuple[ThreadRef | None, MessageTs | None]:
+        is_start = prompt.kind is PromptKind.START
+        since = None if is_start else Prompts(tx).taken_until(prompt.job, prompt.id)
+        return Jobs(tx).known(prompt.job).thread, since
+
+    # What went along with an earlier prompt does not go along again.
+    thread, since = await context.store.read(read)
     if thread is None:
         return "", None
     try:
@@ -172,12 +164,6 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
     return "\n".join(lines), Earlier(len(lines), left_out.total() + len(taken) - len(lines))
 
 
-def _thread_of(tx: Transaction, prompt: Prompt) -> tuple[ThreadRef | None, MessageTs | None]:
-    """Return the thread of a prompt, and the message after which nothing of it went along before."""
-    since = Prompts(tx).taken_until(prompt.job, prompt.id) if prompt.kind is PromptKind.FOLLOW_UP else None
-    return Jobs(tx).known(prompt.job).thread, since
-
-
 async def _of_members(
     context: Context, said: Sequence[Said], here: ChannelId, seconds: float
 ) -> tuple[list[tuple[str, str]], Counter[LeftOut]]:
@@ -185,7 +171,16 @@ async def _of_members(
 
     What the bot said, and what it was told and has answered or passed on, is neither.
     """
-    ours = await context.store.read(lambda tx: _for_the_bot(tx, here, said))
+    if not said:
+        return [], Counter()
+
+    def handled(tx: Transaction) -> set[MessageTs]:
+        # The bot has answered these, or passed them on to an agent that still works on them.
+        answers = Outbox(tx).answers_about(here, said[0].ts, said[-1].ts)
+        answered = {ts for ts, occasion in answers if occasion not in _NOT_TAKEN}
+        return answered | Prompts(tx).brought_by(here, said[0].ts, said[-1].ts)
+
+    ours = await context.store.read(handled)
     others = [each for each in said if each.user != context.bot_user and each.ts not in ours]
     talk = [each for each in others if not _is_no_instruction(context, each)]
     unfit = {each.ts: _unfit(context, each) for each in talk}
@@ -201,16 +196,6 @@ _WHY_NOT = {True: None, False: LeftOut.OTHERS, None: LeftOut.UNTOLD}
 """Why a message is left out, by whether its author is a member, as far as Slack says."""
 _NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed"})
 """The occasions of answers to prompts that were not passed on, and so may go along with another one."""
-
-
-def _for_the_bot(tx: Transaction, channel: ChannelId, said: Sequence[Said]) -> set[MessageTs]:
-    """Return which messages the bot has answered or passed on to an agent that still works on them."""
-    if not said:
-        return set()
-    first, last = said[0].ts, said[-1].ts
-    answers = Outbox(tx).answers_about(channel, first, last)
-    answered = {ts for ts, occasion in answers if occasion not in _NOT_TAKEN}
-    return answered | Prompts(tx).brought_by(channel, first, last)
 
 
 def _is_no_instruction(context: Context, said: Said) -> bool:

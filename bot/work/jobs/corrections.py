@@ -48,10 +48,10 @@ async def take_change(context: Context, changed: Changed) -> None:
     failure: the message would count as it was.
     """
     async with telling_refusals(context, changed.origin):
-        access = await _access_of_author(context, changed)
+        access = None if changed.text is None else await _access_of_author(context, changed)
         for attempt in range(1, _TRIES + 1):
             try:
-                await context.write(lambda tx: _carry_out_or_tell(context, tx, changed, access))
+                await context.write(lambda tx: _carry_out(context, tx, changed, access))
                 return
             except LeaseLost:
                 # A worker has taken the prompt on meanwhile. What the change means now depends on that.
@@ -62,10 +62,8 @@ async def take_change(context: Context, changed: Changed) -> None:
 async def _access_of_author(context: Context, changed: Changed) -> Allowed | NotAllowed | None:
     """Return the author of an edited prompt, or why they may not use the bot.
 
-    None of another message, and of one that was deleted: everybody may take back what they asked for.
+    None of another message. Everybody may delete what they asked for.
     """
-    if changed.text is None:
-        return None
     origin = changed.origin
     prompt = await context.store.read(lambda tx: Prompts(tx).with_key(origin.key))
     if prompt is None or prompt.asked_by != origin.user:
@@ -74,18 +72,6 @@ async def _access_of_author(context: Context, changed: Changed) -> Allowed | Not
         return await admit(context, origin, channel=origin.channel)
     except NotAllowed as why:
         return why
-
-
-def _carry_out_or_tell(
-    context: Context, tx: Transaction, changed: Changed, access: Allowed | NotAllowed | None
-) -> bool:
-    """Carry out the change, or tell its author that there is no such project. Return whether it wrote."""
-    try:
-        return _carry_out(context, tx, changed, access)
-    except UnknownProject as unknown:
-        origin, message = changed.origin, unknown_choice(unknown.name, context.projects)
-        _whisper(context, tx, origin, changed.at, message, origin.thread)
-        return True
 
 
 def _carry_out(
@@ -110,19 +96,41 @@ def _carry_out(
         raise access
     if access is None:  # the message was stored a moment ago, by another delivery of it
         raise TooEarly(origin.key)
-    raw, project = _text_and_project(context, tx, origin, prompt, changed.text)
-    moves = project is not None and project.id != Jobs(tx).known(prompt.job).project
-    if raw == prompt.raw and not (moves and prompt.state in _UNSENT):
+    return _edit(context, tx, origin, prompt, changed.text, changed.at)
+
+
+def _edit(
+    context: Context, tx: Transaction, origin: Origin, prompt: Prompt, text: str, edited_at: str
+) -> bool:
+    """Give a prompt another text, and perhaps its job another project; or tell its author that it is sent."""
+    try:
+        raw, project = _text_and_project(context, tx, origin, prompt, text)
+    except UnknownProject as unknown:
+        message = unknown_choice(unknown.name, context.projects)
+        _whisper(context, tx, origin, edited_at, message, origin.thread)
+        return True
+    moves_to = project if project is not None and project.id != prompt.project else None
+    is_unsent, is_nothing = prompt.state in _UNSENT, _is_nothing(raw, prompt, _door(context, prompt, text))
+    if raw == prompt.raw and not (moves_to and is_unsent):
         return False
-    door = _door(context, prompt, changed.text)
-    if prompt.state in _UNSENT and _is_nothing(raw, prompt, door):
+    if is_unsent and is_nothing:
         return _withdraw(context, tx, prompt, JobProblem.EDITED)
-    if prompt.state in _UNSENT:
+    if is_unsent:
         if has_key(raw) and not has_key(prompt.raw):
             raise HasKey(None)
-        return _replace(context, tx, prompt, raw, project if moves else None)
-    if prompt.state in _OUT and not _is_nothing(raw, prompt, door):
-        return _tell_sent(context, tx, origin, prompt)
+        # A worker that prepares or sends it meanwhile loses its lease.
+        for each in sorted({prompt.project, moves_to.id if moves_to else prompt.project}):
+            Quota(tx).lock(each)
+        if moves_to is not None:
+            Prompts(tx).move(prompt, moves_to)
+        Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, raw, context.clock()))
+        return True
+    if prompt.state in _OUT and not is_nothing:
+        job = Jobs(tx).known(prompt.job)
+        is_here = job.thread is not None and job.thread.channel == origin.channel
+        thread = job.thread.ts if job.thread and is_here else origin.thread
+        _whisper(context, tx, origin, "sent", say.edited_too_late(job), thread)
+        return True
     return False
 
 
@@ -197,20 +205,6 @@ def _is_nothing(raw: str, prompt: Prompt, door: Door) -> bool:
     return slack_text.is_aside(raw) or slack_text.is_blank(plain) or is_unsent
 
 
-def _replace(context: Context, tx: Transaction, prompt: Prompt, raw: str, project: Project | None) -> bool:
-    """Give a prompt another text, and its job another project if one is given.
-
-    A worker that prepares or sends it meanwhile loses its lease.
-    """
-    earlier = Jobs(tx).known(prompt.job).project
-    for each in sorted({earlier, project.id if project else earlier}):
-        Quota(tx).lock(each)
-    if project is not None:
-        Prompts(tx).move(prompt, project)
-    Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, raw, context.clock()))
-    return True
-
-
 def _withdraw(context: Context, tx: Transaction, prompt: Prompt, how: JobProblem) -> bool:
     """Take back a prompt that has not been sent. Where nothing of it has been shown, nothing is told."""
     job, now = Jobs(tx).known(prompt.job), context.clock()
@@ -222,14 +216,6 @@ def _withdraw(context: Context, tx: Transaction, prompt: Prompt, how: JobProblem
     if prompt.kind is PromptKind.START:
         job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, how, prompt.asked_by))
         drop_follow_ups(tx, job, now, is_told=False)
-    return True
-
-
-def _tell_sent(context: Context, tx: Transaction, origin: Origin, prompt: Prompt) -> bool:
-    """Tell the author of an edited message once, in private, that the agent has the text as it was."""
-    job = Jobs(tx).known(prompt.job)
-    here = job.thread if job.thread and job.thread.channel == origin.channel else None
-    _whisper(context, tx, origin, "sent", say.edited_too_late(job), here.ts if here else origin.thread)
     return True
 
 

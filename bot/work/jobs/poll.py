@@ -9,6 +9,7 @@ import structlog
 
 from bot.context import WorkerContext
 from bot.docs_api import DocsApiError, Unavailable
+from bot.engine import unless_taken_over
 from bot.model.jobs import TrackedJob
 from bot.store import DatabaseTrouble, LeaseLost
 from bot.store.jobs import Jobs
