@@ -20,7 +20,7 @@ Every failure is a `GithubError`. Its class decides how the caller handles it:
 from __future__ import annotations
 
 from bot.github.client import API_URL, GithubClient
-from bot.github.errors import GithubError, Limited, NotVisible, RefusedToken, Unavailable
+from bot.github.errors import GithubError, Limited, NotVisible, Paused, RefusedToken, Unavailable
 from bot.github.models import (
     Comparison,
     PullRequest,
@@ -38,6 +38,7 @@ __all__ = [
     "GithubError",
     "Limited",
     "NotVisible",
+    "Paused",
     "PullRequest",
     "PullRequestFile",
     "PullRequestId",

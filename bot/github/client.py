@@ -15,7 +15,7 @@ from typing import Self, TypeVar
 import httpx
 from pydantic import SecretStr, TypeAdapter, ValidationError
 
-from bot.github.errors import GithubError, Limited, NotVisible, RefusedToken, Unavailable
+from bot.github.errors import GithubError, Limited, NotVisible, Paused, RefusedToken, Unavailable
 from bot.github.models import (
     MAX_TEXT_LENGTH,
     Comparison,
@@ -69,6 +69,7 @@ class GithubClient:
         self._timeout_seconds = timeout_seconds
         self._now = now
         self._files: dict[PullRequestId, tuple[str, tuple[PullRequestFile, ...]]] = {}
+        self._paused_until = now()
         self._http = httpx.AsyncClient(
             headers={
                 "Accept": "application/vnd.github+json",
@@ -109,6 +110,10 @@ class GithubClient:
         """Return to which pull request of this server, and of this repository, a link leads, or None."""
         return pull_request_of(link, self._api_url, repository)
 
+    def pause(self, until: datetime) -> None:
+        """Call GitHub about no pull request before ``until``: it takes no calls."""
+        self._paused_until = until
+
     async def check(self) -> None:
         """Check that GitHub answers and takes the token, at no cost. A server without limits answers 404.
 
@@ -120,6 +125,8 @@ class GithubClient:
 
     async def pull_request(self, which: PullRequestId, etag: str = "") -> PullRequest | None:
         """Return a pull request; None when it is as it was when the ``etag`` was given."""
+        if self._now() < self._paused_until <= self._now() + _LONGEST_LIMIT:
+            raise Paused("No call before the pause is over", self._paused_until)
         answer = await self._get(which.path, {"If-None-Match": etag} if etag else None)
         if answer.status_code == 304 and etag:
             return None

@@ -25,5 +25,9 @@ class Limited(GithubError):
         self.until = until
 
 
+class Paused(Limited):
+    """No call was made, since GitHub has just said that it takes none."""
+
+
 class Unavailable(GithubError):
     """No usable answer: time-out, broken connection, redirect to another host, 5xx, or an unreadable body."""

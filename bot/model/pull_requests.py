@@ -67,6 +67,8 @@ class WatchedPullRequest:
     etag: str = ""
     looked_at: datetime | None = None
     failures: int = 0
+    look_at: datetime | None = None
+    """When it is looked at next; None for never."""
 
     def next_look(self, now: datetime, pause_seconds: float) -> datetime | None:
         """Return when to look again at an open one; None for never. The pause is that of the first day."""

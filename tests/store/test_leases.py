@@ -86,7 +86,7 @@ QUEUES = {
     "pull requests": Queue(
         s.pull_requests,
         lambda tx, who: PullRequests(tx).claim_due(who, 1),
-        lambda tx, one, owner: PullRequests(tx).settle(one.job, owner, look_at=None, seen=None),
+        lambda tx, one, owner: PullRequests(tx).save(one, replace(one, look_at=None), owner=owner),
         {"look_at": LONG_AGO},
     ),
     "previews": Queue(

@@ -21,6 +21,7 @@ from bot.github import (
     GithubError,
     Limited,
     NotVisible,
+    Paused,
     PullRequest,
     PullRequestFile,
     PullRequestId,
@@ -39,7 +40,6 @@ from bot.work.jobs.access import Readable
 from bot.work.jobs.thread import redraw_face, say, show_end_again
 
 log = structlog.get_logger(__name__)
-_DATED_AT_ONCE = 50
 _RETRY = timedelta(minutes=1)
 _HIDDEN_TWICE, _HIDDEN_PAUSE = 2, timedelta(days=1)
 """A new pull request may not be visible at once; one that stays invisible is looked for once a day."""
@@ -77,8 +77,7 @@ async def claim_pull_requests(
 
 
 async def look_at(context: WorkerContext, watched: WatchedPullRequest) -> None:
-    """Look at one. When the host takes no calls, all others are put off, too."""
-    until: datetime | None = None
+    """Look at one. When the host takes no calls, none is made for a while."""
     try:
         which = context.github.pull_request_of(watched.link) if context.github else None
         if context.github is None or which is None:
@@ -87,17 +86,14 @@ async def look_at(context: WorkerContext, watched: WatchedPullRequest) -> None:
         made = await _made(context.github, which, watched, answer) if answer else None
     except GithubError as error:
         next_at = _retry_at(context, watched, error)
-        until = next_at if isinstance(error, Limited | RefusedToken) else None
+        if context.github and next_at and isinstance(error, Limited | RefusedToken):
+            context.github.pause(next_at)
         change = partial(_settle_error, context, watched, error, next_at)
     else:
         change = partial(_settle_answer, context, watched, answer, made)
     with unless_taken_over("pull_request", watched.job):
         if await context.settle(change):
             context.wake()
-    if until is not None:
-        limited_until = until
-        await context.settle(lambda tx: PullRequests(tx).put_off(limited_until))
-        await _date_faces(context, limited_until - _LATE)
 
 
 async def _made(
@@ -151,25 +147,6 @@ async def read_changes(context: Context, readable: Readable) -> Sequence[Changed
         return None
 
 
-async def _date_faces(context: WorkerContext, before: datetime) -> None:
-    """Let the faces of all that were looked at before then, and are put off, say when that was."""
-
-    def claim(tx: Transaction) -> Sequence[WatchedPullRequest]:
-        return PullRequests(tx).claim_undated(context.claimer(), before, _DATED_AT_ONCE)
-
-    while late := await context.store.write(claim):
-        await context.settle(partial(_date_each, context, late))
-        context.wake()
-
-
-def _date_each(context: WorkerContext, late: Sequence[WatchedPullRequest], tx: Transaction) -> None:
-    for each in sorted(late, key=lambda each: each.job):
-        Jobs(tx).lock(each.job)
-        with unless_taken_over("pull_request", each.job):
-            PullRequests(tx).date_face(each, context.owner)
-            redraw_face(tx, each.job, context.clock())
-
-
 def _settle_answer(
     context: WorkerContext,
     watched: WatchedPullRequest,
@@ -192,7 +169,8 @@ def _settle_answer(
         size, lines = (None if answer else _NOTHING, ()) if is_next else (last.made, last.lines)
     seen = replace(seen, iteration=iteration, before=before, as_of=as_of, made=size, lines=lines)
     etag = answer.etag if answer else watched.etag
-    PullRequests(tx).settle(watched.job, context.owner, look_at=look_at, seen=seen, etag=etag, looked_at=now)
+    looked = replace(watched, look_at=look_at, seen=seen, etag=etag, looked_at=now, failures=0)
+    PullRequests(tx).save(watched, looked, owner=context.owner)
     is_news = seen != last and not job.is_forgotten
     if is_news:
         _show(context, tx, job, last, seen)
@@ -263,12 +241,14 @@ def _settle_error(
     # A limit or a refused token says nothing of this pull request.
     failures = watched.failures + (not isinstance(error, Limited | RefusedToken))
     job = Jobs(tx).lock(watched.job)
-    log.warning("pull_request_not_seen", job=watched.job, reason=type(error).__name__, failures=failures)
-    is_late = watched.looked_at is not None and now - watched.looked_at >= _LATE
+    if not isinstance(error, Paused):
+        log.warning("pull_request_not_seen", job=watched.job, reason=type(error).__name__, failures=failures)
+    is_late = watched.looked_at is not None and (look_at or now) - watched.looked_at >= _LATE
     is_hidden = isinstance(error, NotVisible) and watched.failures >= _HIDDEN_TWICE
     if seen and (is_late or is_hidden or look_at is None) and not seen.as_of:
         seen = replace(seen, as_of=watched.looked_at)
-    PullRequests(tx).settle(watched.job, context.owner, look_at=look_at, seen=seen, failures=failures)
+    new = replace(watched, look_at=look_at, seen=seen, failures=failures)
+    PullRequests(tx).save(watched, new, owner=context.owner)
     is_news = seen != watched.seen and not job.is_forgotten
     if is_news:
         redraw_face(tx, watched.job, now)
