@@ -23,8 +23,7 @@ from bot.store.jobs import Jobs
 from bot.store.limits import Quota
 from bot.store.prompts import Prompts
 from bot.work.jobs.ask import HasKey, storable
-from bot.work.jobs.decisions import take_back_waiting
-from bot.work.jobs.settle_prompt import drop_follow_ups
+from bot.work.jobs.decisions import take_back
 from bot.work.jobs.thread_events import (
     TooEarly,
     is_meant_for_us,
@@ -206,16 +205,9 @@ def _is_nothing(raw: str, prompt: Prompt, door: Door) -> bool:
 
 
 def _withdraw(context: Context, tx: Transaction, prompt: Prompt, how: JobProblem) -> bool:
-    """Take back a prompt that has not been sent. Where nothing of it has been shown, nothing is told."""
-    job, now = Jobs(tx).known(prompt.job), context.clock()
+    job = Jobs(tx).known(prompt.job)
     Quota(tx).lock(job.project)
-    if prompt.text is not None:
-        take_back_waiting(tx, prompt, job, prompt.asked_by, now, how)
-        return True
-    Prompts(tx).save(prompt, lifecycle.prompt_withdrawn(prompt, now))
-    if prompt.kind is PromptKind.START:
-        job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, how, prompt.asked_by))
-        drop_follow_ups(tx, job, now, is_told=False)
+    take_back(tx, prompt, job, prompt.asked_by, context.clock(), how)
     return True
 
 

@@ -120,8 +120,7 @@ async def dismiss(context: Context, steerable: Steerable) -> bool:
     """Dismiss an unconfirmed prompt. Return False if it is not unconfirmed any more."""
 
     def give_up(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
-        _take_back(tx, prompt, job, now, JobProblem.DISMISSED, by)
-        Audit(tx).decided(Act.DISMISSED, by, job, now)
+        take_back(tx, prompt, job, by, now, JobProblem.DISMISSED)
         show_decision(tx, job, prompt, messages.DISMISS, by, now)
 
     return await _decide(context, steerable, PromptState.UNCONFIRMED, give_up)
@@ -129,7 +128,7 @@ async def dismiss(context: Context, steerable: Steerable) -> bool:
 
 async def withdraw(context: Context, steerable: Steerable) -> bool:
     """Take back a prompt that has not been sent. Return False if it is too late."""
-    return await _decide(context, steerable, PromptState.WAITING, take_back_waiting)
+    return await _decide(context, steerable, PromptState.WAITING, take_back)
 
 
 async def _decide(
@@ -207,24 +206,7 @@ def keep_review(context: Context, tx: Transaction, readable: Readable, said: Rev
     return True
 
 
-def _take_back(
-    tx: Transaction,
-    prompt: Prompt,
-    job: TrackedJob,
-    now: datetime,
-    how: JobProblem,
-    by: UserId,
-) -> None:
-    """Give up a prompt, and move the queue up; with the first one its job is over, and its follow-ups."""
-    Prompts(tx).lock_of(job.number)
-    Prompts(tx).save(prompt, lifecycle.prompt_withdrawn(prompt, now))
-    Prompts(tx).move_up(job.project, now)
-    if prompt.kind is PromptKind.START:
-        Jobs(tx).save(job, lifecycle.withdrawn(job, now, how, by))
-        drop_follow_ups(tx, redraw_face(tx, job.number, now), now)
-
-
-def take_back_waiting(
+def take_back(
     tx: Transaction,
     prompt: Prompt,
     job: TrackedJob,
@@ -232,10 +214,22 @@ def take_back_waiting(
     now: datetime,
     how: JobProblem = JobProblem.WITHDRAWN,
 ) -> None:
-    """Take back a waiting prompt. A follow-up's thread is told; its job goes on."""
-    _take_back(tx, prompt, job, now, how, by)
-    Audit(tx).decided(Act.WITHDREW, by, job, now)
-    if prompt.kind is PromptKind.FOLLOW_UP:
+    """Give up a prompt, and move the queue up; with the first one its job is over, and its follow-ups.
+
+    Where nothing of the prompt has been shown, nothing is told.
+    """
+    is_shown, is_dismissed = prompt.text is not None, how is JobProblem.DISMISSED
+    Prompts(tx).lock_of(job.number)
+    Prompts(tx).save(prompt, lifecycle.prompt_withdrawn(prompt, now))
+    Prompts(tx).move_up(job.project, now)
+    if is_shown:
+        Audit(tx).decided(Act.DISMISSED if is_dismissed else Act.WITHDREW, by, job, now)
+    if prompt.kind is PromptKind.START:
+        job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, how, by))
+        if is_shown:
+            redraw_face(tx, job.number, now)
+        drop_follow_ups(tx, job, now, is_told=is_shown)
+    elif is_shown and not is_dismissed:
         Jobs(tx).save(job, lifecycle.not_queued(job))
         job = redraw_face(tx, job.number, now)
         say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, how, by), now)

@@ -21,7 +21,6 @@ from bot.ports import (
     SlackRefused,
     SlackThrottled,
     SlackUnclear,
-    SlackUnreachable,
     ThreadReply,
     time_of,
 )
@@ -97,21 +96,18 @@ async def claim_unread(context: WorkerContext, _limit: int, _full: Collection[st
 async def catch_up(context: WorkerContext, unread: Unread, take: Take) -> None:
     """Read one conversation again and ``take`` what was missed in it."""
     with unless_taken_over("conversation", unread.id):
-        await _read(context, unread, take)
-
-
-async def _read(context: WorkerContext, unread: Unread, take: Take) -> None:
-    try:
-        said = await context.messenger.said_since(unread.channel, thread=unread.thread, since=unread.since)
-        for received in said:
-            await context.retry(partial(_take, context, received, take))
-    except (SlackError, Untold, TooEarly) as error:
-        told = error if isinstance(error, SlackError) else SlackUnclear(type(error).__name__)
-        await _settle_error(context, unread, told)
-        return
-    if said:
-        log.info("missed_messages", channel=unread.channel, messages=len(said))
-    await context.settle(lambda tx: Conversations(tx).settle(unread, context.owner))
+        try:
+            since, thread = unread.since, unread.thread
+            said = await context.messenger.said_since(unread.channel, thread=thread, since=since)
+            for received in said:
+                await context.retry(partial(_take, context, received, take))
+        except (SlackError, Untold, TooEarly) as error:
+            told = error if isinstance(error, SlackError) else SlackUnclear(type(error).__name__)
+            await context.settle(partial(_settle_error, context, unread, told))
+            return
+        if said:
+            log.info("missed_messages", channel=unread.channel, messages=len(said))
+        await context.settle(lambda tx: Conversations(tx).settle(unread, context.owner))
 
 
 async def _take(context: WorkerContext, received: ThreadReply | Mention | Changed, take: Take) -> None:
@@ -127,36 +123,22 @@ async def _take(context: WorkerContext, received: ThreadReply | Mention | Change
     await take(then, received)
 
 
-async def _settle_error(context: WorkerContext, unread: Unread, error: SlackError) -> None:
+def _settle_error(context: WorkerContext, unread: Unread, error: SlackError, tx: Transaction) -> None:
     """Write when the conversation is read next, or that it cannot be read."""
     log.warning("not_read_again", channel=unread.channel, reason=str(error), attempts=unread.attempts)
-    back_off = back_off_seconds(unread.attempts + 1, context.chance())
-    match error:
-        case SlackThrottled():
-            await _put_back(context, unread, error.retry_after_seconds, everything=True)
-        case SlackUnreachable():
-            await _put_back(context, unread, back_off, everything=True)
-        case SlackUnclear() if unread.attempts < _MOST_ATTEMPTS:
-            await _put_back(context, unread, back_off)
-        case SlackRefused() if error.meaning.needs_operator:
-            await _put_back(context, unread, _OPERATOR_SECONDS, everything=True)
-        case SlackUnclear() | SlackRefused():
-            await context.settle(lambda tx: Conversations(tx).settle(unread, context.owner))
-        case _:
-            raise error
-
-
-async def _put_back(
-    context: WorkerContext, unread: Unread, seconds: float, *, everything: bool = False
-) -> None:
+    is_refused = isinstance(error, SlackRefused)
+    seconds = back_off_seconds(unread.attempts + 1, context.chance())
+    if isinstance(error, SlackRefused) and error.meaning.needs_operator:
+        seconds = _OPERATOR_SECONDS
+    elif is_refused or (isinstance(error, SlackUnclear) and unread.attempts >= _MOST_ATTEMPTS):
+        Conversations(tx).settle(unread, context.owner)
+        return
+    elif isinstance(error, SlackThrottled):
+        seconds = error.retry_after_seconds
     until = context.after(seconds)
-
-    def put_back(tx: Transaction) -> None:
-        Conversations(tx).put_back(unread, context.owner, until)
-        if everything:
-            Conversations(tx).hold(until)
-
-    await context.settle(put_back)
+    Conversations(tx).put_back(unread, context.owner, until)
+    if not isinstance(error, SlackUnclear):
+        Conversations(tx).hold(until)  # the others would fare no better
 
 
 async def forget_conversations(context: Context) -> int:

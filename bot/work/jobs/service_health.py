@@ -13,7 +13,7 @@ from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Una
 from bot.engine import back_off_seconds
 from bot.ids import ChannelId, JobNumber, Message, ProjectId
 from bot.messages import job_answers as say
-from bot.model.jobs import QueueWhy
+from bot.model.jobs import QueueWhy, TrackedJob
 from bot.model.quota import MAY_NOT_WRITE, BackOff
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
@@ -172,31 +172,26 @@ async def show_trouble(context: WorkerContext) -> int:
     Trouble that has lasted for ten minutes is shown once, and taken back when the service works again. Return
     how many faces were redrawn.
     """
-    if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).has_trouble()):
+
+    def change(tx: Transaction) -> int:
+        now, back_offs, changed = context.clock(), BackOffs(tx).all(), list[TrackedJob]()
+        for job in Jobs(tx).with_trouble(back_offs, _AT_ONCE):
+            changed.append(Jobs(tx).save(job, replace(job, trouble=None, trouble_since=None)))
+        began, recent = context.after(-context.timeouts.trouble_seconds), context.after(-_ENDED_SECONDS)
+        for project, back_off in back_offs.items():
+            trouble = trouble_of(back_off)
+            if trouble is None or back_off.since > began:
+                continue
+            # Where only prompts are refused, the running jobs are well.
+            only_failing = back_off.until < recent or back_off.reason == MAY_NOT_WRITE
+            for job in Jobs(tx).without_trouble(project, trouble, _AT_ONCE, only_failing=only_failing):
+                new = replace(job, trouble=trouble, trouble_since=back_off.since)
+                changed.append(Jobs(tx).save(job, new))
+        for job in changed:
+            if job.state.is_open:
+                redraw_face(tx, job.number, now)
+        return len(changed)
+
+    if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).with_trouble((), 1)):
         return 0
-    return await context.write(lambda tx: _take_trouble_back(context, tx) + _show_trouble(context, tx))
-
-
-def _show_trouble(context: WorkerContext, tx: Transaction) -> int:
-    now, count = context.clock(), 0
-    began, recent = context.after(-context.timeouts.trouble_seconds), context.after(-_ENDED_SECONDS)
-    for project, back_off in BackOffs(tx).all().items():
-        trouble = trouble_of(back_off)
-        if trouble is None or back_off.since > began:
-            continue
-        # Where only prompts are refused, the running jobs are well.
-        only_failing = back_off.until < recent or back_off.reason == MAY_NOT_WRITE
-        for job in Jobs(tx).without_trouble(project, trouble, _AT_ONCE, only_failing=only_failing):
-            Jobs(tx).save(job, replace(job, trouble=trouble, trouble_since=back_off.since))
-            redraw_face(tx, job.number, now)
-            count += 1
-    return count
-
-
-def _take_trouble_back(context: WorkerContext, tx: Transaction) -> int:
-    over = Jobs(tx).with_trouble(BackOffs(tx).all(), _AT_ONCE)
-    for job in over:
-        Jobs(tx).save(job, replace(job, trouble=None, trouble_since=None))
-        if job.state.is_open:
-            redraw_face(tx, job.number, context.clock())
-    return len(over)
+    return await context.write(change)
