@@ -12,7 +12,8 @@ from sqlalchemy.sql import Executable
 
 from bot.access.admit import _MAKER, Allowed
 from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
-from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptRequest
+from bot.model.jobs import TrackedJob
+from bot.model.prompts import Prompt, PromptKind, PromptRequest
 from bot.outbox.model import Delivery
 from bot.outbox.store import Outbox
 from bot.ports import Origin
@@ -116,8 +117,8 @@ async def add_job(
     """Store a job. ``values`` are written to its columns without the checks of its lifecycle."""
 
     def add(tx: Transaction) -> JobNumber:
-        wanted = JobRequest(requester, channel, text, PROJECT)
-        number = Jobs(tx).add(wanted, asked_at)
+        wanted = TrackedJob(JobNumber(0), PROJECT, channel, requester, text, asked_at)
+        number = Jobs(tx).add(wanted)
         if root_ts or values:
             set_job(tx, number, root_ts=MessageTs(root_ts) if root_ts else None, **values)
         return number
@@ -149,7 +150,7 @@ async def add_prompt(
     **values: Any,
 ) -> PromptId:
     """A prompt in the registry, changed as wanted."""
-    new = NewPrompt(origin(key, asked_by), PromptRequest(raw), job, PROJECT, kind, asked_at)
+    new = Prompt.new(origin(key, asked_by), PromptRequest(raw), job, PROJECT, kind, asked_at)
 
     def add(tx: Transaction) -> PromptId:
         prompt = Prompts(tx).add(new)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from pydantic import SecretStr
 
@@ -79,6 +79,35 @@ class Prompt:
     response_url: SecretStr | None = None
     """It may have expired."""
 
+    @classmethod
+    def new(
+        cls,
+        origin: Origin,
+        request: PromptRequest,
+        job: JobNumber,
+        project: ProjectId,
+        kind: PromptKind,
+        asked_at: datetime,
+    ) -> Self:
+        """Return a prompt to store, once for the key of its origin."""
+        return cls(
+            PromptId(0),
+            job,
+            kind,
+            origin.user,
+            request.raw,
+            asked_at,
+            channel=origin.channel,
+            message_ts=origin.message_ts,
+            take_thread=request.take_thread,
+            files=request.files,
+            attachments=request.given,
+            key=origin.key,
+            project=project,
+            due_at=asked_at,
+            response_url=origin.response_url,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
@@ -131,36 +160,6 @@ class Unsent:
             return None
         number = JobNumber(int(job)) if job else None
         return cls(RequestKey(key), MessageTs(thread) if thread else None, raw, number)
-
-
-@dataclass(frozen=True, slots=True)
-class NewPrompt:
-    """A prompt to store, once for the key of its ``origin``."""
-
-    origin: Origin
-    request: PromptRequest
-    job: JobNumber
-    project: ProjectId
-    kind: PromptKind
-    asked_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class JobRequest:
-    """Requester, channel, text and project of a new job, to detect the same request sent twice in a minute.
-
-    ``thread``: the thread in which the job's face will be a reply; None if the face begins its thread.
-    ``again_of``: the job whose prompt it runs again. ``project_label`` and ``about``: see ``TrackedJob``.
-    """
-
-    asked_by: UserId
-    channel: ChannelId
-    raw: str
-    project: ProjectId
-    thread: MessageTs | None = field(default=None, compare=False)
-    again_of: JobNumber | None = field(default=None, compare=False)
-    project_label: str | None = field(default=None, compare=False)
-    about: About | None = field(default=None, compare=False)
 
 
 def subject_of(text: str) -> str:

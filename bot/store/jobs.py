@@ -26,7 +26,6 @@ from sqlalchemy.engine import RowMapping
 from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.model import lifecycle
 from bot.model.jobs import JobFilter, JobState, Listed, QueueWhy, TrackedJob
-from bot.model.prompts import JobRequest
 from bot.model.quota import MAY_NOT_WRITE
 from bot.ports import ThreadRef
 from bot.store.audit import write_job_end
@@ -34,7 +33,7 @@ from bot.store.channels import channels
 from bot.store.job_tables import SEEN, back_offs, jobs, prompts, pull_requests
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claim, claiming, is_ahead, one_of, readable
 from bot.store.queues import QueueTable
-from bot.store.schema import changed, reader
+from bot.store.schema import changed, reader, stored
 
 POLLS = QueueTable("polls", jobs, None, jobs.c.poll_at)
 _OLDEST = jobs.c.number + 0
@@ -131,21 +130,9 @@ class Jobs(Rows[TrackedJob]):
         )
     )
 
-    def add(self, wanted: JobRequest, asked_at: datetime) -> JobNumber:
-        """Add a job in state *waiting*; return its number."""
-        values = {
-            "project": wanted.project,
-            "channel": wanted.channel,
-            "requester": wanted.asked_by,
-            "text": wanted.raw,
-            "asked_at": asked_at,
-            "state": JobState.WAITING,
-            "thread_ts": wanted.thread,
-            "again_of": wanted.again_of,
-            "project_label": wanted.project_label,
-            "about": wanted.about,
-        }
-        return JobNumber(self.connection.execute(_ADD, values).scalar_one())
+    def add(self, new: TrackedJob) -> JobNumber:
+        """Add a job; return its number."""
+        return JobNumber(self.connection.execute(_ADD, stored(new, jobs, without="number")).scalar_one())
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""

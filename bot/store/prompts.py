@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, 
 from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.model import lifecycle
 from bot.model.jobs import JobState, QueueWhy, TakeThread, TrackedJob
-from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptKind, PromptState, subject_of
+from bot.model.prompts import Prompt, PromptKind, PromptState, subject_of
 from bot.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.ports import message_key, ts_at
 from bot.projects import Project
@@ -33,7 +33,7 @@ from bot.store.leases import (
 )
 from bot.store.limits import SKEW
 from bot.store.queues import QueueTable
-from bot.store.schema import changed, reader, update_one
+from bot.store.schema import changed, reader, stored, update_one
 
 UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
 
@@ -190,50 +190,29 @@ def _queued(project: ProjectId) -> ColumnElement[bool]:
     return and_(prompts.c.project == project, waits)
 
 
-def _values(new: NewPrompt) -> dict[str, object]:
-    origin = new.origin
-    return {
-        "key": origin.key,
-        "job": new.job,
-        "project": new.project,
-        "kind": new.kind,
-        "state": PromptState.NEW,
-        "asked_by": origin.user,
-        "raw": new.request.raw,
-        "asked_at": new.asked_at,
-        "channel": origin.channel,
-        "message_ts": origin.message_ts,
-        "response_url": origin.response_url,
-        "take_thread": new.request.take_thread,
-        "files": new.request.files or None,
-        "attachments": new.request.given,
-        "due_at": new.asked_at,
-    }
-
-
 class Prompts(Rows[Prompt]):
     """The prompts, within one transaction."""
 
     table = prompts
     read = staticmethod(reader(Prompt, prompts))
 
-    def add(self, new: NewPrompt) -> PromptId:
+    def add(self, new: Prompt) -> PromptId:
         """Store a prompt and return its id. The key of its origin is unique (see ``job_of``)."""
-        return PromptId(self.connection.execute(_ADD, _values(new)).scalar_one())
+        return PromptId(self.connection.execute(_ADD, stored(new, prompts, without="id")).scalar_one())
 
     def job_of(self, key: RequestKey) -> JobNumber | None:
         """Return the job of the request with this key; None when the request is new."""
         return self.connection.execute(_OF_KEY, {"of_key": key}).scalar_one_or_none()
 
-    def earlier(self, key: RequestKey, wanted: JobRequest, since: datetime) -> Earlier:
+    def earlier(self, new: Prompt, since: datetime) -> Earlier:
         """Return what is stored when somebody asks for a job; ``since`` is a moment ago."""
         values = {
-            "of_key": key,
-            "by": wanted.asked_by,
+            "of_key": new.key,
+            "by": new.asked_by,
             "since": since,
-            "in_channel": wanted.channel,
-            "of_project": wanted.project,
-            "words": wanted.raw,
+            "in_channel": new.channel,
+            "of_project": new.project,
+            "words": new.raw,
         }
         return Earlier(*self.connection.execute(_EARLIER, values).one())
 

@@ -255,6 +255,12 @@ def changed(row: Record, new: Record, table: AnyTable) -> dict[str, object]:
     return {name: value for name in names if (value := getattr(new, name)) != getattr(row, name)}
 
 
+def stored(record: Record, table: AnyTable, *, without: str) -> dict[str, object]:
+    """Return the columns of a new row that a record fills, without the key that the database gives."""
+    values = {name: getattr(record, name) for name in _fields_of(cast("Hashable", type(record)), table)}
+    return {name: value for name, value in values.items() if name != without and value not in (None, ())}
+
+
 @cache
 def _fields_of(kind: Hashable, table: AnyTable) -> tuple[str, ...]:
     # Every dataclass may be given; typing has no name for them.

@@ -7,8 +7,8 @@ import sqlite3
 from pathlib import Path
 from typing import cast
 
-from bot.ids import MessageTs
-from bot.model.prompts import JobRequest
+from bot.ids import JobNumber, MessageTs
+from bot.model.jobs import TrackedJob
 from bot.ports import ThreadRef
 from bot.store import Store, Transaction
 from bot.store.jobs import Jobs
@@ -24,8 +24,8 @@ async def test_a_threads_job_is_found_without_reading_the_channels_other_jobs(
     store = Store.open(f"sqlite:///{file}")
 
     def ask(tx: Transaction) -> None:
-        wanted = [JobRequest(ANA, CHANNEL, f"Page {number}", PROJECT) for number in range(MANY)]
-        for number in [Jobs(tx).add(each, NOW) for each in wanted]:
+        for page in range(MANY):
+            number = Jobs(tx).add(TrackedJob(JobNumber(0), PROJECT, CHANNEL, ANA, f"Page {page}", NOW))
             set_job(tx, number, root_ts=MessageTs(f"{number}.1"))
 
     def steps(tx: Transaction) -> int:

@@ -16,7 +16,7 @@ from bot.messages.intents import key_found
 from bot.messages.job_answers import too_many_waiting
 from bot.messages.plain_text import visible
 from bot.model.jobs import JobState, TrackedJob
-from bot.model.prompts import JobRequest, NewPrompt, PromptKind, PromptRequest, Unsent
+from bot.model.prompts import Prompt, PromptKind, PromptRequest, Unsent
 from bot.ports import Origin
 from bot.store import AlreadyStored, Transaction
 from bot.store.conversations import Conversations
@@ -79,17 +79,6 @@ def check_key(context: Context, origin: Origin, request: PromptRequest, job: Job
     raise HasKey(None if is_more else Unsent(origin.key, origin.thread, raw, job))
 
 
-def storable(raw: str) -> str:
-    """Return the text without outer blanks, and without NUL and lone surrogates, which databases refuse."""
-    return raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8").strip()
-
-
-def storable_request(request: PromptRequest) -> PromptRequest:
-    """Return a request with texts that databases take."""
-    given = None if request.given is None else storable(request.given)
-    return replace(request, raw=storable(request.raw), given=given)
-
-
 async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Asked:
     """Store a request for a new job. A request with a known key stores nothing.
 
@@ -97,7 +86,7 @@ async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Ask
     """
     check_channel(context, allowed.origin.channel)
     check_key(context, allowed.origin, request)
-    request, origin = storable_request(request), allowed.origin
+    request, origin = replace(request, raw=request.raw.strip()), allowed.origin
     try:
         asked = await context.store.write(lambda tx: _store_job(context, tx, origin, request))
     except AlreadyStored:
@@ -113,15 +102,29 @@ async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Ask
 def _store_job(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> Asked:
     """Store a new job with its first prompt, unless it was asked for before."""
     Prompts(tx).lock_person(origin.user)
-    now, wanted = context.clock(), _wanted(context, tx, origin, request)
-    earlier = Prompts(tx).earlier(origin.key, wanted, now - SAME_WITHIN)
+    now, project = context.clock(), request.project or context.project_of(tx, origin.channel).id
+    shown = context.projects.shown(project)
+    job = TrackedJob(
+        JobNumber(0),
+        project,
+        origin.channel,
+        origin.user,
+        request.raw,
+        now,
+        thread_ts=origin.thread_for_job,
+        again_of=request.again_of,
+        project_label=shown.label if shown else None,
+        about=request.about,
+    )
+    prompt = Prompt.new(origin, request, job.number, project, PromptKind.START, now)
+    earlier = Prompts(tx).earlier(prompt, now - SAME_WITHIN)
     if earlier.job is not None:
         return Asked(earlier.job, repeated=True)
     if earlier.same is not None and not request.allow_duplicate:
         return Asked(earlier.same, repeated=False, same=True)
     _check_limit(context, earlier.waiting, request)
-    number = Jobs(tx).add(wanted, now)
-    Prompts(tx).add(NewPrompt(origin, request, number, wanted.project, PromptKind.START, now))
+    number = Jobs(tx).add(job)
+    Prompts(tx).add(replace(prompt, job=number))
     if request.received:
         Conversations(tx).received(origin)
     return Asked(number, repeated=False)
@@ -131,21 +134,6 @@ def _check_limit(context: Context, waiting: int, request: PromptRequest) -> None
     """Raise TooManyWaiting when as many prompts of the person wait as may."""
     if waiting >= context.waiting_per_person:
         raise TooManyWaiting(context.waiting_per_person, request.raw)
-
-
-def _wanted(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> JobRequest:
-    project = request.project or context.project_of(tx, origin.channel).id
-    shown = context.projects.shown(project)
-    return JobRequest(
-        origin.user,
-        origin.channel,
-        request.raw,
-        project,
-        thread=origin.thread_for_job,
-        again_of=request.again_of,
-        project_label=shown.label if shown else None,
-        about=request.about,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +163,7 @@ async def follow_up(context: Context, readable: Readable, request: PromptRequest
     number, origin = readable.job.number, readable.allowed.origin
     check_channel(context, readable.job.channel)
     check_key(context, origin, request, number)
-    request = storable_request(request)
+    request = replace(request, raw=request.raw.strip())
     try:
         result = await context.store.write(lambda tx: _store_follow_up(context, tx, origin, number, request))
     except AlreadyStored:
@@ -210,7 +198,7 @@ def _store_follow_up(
         since = now - timedelta(seconds=context.timeouts.hold_most_seconds)
         begun_at = Prompts(tx).held(number, origin.user, since, now) or now
         Prompts(tx).hold(number, origin.user, begun_at, context.held_until(begun_at))
-    Prompts(tx).add(NewPrompt(here, request, number, job.project, PromptKind.FOLLOW_UP, begun_at))
+    Prompts(tx).add(Prompt.new(here, request, number, job.project, PromptKind.FOLLOW_UP, begun_at))
     if request.received:
         Conversations(tx).received(origin)
     return FollowedUp(job, accepted=True)

@@ -22,7 +22,7 @@ from bot.store.conversations import RETRIED_FOR
 from bot.store.jobs import Jobs
 from bot.store.limits import Quota
 from bot.store.prompts import Prompts
-from bot.work.jobs.ask import HasKey, storable
+from bot.work.jobs.ask import HasKey
 from bot.work.jobs.decisions import take_back
 from bot.work.jobs.thread_events import (
     TooEarly,
@@ -181,12 +181,12 @@ def _text_and_project(
     text = slack_text.without_leading_mention(text, context.bot_user)
     if prompt.kind is PromptKind.START:
         text, project = context.projects.take(text)
-        return storable(text), project
+        return text.strip(), project
     if origin.thread is not None:
         thread = look(tx, origin, text)
         if thread.job is not None and thread.job.number == prompt.job:
             text = context.projects.take(thread.text)[0] if is_mention else thread.text
-    return storable(text), None
+    return text.strip(), None
 
 
 def _door(context: Context, prompt: Prompt, text: str) -> Door:

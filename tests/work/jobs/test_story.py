@@ -27,7 +27,7 @@ async def test_a_pull_request_on_another_host_than_the_allowed_ones_is_told_as_t
     await talk.ends()
     [end] = talk.replies()
     assert f"`{PULL_REQUEST.removeprefix('https://')}`" in end
-    assert "on a host that whoever runs this bot allows" in end
+    assert "on a host that your bot admin allows" in end
     shown = [end, talk.status(), await talk.ana.answer_to("/docs-agent status 1")]
     assert PULL_REQUEST not in str([(each, each.message["blocks"]) for each in shown])
 
