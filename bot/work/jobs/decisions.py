@@ -245,7 +245,7 @@ async def remind(context: WorkerContext) -> int:
     def tell(tx: Transaction) -> int:
         now = context.clock()
         due = Jobs(tx).to_remind(now, _AT_ONCE)
-        for job in map(Jobs(tx).lock, sorted(job.number for job in due)):
+        for job in [Jobs(tx).lock(number) for number in sorted(job.number for job in due)]:
             if job.remind_at is not None and job.awaits_review:
                 thread.remind(context, tx, Jobs(tx).save(job, replace(job, remind_at=None)), now)
         return len(due)

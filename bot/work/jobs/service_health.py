@@ -192,6 +192,6 @@ async def show_trouble(context: WorkerContext) -> int:
                 redraw_face(tx, job.number, now)
         return len(changed)
 
-    if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).with_trouble((), 1)):
+    if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).has_trouble()):
         return 0
     return await context.write(change)
