@@ -58,11 +58,6 @@ NAME = "/docs-agent"
 _FORM_LENGTH = 3000
 
 
-async def _run(context: Context, invocation: Invocation) -> Answer:
-    text, project = context.projects.take(invocation.text)
-    return await COMMAND.run_word(context, replace(invocation, words=text, project=project))
-
-
 async def _open_form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
     return await _ask_form(context, invocation.origin, project=invocation.project)
 
@@ -310,7 +305,6 @@ COMMAND = Command(
         "", "", "Opens a form with room for several lines.", _open_form, after_mention=None, in_help=True
     ),
     words=WORDS,
-    run=_run,
     also=about_replies,
     buttons={
         Action.REVIEWED: _review,

@@ -16,7 +16,6 @@ from bot.model.intents import Door, asks_help
 from bot.ports import Mention, ThreadReply
 from bot.projects import UnknownProject
 from bot.work.jobs.thread_events import (
-    Heard,
     answer_in_private,
     hear,
     is_answered,
@@ -56,20 +55,13 @@ async def take_message(context: Context, message: ThreadReply | Mention) -> None
     async with telling_refusals(context, heard.origin):
         if command is None:
             await take(context, heard)
-        else:
-            await _run(context, heard, command)
-
-
-async def _run(context: Context, heard: Heard, command: Command) -> None:
-    """Run a command that a message means, and tell its author the answer.
-
-    Slack may deliver the message again before it is answered. Commands recognise a repeat by its key.
-    """
-    origin = heard.origin
-    if await context.store.read(lambda tx: is_answered(tx, origin)):
-        return
-    allowed = await admit(context, origin, channel=origin.channel)
-    # The message belongs to the person's conversation, which may not be that of the job that they name.
-    answer = await command.run(context, Invocation(allowed.but(message_ts=None), "", heard.text))
-    if answer.message is not None:
-        await answer_in_private(context, origin, "answer", answer.message)
+            return
+        # Slack may deliver the message again before it is answered. Commands recognise a repeat by its key.
+        origin = heard.origin
+        if await context.store.read(lambda tx: is_answered(tx, origin)):
+            return
+        allowed = await admit(context, origin, channel=origin.channel)
+        # The message belongs to the person's conversation, which may not be that of the job that they name.
+        answer = await command.run(context, Invocation(allowed.but(message_ts=None), "", heard.text))
+        if answer.message is not None:
+            await answer_in_private(context, origin, "answer", answer.message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
@@ -160,7 +160,7 @@ class Arrived(Generic[Request]):
     is_form: bool = False
 
 
-Run = Callable[[Context, Invocation], Awaitable[Answer]]
+TakeProject = Callable[[Projects, str], tuple[str, Project | None]]
 WordRun = Callable[[Context, Invocation, re.Match[str]], Awaitable[Answer]]
 PressRun = Callable[[Context, Press], Awaitable[Answer]]
 SubmitRun = Callable[[Context, Submission], Awaitable[FormErrors | None]]
@@ -219,6 +219,8 @@ class Command:
     ``other`` takes the texts that are none of the ``words``, and ``alone`` the command without a text.
     ``also`` returns what its short help says below its words, in mrkdwn.
     ``takes_project``: a project that is named at the start or the end of the text is not part of it.
+    ``take_project`` returns a text without its project, and that. ``misunderstood`` returns the answer to an
+    error of a text, and gets whether it meant one of ``words``; None for an error that it does not know.
     ``asks_help`` returns whether a plain text asks for help in other words.
     ``buttons`` maps action ids to handlers; ``forms`` and ``shortcuts`` map callback ids.
     """
@@ -228,12 +230,13 @@ class Command:
     other: Word
     alone: Word
     words: tuple[Word, ...]
-    run: Run
     also: Callable[[Here], str]
     buttons: Mapping[str, PressRun] = field(default_factory=dict)
     forms: Mapping[str, SubmitRun] = field(default_factory=dict)
     shortcuts: Mapping[str, ShortcutRun] = field(default_factory=dict)
     takes_project: bool = True
+    take_project: TakeProject = Projects.take
+    misunderstood: Callable[[Exception, Projects, bool], Message | None] = lambda *_: None
     asks_help: Callable[[str], bool] = lambda _plain: False
 
     @property
@@ -260,13 +263,23 @@ class Command:
                 return word, found
         return None
 
-    async def run_word(self, context: Context, invocation: Invocation) -> Answer:
-        """Run the word that the text of an invocation means."""
-        meaning = self.meaning(invocation.words, context.projects)
-        if meaning is None:
-            raise ValueError(f"a text that no word of {self.name} takes")
-        word, found = meaning
-        return await word.run(context, invocation, found)
+    async def run(self, context: Context, invocation: Invocation) -> Answer:
+        """Run the word that the text means, for the project that the text names."""
+        words, project = invocation.text, None
+        try:
+            if self.takes_project:
+                words, project = self.take_project(context.projects, words)
+            meaning = self.meaning(words, context.projects)
+            if meaning is None:
+                raise LookupError(f"a text that no word of {self.name} takes")
+            word, found = meaning
+            return await word.run(context, replace(invocation, words=words, project=project), found)
+        except (UnknownProject, ValueError) as why:
+            meaning = self.meaning(words, context.projects)
+            is_word = meaning is not None and meaning[0] in self.words
+            if (answer := self.misunderstood(why, context.projects, is_word)) is None:
+                raise
+            return Answer(message=answer)
 
 
 async def run_if_allowed(

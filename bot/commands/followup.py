@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from bot.commands.command import (
     Answer,
@@ -34,10 +33,6 @@ NAME = "/docs-followup"
 _OFFERED = 20
 _AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOTALL)
 """What follows the name of a job in a wire text."""
-
-
-async def _run(context: Context, invocation: Invocation) -> Answer:
-    return await COMMAND.run_word(context, replace(invocation, words=invocation.text))
 
 
 async def _send_to_guessed(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
@@ -177,7 +172,6 @@ COMMAND = Command(
             in_help=True,
         ),
     ),
-    run=_run,
     also=about_follow_ups,
     takes_project=False,
     forms={"follow_up": _submit},

@@ -41,11 +41,6 @@ def _with_help(command: Command, before: str | None, every: Sequence[Command]) -
         origin = invocation.origin
         return await (_full(context, origin, every) if found[1] else _short(context, origin, command))
 
-    async def run(context: Context, invocation: Invocation) -> Answer:
-        typed = invocation.text.strip()
-        found = word.match("help" if command.asks_help(typed) else typed, context.projects)
-        return await (show(context, invocation, found) if found else command.run(context, invocation))
-
     word = Word(
         "help",
         f"(?:{before})?{_SHAPE}" if before else _SHAPE,
@@ -54,7 +49,7 @@ def _with_help(command: Command, before: str | None, every: Sequence[Command]) -
         hint="help",
         after_mention=None if before is None else f"{before}{_SHAPE}",
     )
-    return replace(command, words=(*command.words, word), run=run)
+    return replace(command, words=(*command.words, word))
 
 
 def _here(context: Context, tx: Transaction, origin: Origin) -> Here:

@@ -49,15 +49,6 @@ async def is_form_unsent(
     return answer is not None
 
 
-def _allowed(kept: Unsent, pressed: Allowed) -> Allowed:
-    """Return the request that was not sent: its message, if that stands in this channel."""
-    here = message_key(pressed.origin.channel)
-    if not kept.key.startswith(here):
-        return pressed.but(key=kept.key, thread=kept.thread, message_ts=None)
-    ts = MessageTs(kept.key.removeprefix(here))
-    return pressed.but(key=kept.key, thread=kept.thread, message_ts=ts)
-
-
 _SENT = Answer(message=say.sent(), replaces=True)
 """In the place of the answer that said that nothing was started."""
 
@@ -67,31 +58,27 @@ async def send_anyway(context: Context, press: Press) -> Answer:
     kept, unknown = Unsent.loads(press.value), Answer(message=job_answers.no_such_job(press.value))
     if kept is None:
         return unknown
-    allowed, allow_key = _allowed(kept, press.allowed), press.action_id == Action.SEND_WITH_KEY
+    here, allow_key = message_key(press.origin.channel), press.action_id == Action.SEND_WITH_KEY
+    # The message that was not sent, if it stands in this channel.
+    ts = MessageTs(kept.key.removeprefix(here)) if kept.key.startswith(here) else None
+    allowed = press.allowed.but(key=kept.key, thread=kept.thread, message_ts=ts)
     if kept.job is not None:
-        number = kept.job
+        number, raw = kept.job, kept.raw
         job = await context.store.read(lambda tx: Jobs(tx).get(number))
-        return await for_reader(
-            context, allowed, job, unknown, lambda known: _follow_up(context, known, kept.raw)
-        )
-    if allowed.origin.message_ts is None:
-        return await _ask(context, allowed, kept.raw, allow_key)
+
+        async def steer(known: Readable) -> Answer:
+            request = PromptRequest(raw, allow_duplicate=True, allow_key=True)
+            result = await follow_up(context, known, request)
+            if not result.accepted:
+                return Answer(message=job_answers.cannot_follow_up(known.job))
+            return Answer(message=job_answers.too_late()) if result.repeated else _SENT
+
+        return await for_reader(context, allowed, job, unknown, steer)
+    if ts is None:
+        text, project = context.projects.take(kept.raw)
+        which = project.id if project else None
+        request = PromptRequest(text, allow_duplicate=True, allow_key=allow_key, project=which)
+        asked = await ask(context, allowed, request)
+        return Answer(message=job_answers.started_before(asked.job)) if asked.repeated else _SENT
     await send(context, allowed, Heard(allowed.origin, Door.FIRST, kept.raw, allow_key=allow_key), None)
     return _SENT
-
-
-async def _follow_up(context: Context, known: Readable, raw: str) -> Answer:
-    request = PromptRequest(raw, allow_duplicate=True, allow_key=True)
-    result = await follow_up(context, known, request)
-    if not result.accepted:
-        return Answer(message=job_answers.cannot_follow_up(known.job))
-    return Answer(message=job_answers.too_late()) if result.repeated else _SENT
-
-
-async def _ask(context: Context, allowed: Allowed, raw: str, allow_key: bool) -> Answer:
-    text, project = context.projects.take(raw)
-    request = PromptRequest(
-        text, allow_duplicate=True, allow_key=allow_key, project=project.id if project else None
-    )
-    asked = await ask(context, allowed, request)
-    return Answer(message=job_answers.started_before(asked.job)) if asked.repeated else _SENT

@@ -19,7 +19,7 @@ from bot.commands.visitors_options import (
     parse_weekly,
 )
 from bot.context import Context
-from bot.ids import PageKey, ProjectId, QuestionId, SubscriptionId
+from bot.ids import Message, PageKey, ProjectId, QuestionId, SubscriptionId
 from bot.messages import forms, slack_text, visitors_answers
 from bot.messages.blocks import Action
 from bot.messages.general import unknown_in_options
@@ -27,7 +27,7 @@ from bot.messages.help import about_periods
 from bot.messages.misses import asked_about
 from bot.model.jobs import About
 from bot.model.misses import Topic, page_key
-from bot.projects import UnknownProject
+from bot.projects import Project, Projects, UnknownProject
 from bot.store.questions import Questions
 from bot.store.snapshots import Pages
 from bot.work.visitors.misses import ask_misses, prompt_of
@@ -44,18 +44,16 @@ from bot.work.visitors.subscriptions import (
 NAME = "/docs-visitors"
 
 
-async def _run(context: Context, invocation: Invocation) -> Answer:
-    words = invocation.text
-    try:
-        words, project = context.projects.take_any(slack_text.to_plain(words, {}, {}))
-        return await COMMAND.run_word(context, replace(invocation, words=words, project=project))
-    except UnknownProject as unknown:
-        why = unknown_in_options(unknown.name, context.projects)
-    except Misunderstood as misunderstood:
-        why = str(misunderstood)
-    meaning = COMMAND.meaning(words, context.projects)
-    about_digest = meaning is not None and meaning[0] in COMMAND.words
-    return Answer(message=visitors_answers.misunderstood(why, about_digest=about_digest))
+def _take_project(projects: Projects, text: str) -> tuple[str, Project | None]:
+    return projects.take_any(slack_text.to_plain(text, {}, {}))
+
+
+def _misunderstood(error: Exception, projects: Projects, is_word: bool) -> Message | None:
+    if isinstance(error, UnknownProject):
+        return visitors_answers.misunderstood(unknown_in_options(error.name, projects), about_digest=is_word)
+    if isinstance(error, Misunderstood):
+        return visitors_answers.misunderstood(str(error), about_digest=is_word)
+    return None
 
 
 def _chosen(invocation: Invocation) -> ProjectId | None:
@@ -258,7 +256,8 @@ COMMAND = Command(
             takes=_takes(_parse_digest),
         ),
     ),
-    run=_run,
+    take_project=_take_project,
+    misunderstood=_misunderstood,
     also=about_periods,
     buttons={
         Action.SHARE: _share,

@@ -129,17 +129,17 @@ def _of_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
     if (revision or "") < HEAD:
         return [], []
     now = datetime.now(UTC)
-    found = [*_unknown_zones(connection), _oldest(Transaction(connection), now)]
-    return found, connection.execute(_CHANNELS).scalars().all()
-
-
-def _oldest(tx: Transaction, now: datetime) -> Finding:
-    """Return the doctor's finding about the oldest prompt and the oldest message that wait."""
-    found = [*Waits(tx).all_prompts(now), Waits(tx).oldest_message(now)]
-    waiting = [each for each in found if each is not None]
-    stuck = [each for each in waiting if each.stuck_since and now - each.stuck_since > _STUCK]
+    waits = Waits(Transaction(connection))
+    waiting = [wait for wait in (*waits.all_prompts(now), waits.oldest_message(now)) if wait is not None]
+    stuck = [wait for wait in waiting if wait.stuck_since and now - wait.stuck_since > _STUCK]
     advice = "Is a `docs-bot run` or `work` up? See its log, and docs/runbook.md." if stuck else ""
-    return Finding("waiting", not stuck, _told(stuck or waiting), advice)
+    found = [Finding("waiting", not stuck, _told(stuck or waiting), advice)]
+    missing = [zone for zone in connection.execute(_ZONES).scalars() if not is_zone(zone)]
+    if missing:
+        seen = ", ".join(f"digests at times in {zone}" for zone in missing)
+        advice = "Run the bot on a machine with current time zones."
+        found.insert(0, Finding("rows", False, f"cannot be read, and wait: {seen}", advice))
+    return found, connection.execute(_CHANNELS).scalars().all()
 
 
 def _told(waiting: Sequence[Wait]) -> str:
@@ -147,14 +147,6 @@ def _told(waiting: Sequence[Wait]) -> str:
         return "nothing waits"
     oldest = min(waiting, key=lambda each: each.since)
     return f"{f'job {oldest.job}, ' if oldest.job else ''}{wait_words(oldest)}"
-
-
-def _unknown_zones(connection: Connection) -> list[Finding]:
-    """Return a finding about digests whose time zone this machine does not have."""
-    zones = connection.execute(_ZONES).scalars()
-    found = [f"digests at times in {zone}" for zone in zones if not is_zone(zone)]
-    advice = "Run the bot on a machine with current time zones."
-    return [Finding("rows", False, f"cannot be read, and wait: {', '.join(found)}", advice)] if found else []
 
 
 def _at_revision(kind: str, revision: str | None) -> Finding:
@@ -193,10 +185,7 @@ def _check_postgres(connection: Connection, connections: int) -> DatabaseFinding
         advice = "Grant the user CREATE on the schema, or run `docs-bot migrate` as another user."
         found = Finding("database", False, "the user may not create tables, and some are missing", advice)
     rows, channels = _of_rows(connection, revision if row.may_write else None)
-    return [found, *rows, _connections(row.free, connections)], channels
-
-
-def _connections(free: int, connections: int) -> Finding:
-    seen = f"{max(free, 0)} left on the server, and each process may open {connections}"
+    seen = f"{max(row.free, 0)} left on the server, and each process may open {connections}"
     advice = "Lower DATABASE_CONNECTIONS, run fewer processes, or raise max_connections of the server."
-    return Finding("connections", free >= connections, seen, advice if free < connections else "")
+    has_room = row.free >= connections
+    return [found, *rows, Finding("connections", has_room, seen, "" if has_room else advice)], channels

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 import click
@@ -189,22 +189,16 @@ def manifest(address: str | None) -> str:
     https://docs.slack.dev/reference/app-manifest
     """
     text = files("bot.operator").joinpath("manifest.yml").read_text("utf-8")
-    return text if address is None else _over_http(yaml.safe_load(text), _events_url(address))
-
-
-def _events_url(address: str) -> str:
+    if address is None:
+        return text
     parts = urlsplit(address)
     is_plain = parts.username is None and not parts.query and not parts.fragment
     if parts.scheme != "https" or not parts.hostname or not is_plain or parts.path not in ("", "/", _PATH):
         raise ValueError(f"{address!r} is no address of a bot: write https:// and its host")
-    return f"https://{parts.netloc}{_PATH}"
-
-
-def _over_http(found: dict[str, Any], url: str) -> str:
+    url, found = f"https://{parts.netloc}{_PATH}", yaml.safe_load(text)
     for command in found["features"]["slash_commands"]:
         command["url"] = url
-    settings = found["settings"]
-    settings["event_subscriptions"]["request_url"] = url
-    settings["interactivity"]["request_url"] = url
-    settings["socket_mode_enabled"] = False
+    found["settings"]["event_subscriptions"]["request_url"] = url
+    found["settings"]["interactivity"]["request_url"] = url
+    found["settings"]["socket_mode_enabled"] = False
     return yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=1000)

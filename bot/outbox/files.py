@@ -45,8 +45,11 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
         else delivery.what.channel
     )
     name = file_name(question, delivery)
-    if delivery.unconfirmed and await _is_shared(context, delivery, channel, name):
-        return
+    if delivery.unconfirmed:
+        find = partial(context.messenger.find_file, channel, name, since=delivery.created_at)
+        # Only a member can search: join a public channel.
+        if await as_member(context, channel, lambda: find_earlier(find())):
+            return
     check_lease(context, delivery)
     try:
         with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
@@ -55,15 +58,6 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
         # The disk may be full. Nothing has been shared, so the delivery can be retried later.
         log.warning("file_not_written", delivery=delivery.id, reason=error.strerror)
         raise SlackUnreachable(type(error).__name__) from None
-
-
-async def _is_shared(context: WorkerContext, delivery: Delivery, channel: ChannelId, name: str) -> bool:
-    """Return whether an earlier attempt shared the file. Only a member can search: join a public channel."""
-    return await as_member(
-        context,
-        channel,
-        lambda: find_earlier(context.messenger.find_file(channel, name, since=delivery.created_at)),
-    )
 
 
 def file_name(question: Question, delivery: Delivery) -> str:

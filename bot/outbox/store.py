@@ -223,7 +223,7 @@ class Outbox(Repository):
 
         An edit replaces earlier edits of the same message that are still pending.
         """
-        values = _fields(new) | {
+        values = {field.name: getattr(new, field.name) for field in fields(new)} | {
             "id": secrets.token_hex(11),
             "state": DeliveryState.PENDING,
             "created_at": now,
@@ -284,25 +284,13 @@ class Outbox(Repository):
         if not update_one(self.connection, deliveries, _STILL_HELD, which, changes | FREE, shrinks=shrinks):
             raise LeaseLost(f"delivery {delivery.id}")
         if new.state is DeliveryState.PENDING:
-            self._drop_if_outdated(delivery.id)
+            # A newer edit of the same message may wait already.
+            self.connection.execute(_DROP_OUTDATED, {"this": delivery.id})
 
     def remove(self, delivery: Delivery, *, owner: str) -> None:
         """Delete an edit that Slack accepted, or what is not to be said any more. Raises LeaseLost."""
         if self.connection.execute(_REMOVE, _held(delivery, owner)).rowcount != 1:
             raise LeaseLost(f"delivery {delivery.id}")
-
-    def _drop_if_outdated(self, delivery: DeliveryId) -> None:
-        """Drop an edit that failed if a newer one of the same message waits already."""
-        newer = deliveries.alias("newer")
-        is_newer = (
-            newer.c.job == deliveries.c.job,
-            newer.c.kind == DeliveryKind.EDIT,
-            newer.c.state == DeliveryState.PENDING,
-            newer.c.edits.is_not_distinct_from(deliveries.c.edits),
-            newer.c.seq > deliveries.c.seq,
-        )
-        is_edit = and_(deliveries.c.id == delivery, deliveries.c.kind == DeliveryKind.EDIT)
-        self.connection.execute(deliveries.delete().where(is_edit, exists().where(*is_newer)))
 
     def dead_letter_thread(self, job: JobNumber, reason: str, now: datetime) -> None:
         """Mark all pending deliveries to a job's thread as dead, because it cannot be posted to."""
@@ -375,16 +363,23 @@ class Outbox(Repository):
         return self.connection.execute(again.values(cleared)).rowcount == 1
 
 
-def _fields(one: NewDelivery) -> dict[str, object]:
-    """Return the fields, without copying what is in them as ``asdict`` does."""
-    return {field.name: getattr(one, field.name) for field in fields(one)}
-
-
 def _held(delivery: Delivery, owner: str) -> dict[str, object]:
     """Return the parameters of ``_STILL_HELD`` for a delivery that ``owner`` has claimed."""
     return {"this": delivery.id, HOLDER.key: owner}
 
 
+_NEWER = deliveries.alias("newer")
+_DROP_OUTDATED = deliveries.delete().where(
+    deliveries.c.id == bindparam("this"),
+    deliveries.c.kind == DeliveryKind.EDIT,
+    exists().where(
+        _NEWER.c.job == deliveries.c.job,
+        _NEWER.c.kind == DeliveryKind.EDIT,
+        _NEWER.c.state == DeliveryState.PENDING,
+        _NEWER.c.edits.is_not_distinct_from(deliveries.c.edits),
+        _NEWER.c.seq > deliveries.c.seq,
+    ),
+)
 _STILL_HELD = and_(deliveries.c.id == bindparam("this"), held(deliveries))
 _DROP_EDITS = deliveries.delete().where(
     deliveries.c.job == bindparam("of_job"),

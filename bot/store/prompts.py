@@ -46,22 +46,22 @@ def is_behind() -> ColumnElement[bool]:
     )
 
 
-def _sendable() -> ColumnElement[bool]:
-    """Return the condition that a waiting prompt waits for nothing but its time and the quota.
+_HAS_FACE = and_(prompts.c.kind == PromptKind.START, jobs.c.root_ts.is_not(None))
+_SENDABLE = and_(
+    ~is_behind(),
+    exists().where(jobs.c.number == prompts.c.job, or_(_HAS_FACE, jobs.c.service_id.is_not(None))),
+    ~exists().where(back_offs.c.project == prompts.c.project, is_ahead(back_offs.c.until)),
+)
+"""A waiting prompt waits for nothing but its time and the quota.
 
-    Its job's face has been posted or its service id is known, the job has no earlier unsettled prompt, and
-    the project has no back-off. A follow-up behind an unconfirmed first prompt waits for a person.
-    """
-    has_face = and_(prompts.c.kind == PromptKind.START, jobs.c.root_ts.is_not(None))
-    ready = exists().where(jobs.c.number == prompts.c.job, or_(has_face, jobs.c.service_id.is_not(None)))
-    backing_off = exists().where(back_offs.c.project == prompts.c.project, is_ahead(back_offs.c.until))
-    return and_(~is_behind(), ready, ~backing_off)
-
+Its job's face has been posted or its service id is known, the job has no earlier unsettled prompt, and the
+project has no back-off. A follow-up behind an unconfirmed first prompt waits for a person.
+"""
 
 NEW_PROMPTS = QueueTable("requests", prompts, PromptState.NEW, prompts.c.due_at)
 """Prompts as Slack sent them."""
 WAITING_PROMPTS = QueueTable(
-    "prompts", prompts, PromptState.WAITING, prompts.c.due_at, _sendable(), back_offs.c.until
+    "prompts", prompts, PromptState.WAITING, prompts.c.due_at, _SENDABLE, back_offs.c.until
 )
 ABANDONED_PROMPTS = QueueTable("abandoned", prompts, PromptState.SENDING, None)
 """Prompts that a process was sending when it died."""
@@ -85,22 +85,19 @@ _PERSON_LOCK = 1
 """The space of the advisory locks of people; migrations lock in the other space, of one number."""
 
 
-def _face_before() -> ColumnElement[bool]:
-    """Return the condition that the face of an earlier job of this person in this channel is to be posted."""
-    before = prompts.alias("before")
-    return exists().where(
-        before.c.asked_by == prompts.c.asked_by,
-        before.c.channel == prompts.c.channel,
-        before.c.id < prompts.c.id,
-        before.c.kind == PromptKind.START,
-        one_of(before.c.state, _UNSENT),
-        jobs.c.number == before.c.job,
-        jobs.c.root_ts.is_(None),
-    )
-
-
+_BEFORE = prompts.alias("before")
+_FACE_BEFORE = exists().where(
+    _BEFORE.c.asked_by == prompts.c.asked_by,
+    _BEFORE.c.channel == prompts.c.channel,
+    _BEFORE.c.id < prompts.c.id,
+    _BEFORE.c.kind == PromptKind.START,
+    one_of(_BEFORE.c.state, _UNSENT),
+    jobs.c.number == _BEFORE.c.job,
+    jobs.c.root_ts.is_(None),
+)
+"""The face of an earlier job of this person in this channel is to be posted."""
 # Built once: building a statement takes longer than running it.
-IN_TURN = or_(prompts.c.kind != PromptKind.START, ~_face_before())
+IN_TURN = or_(prompts.c.kind != PromptKind.START, ~_FACE_BEFORE)
 _CLAIM_NEW = NEW_PROMPTS.claiming(IN_TURN)
 _CLAIM_ABANDONED = ABANDONED_PROMPTS.claiming()
 _BEGIN_SENDING = claiming(

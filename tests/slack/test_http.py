@@ -98,13 +98,13 @@ async def open_door(intake: Intake) -> AsyncIterator[Callable[..., Any]]:
 async def test_a_request_has_two_and_a_half_seconds_from_its_arrival() -> None:
     left: list[float] = []
 
-    async def run(_context: Context, _invocation: Invocation) -> Answer:
+    async def run(_context: Context, _invocation: Invocation, _found: object) -> Answer:
         request = current()
         assert request is not None
         left.append(request.left_seconds())
         return Answer()
 
-    command = replace(AGENT, run=run)
+    command = replace(AGENT, words=(replace(AGENT.other, shape=".*", run=run),))
     async with open_intake([command]) as intake:
         server = web.Application()
         add_slack_routes(server, intake.app, SecretStr(SECRET), intake_seconds=2.5)

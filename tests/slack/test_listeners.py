@@ -44,11 +44,11 @@ def test_no_listener_hides_another() -> None:
 async def test_a_table_is_no_part_of_an_acknowledgement() -> None:
     """A workspace that has no tables would drop the whole answer without a word."""
 
-    async def run(_context: Context, invocation: Invocation) -> Answer:
+    async def run(_context: Context, invocation: Invocation, _found: object) -> Answer:
         kind = invocation.text
         return Answer(message=Message("Read by 12 people", ({"type": kind, "text": "words"},)))
 
-    command = replace(VISITORS, run=run)
+    command = replace(VISITORS, words=(replace(VISITORS.other, shape=".*", run=run),))
     async with open_intake([command]) as intake:
         for kind in ("data_table", "data_visualization"):
             answer = await intake.command(kind, "/docs-visitors")

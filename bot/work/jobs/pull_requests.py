@@ -202,7 +202,12 @@ def _show(
     """Show what was seen: in the face, in the end to which it is new, and, if it has ended, in the thread."""
     now = context.clock()
     has_ended = seen.ended_at is not None and (last is None or last.ended_at is None)
-    _keep_review(tx, job, seen)
+    # What people said of the pull request counts only while it is open.
+    became = None if seen.ended_at is None else Review.MERGED if seen.is_merged else Review.CLOSED
+    was_reopened = became is None and job.review in (Review.MERGED, Review.CLOSED)
+    if job.state is JobState.PULL_REQUEST and (became or was_reopened):
+        new = replace(job, review=became, reviewed_by=None, reviewed_at=seen.ended_at, remind_at=None)
+        Jobs(tx).save(job, new)
     job = redraw_face(tx, job.number, now)
     if last is None or (last.iteration, last.made) != (seen.iteration, seen.made) or has_ended:
         show_end_again(context, tx, job)
@@ -215,15 +220,6 @@ def _show(
             messages.pull_request_ended(job, seen),
             now,
         )
-
-
-def _keep_review(tx: Transaction, job: TrackedJob, seen: SeenPullRequest) -> None:
-    """Keep what became of the pull request: what people said of it counts only while it is open."""
-    became = None if seen.ended_at is None else Review.MERGED if seen.is_merged else Review.CLOSED
-    was_reopened = became is None and job.review in (Review.MERGED, Review.CLOSED)
-    if job.state is JobState.PULL_REQUEST and (became or was_reopened):
-        new = replace(job, review=became, reviewed_by=None, reviewed_at=seen.ended_at, remind_at=None)
-        Jobs(tx).save(job, new)
 
 
 def _settle_error(

@@ -88,8 +88,15 @@ async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[No
         await context.store.write(lambda tx: Conversations(tx).read_later(origin, later))
         raise
     except NotAllowed as why:
-        refusal = why
-        await _tell(context, origin, lambda tx: _tell_not_allowed(context, tx, origin, refusal))
+        refusal, rule = why.message, context.access_policy.rule
+
+        def refuse(tx: Transaction) -> None:
+            now = context.clock()
+            if Members(tx).may_tell_denied(origin.user, rule, now):
+                key = f"{origin.key}:not_allowed"
+                Outbox(tx).add(NewDelivery.private(key, origin.channel, origin.user, refusal), now)
+
+        await _tell(context, origin, refuse)
     except (HasKey, TooManyWaiting) as declined:
         end = "key" if isinstance(declined, HasKey) else "too_many"
         await answer_in_private(context, origin, end, declined.answer("", is_form=False))
@@ -280,14 +287,6 @@ async def answer_in_private(context: Context, origin: Origin, occasion: str, mes
     key = f"{origin.key}:{occasion}"
     note = NewDelivery.whisper(key, origin.channel, origin.user, message, thread=origin.thread)
     await _tell(context, origin, lambda tx: Outbox(tx).add(note, context.clock()))
-
-
-def _tell_not_allowed(context: Context, tx: Transaction, origin: Origin, why: NotAllowed) -> None:
-    """Tell the author of a message in private why it has no effect, at most once an hour."""
-    now = context.clock()
-    if Members(tx).may_tell_denied(origin.user, context.access_policy.rule, now):
-        key = f"{origin.key}:not_allowed"
-        Outbox(tx).add(NewDelivery.private(key, origin.channel, origin.user, why.message), now)
 
 
 async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], None]) -> None:
