@@ -45,7 +45,8 @@ async def test_a_threads_job_is_found_without_reading_the_channels_other_jobs(
 async def test_a_claimed_job_is_read_as_by_its_number(store: Store) -> None:
     def ask(tx: Transaction) -> None:
         for thread in (None, MessageTs("1.1"), MessageTs("9.9")):
-            number = Jobs(tx).add(JobRequest(ANA, CHANNEL, "A page", PROJECT, thread=thread), NOW)
+            job = TrackedJob(JobNumber(0), PROJECT, CHANNEL, ANA, "A page", NOW, thread_ts=thread)
+            number = Jobs(tx).add(job)
             set_job(tx, number, root_ts=MessageTs(f"{number}.1"), poll_at=NOW)
 
     await store.write(ask)
