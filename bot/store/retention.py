@@ -8,19 +8,36 @@ subject declares the rules of its tables.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy import Column, ColumnElement, String, and_, func, or_, select
 
 from bot.ids import UserId
-from bot.store.schema import AnyTable, Owner, People, Person, Repository, forgotten, is_set, nothing
+from bot.store.schema import (
+    AnyTable,
+    Owner,
+    People,
+    Person,
+    Repository,
+    Transaction,
+    forgotten,
+    is_set,
+    nothing,
+)
 from bot.store.store import Store
 
 _AT_ONCE = 50
 """Rows of each table in one transaction, so that no request waits for long."""
+_PAUSE_SECONDS = 0.2
+"""Longer than the 0.1 s after which SQLite tries again to get the lock that another process holds.
+
+https://github.com/sqlite/sqlite/blob/master/src/main.c (sqliteDefaultBusyCallback)
+"""
 RowCounts = Counter[str]
 """How many rows of each kind were forgotten, or are under way."""
 NAMES = "names in others' jobs"
@@ -88,6 +105,16 @@ class RetentionRule:
         )
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Mention:
+    """Rows of one rule that mention a person and are over."""
+
+    rule: RetentionRule
+    column: str | None
+    """The column with the person's name; None for rows that are their own."""
+    condition: ColumnElement[bool]
+
+
 class Retention(Repository):
     """Forgets rows by the declared rules, within one transaction."""
 
@@ -99,21 +126,21 @@ class Retention(Repository):
             counts += self.forget(rule, found, deletes=rule.delete_when is not None)
         return counts
 
-    def forget_person(self, user: UserId, limit: int) -> RowCounts:
-        """Forget one person's rows that are not under way, at most ``limit`` of each table."""
-        names = 0
-        for rule in RULES:
-            for column, names_them in rule.names_person(user).items():
-                names += self.change(rule.table, names_them, {column: None})
-        names += sum(self._forget_name(rule, owner, user) for rule, owner in _owned())
-        counts = RowCounts()
-        for rule, owner in _owned():
-            theirs = and_(owner == user, rule.is_finished)
-            counts += self.forget(rule, self._first(rule, theirs, limit))
-        return counts + RowCounts({NAMES: names})
+    def find_person(self, user: UserId) -> list[tuple[Mention, list[object]]]:
+        """Return one person's mentions that are not under way, with the keys of the rows."""
+        found = [(each, self._first(each.rule, each.condition)) for each in _mentions(user)]
+        return [(mention, keys) for mention, keys in found if keys]
+
+    def forget_mention(self, mention: Mention, keys: Sequence[object]) -> RowCounts:
+        """Forget a person in those of these rows that still mention them; return the numbers of rows."""
+        rule, still = mention.rule, and_(mention.rule.key.in_(keys), mention.condition)
+        if mention.column is None:
+            return self.forget(rule, self._first(rule, still))
+        values = {mention.column: nothing(rule.table.c[mention.column])}
+        return +RowCounts({NAMES: self.change(rule.table, still, values)})
 
     def under_way(self, user: UserId) -> RowCounts:
-        """Return how many rows of a person `forget_person` leaves alone."""
+        """Return how many rows of a person `find_person` leaves out."""
         counts = RowCounts()
         for rule, owner in _owned():
             theirs = select(func.count()).where(owner == user, ~rule.is_finished)
@@ -143,19 +170,6 @@ class Retention(Repository):
             return RowCounts()
         return RowCounts({part.name: self.change(part.table, and_(of_rows, owner != ""), part.emptied)})
 
-    def _forget_name(self, rule: RetentionRule, owner: Column[object], user: UserId) -> int:
-        """Take a person out of rows that are others' and over. Return how often they were named."""
-        count, others = 0, and_(owner.is_distinct_from(user), rule.is_finished)
-        for column in rule.table.c:
-            named: ColumnElement[bool] | None = None
-            if isinstance(column.type, People):
-                named = column.cast(String).contains(f'"{user}"', autoescape=True)
-            elif isinstance(column.type, Person) and not isinstance(column.type, Owner):
-                named = column == user
-            if named is not None:
-                count += self.change(rule.table, and_(named, others), {column.key: nothing(column)})
-        return count
-
     def _lock(self, rule: RetentionRule, keys: Sequence[object]) -> Sequence[object]:
         """Lock these rows, and return those that are still finished: a follow-up may have come meanwhile."""
         if not keys:
@@ -164,15 +178,34 @@ class Retention(Repository):
         locked = select(rule.key).where(mine).order_by(rule.key).with_for_update(skip_locked=True)
         held = list(self.connection.execute(locked).scalars())
         # A statement of its own sees what was committed before the locks were granted.
-        return self._first(rule, and_(rule.key.in_(held), rule.is_finished), len(keys))
+        return self._first(rule, and_(rule.key.in_(held), rule.is_finished))
 
-    def _first(self, rule: RetentionRule, where: ColumnElement[bool], limit: int) -> list[object]:
+    def _first(
+        self, rule: RetentionRule, where: ColumnElement[bool], limit: int | None = None
+    ) -> list[object]:
         # No ORDER BY: SQLite would scan the primary key instead of the index of old rows.
         return list(self.connection.execute(select(rule.key).where(where).limit(limit)).scalars())
 
     def change(self, table: AnyTable, where: ColumnElement[bool], values: Mapping[str, object]) -> int:
         """Write values into the rows that match; return their number."""
         return self.connection.execute(table.update().where(where).values(values)).rowcount
+
+
+def _mentions(user: UserId) -> Iterator[Mention]:
+    """Yield the mentions of a person: their names in others' rows, then their own rows."""
+    for rule in RULES:
+        for name, condition in rule.names_person(user).items():
+            yield Mention(rule, name, condition)
+    for rule, owner in _owned():
+        others = and_(owner.is_distinct_from(user), rule.is_finished)
+        for column in rule.table.c:
+            if isinstance(column.type, People):
+                among = column.cast(String).contains(f'"{user}"', autoescape=True)
+                yield Mention(rule, column.key, and_(among, others))
+            elif isinstance(column.type, Person) and not isinstance(column.type, Owner):
+                yield Mention(rule, column.key, and_(column == user, others))
+    for rule, owner in _owned():
+        yield Mention(rule, None, and_(owner == user, rule.is_finished))
 
 
 def _owned() -> list[tuple[RetentionRule, Column[object]]]:
@@ -193,6 +226,17 @@ async def forget_before(store: Store, before: datetime) -> RowCounts:
 async def forget_person(store: Store, user: UserId) -> tuple[RowCounts, RowCounts]:
     """Forget one person and their texts. Return the rows forgotten, and the rows under way, which stay."""
     forgotten = RowCounts()
-    while more := await store.forget(lambda tx: Retention(tx).forget_person(user, _AT_ONCE)):
-        forgotten += more
+    # Found outside the transactions that write: that reads all rows, and a bot may be waiting to write.
+    while found := await store.read(lambda tx: Retention(tx).find_person(user)):
+        for mention, keys in found:
+            for start in range(0, len(keys), _AT_ONCE):
+                change = partial(_forget_mention, mention, keys[start : start + _AT_ONCE])
+                forgotten += await store.write(change)
+                if start + _AT_ONCE < len(keys):
+                    await asyncio.sleep(_PAUSE_SECONDS)
+    await store.database.empty_log()
     return forgotten, await store.read(lambda tx: Retention(tx).under_way(user))
+
+
+def _forget_mention(mention: Mention, keys: Sequence[object], tx: Transaction) -> RowCounts:
+    return Retention(tx).forget_mention(mention, keys)

@@ -24,32 +24,33 @@ _TIMES = {
 _JOBS = """
 INSERT INTO jobs (number, project, channel, requester, text, asked_at, state, root_ts, service_id, iteration,
     version, iteration_requester, iteration_started_at, saw_active, pr_link, pr_version, ended_at, review)
-SELECT i, :project, 'C' || (i % 200), 'U' || (i % 1000), 'Explain the setting ' || i, {asked}, 'pull_request',
-    i || '.000100', 'service-' || i, 1, 1, 'U' || (i % 1000), {asked}, true,
+SELECT i, :project, 'C' || (i % 200), 'U' || (i % :people), 'Explain the setting ' || i, {asked},
+    'pull_request', i || '.000100', 'service-' || i, 1, 1, 'U' || (i % :people), {asked}, true,
     'https://github.com/acme/docs/pull/' || i, 1, {ended}, CASE WHEN i % 100 > 0 THEN 'merged' END
 FROM numbers
 """
 _PROMPTS = """
 INSERT INTO prompts (id, key, job, project, kind, state, asked_by, raw, text, asked_at, channel, message_ts,
     due_at, sent_at)
-SELECT i, 'message:C' || (i % 200) || ':' || i || '.000100', i, :project, 'start', 'sent', 'U' || (i % 1000),
-    'Explain the setting ' || i, '', {asked}, 'C' || (i % 200), i || '.000100', {asked}, {asked}
+SELECT i, 'message:C' || (i % 200) || ':' || i || '.000100', i, :project, 'start', 'sent',
+    'U' || (i % :people), 'Explain the setting ' || i, '', {asked}, 'C' || (i % 200), i || '.000100',
+    {asked}, {asked}
 FROM numbers
 """
 _PULL_REQUESTS = """
 INSERT INTO pull_requests (job, requester, link, iteration, iteration_ended_at, since)
-SELECT i, 'U' || (i % 1000), 'https://github.com/acme/docs/pull/' || i, 1, {ended}, {ended} FROM numbers
+SELECT i, 'U' || (i % :people), 'https://github.com/acme/docs/pull/' || i, 1, {ended}, {ended} FROM numbers
 """
 _DELIVERIES = r"""
 INSERT INTO deliveries (id, key, kind, state, job, channel, "user", message_ts, created_at, due_at, posted_ts,
     settled_at)
-SELECT '{kind}-' || i, 'job:' || i || '\:{kind}', '{kind}', 'sent', i, 'C' || (i % 200), 'U' || (i % 1000),
+SELECT '{kind}-' || i, 'job:' || i || '\:{kind}', '{kind}', 'sent', i, 'C' || (i % 200), 'U' || (i % :people),
     NULL, {ended}, {ended}, i || '.000200', {ended}
 FROM numbers
 """
 _AUDIT = """
 INSERT INTO audit (at, "user", act, project, channel, job, prompt, "end")
-SELECT {asked}, 'U' || (i % 1000), 'asked', :project, 'C' || (i % 200), i, i, 'pull_request' FROM numbers
+SELECT {asked}, 'U' || (i % :people), 'asked', :project, 'C' || (i % 200), i, i, 'pull_request' FROM numbers
 """
 _STATEMENTS = (
     *(_JOBS, _PROMPTS, _PULL_REQUESTS, _AUDIT),
@@ -57,8 +58,8 @@ _STATEMENTS = (
 )
 
 
-def add_finished(connection: Connection, count: int, until: datetime) -> None:
-    """Add so many finished jobs in 200 channels, by 1,000 people, with all that belongs to them."""
+def add_finished(connection: Connection, count: int, until: datetime, *, people: int = 1_000) -> None:
+    """Add so many finished jobs in 200 channels, by so many people, with all that belongs to them."""
     dialect = connection.dialect.name
     times = {name: _TIMES[dialect].format(seconds=at) for name, at in (("asked", 0), ("ended", 600))}
     apart = SPAN.total_seconds() / count
@@ -68,7 +69,8 @@ def add_finished(connection: Connection, count: int, until: datetime) -> None:
     since = f"{until - SPAN:%Y-%m-%d %H:%M:%S}"
     for statement in _STATEMENTS:
         filled = text(f"{_NUMBERS}{statement.format(**times)}")
-        connection.execute(filled, {"count": count, "since": since, "apart": apart, "project": PROJECT})
+        values = {"count": count, "since": since, "apart": apart, "project": PROJECT, "people": people}
+        connection.execute(filled, values)
     if dialect == "postgresql":
         for name, key in (("jobs", "number"), ("prompts", "id")):
             last = f"SELECT setval(pg_get_serial_sequence('{name}', '{key}'), {count})"

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, cast
 
 import psycopg
 import pytest
 from sqlalchemy import Connection, Engine, event
 
+from bot.ids import UserId
+from bot.store import Store
 from bot.store.database import Database
+from bot.store.retention import RowCounts, forget_person
 from bot.store.schema import metadata
 from sandbox.workspace.state import BOT_USER
 from tests.services import LINK
@@ -132,3 +138,31 @@ async def test_nothing_that_runs_often_reads_all_rows(
 
     assert len(heard) > 150
     assert await database.read(whole) == {}
+
+
+async def test_a_person_is_forgotten_by_short_transactions(migrated_file: Path, tmp_path: Path) -> None:
+    """Another process forgets them, and the bot's own changes wait for each of the transactions."""
+    store = Store.open(f"sqlite:///{shutil.copyfile(migrated_file, tmp_path / 'bot.db')}")
+    changed = [0]
+
+    def commit(connection: Connection) -> None:
+        driver = cast("sqlite3.Connection", connection.connection.driver_connection)
+        changed.append(driver.total_changes - sum(changed))
+
+    event.listen(Engine, "commit", commit)
+    await store.database.write(lambda connection: add_finished(connection, 300, START, people=2))
+    filled = len(changed)
+    with statements_heard() as heard:
+        forgotten, left = await forget_person(store, UserId("U1"))
+    event.remove(Engine, "commit", commit)
+    counted = {"jobs": 150, "prompts": 150, "pull requests": 150, "audit rows": 150}
+    assert (forgotten, left) == (RowCounts(counted), RowCounts())
+    assert max(changed[filled:]) <= 50 * 5
+    writes = {each: values for each, values in heard.items() if each.startswith(("UPDATE", "DELETE"))}
+    assert len(writes) > 5
+
+    def whole(connection: Connection) -> dict[str, set[str]]:
+        return {each: read_by_sqlite(connection, each, values) for each, values in writes.items()}
+
+    assert set().union(*(await store.database.read(whole)).values()) == set()
+    await store.close()

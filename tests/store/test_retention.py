@@ -115,6 +115,8 @@ async def test_long_after_the_end_texts_and_people_are_gone_and_keys_and_states_
     assert (job.state, job.ended_at, job.is_forgotten) == (JobState.PULL_REQUEST, LONG_AGO, True)
     [prompt] = await rows_of(store, select(prompts))
     assert (prompt["key"], prompt["state"]) == ("start", PromptState.SENT)
+    [row] = await rows_of(store, select(subscriptions))
+    assert row["place"] == f"forgotten {row['id']}", "the channel may subscribe anew"
 
 
 async def test_what_ended_lately_is_kept(store: Store) -> None:
@@ -137,7 +139,7 @@ async def test_what_is_under_way_is_left_alone(store: Store, fields: dict[str, A
     await old_job(store, **fields)
     before = await kept(store)
     assert (await forget_old(store)) == RowCounts()
-    assert (await store.write(lambda tx: Retention(tx).forget_person(ANA, 10))) == RowCounts()
+    assert (await forget_person(store, ANA))[0] == RowCounts()
     assert await kept(store) == before
     assert (await store.read(lambda tx: Retention(tx).under_way(ANA))) == RowCounts(jobs=1, prompts=1)
 
@@ -150,7 +152,7 @@ async def test_a_job_with_a_prompt_under_way_is_left_alone(store: Store, state: 
     await add_prompt(store, number, key="again", kind=PromptKind.FOLLOW_UP, asked_by=BEN, state=state)
     before = await kept(store)
     assert (await forget_old(store)) == RowCounts()
-    assert (await store.write(lambda tx: Retention(tx).forget_person(BEN, 10))) == RowCounts()
+    assert (await forget_person(store, BEN))[0] == RowCounts()
     assert await kept(store) == before
 
 
@@ -171,10 +173,10 @@ async def test_one_person_is_forgotten_at_once_and_others_are_not(store: Store) 
     await execute(store, update(prompts).where(prompts.c.job == bens).values(asked_by=BEN))
     await add_prompt(store, bens, key="anas", kind=PromptKind.FOLLOW_UP, raw="Ana's words", state="sent")
     await deliver(store, "note", user=ANA)
-    forgotten = await store.write(lambda tx: Retention(tx).forget_person(ANA, 10))
+    forgotten = (await forget_person(store, ANA))[0]
     assert (forgotten["jobs"], forgotten["prompts"], forgotten["questions"]) == (1, 2, 1)
     assert (forgotten["messages"], forgotten["access checks"], forgotten["audit rows"]) == (1, 1, 1)
-    assert (await store.write(lambda tx: Retention(tx).forget_person(ANA, 10))) == RowCounts()
+    assert (await forget_person(store, ANA))[0] == RowCounts()
     left = await kept(store)
     assert ANA not in left
     assert "Ana's words" not in left
@@ -191,13 +193,6 @@ async def test_few_rows_go_at_a_time_and_in_the_end_all(store: Store) -> None:
         pass
     assert SECRET not in await kept(store)
     assert ANA not in await kept(store)
-
-
-async def test_a_channel_can_subscribe_anew_after_its_subscription_was_forgotten(store: Store) -> None:
-    await everything_else(store)
-    await forget_old(store)
-    [row] = await rows_of(store, select(subscriptions))
-    assert row["place"] == f"forgotten {row['id']}"
 
 
 def copies_in(folder: Path) -> dict[str, int]:

@@ -11,7 +11,7 @@ from bot.model.previews import PreviewState
 from bot.store.job_retention import forget_job
 from bot.store.job_tables import previews
 from bot.store.previews import Previews
-from bot.store.retention import Retention
+from bot.store.retention import forget_person
 from tests.builders import BEN, rows_of
 from tests.fakes import PREVIEW
 from tests.work.drains import deliver_due, make_previews
@@ -77,16 +77,13 @@ async def test_a_job_that_is_forgotten_while_its_preview_is_asked_for_stays_forg
 async def test_who_asked_for_a_preview_is_forgotten_once_it_is_there_and_the_next_press_builds_another(
     agent: Office,
 ) -> None:
-    async def forgotten() -> None:
-        await agent.store.write(lambda tx: Retention(tx).forget_person(BEN, 10))
-
     await agent.press("preview", "1", user=BEN)
     await agent.works(deliver_due)
-    await forgotten()
+    await forget_person(agent.store, BEN)
     agent.docs.build = BUILT
     await agent.settle(15)
     assert offered(agent) == ["view_pull_request", "open_preview"]
-    await forgotten()
+    await forget_person(agent.store, BEN)
     await pressed(agent)
     await agent.settle(60)  # a branch is built once a minute at most
     assert offered(agent) == ["view_pull_request", "open_preview"]
