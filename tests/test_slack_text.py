@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.ids import ChannelId, UserId
+from bot.ids import ChannelId
 from bot.messages import slack_text
 from tests.builders import ANA, BEN
 
-BOT = UserId("U0BOT")
 USERS = {ANA: "ana", BEN: "Ben"}
 CHANNELS = {ChannelId("C0DOCS"): "docs"}
 
@@ -42,29 +41,6 @@ def test_names_of_people_that_are_missing_are_asked_for_and_each_channel() -> No
     assert needed == slack_text.UnresolvedNames(
         frozenset({ANA}), {ChannelId("C0DOCS"): "", ChannelId("C1"): "there"}
     )
-
-
-def test_asides_are_recognised_and_nothing_else() -> None:
-    asides = ["aside: let's wait", "Aside let's wait", "  aside", "! not for you", "!aside"]
-    others = ["asides belong in boxes", "put it aside", "now!", ""]
-    assert [raw for raw in asides + others if slack_text.is_aside(raw)] == asides
-
-
-def test_only_a_reply_that_begins_with_somebody_else_is_for_them() -> None:
-    theirs = ["<@U0ANA> what do you think?", " <@U0ANA|ana>: hm", "<!here> look", "<!subteam^S1> look"]
-    others = ["<@U0BOT> mention <@U0ANA>", "mention <@U0ANA>", "<#C0DOCS> is wrong", ""]
-    assert [raw for raw in theirs + others if slack_text.mentions_somebody_else_first(raw, BOT)] == theirs
-
-
-def test_the_mention_of_the_bot_is_taken_from_the_front_alone() -> None:
-    assert slack_text.without_leading_mention(" <@U0BOT>: thank <@U0BOT>", BOT) == "thank <@U0BOT>"
-    assert slack_text.without_leading_mention("<@U0ANA> hello", BOT) == "<@U0ANA> hello"
-    assert slack_text.without_leading_mention("<@U0BOT>, :tada: done", BOT) == ":tada: done"
-
-
-def test_a_mention_anywhere_is_found() -> None:
-    assert slack_text.mentions("please, <@U0BOT|docs>, go on", BOT)
-    assert not slack_text.mentions("please, <@U0BOTTLE>, go on", BOT)
 
 
 def test_what_shows_nothing_is_blank_and_nothing_else() -> None:

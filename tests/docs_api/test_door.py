@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import String
 
-from bot.docs_api import Job, Unavailable, VisitorsPage, _wire, models
+from bot.docs_api import Job, Unavailable, VisitorsPage, models
 from bot.store.job_tables import jobs
 from tests.docs_api.builders import (
     JOB,
-    NOW,
     READERS,
     FakeService,
     client_of,
@@ -38,11 +37,11 @@ counts = st.integers(-2, 2) | st.integers(2**63 - 2, 2**63 + 1)
 rows = st.fixed_dictionaries({"path": texts, "human": counts, "ai": counts, "total": counts})
 
 
-def read(body: object, model: type[Job | VisitorsPage]) -> Job | VisitorsPage | None:
+async def read(body: object, model: type[Job | VisitorsPage]) -> Job | VisitorsPage | None:
     """Read an answer; None when it is refused."""
-    answer = _wire.Answer(200, httpx.Headers(), json.dumps(body).encode())
+    docs = client_of(FakeService(httpx.Response(200, content=json.dumps(body).encode())))
     try:
-        return _wire.decode(answer, model, secrets=(), now=NOW)
+        return await (docs.get_job("acme", "j") if model is Job else docs.visitors("acme"))
     except Unavailable:
         return None
 
@@ -59,8 +58,8 @@ def takes(text: str | None, most: int | None = None) -> bool:
 
 
 @given(odd_jobs)
-def test_every_part_of_a_job_that_was_read_fits_its_row(body: dict[str, object]) -> None:
-    job = read(body, Job)
+async def test_every_part_of_a_job_that_was_read_fits_its_row(body: dict[str, object]) -> None:
+    job = await read(body, Job)
     if job is None:
         return
     assert isinstance(job, Job)
@@ -73,8 +72,8 @@ def test_every_part_of_a_job_that_was_read_fits_its_row(body: dict[str, object])
 @given(
     st.fixed_dictionaries({"totals": rows, "visitors": st.lists(rows, max_size=3), "hasMore": st.booleans()})
 )
-def test_every_row_of_visitors_that_was_read_fits_its_row(body: dict[str, object]) -> None:
-    page = read(body, VisitorsPage)
+async def test_every_row_of_visitors_that_was_read_fits_its_row(body: dict[str, object]) -> None:
+    page = await read(body, VisitorsPage)
     if page is None:
         return
     assert isinstance(page, VisitorsPage)
@@ -86,22 +85,22 @@ def test_every_row_of_visitors_that_was_read_fits_its_row(body: dict[str, object
 @pytest.mark.parametrize(
     ("bad", "kept"), [("a\x00b", "a b"), ("\udc00", " "), ("x" * (LIMIT + 1), "x" * LIMIT)]
 )
-def test_a_text_of_a_job_that_cannot_be_stored_is_changed_and_loses_no_job(bad: str, kept: str) -> None:
+async def test_a_text_of_a_job_that_cannot_be_stored_is_changed_and_loses_no_job(bad: str, kept: str) -> None:
     odd = {"status": bad, "model": bad, "prLink": bad, "source": {"repository": bad, "ref": bad}}
-    job = read({**JOB, **odd}, Job)
+    job = await read({**JOB, **odd}, Job)
     assert isinstance(job, Job)
     assert {job.status, job.model, job.pr_link, job.source.repository, job.source.ref} == {kept}
 
 
-def test_the_longest_id_is_the_one_that_its_column_takes() -> None:
+async def test_the_longest_id_is_the_one_that_its_column_takes() -> None:
     column = jobs.c.service_id.type
     assert isinstance(column, String)
     assert column.length == models.MAX_ID_LENGTH
-    assert read({"id": "x" * models.MAX_ID_LENGTH}, Job)
+    assert await read({"id": "x" * models.MAX_ID_LENGTH}, Job)
 
 
-def test_a_path_that_some_visitor_made_up_is_cleaned_and_loses_no_other_row() -> None:
-    page = read(visitors_json("/a", "/b\x00\ud83d"), VisitorsPage)
+async def test_a_path_that_some_visitor_made_up_is_cleaned_and_loses_no_other_row() -> None:
+    page = await read(visitors_json("/a", "/b\x00\ud83d"), VisitorsPage)
     assert isinstance(page, VisitorsPage)
     assert [row.path for row in page.visitors] == ["/a", "/b\ufffd\ufffd"]
 

@@ -262,22 +262,6 @@ async def test_a_redirect_is_not_followed_and_the_key_stays_where_it_belongs() -
     assert strangers == []
 
 
-async def test_cookies_of_the_service_are_not_kept() -> None:
-    cookies: list[str | None] = []
-
-    async def service(request: web.BaseRequest) -> web.Response:
-        cookies.append(request.headers.get("Cookie"))
-        answer = web.json_response(dict(JOB))
-        answer.set_cookie("track", "me")
-        return answer
-
-    # By name, because aiohttp keeps no cookies of bare addresses.
-    async with serving(service) as base_url, client(base_url.replace("127.0.0.1", "localhost")) as docs:
-        await docs.get_job("acme", "j")
-        await docs.get_job("acme", "j")
-    assert cookies == [None, None]
-
-
 async def test_a_proxy_of_the_environment_is_not_used_and_a_given_one_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ids import UserId
 from bot.messages import blocks as b
 from bot.messages.numbers import page_table, visitors_chart
 from bot.messages.plain_text import clip, visible
@@ -39,10 +38,6 @@ EMOJI_PARTS = "👩🏽🚀❤🏴1#\u200d\ufe0e\ufe0f\u20e3\U000e0067\U000e0062
 )
 def test_a_clipped_text_ends_between_signs(text: str, length: int, clipped: str) -> None:
     assert clip(text, length) == clipped
-
-
-def test_a_sign_made_of_endless_accents_is_cut_all_the_same() -> None:
-    assert len(clip("e" + "\u0301" * 500, 100)) == 100
 
 
 @given(st.text(), st.integers(1, 50))
@@ -95,14 +90,6 @@ def test_somebody_else_s_markup_pings_and_links_nowhere() -> None:
 def test_mrkdwn_is_not_clipped_inside_an_entity_or_a_mention() -> None:
     assert b.clip_mrkdwn("a &lt;b", 5) == "a…"
     assert b.clip_mrkdwn("see <@U0ANA> there", 9) == "see…"
-
-
-@pytest.mark.parametrize("size", range(10, 40))
-def test_bytes_are_counted_not_characters(size: int) -> None:
-    clipped = b.clip_bytes("日本語 &amp; 日本語 &lt;a&gt; 日本語", size)
-    assert len(clipped.encode()) <= size
-    assert clipped.endswith("…")
-    assert clipped.count("&") == clipped.count(";")
 
 
 def test_a_link_s_address_and_label_cannot_break_out() -> None:
@@ -201,17 +188,6 @@ def test_the_text_and_the_plain_form_say_what_the_blocks_say() -> None:
     *sections, row = said.plain_blocks
     assert "".join(section["text"]["text"] for section in sections) == said.text
     assert row["elements"] == buttons[1:]
-
-
-def test_a_mention_needs_an_id() -> None:
-    assert b.mention(UserId("U1")) == "<@U1>"
-    assert b.mention(UserId("!channel")) == "!channel"
-    assert b.mention(UserId("U1> <!here")) == "U1&gt; &lt;!here"
-
-
-def test_a_form_shows_words_without_signs_of_markup() -> None:
-    said = b.words(":no_entry: #3 has &lt;b&gt; *bold* words. Start a new job with `/docs-agent`.")
-    assert b.bare(said) == "#3 has <b> bold words. Start a new job with /docs-agent."
 
 
 @given(st.lists(st.sampled_from(["&amp;", "&lt;", "<@U1>", "word ", "日本"]), max_size=3_000).map("".join))

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-import pytest
 from hypothesis import given
 
 from bot.messages import face
-from bot.model.jobs import JobState, TrackedJob, minutes_to_show
+from bot.model.jobs import TrackedJob
 from tests.messages.anything import built
-from tests.messages.samples import job
-
-
-def test_every_state_has_words_of_its_own() -> None:
-    assert len({face.state_words(job(state)) for state in JobState}) == len(JobState)
 
 
 @given(built(TrackedJob))
@@ -29,10 +21,3 @@ def test_edit_in_plain_form_keeps_rich_text_and_has_no_link_button(job: TrackedJ
     assert "rich_text" in kinds[1]
     rows = [block["elements"] for block in shown.plain_blocks if block["type"] == "actions"]
     assert not [button for row in rows for button in row if "url" in button]
-
-
-@pytest.mark.parametrize(
-    ("minutes", "shown"), [(1, 0), (2, 2), (4, 2), (19, 10), (59, 30), (61, 60), (190, 180)]
-)
-def test_the_minutes_change_rarely(minutes: int, shown: int) -> None:
-    assert minutes_to_show(timedelta(minutes=minutes)) == shown

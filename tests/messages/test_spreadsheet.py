@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.messages.plain_text import HEADER, csv_line, escape_formula
+from bot.messages.plain_text import csv_line, escape_formula
 
 ATTACKS = [
     *("=1+1", '=HYPERLINK("https://evil.example";"Click")', "+1", "-2+3+cmd|' /C calc'!A0"),
@@ -25,20 +25,6 @@ rows = st.lists(st.one_of(texts, risky, st.integers(min_value=0)), min_size=1, m
 @pytest.mark.parametrize("cell", ATTACKS)
 def test_what_looks_like_a_formula_gets_an_apostrophe(cell: str) -> None:
     assert escape_formula(cell) == f"'{cell}"
-
-
-@pytest.mark.parametrize(
-    "cell", ["", "/", "/api/a-b", "/a=b", "a@b", "'=1", "ключ", "/docs/日本", "   ", "1-2"]
-)
-def test_what_is_no_formula_stays_as_it_is(cell: str) -> None:
-    assert escape_formula(cell) == cell
-
-
-def test_a_line_is_what_rfc_4180_says() -> None:
-    assert csv_line(HEADER) == "page,human,ai,total\r\n"
-    assert csv_line(["/api", 1200, 0, 1200]) == "/api,1200,0,1200\r\n"
-    assert csv_line(['say "a, b"', 1, 2, 3]) == '"say ""a, b""",1,2,3\r\n'
-    assert csv_line(["two\nlines", 1]) == '"two\nlines",1\r\n'
 
 
 def test_a_cell_that_another_separator_would_cut_in_two_is_quoted() -> None:

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ids import ChannelId
 from bot.outbox.model import CALLS, DeliveryKind
-from bot.outbox.paces import Paces, calls_of
+from bot.outbox.paces import Paces
 from bot.ports import Method
 from tests.builders import CHANNEL, NOW
 
@@ -27,7 +26,6 @@ SLACK_TAKES = {
     Method.WHISPER: 100,
 }
 """Calls in any minute, by the tier of the method; of posting Slack says "several hundred"."""
-OTHER = ChannelId("C0OTHER")
 
 
 def take(paces: Paces, method: Method, seconds: float) -> bool:
@@ -58,31 +56,6 @@ def test_who_calls_whenever_there_is_room_calls_at_the_whole_pace(method: Method
     assert made >= 9.5 * SLACK_TAKES[method] * 0.8
 
 
-def test_a_held_method_takes_one_call_at_the_time_and_no_burst_after_it() -> None:
-    paces = Paces()
-    paces.hold(Method.POST, 30, NOW)
-    assert not take(paces, Method.POST, 29.9)
-    assert take(paces, Method.POST, 30)
-    assert not take(paces, Method.POST, 30)
-    assert take(paces, Method.EDIT, 0), "nothing else is held"
-
-
-def test_a_channel_takes_one_post_a_second_and_other_channels_go_on() -> None:
-    paces, post = Paces(), DeliveryKind.POST
-    assert paces.take(post, CHANNEL, CALLS[post], NOW)
-    assert not paces.take(post, CHANNEL, CALLS[post], NOW + 0.9 * SECOND)
-    assert paces.take(post, OTHER, CALLS[post], NOW + 0.9 * SECOND)
-    assert paces.busy_channels(NOW + 0.9 * SECOND) == [CHANNEL, OTHER]
-    assert paces.take(post, CHANNEL, CALLS[post], NOW + 1.1 * SECOND)
-
-
-def test_a_delivery_that_waits_for_one_method_counts_for_none() -> None:
-    paces, file = Paces(), DeliveryKind.FILE
-    paces.hold(Method.END_UPLOAD, 30, NOW)
-    assert not paces.take(file, CHANNEL, CALLS[file], NOW)
-    assert not paces.is_busy(CHANNEL, NOW)
-
-
 @pytest.mark.parametrize("minutes", [1, 5, 120])
 def test_a_pace_of_a_clock_that_was_ahead_holds_nothing(minutes: int) -> None:
     paces, post = Paces(), DeliveryKind.POST
@@ -91,11 +64,3 @@ def test_a_pace_of_a_clock_that_was_ahead_holds_nothing(minutes: int) -> None:
     paces.hold(Method.EDIT, 30, ahead)
     assert paces.take(post, CHANNEL, CALLS[post], NOW)
     assert take(paces, Method.EDIT, 0)
-
-
-@pytest.mark.parametrize("kind", DeliveryKind)
-def test_an_unclear_delivery_is_searched_for_and_a_response_url_has_no_limit(kind: DeliveryKind) -> None:
-    clear = calls_of(kind, by_url=False, is_unclear=False)
-    assert clear == CALLS[kind]
-    assert calls_of(kind, by_url=False, is_unclear=True)[1:] == clear
-    assert calls_of(kind, by_url=True, is_unclear=True) == ()

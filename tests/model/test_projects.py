@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.ids import ProjectId
-from bot.projects import Project, Projects, UnknownProject
+from bot.projects import Project, Projects
 
 ACME = Project(ProjectId("p-1"), "acme", "Acme docs")
 BETA = Project(ProjectId("p-2"), "beta-api", "Beta")
@@ -59,36 +59,8 @@ def test_a_text_that_names_none_is_not_touched(text: str) -> None:
         assert TWO.take(text) == (text, None)
 
 
-@pytest.mark.parametrize("text", ["project:foo Fix it", "Fix it project:foo!", "project:acme/ Fix it"])
-def test_an_unknown_name_is_told_with_the_rest_of_the_text(text: str) -> None:
-    with pytest.raises(UnknownProject) as unknown:
-        TWO.take(text)
-    assert unknown.value.text.strip() == "Fix it"
-    assert unknown.value.name in ("foo", "acme/")
-
-
 @given(st.lists(st.sampled_from(["last", "week", "path", "/api", "top", "9"])), st.integers(0, 9))
 def test_among_options_the_project_may_stand_anywhere(words: list[str], place: int) -> None:
     given_words = [*words[:place], "project:acme", *words[place:]]
     rest, named = TWO.take_any(" ".join(given_words))
     assert (rest.split(), named) == (words, ACME)
-
-
-def test_a_project_is_shown_where_there_are_several() -> None:
-    assert TWO.shown(BETA.id) == BETA
-    assert ONE.shown(ProjectId("p-1")) is None
-    gone = TWO.shown(ProjectId("gone"))
-    assert gone is not None
-    assert gone.label == "gone", "one that is not served any more goes by its id"
-
-
-def test_the_entry_of_a_project_is_known_where_the_settings_have_entries() -> None:
-    assert ONE.entry(ProjectId("p-1")) is None
-    assert Projects((ACME,)).entry(ACME.id) == ACME, "also where there is no other"
-    assert TWO.entry(ProjectId("gone")) is None
-
-
-def test_a_single_key_is_used_for_former_projects_too() -> None:
-    assert ONE.serve(ProjectId("former"))
-    assert TWO.serve(BETA.id)
-    assert not TWO.serve(ProjectId("former"))

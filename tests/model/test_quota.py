@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from bot.ids import JobNumber, PromptId, UserId
 from bot.model.prompts import PromptKind
 from bot.model.quota import (
-    QUOTA_PERIOD,
     Queued,
     Use,
     fair_order,
@@ -45,11 +44,6 @@ histories = st.lists(
     ),
     max_size=30,
 )
-
-
-def test_follow_ups_go_before_new_jobs_among_equals() -> None:
-    queue = [waiting(1, ANA), waiting(2, BEN, FOLLOW_UP), waiting(3, ANA, FOLLOW_UP)]
-    assert [each.id for each in fair_order(queue, [])] == [2, 3, 1]
 
 
 @given(queues, histories)
@@ -132,13 +126,6 @@ def test_nothing_can_go_before_the_next_free_use(queue: list[Queued], uses: list
         assert in_turn(fair_order(left, spent), still_counted(counted, sooner), limit, None)[0] == []
         now = told
     assert left == []
-
-
-def test_while_the_service_takes_none_the_next_use_is_free_when_it_says() -> None:
-    held_until = NOW + timedelta(minutes=5)
-    assert next_free_at([], 2, NOW, held_until) == held_until
-    spent = [Use(ANA, NOW), Use(BEN, NOW)]
-    assert next_free_at(spent, 2, NOW, held_until) > NOW + QUOTA_PERIOD
 
 
 def test_while_a_key_is_refused_who_was_not_tried_goes_first_then_who_was_tried_longest_ago() -> None:

@@ -7,10 +7,11 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import text
 
-from bot.health.checks import Finding, close_listener
+from bot.health.checks import close_listener
 from bot.model.questions import SubscriptionState
 from bot.store.database import Database
 from bot.store.migrate import migrate
@@ -124,7 +125,7 @@ def tls() -> ssl.SSLContext:
     return context
 
 
-def told(found: Finding) -> str:
+def told(found: Any) -> str:
     """Return what the doctor says of something that is wrong."""
     assert not found.ok
     assert found.advice

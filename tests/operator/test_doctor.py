@@ -19,15 +19,14 @@ from aiohttp.test_utils import TestServer
 from click.testing import CliRunner
 
 from bot.__main__ import cli
-from bot.health.checks import Finding
 from bot.operator.doctor import diagnose
-from bot.operator.running import manifest
 from bot.settings import Settings
 from bot.store.database import Database
 from bot.store.migrate import migrate
 from tests.builders import mark_revision
 
-SCOPES: frozenset[str] = frozenset(yaml.safe_load(manifest(None))["oauth_config"]["scopes"]["bot"])
+_MANIFEST = yaml.safe_load((Path(__file__).parents[2] / "manifest.yml").read_text())
+SCOPES: frozenset[str] = frozenset(_MANIFEST["oauth_config"]["scopes"]["bot"])
 VISITORS = {"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False}
 NOBODY = "http://127.0.0.1:1/"
 _NOT_KNOWN = {
@@ -35,6 +34,21 @@ _NOT_KNOWN = {
     "/api/usergroups.users.list": "no_such_subteam",
     "/api/conversations.info": "channel_not_found",
 }
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding of the doctor, as it prints it."""
+
+    name: str
+    state: str
+    seen: str
+    advice: str
+
+    @property
+    def ok(self) -> bool:
+        """Return whether nothing is wrong."""
+        return self.state != "bad"
 
 
 @dataclass
@@ -80,28 +94,36 @@ async def listening(outside: FakeOutside) -> AsyncIterator[str]:
 
 
 async def findings(outside: FakeOutside | None = None, /, **changes: str) -> dict[str, Finding]:
-    """Return what the doctor finds, by name, with these settings changed."""
-    return await findings_within(5.0, changes, outside)
-
-
-async def findings_within(
-    call_seconds: float, changes: Mapping[str, str], outside: FakeOutside | None = None
-) -> dict[str, Finding]:
+    """Return what `docs-bot doctor` finds, by name, with these settings changed."""
     async with listening(outside or FakeOutside()) as address:
-        env = {
-            "SLACK_BOT_TOKEN": "xoxb-canary",
-            "SLACK_APP_TOKEN": "xapp-canary",
-            "SLACK_API_URL": f"{address}api/",
-            "DOCS_API_URL": f"{address}docs",
-            "DOCS_API_KEY": "canary-key",
-            "DOCS_PROJECT_ID": "acme",
-            "GITHUB_API_URL": f"{address}api/v3",
-            "DATABASE_URL": ":memory:",
-            "HEALTH_PORT": str(urlsplit(address).port),
-        }
-        found = await diagnose(Settings.load({**env, **changes}, env_file=None), call_seconds)
+        env = dict.fromkeys(Settings.variables()) | well(address) | changes
+        ran = await asyncio.to_thread(CliRunner().invoke, cli, ["doctor", "--json"], env=env)
+    assert "canary" not in ran.output
+    return {each["name"]: Finding(**each) for each in json.loads(ran.stdout)["findings"]}
+
+
+async def findings_within(call_seconds: float, changes: Mapping[str, str]) -> dict[str, Finding]:
+    """Return what the doctor finds with less patience than the command has."""
+    async with listening(FakeOutside()) as address:
+        settings = Settings.load(well(address) | dict(changes), env_file=None)
+        found = await diagnose(settings, call_seconds)
     assert "canary" not in repr(found)
-    return {finding.name: finding for finding in found}
+    return {each.name: Finding(each.name, each.state, each.seen, each.advice) for each in found}
+
+
+def well(address: str) -> dict[str, str]:
+    """Return the settings of an installation that is well."""
+    return {
+        "SLACK_BOT_TOKEN": "xoxb-canary",
+        "SLACK_APP_TOKEN": "xapp-canary",
+        "SLACK_API_URL": f"{address}api/",
+        "DOCS_API_URL": f"{address}docs",
+        "DOCS_API_KEY": "canary-key",
+        "DOCS_PROJECT_ID": "acme",
+        "GITHUB_API_URL": f"{address}api/v3",
+        "DATABASE_URL": ":memory:",
+        "HEALTH_PORT": str(urlsplit(address).port),
+    }
 
 
 async def test_an_installation_that_is_well_is_found_well() -> None:
@@ -255,7 +277,7 @@ async def test_files_that_others_can_read_are_named_with_what_closes_them(
     tmp_path.chmod(0o700)  # noqa: ASYNC240
     url = f"sqlite:///{tmp_path / 'bot.db'}"
     assert (await findings(DATABASE_URL=url))["files"] == Finding(
-        "files", True, "no other user can read them"
+        "files", "ok", "no other user can read them", ""
     )
     tmp_path.chmod(0o755)  # noqa: ASYNC240
     assert "others can list the folder" in (await findings(DATABASE_URL=url))["files"].seen
@@ -274,21 +296,9 @@ async def test_files_that_others_can_read_are_named_with_what_closes_them(
     )
 
 
-async def test_what_slack_says_does_not_steer_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_slack_says_does_not_steer_the_terminal() -> None:
     refused = {"ok": False, "error": "no\x1b[2J\u202e"}
     async with listening(FakeOutside(slack=refused)) as address:
-        env = {
-            "SLACK_BOT_TOKEN": "xoxb-1",
-            "SLACK_SIGNING_SECRET": "s",
-            "SLACK_API_URL": f"{address}api/",
-            "DOCS_API_URL": f"{address}docs",
-            "DOCS_API_KEY": "key",
-            "DOCS_PROJECT_ID": "acme",
-            "GITHUB_API_URL": f"{address}api/v3",
-            "DATABASE_URL": ":memory:",
-        }
-        for name, value in env.items():
-            monkeypatch.setenv(name, value)
-        ran = await asyncio.to_thread(CliRunner().invoke, cli, ["doctor"])
+        ran = await asyncio.to_thread(CliRunner().invoke, cli, ["doctor"], env=well(address))
     assert "BAD  slack: Slack refuses (no\\x1b[2J\\u202e)" in ran.output
     assert "\x1b" not in ran.output

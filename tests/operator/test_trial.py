@@ -100,17 +100,6 @@ async def test_every_step_passes_beside_a_running_bot_and_nothing_is_left(world:
     assert posts(world) == []
 
 
-async def test_steps_for_a_person_are_left_without_a_person(world: World) -> None:
-    results = await trial(world, TrialOptions(DOCS), STEPS)
-    assert not_ok(results) == {"private message": "left", "press": "left"}
-    assert "--as U…" in results["press"].seen
-
-
-async def test_a_public_channel_is_joined(world: World) -> None:
-    results = await trial(world, replace(OPTIONS, channel=PRODUCT), BEGIN)
-    assert results["post"].seen == "posted, after joining"
-
-
 @pytest.mark.parametrize(
     ("match", "fault", "step", "expected"),
     [
@@ -139,25 +128,12 @@ async def test_missing_kinds_of_blocks_are_notes_because_there_is_a_plain_form(t
     assert results["charts"].follows == "Charts are refused here: people get the numbers as text."
 
 
-async def test_without_a_first_post_the_other_steps_are_left(world: World) -> None:
-    world.workspace.faults.order([{"match": "chat.postMessage", "fault": "error:restricted_action"}])
-    results = not_ok(await trial(world))
-    assert results.pop("post") == "bad"
-    assert set(results.values()) == {"left"}
-
-
 async def test_slacks_words_are_masked(world: World) -> None:
     token = world.settings.slack_bot_token.get_secret_value()
     world.workspace.faults.order([{"match": "chat.postMessage", "fault": f"error:bad_{token}"}])
     results = await trial(world, steps=BEGIN)
     assert results["post"].state == "bad"
     assert token not in results["post"].seen
-
-
-async def test_a_slack_that_always_asks_to_wait_is_not_waited_for(world: World) -> None:
-    world.workspace.faults.order([{"match": "chat.update", "fault": "429", "seconds": 60.0}])
-    steps = [step for step in STEPS if step.name in ("post", "edit")]
-    assert (await trial(world, steps=steps))["edit"].seen == "Slack asks to wait again and again"
 
 
 async def test_a_press_that_nobody_receives_is_reported(world: World) -> None:
@@ -167,20 +143,6 @@ async def test_a_press_that_nobody_receives_is_reported(world: World) -> None:
     assert [result.state for result in results] == ["ok", "bad", "ok"]
     assert "does the bot run" in results[1].seen
     assert results[1].follows == "Buttons, commands and replies don't reach the bot."
-
-
-async def test_a_thread_without_the_metadata_of_posts_is_reported(world: World) -> None:
-    results: list[StepResult] = []
-
-    def forget(result: StepResult) -> None:
-        results.append(result)
-        for post in posts(world):
-            post["metadata"] = None
-
-    steps = [step for step in STEPS if step.name in {"post", "read the thread"}]
-    await try_out(world.settings, OPTIONS, forget, lambda _: None, steps)
-    assert (results[1].state, results[2].state) == ("bad", "ok")
-    assert "without the metadata" in results[1].seen
 
 
 async def test_a_trial_that_is_stopped_leaves_nothing_behind(world: World) -> None:
@@ -210,8 +172,3 @@ async def test_the_command_line_prints_a_line_for_each_step_or_one_document(
     ran = await asyncio.to_thread(run, cli, ["doctor", "--json", "--try", DOCS])
     steps = [each["name"] for each in json.loads(ran.stdout)["steps"]]
     assert steps == [*(step.name for step in STEPS), "clean up"]
-
-
-def test_a_person_goes_with_a_channel() -> None:
-    ran = CliRunner().invoke(cli, ["doctor", "--as", "U1"])
-    assert (ran.exit_code, "goes with --try CHANNEL" in ran.stderr) == (2, True)

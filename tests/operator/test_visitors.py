@@ -164,16 +164,6 @@ async def test_a_section_chooses_pages_and_leaves_the_totals_the_sites(site: Sit
     assert f"Pages read under /api: {len(rows):,}" in site.said
 
 
-async def test_a_section_nobody_read_is_said_so(site: Site) -> None:
-    await site.export(wanted("/nowhere"))
-    assert site.said.endswith("The docs service has no visits for pages under /nowhere.\n")
-
-
-async def test_a_day_that_is_not_over_is_said_so(site: Site) -> None:
-    await site.export(Wanted(FIRST, NOW.date()))
-    assert "2026-10-05 to 2026-10-14, both included (UTC), today so far\n" in site.said
-
-
 # ---- several projects
 
 
@@ -187,14 +177,6 @@ async def test_one_of_several_projects_is_read_with_its_own_key_by_its_name(site
     await site.export(replace(wanted(), project="acme"), env=two_projects(site))
     assert "acme, 2026-10-05 to 2026-10-11" in site.said
     assert f"{site.totals()[0]:,} people" in site.said
-
-
-async def test_without_a_name_the_default_is_read(site: Site) -> None:
-    with pytest.raises(ExportError) as error:
-        await site.export(wanted(), env=two_projects(site))
-    assert "Look at the address of first in DOCS_PROJECTS" in str(error.value)
-    await site.export(wanted(), env={**two_projects(site), "DOCS_PROJECT_ID": "acme-docs"})
-    assert "acme, 2026-10-05" in site.said
 
 
 async def test_a_project_that_is_not_known_is_told_with_those_that_are(site: Site) -> None:
@@ -241,18 +223,6 @@ async def test_the_hourly_limit_says_until_when(site: Site) -> None:
     with pytest.raises(ExportError, match="Try again after 2026-10-14 09:31:30 UTC") as error:
         await site.export(wanted())
     assert error.value.code == 75
-
-
-async def test_nobody_at_the_address_is_unavailable(site: Site) -> None:
-    with pytest.raises(ExportError, match="cannot be reached") as error:
-        await site.export(wanted(), env={"DOCS_API_URL": "http://127.0.0.1:9"})
-    assert error.value.code == 69
-
-
-async def test_a_project_that_no_request_can_carry_is_a_wrong_setting(site: Site) -> None:
-    with pytest.raises(ExportError, match="DOCS_") as error:
-        await site.export(wanted(), env={"DOCS_PROJECT_ID": ".."})
-    assert error.value.code == 78
 
 
 async def test_what_breaks_in_the_middle_leaves_the_old_file_and_a_document_that_says_so(site: Site) -> None:

@@ -24,14 +24,6 @@ from bot.operator.visitors import (
 )
 from tests.operator.test_visitors import FIRST, NOW, wanted
 
-
-@pytest.mark.parametrize(
-    ("given", "section"), [("", ""), ("/api", "/api"), ("api", "/api"), ("api*", "/api*"), ("//api", "/api")]
-)
-def test_a_section_begins_with_a_slash_however_it_was_given(given: str, section: str) -> None:
-    assert wanted(given).section == section
-
-
 counts = st.integers(0, 50)
 some_pages = st.lists(
     st.builds(PageVisitors, path=st.text(max_size=8), human=counts, ai=counts, total=counts), max_size=60

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from bot.context import Timeouts
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
-from bot.ports import Changed, Mention, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.ports import SlackRefused, SlackUnclear
 from bot.slack.client import identify, open_session, refused, wait_seconds, web_client
 from bot.slack.messenger import SlackMessenger, upload_seconds
 from sandbox.workspace import Workspace
@@ -23,10 +23,6 @@ DOCS, PRODUCT, SECRET = ChannelId("C01DOCS"), ChannelId("C03PRODUCT"), ChannelId
 ANA = UserId("U01ANA")
 HELLO = Message("Hello", ({"type": "section", "text": {"type": "mrkdwn", "text": "Hello"}},))
 ONE = DeliveryId("delivery-1")
-
-
-def fail(workspace: Workspace, method: str, fault: str, seconds: float = 7) -> None:
-    workspace.faults.order([{"method": method, "fault": fault, "seconds": seconds}])
 
 
 async def post(
@@ -80,27 +76,6 @@ async def test_a_post_is_found_on_a_later_page(messenger: SlackMessenger, worksp
     assert await find(messenger, DOCS, ONE, None) == root
 
 
-@pytest.mark.parametrize("fault", ["500", "502_html", "lost_answer", "error:fatal_error"])
-async def test_an_unclear_outcome_is_said_to_be_unclear_and_not_tried_again(
-    messenger: SlackMessenger, workspace: Workspace, fault: str
-) -> None:
-    fail(workspace, "chat.postMessage", fault)
-    with pytest.raises(SlackUnclear):
-        await post(messenger)
-    calls = [entry["method"] for entry in workspace.log if entry["to"] == "slack"]
-    assert calls == ["chat.postMessage"]
-
-
-@pytest.mark.parametrize(("fault", "seconds"), [("429", 7.0), ("429_no_header", 5.0)])
-async def test_too_many_requests_tell_how_long_to_wait(
-    messenger: SlackMessenger, workspace: Workspace, fault: str, seconds: float
-) -> None:
-    fail(workspace, "chat.postMessage", fault)
-    with pytest.raises(SlackThrottled) as error:
-        await post(messenger)
-    assert error.value.retry_after_seconds == seconds
-
-
 async def test_a_refusal_keeps_slacks_code_and_words_beside_its_meaning(
     messenger: SlackMessenger,
 ) -> None:
@@ -114,27 +89,6 @@ async def test_a_refusal_keeps_slacks_code_and_words_beside_its_meaning(
         await messenger.post(DOCS, Message("x", ({"type": "no_such_block"},)), delivery=ONE, thread=None)
     assert (error.value.code, error.value.meaning) == ("invalid_blocks", Refusal.BLOCKS)
     assert "no_such_block" in error.value.details[0]
-
-
-async def test_nobody_there_is_certainly_not_sent(messenger: SlackMessenger, workspace: Workspace) -> None:
-    await workspace.stop()
-    with pytest.raises(SlackUnreachable):
-        await post(messenger)
-
-
-async def test_a_file_that_is_not_confirmed_is_never_seen(
-    messenger: SlackMessenger, workspace: Workspace, tmp_path: Path
-) -> None:
-    def refuse() -> None:
-        raise TimeoutError
-
-    path, since = tmp_path / "pages.csv", utcnow() - timedelta(seconds=5)
-    path.write_text("page,human")
-    with pytest.raises(TimeoutError):
-        await messenger.upload(DOCS, path, name=path.name, words="All pages", confirm=refuse)
-    assert list(workspace.state.history(DOCS)) == []
-    await messenger.upload(DOCS, path, name=path.name, words="All pages", confirm=lambda: None)
-    assert await messenger.find_file(DOCS, path.name, since=since)
 
 
 async def test_upload_that_breaks_off_is_refused_for_now(
@@ -188,12 +142,6 @@ async def test_words_and_the_token_go_to_slacks_own_addresses_only(
         await messenger.read_text(url, most_bytes=20)
 
 
-async def test_names_are_asked_for_once(messenger: SlackMessenger, workspace: Workspace) -> None:
-    assert [await messenger.user_name(ANA) for _ in range(3)] == ["Ana Brandt"] * 3
-    assert await messenger.channel_name(DOCS) == "docs"
-    assert [entry["method"] for entry in workspace.log] == ["users.info", "conversations.info"]
-
-
 async def test_a_wrong_token_is_refused_and_told_nowhere(workspace: Workspace) -> None:
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-canary"), workspace.api_url, session)
@@ -216,20 +164,6 @@ def test_any_retry_after_is_a_sane_wait(header: str | None, seconds: float) -> N
     assert wait_seconds(header) == seconds
 
 
-async def test_a_thread_is_read_up_to_a_message(messenger: SlackMessenger, workspace: Workspace) -> None:
-    add = workspace.state.add_message
-    root = add(DOCS, user=ANA, text="The page is wrong")["ts"]
-    for number in range(250):
-        add(DOCS, user="U02BEN", text=f"Reply {number}", thread_ts=root)
-    asked = add(DOCS, user=ANA, text="<@U0DOCSBOT> fix it", thread_ts=root)["ts"]
-    add(DOCS, user=ANA, text="Later", thread_ts=root)
-    said = await messenger.said_before(DOCS, root, before=asked)
-    replies = [f"Reply {number}" for number in range(250)]
-    assert [each.text for each in said] == ["The page is wrong", *replies]
-    everything = await messenger.said_before(DOCS, root, before=None)
-    assert everything[-1].text == "Later"
-
-
 async def test_a_thread_that_is_too_long_is_not_read_in_part(
     messenger: SlackMessenger, workspace: Workspace
 ) -> None:
@@ -245,17 +179,6 @@ def shared_file(workspace: Workspace, text: str, name: str = "notes.txt") -> str
     return str(said["files"][0]["url_private_download"])
 
 
-async def test_a_text_file_is_read_with_the_bots_token(
-    messenger: SlackMessenger, workspace: Workspace
-) -> None:
-    url = shared_file(workspace, "Ü: a note")
-    assert await messenger.read_text(url, most_bytes=20) == "Ü: a note"
-    with pytest.raises(SlackRefused, match="file_too_large"):
-        await messenger.read_text(url, most_bytes=5)
-    with pytest.raises(SlackRefused, match="file_is_no_text"):
-        await messenger.read_text(shared_file(workspace, "a\x00b"), most_bytes=20)
-
-
 async def test_without_the_scope_a_file_is_not_read_and_no_redirect_is_followed(
     messenger: SlackMessenger, workspace: Workspace
 ) -> None:
@@ -263,20 +186,6 @@ async def test_without_the_scope_a_file_is_not_read_and_no_redirect_is_followed(
     workspace.people.app = replace(workspace.people.app, scopes=frozenset())
     with pytest.raises(SlackRefused, match="file_not_returned"):
         await messenger.read_text(url, most_bytes=20)
-
-
-async def test_an_edit_of_a_missed_message_is_told_besides_the_message(
-    messenger: SlackMessenger, workspace: Workspace
-) -> None:
-    """Its event may have come with the old text before it is read again."""
-    direct, since = ChannelId("D01ANA"), MessageTs(workspace.state.new_ts())
-    said = workspace.people.say(ANA, direct, "Add a page")
-    workspace.people.edit(ANA, direct, said["ts"], "Add two")
-    [missed, changed] = await messenger.said_since(direct, thread=None, since=since)
-    assert isinstance(missed, Mention)
-    assert isinstance(changed, Changed)
-    assert missed.origin == changed.origin
-    assert missed.text == changed.text == "Add two"
 
 
 async def test_a_reaction_that_is_there_already_is_as_good_as_done(talk: Talk) -> None:

@@ -7,16 +7,15 @@ from datetime import timedelta
 from sqlalchemy import select
 
 from bot.ids import ChannelId, MessageTs, RequestKey
-from bot.model.jobs import JobState, Unread
+from bot.model.jobs import Unread
 from bot.ports import Origin, ts_at
 from bot.store import Claimer, Store
-from bot.store.conversations import MISSED_FOR, MOST_READ, RETRIED_FOR, Conversations
+from bot.store.conversations import MISSED_FOR, MOST_READ, Conversations
 from tests import schema as s
 from tests.builders import ANA, CHANNEL, NOW, add_job, claimer, rows_of
 
 DIRECT = ChannelId("D0ANA")
 SECOND = timedelta(seconds=1)
-LATER = NOW + timedelta(seconds=61)
 
 
 def said(at_seconds: float, *, channel: ChannelId = CHANNEL, root: str | None = None) -> Origin:
@@ -55,30 +54,12 @@ def root(seconds: float) -> str:
     return ts_at(NOW + timedelta(seconds=seconds))
 
 
-async def test_threads_of_open_jobs_and_of_those_that_ended_today_are_read(store: Store) -> None:
-    await add_job(store, root_ts=root(-50), state=JobState.WORKING)
-    await add_job(store, root_ts=root(-40), ended_at=NOW - MISSED_FOR + SECOND)
-    await add_job(store, root_ts=root(-30), ended_at=NOW - MISSED_FOR)
-    await add_job(store)
-    assert await begin(store) == (2, 0)
-    assert await read_all(store) == [(CHANNEL, root(ts), root(ts)) for ts in (-40, -50)]
-    assert await read_all(store) == []
-
-
 async def test_a_thread_is_read_from_the_newest_message_heard(store: Store) -> None:
     await add_job(store, root_ts=root(-50))
     for seconds in (-20, -10, -15):
         await note(store, said(seconds, root=root(-50)))
     await begin(store)
     assert await read_all(store) == [(CHANNEL, root(-50), root(-10))]
-
-
-async def test_what_is_heard_after_a_gap_hides_nothing_that_was_missed(store: Store) -> None:
-    await add_job(store, root_ts=root(-50))
-    await begin(store)
-    await note(store, said(-5, root=root(-50)))
-    await begin(store)
-    assert await read_all(store) == [(CHANNEL, root(-50), root(-50))]
 
 
 async def test_a_gap_while_a_conversation_is_read_lets_it_be_read_again(store: Store) -> None:
@@ -91,24 +72,6 @@ async def test_a_gap_while_a_conversation_is_read_lets_it_be_read_again(store: S
     again = await claim(store, claimer(at=NOW + SECOND))
     assert again
     assert (again.thread, again.since) == (unread.thread, unread.since)
-
-
-async def test_nothing_older_than_a_day_is_read(store: Store) -> None:
-    old = root(-3 * 86_400)
-    await add_job(store, root_ts=old)
-    await begin(store)
-    assert await read_all(store) == [(CHANNEL, old, ts_at(NOW - MISSED_FOR))]
-
-
-async def test_direct_messages_are_read_where_the_bot_was_written_to(store: Store) -> None:
-    await note(store, said(-20, channel=DIRECT))
-    assert await read_all(store) == [(DIRECT, None, ts_at(NOW - 20 * SECOND - RETRIED_FOR))]
-    await note(store, said(-10, channel=DIRECT))
-    assert await read_all(store) == []
-    await add_job(store, channel=ChannelId("D0BEN"), ended_at=NOW - 9 * MISSED_FOR)
-    assert await begin(store) == (2, 0)
-    read = await read_all(store)
-    assert read == [(DIRECT, None, root(-10)), ("D0BEN", None, ts_at(NOW - MISSED_FOR))]
 
 
 async def test_of_thousands_of_threads_the_newest_are_read(store: Store) -> None:

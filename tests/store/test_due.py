@@ -5,19 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from bot.model.prompts import PromptState
 from bot.model.questions import Weekday
-from bot.model.quota import BackOff
-from bot.outbox.model import DeliveryState
 from bot.store import Store
 from bot.store.database import Database
-from bot.store.limits import BackOffs
 from bot.store.questions import Subscriptions
 from bot.store.queues import QUEUE_TABLES, Due, find_due
 from tests import schema as s
-from tests.builders import NOW, PROJECT, execute, origin, rows_of
+from tests.builders import NOW, PROJECT, execute, origin
 from tests.store.stock import LEASED, fill
 
 MINUTE = timedelta(minutes=1)
@@ -58,24 +55,6 @@ async def test_what_somebody_holds_is_not_due_until_the_lease_runs_out(
     assert await _due(store, 2 * MINUTE) == STOCKED
 
 
-async def test_what_a_dead_process_was_sending_is_due_again(store: Store, database: Database) -> None:
-    await _stock(database)
-    await execute(store, update(s.deliveries).values(state=DeliveryState.SENDING))
-    await execute(store, update(s.prompts).values(state=PromptState.SENDING))
-    assert await _due(store, -MINUTE) == {"deliveries", "abandoned"}
-
-
-async def test_a_prompt_that_is_due_waits_for_the_end_of_its_projects_back_off_and_no_longer(
-    store: Store, database: Database
-) -> None:
-    await _stock(database)
-    now = datetime.now(UTC).replace(microsecond=0)
-    project = (await rows_of(store, select(s.prompts.c.project)))[0]["project"]
-    await store.write(lambda tx: BackOffs(tx).put(project, BackOff("Unavailable", now, now + MINUTE)))
-    assert await _find(store, now) == Due(STOCKED - {"prompts"}, now + MINUTE)
-    assert await _find(store, now + MINUTE) == Due(STOCKED, None)
-
-
 async def test_what_comes_due_next_is_found_in_any_queue(store: Store, database: Database) -> None:
     await _stock(database)
     now = datetime.now(UTC).replace(microsecond=0)
@@ -93,15 +72,3 @@ async def test_what_comes_due_next_is_found_in_any_queue(store: Store, database:
         at = now + (9 - minutes) * MINUTE
         await execute(store, update(column.table).values({column: at}))
         assert await _find(store, now) == Due(frozenset(), at)
-
-
-async def test_a_delivery_of_unclear_outcome_is_looked_for_when_its_lease_runs_out(
-    store: Store, database: Database
-) -> None:
-    await _stock(database)
-    until = datetime.now(UTC).replace(microsecond=0) + MINUTE
-    sending = {"state": DeliveryState.SENDING, "claimed_by": "another", "claimed_until": until}
-    await execute(store, update(s.deliveries).values(**sending))
-    found = await _find(store, until - MINUTE)
-    assert "deliveries" not in found.queues
-    assert "deliveries" in (await _find(store, until + MINUTE)).queues

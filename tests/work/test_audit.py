@@ -60,21 +60,6 @@ async def test_each_follow_up_has_the_end_of_its_own_iteration(office: Office) -
     assert await acts(office) == [("asked", ANA, "pull_request"), ("steered", BEN, "failed")]
 
 
-async def test_a_prompt_that_was_edited_before_it_was_sent_is_one_request(office: Office) -> None:
-    office.limit(0)
-    await office.started()
-
-    def edit(tx: Transaction) -> None:
-        prompt = Prompts(tx).get(PromptId(1))
-        assert prompt is not None
-        assert prompt.state is PromptState.WAITING
-        Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, "Other words", office.clock()))
-
-    await office.store.write(edit)
-    await office.settle()
-    [prompt] = await rows_of(office.store, select(prompts))
-    assert prompt["text"] == "Other words"
-    assert await acts(office) == [("asked", ANA, None)]
 
 
 async def test_whoever_has_no_access_is_not_in_it(office: Office) -> None:
@@ -92,10 +77,6 @@ async def test_a_withdrawn_request_names_who_withdrew_it(office: Office) -> None
     assert await acts(office) == [("asked", ANA, "withdrawn"), ("withdrew", ANA, None)]
 
 
-async def test_a_refused_request_is_told_as_refused(office: Office) -> None:
-    office.docs.answer_instead("create", httpx.Response(400, json={"error": "no"}))
-    await office.started()
-    assert await acts(office) == [("asked", ANA, "refused")]
 
 
 @pytest.mark.parametrize(
@@ -117,10 +98,6 @@ async def test_a_decision_about_an_unconfirmed_request_names_who_took_it(
     assert await acts(office) == expected
 
 
-async def test_whoever_stops_watching_a_job_is_named(office: Office) -> None:
-    await office.started()
-    assert await stop_watching(office.context, await office.steers(1, BEN))
-    assert await acts(office) == [("asked", ANA, "unwatched"), ("stopped", BEN, None)]
 
 
 async def test_subscriptions_and_their_ends_are_told_once(office: Office) -> None:

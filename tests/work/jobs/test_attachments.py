@@ -12,7 +12,7 @@ from bot.commands.command import FormState, ShortcutUse
 from bot.ids import ChannelId, MessageTs, UserId
 from bot.model.jobs import Earlier, LeftOut, TakeThread
 from bot.model.prompts import PromptRequest
-from bot.ports import Profile, Said, SharedFile, SlackUnclear, ThreadRef
+from bot.ports import Profile, Said, SlackUnclear, ThreadRef
 from bot.slack.client import refused
 from bot.store.prompts import Prompts
 from bot.store.retention import forget_person
@@ -45,30 +45,6 @@ async def asked(office: Office, text: str, channel: ChannelId = CHANNEL) -> str:
     await office.hears(f"{AT_BOT} {text}", thread=ROOT, channel=channel)
     await office.settle(2)
     return office.docs.prompts[-1][1]
-
-
-async def test_what_guests_others_and_bots_said_is_left_out_and_counted(office: Office) -> None:
-    talk(
-        office,
-        line(0, "From a guest", GUS),
-        line(1, "From elsewhere", PIA),
-        line(2, "From a robot", ROBOT, by_bot=True),
-        line(3, "aside: not for the agent"),
-        line(4, "From the bot itself", BOT, by_bot=True),
-        line(5, "From Ben"),
-    )
-    got = await asked(office, "Fix the page")
-    assert got.endswith("\n> Ben: From Ben")
-    assert "robot" not in got
-    assert "with 1 earlier message (4 left out)" in office.slack.edits[office.slack.posts[0].ts][-1].text
-
-
-async def test_keys_and_numbers_in_earlier_messages_are_masked(office: Office) -> None:
-    talk(office, line(0, "Mine is ghp_9fK2mQ7xR4tW8zB1, the password is hunter2, card 4111 1111 1111 1111"))
-    got = await asked(office, "Fix the page")
-    assert got.endswith("\n> Ben: Mine is [key], the password is [key], card [number]")
-    offered = await offer_thread(office.context, ThreadRef(CHANNEL, ROOT), None)
-    assert offered.messages == "Ben: Mine is [key], the password is [key], card [number]"
 
 
 async def hears(office: Office, number: int, text: str, user: UserId = ANA) -> None:
@@ -155,20 +131,6 @@ async def test_what_went_along_is_forgotten_and_never_logged(office: Office) -> 
     assert await office.store.read(lambda tx: Prompts(tx).attachments(1)) != []  # type: ignore[arg-type]
     await forget_person(office.store, ANA)
     assert await office.store.read(lambda tx: Prompts(tx).attachments(1)) == []  # type: ignore[arg-type]
-
-
-NOTES = SharedFile("notes.txt", 9, is_text=True, url="https://files.slack.com/notes")
-IMAGE = SharedFile("a`b.png", 9, is_text=False, url="https://files.slack.com/image")
-
-
-@pytest.mark.parametrize("url", [NOTES.url, None])
-async def test_a_file_that_slack_does_not_return_is_named_and_the_prompt_goes_without(
-    office: Office, url: str | None
-) -> None:
-    office.slack.trouble("read_text", refused("file_not_returned"))
-    await office.says(f"{AT_BOT} Use this", files=(NOTES._replace(url=url),))
-    assert office.docs.prompts[-1][1] == "Use this"
-    assert [said for said in office.said() if "didn't let me read" in said and "notes.txt" in said]
 
 
 async def test_a_form_is_offered_what_members_said_in_the_thread_but_for_its_message(office: Office) -> None:

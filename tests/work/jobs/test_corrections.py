@@ -24,13 +24,6 @@ from tests.work.office import BOT, Office
 Result = TypeVar("Result")
 AT_BOT = f"<@{BOT}>"
 DIRECT = ChannelId("D0ANA")
-TALK = MessageTs("1700000400.000001")
-
-
-async def edits(office: Office, ts: MessageTs, text: str | None, **options: Any) -> None:
-    """Somebody edits their message, or deletes it without a text, and the workers run."""
-    await office.corrects(ts, text, **options)
-    await office.settle(2)
 
 
 async def waiting(office: Office, text: str = f"{AT_BOT} Add a page", **options: Any) -> MessageTs:
@@ -70,17 +63,6 @@ async def test_a_worker_that_claims_an_edited_prompt_anew_does_not_write_what_it
     office.limit(100)
     await office.pass_time(3_700)
     assert office.sent()[-1] == "Add two pages"
-
-
-async def test_only_the_author_changes_a_prompt(office: Office) -> None:
-    ts = await waiting(office)
-    await edits(office, ts, f"{AT_BOT} Delete everything", user=BEN)
-    assert (await office.job(2)).text == "Add a page"
-
-
-async def test_an_edit_of_talk_is_left_alone(office: Office) -> None:
-    await edits(office, MessageTs("1700000777.000001"), f"{AT_BOT} Add a page")
-    assert await office.store.read(lambda tx: Jobs(tx).newest(5)) == []
 
 
 @pytest.mark.parametrize(("text", "is_sent"), [(f"{AT_BOT} Add two pages", ["Add two pages"]), (None, [])])
