@@ -11,17 +11,15 @@ import pytest
 from sqlalchemy import select, text
 
 from bot.context import Timeouts
-from bot.ids import PromptId, UserId
-from bot.model import lifecycle
+from bot.ids import UserId
 from bot.model.prompts import Act, AuditRow, PromptState
 from bot.outbox.store import deliveries
 from bot.ports import Profile
-from bot.store import DatabaseTrouble, Transaction
+from bot.store import DatabaseTrouble
 from bot.store.audit import Audit
 from bot.store.job_tables import audit, prompts
-from bot.store.prompts import Prompts
 from bot.store.retention import forget_person
-from bot.work.jobs.decisions import dismiss, send_again, stop_watching
+from bot.work.jobs.decisions import dismiss, send_again
 from bot.workers import forget_old
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, execute, rows_of
 from tests.work.office import Office
@@ -60,8 +58,6 @@ async def test_each_follow_up_has_the_end_of_its_own_iteration(office: Office) -
     assert await acts(office) == [("asked", ANA, "pull_request"), ("steered", BEN, "failed")]
 
 
-
-
 async def test_whoever_has_no_access_is_not_in_it(office: Office) -> None:
     gus = UserId("U0GUS")
     office.slack.profiles[gus] = Profile(True, False, False, False)
@@ -75,8 +71,6 @@ async def test_a_withdrawn_request_names_who_withdrew_it(office: Office) -> None
     await office.started()
     await office.press("withdraw", "1")
     assert await acts(office) == [("asked", ANA, "withdrawn"), ("withdrew", ANA, None)]
-
-
 
 
 @pytest.mark.parametrize(
@@ -96,8 +90,6 @@ async def test_a_decision_about_an_unconfirmed_request_names_who_took_it(
     office.docs.finish()
     await office.settle()
     assert await acts(office) == expected
-
-
 
 
 async def test_subscriptions_and_their_ends_are_told_once(office: Office) -> None:
