@@ -39,6 +39,7 @@ _READING: Mapping[str, CoreExecuteOptionsParameter] = {
 }
 """Execution options of read-only transactions: they block nobody and see one state of the database."""
 _BUSY_SECONDS = 10.0
+_LOG_MILLISECONDS = 100
 _TOGETHER = 20
 """As many changes that wait for SQLite's writer are committed together."""
 _CLOSE_SECONDS = 0.5
@@ -223,7 +224,11 @@ def _read_one(engine: Engine, work: Work[Result]) -> Result:
 
 def _empty_log(engine: Engine) -> None:
     with closing(engine.raw_connection()) as connection:
-        connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        cursor = connection.cursor()
+        # Writers wait meanwhile: for a reader such as a backup, the log is left for the next time.
+        cursor.execute(f"PRAGMA busy_timeout={_LOG_MILLISECONDS}")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        cursor.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000:.0f}")
 
 
 def _postgres_engine(url: str, connections: int) -> Engine:

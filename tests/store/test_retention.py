@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -206,6 +209,23 @@ async def test_what_was_erased_stands_in_no_file_of_the_running_bot(tmp_path: Pa
         await old_job(store, key=f"job {count}")
     await store.read(lambda tx: Jobs(tx).known(JobNumber(1)))
     assert await forget_person(store, ANA) == (RowCounts(jobs=20, prompts=20), RowCounts())
+    left = copies_in(tmp_path)
+    await store.close()
+    assert left == {"bot.db": 0, "bot.db-wal": 0, "bot.db-shm": 0}
+
+
+async def test_a_backup_that_reads_delays_no_write_after_something_was_erased(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    store = Store.open(f"sqlite:///{file}")
+    await migrate(store.database)
+    await old_job(store)
+    with closing(sqlite3.connect(file, isolation_level=None)) as backup:
+        backup.execute("BEGIN")
+        backup.execute("SELECT count(*) FROM jobs").fetchall()
+        async with asyncio.timeout(5):  # it was ten seconds
+            await forget_person(store, ANA)
+            await old_job(store, key="after")
+    await forget_person(store, ANA)
     left = copies_in(tmp_path)
     await store.close()
     assert left == {"bot.db": 0, "bot.db-wal": 0, "bot.db-shm": 0}
