@@ -152,35 +152,6 @@ def test_the_same_trouble_is_one_line_a_minute_with_the_number_of_the_others() -
     }
 
 
-def test_what_is_known_of_repeated_trouble_stays_small() -> None:
-    seldom = Seldom(clock=lambda: 0.0)
-    for number in range(5_000):
-        seldom(None, "warning", {"event": "job_not_read", "level": "warning", "job": number})
-    assert len(seldom._known) <= 1_000
-
-
-def test_only_trouble_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    configure("INFO", "json")
-    log = structlog.get_logger("bot.test")
-    for _ in range(3):
-        log.info("delivery_sent")
-        log.warning("delivery_unconfirmed", delivery="d")
-    assert [line["event"] for line in lines_of(capsys)].count("delivery_sent") == 3
-    for _ in range(3):
-        log.warning("delivery_unconfirmed", delivery="another")
-    assert len(lines_of(capsys)) == 1
-
-
-def test_a_librarys_line_says_how_many_were_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    now = [0.0]
-    configure("INFO", "json", clock=lambda: now[0])
-    for now[0] in (0.0, 1.0, 2.0, 61.0):
-        logging.getLogger("some.library").error("lost it")
-    first, second = lines_of(capsys)
-    assert "left_out" not in first
-    assert second["left_out"] == 2
-
-
 def test_a_requests_reference_is_in_every_line_about_it(capsys: pytest.CaptureFixture[str]) -> None:
     configure("INFO", "json")
     log = structlog.get_logger("bot.test")

@@ -170,11 +170,6 @@ def test_a_wrong_value_is_told_in_one_line_that_does_not_quote_it(name: str, val
     assert "canary" not in line.lower()
 
 
-def test_words_are_understood_in_small_letters_and_in_capitals() -> None:
-    settings = load(LOG_LEVEL="debug", LOG_FORMAT="JSON")
-    assert (settings.log_level, settings.log_format) == ("DEBUG", "json")
-
-
 def test_what_is_probably_not_meant_is_a_warning() -> None:
     assert load(PATH="/bin", PORTS="1", LOG_LEVELS="canary", LOG_LEVEL="INFO").warnings() == ()
     (misspelt,) = load(LOG_LEVLE="canary").warnings()
@@ -194,18 +189,6 @@ def test_a_misspelt_list_does_not_open_the_bot_to_all() -> None:
     assert "ALLOWED_USER is no setting (did you mean ALLOWED_USERS?)" in complaint(ALLOWED_USER="U0ANA")
     assert "ALLOWED_CHANEL is no setting" in complaint(ALLOWED_CHANEL="C0DOCS")
     assert load(ALLOWED_HOSTS="example.com", ALLOWED_USERS="U0ANA").warnings() == ()
-
-
-def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
-    file = tmp_path / ".env"
-    file.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SettingsError, match="cannot be read"):
-        Settings.load(GOOD, env_file=file)
-
-
-def test_hosts_for_links_are_names_and_no_addresses() -> None:
-    hosts = load(ALLOWED_LINK_HOSTS="GitHub.com, g\u0456thub.com").allowed_link_hosts
-    assert hosts == {"github.com", "xn--gthub-n2e.com"}
 
 
 @pytest.mark.parametrize("url", [None, "sqlite:///var/bot.db", "sqlite://", ":memory:"])
@@ -266,18 +249,6 @@ def test_the_docs_service_alone_needs_nothing_of_slack() -> None:
     assert settings.warnings() == ()
 
 
-def test_the_docs_service_alone_is_checked_as_strictly() -> None:
-    env = {**DOCS, "DOCS_API_URL": "canary", "DOCS_API_KEY": " ", "DOCS_PROJECTID": "acme"}
-    del env["DOCS_PROJECT_ID"]
-    with pytest.raises(SettingsError) as error:
-        DocsSettings.load(env, env_file=None)
-    assert str(error.value).splitlines()[1:-1] == [
-        "  - DOCS_API_URL must be an address that begins with https:// or http://",
-        "  - DOCS_API_KEY is missing",
-        "  - DOCS_PROJECT_ID is missing (there is DOCS_PROJECTID: did you mean that?)",
-    ]
-
-
 def test_lists_are_ids_with_commas_or_blanks() -> None:
     settings = load(
         ADMINS="U1,W2", ALLOWED_USERS=" U3 , U3 ", ALLOWED_USER_GROUPS="S1 S2", ALLOWED_CHANNELS="C1"
@@ -326,11 +297,6 @@ def test_a_proxy_is_for_all_but_the_excepted_and_this_machine(address: str, is_d
     assert load().proxy_for(address) is None
     assert "canary-7f3a" in settings.secrets()
     assert "canary-7f3a" not in repr(settings)
-
-
-def test_texts_are_kept_for_some_days_or_for_ever() -> None:
-    assert load().keep_days == 180
-    assert [load(KEEP_DAYS=days).keep_days for days in ("0", "7", "36500")] == [0, 7, 36_500]
 
 
 @pytest.mark.parametrize("name", ["SLACK_API_URL", "DOCS_API_URL"])
@@ -391,12 +357,6 @@ def test_projects_with_one_key_are_counted_under_one_id_whatever_their_order() -
         assert counted == {"p-acme": "p-acme", "p-beta": "p-beta", "p-more": "p-beta"}
 
 
-def test_the_project_id_chooses_the_default() -> None:
-    projects = load(**serving({"acme": ACME, "beta": BETA}) | {"DOCS_PROJECT_ID": "p-beta"}).projects
-    assert [each.name for each in projects] == ["beta", "acme"]
-    assert "DOCS_PROJECT_ID is the" in complaint(**serving({"acme": ACME}) | {"DOCS_PROJECT_ID": "p-canary"})
-
-
 def test_without_the_setting_there_is_one_project_and_its_settings_are_required() -> None:
     [alone] = load().projects
     assert plain(alone) == ("acme", "acme", "acme", "https://docs.example/base", "key")
@@ -445,19 +405,6 @@ def test_what_cannot_work_is_told_with_its_entry_and_without_its_value(projects:
     assert told in said
     assert "canary" not in said.lower()
     assert len(said.splitlines()) == 3, "one line for what is wrong, and none that follows from it"
-
-
-def test_a_label_is_one_line() -> None:
-    assert load(**serving({"acme": {"id": "1", "label": " Acme \n docs " + "x" * 99}})).projects[0].label == (
-        "Acme docs " + "x" * 50
-    )
-
-
-def test_http_is_taken_where_it_is_allowed() -> None:
-    near = {"acme": {**BETA, "address": "http://127.0.0.1:9"}}
-    far = {"acme": {**BETA, "address": "http://far.example"}}
-    assert load(**serving(near)).projects[0].address == "http://127.0.0.1:9"
-    assert load(**serving(far), ALLOW_HTTP="true").projects[0].address == "http://far.example"
 
 
 @given(st.text(max_size=60) | st.dictionaries(st.text(max_size=4), st.just(ACME) | st.none()).map(json.dumps))

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from bot.commands.command import FormState
 from bot.commands.followup import COMMAND as FOLLOW_UP
 from bot.commands.visitors_options import as_thread
-from bot.ids import ChannelId, JobNumber
-from bot.ports import ThreadRef
 from bot.projects import Projects
-from tests.builders import CHANNEL, PROJECT
+from tests.builders import PROJECT
 
 LINK = "https://acme.slack.com/archives/C0DOCS/p1700000000000001"
 
@@ -24,20 +21,10 @@ def test_a_number_or_a_link_is_meant_as_a_job_and_a_word_is_not() -> None:
     assert [match and match[1] for match in matches] == ["42", "#42", "#42", LINK, None, None, None, None]
 
 
-def test_a_link_to_a_reply_leads_to_its_thread() -> None:
-    link = "https://acme.slack.com/archives/C1/p1700000009000000?thread_ts=1700000001.000200&cid=C1"
-    assert as_thread(link) == ThreadRef(ChannelId("C1"), "1700000001.000200")  # type: ignore[arg-type]
-
-
 @given(st.text())
 def test_any_text_is_a_link_or_is_not(text: str) -> None:
     as_thread(text)
     as_thread(f"https://{text}")
-
-
-def test_what_a_dialogue_carries_comes_back() -> None:
-    carried = FormState(CHANNEL, SecretStr("https://hooks.slack.com/x"), JobNumber(42))
-    assert FormState.loads(carried.dumps()) == carried
 
 
 @given(st.text())

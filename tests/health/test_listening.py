@@ -74,23 +74,11 @@ async def open_site() -> AsyncIterator[Callable[..., object]]:
         yield opened
 
 
-async def test_a_connection_serves_several_requests(open_site: Opener) -> None:
-    line = await (await open_site())()
-    assert [await line.ask() for _ in range(3)] == [b"HTTP/1.1 200 OK"] * 3
-
-
 @pytest.mark.parametrize("sent", [b"", b"GET /now HTTP/1.1\r\nHost: bot\r\n"])
 async def test_a_head_that_does_not_come_is_not_waited_for(open_site: Opener, sent: bytes) -> None:
     line = await (await open_site(head_seconds=0.1))()
     line.writer.write(sent)
     assert await line.ends()
-
-
-async def test_a_connection_that_has_asked_is_kept_for_its_own_time(open_site: Opener) -> None:
-    line = await (await open_site(head_seconds=0.05, idle=HANG_SECONDS))()
-    assert await line.ask()
-    await asyncio.sleep(0.2)
-    assert await line.ask() == b"HTTP/1.1 200 OK"
 
 
 async def test_a_connection_is_not_kept_for_ever(open_site: Opener) -> None:

@@ -50,23 +50,6 @@ def test_the_limits_leave_time_before_what_is_promised() -> None:
     assert END_SECONDS + TELLING_SECONDS < PROMISED_SECONDS
 
 
-async def test_parts_share_the_seconds_from_the_signal_on() -> None:
-    times = iter((100.0, 102.0, 102.0 + WORK_SECONDS))
-    stopping, early, late = Stopping(lambda: next(times)), Part(), Part()
-    stopping.begin()
-    await stopping.finish(early.stop)
-    await stopping.finish(late.stop)
-    assert (early.seconds, late.seconds) == (WORK_SECONDS - 2.0, 0.0)
-
-
-def test_it_begins_once_and_calls_what_must_not_wait() -> None:
-    stopping, called = Stopping(), []
-    stopping.at_begin(lambda: called.append("leave off"))
-    stopping.begin()
-    stopping.begin()
-    assert called == ["leave off"]
-
-
 @pytest.mark.parametrize(("left", "code"), [((), 0), (("poll", "leases"), CUT_SHORT)])
 async def test_the_end_names_what_was_left(left: Sequence[str], code: int) -> None:
     stopping = Stopping()

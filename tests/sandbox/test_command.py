@@ -45,15 +45,6 @@ def test_a_story_needs_the_bot(choice: Choice, capsys: pytest.CaptureFixture[str
     assert "--services does not go with --play" in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_made_is_named(choice: Choice, capsys: pytest.CaptureFixture[str]) -> None:
-    choice.folder.write_text("a file")
-    assert sandbox_command(choice) == FAILED
-    said = capsys.readouterr().err
-    assert str(choice.folder) in said
-    assert "--folder" in said
-    assert "port" not in said
-
-
 def test_a_second_sandbox_in_the_same_folder_is_refused(
     choice: Choice, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -103,17 +94,6 @@ def test_an_agent_that_could_not_work_is_told_before_anything_starts(
     printed = capsys.readouterr().err
     assert said in printed
     assert "secret" not in printed
-
-
-def test_a_name_of_a_folder_does_not_steer_the_terminal(
-    choice: Choice, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "our\x1b[2J\u202e[red]docs"
-    assert sandbox_command(replace(choice, agent="true", repository=folder)) == USAGE
-    said = capsys.readouterr().err
-    assert "our\\x1b[2J\\u202e[red]docs" in said
-    assert "\x1b" not in said
-    assert "\u202e" not in said
 
 
 _WITHOUT_THE_EXTRA = """

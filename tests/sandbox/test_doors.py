@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
-import socket
 import stat
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
 import pytest
-from aiohttp import web
-from aiohttp.typedefs import Handler
 
 from sandbox.docs_service import DocsService, DocsServiceOptions
-from sandbox.doors import HOST, Door, guard
 from sandbox.kept_secrets import FILE, kept_secrets
-from sandbox.ports import free_port
 from sandbox.workspace import Workspace, WorkspaceOptions
 from sandbox.world import WorldOptions, both_sides
 
@@ -96,48 +88,3 @@ def _files(folder: Path) -> list[Path]:
 
 def vars_of(made: object) -> list[str]:
     return [str(getattr(made, name)) for name in ("bot_token", "app_token", "signing_secret", "api_key")]
-
-
-async def _leave(request: web.Request) -> web.StreamResponse:
-    """Open a socket for somebody who has gone meanwhile."""
-    if request.transport is not None:
-        request.transport.abort()
-    await web.WebSocketResponse().prepare(request)
-    raise AssertionError("the connection was there")
-
-
-@asynccontextmanager
-async def _guarded(handler: Handler) -> AsyncIterator[str]:
-    app = web.Application()
-    guard(app)
-    app.router.add_get("/", handler)
-    runner, port = web.AppRunner(app, access_log=None), free_port()
-    await runner.setup()
-    await web.TCPSite(runner, HOST, port).start()
-    try:
-        yield f"http://{HOST}:{port}/"
-    finally:
-        await runner.cleanup()
-
-
-@pytest.mark.parametrize("steps", range(5))
-async def test_a_connection_that_comes_as_a_server_stops_is_not_left_open(steps: int) -> None:
-    runner = web.AppRunner(web.Application())
-    await runner.setup()
-    await Door(runner, HOST, 0).start()
-    with socket.create_connection(runner.addresses[0]):
-        for _ in range(steps):
-            await asyncio.sleep(0)
-        await runner.cleanup()
-    gc.collect()  # would warn of it
-
-
-def _told(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [line.getMessage() for line in caplog.records if line.name == "aiohttp.server"]
-
-
-async def test_who_has_gone_before_the_answer_leaves_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
-    async with _guarded(_leave) as url, aiohttp.ClientSession() as session:
-        with pytest.raises(aiohttp.ServerDisconnectedError):
-            await session.ws_connect(url)
-    assert _told(caplog) == []

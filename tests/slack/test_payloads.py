@@ -5,63 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
-from bot.ids import MessageTs, RequestKey, UserId
-from bot.ports import Changed, Origin, Said
+from bot.ids import MessageTs, RequestKey
+from bot.ports import Changed, Origin
 from bot.slack import payloads
-from tests.builders import ANA, BEN, CHANNEL, let_in
+from tests.builders import ANA, BEN, CHANNEL
 from tests.talk import Talk
 
-URL = SecretStr("https://hooks.slack.com/1")
-BOT = UserId("U0BOT")
 FIRST, SECOND = MessageTs("1.1"), MessageTs("1.2")
-BY_ANA = {"trigger_id": "9", "user": {"id": ANA}, "response_url": URL.get_secret_value()}
-
-
-@pytest.mark.parametrize("where", [{"channel": {"id": CHANNEL}}, {}], ids=["with a channel", "without"])
-def test_a_press_comes_from_the_message_of_its_button(where: dict[str, Any]) -> None:
-    body = {**BY_ANA, **where, "container": {"message_ts": FIRST, "channel_id": CHANNEL}}
-    press = payloads.press({**body, "actions": [{"action_id": "withdraw", "value": "1"}]})
-    assert press.origin == Origin(RequestKey("press:9"), ANA, CHANNEL, message_ts=FIRST, response_url=URL)
-    pressed = press.request_of(let_in(press.origin))
-    assert (pressed.action_id, pressed.value) == ("withdraw", "1")
-
-
-def test_a_form_of_another_version_comes_from_no_channel() -> None:
-    view = {"id": "V1", "callback_id": "ask", "private_metadata": "what was this?"}
-    assert payloads.submission({**BY_ANA, "view": view}).origin.channel == ""
-
-
-@pytest.mark.parametrize(
-    ("about", "thread"),
-    [
-        ({"container": {"message_ts": SECOND, "thread_ts": FIRST}}, FIRST),
-        ({"container": {"message_ts": SECOND}, "message": {"ts": SECOND, "thread_ts": FIRST}}, FIRST),
-        ({"message": {"ts": SECOND, "thread_ts": FIRST}}, FIRST),
-        ({"container": {"message_ts": FIRST, "thread_ts": FIRST}}, None),
-        ({"container": {"message_ts": FIRST}}, None),
-        ({}, None),
-    ],
-)
-def test_private_words_belong_into_the_thread_of_the_message(
-    about: dict[str, Any], thread: MessageTs | None
-) -> None:
-    body = {**BY_ANA, "channel": {"id": CHANNEL}, "actions": [{"action_id": "read_top"}], **about}
-    for origin in (payloads.asker(body), payloads.press(body).origin):
-        here = (origin.user, origin.channel, origin.thread, origin.response_url)
-        assert here == (ANA, CHANNEL, thread, URL)
-
-
-def test_what_was_said_in_a_thread_tells_people_from_bots_and_leaves_notices_out() -> None:
-    person = {"ts": "1.1", "user": "U1", "text": "Hi"}
-    assert payloads.said(person) == Said(MessageTs("1.1"), UserId("U1"), "Hi")
-    bot = payloads.said(person | {"bot_id": "B1"})
-    assert bot is not None
-    assert bot.by_bot
-    webhook = payloads.said({"ts": "1.2", "subtype": "bot_message", "text": "Alert"})
-    assert webhook == Said(MessageTs("1.2"), None, "Alert", by_bot=True)
-    assert payloads.said(person | {"subtype": "channel_join"}) is None
 
 
 NOW_IS = {"user": ANA, "ts": SECOND, "text": "Add two", "edited": {"user": ANA, "ts": "1.5"}}

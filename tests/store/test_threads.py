@@ -7,7 +7,6 @@ import gc
 import logging
 import threading
 import time
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -46,11 +45,6 @@ def threads() -> Iterator[DatabaseThreads]:
     threads.pool.shutdown()
 
 
-def named(name: str) -> int:
-    """How many threads of this name live."""
-    return sum(thread.name.startswith(name) for thread in threading.enumerate())
-
-
 @pytest.mark.parametrize(
     ("raised", "arrives"),
     [(LookupError, LookupError), (GeneratorExit, GeneratorExit), (StopIteration, RuntimeError)],
@@ -76,24 +70,6 @@ async def test_the_loop_does_not_wait_while_the_thread_does(threads: DatabaseThr
     await pause.reached()
     pause.end()
     await running
-
-
-async def test_one_thread_runs_functions_in_the_order_in_which_they_come(threads: DatabaseThreads) -> None:
-    done: list[int] = []
-    await asyncio.gather(*(threads.run(partial(done.append, number)) for number in range(50)))
-    assert done == list(range(50))
-
-
-async def test_threads_end_after_what_has_been_queued() -> None:
-    threads, pause = DatabaseThreads("stopping"), Pause()
-    running = asyncio.gather(threads.run(pause), threads.run(lambda: "queued"))
-    await pause.reached()
-    threads.pool.shutdown(wait=False)
-    pause.end()
-    assert tuple(await running) == (None, "queued")
-    async with asyncio.timeout(5):
-        while named("stopping"):
-            await asyncio.sleep(0.01)
 
 
 async def test_what_a_cancelled_caller_had_queued_is_never_run(threads: DatabaseThreads) -> None:
@@ -182,17 +158,6 @@ async def test_an_error_that_nobody_waits_for_any_more_is_not_complained_about(
     await threads.run(lambda: None)
     gc.collect()
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
-
-
-async def test_what_a_function_held_is_let_go_of_when_it_has_run(threads: DatabaseThreads) -> None:
-    class Held:
-        """Something that can be watched."""
-
-    held = [Held()]
-    watched = weakref.ref(held[0])
-    assert await threads.run(partial(isinstance, held.pop(), Held))
-    await asyncio.sleep(0.05)
-    assert watched() is None
 
 
 def test_a_loop_that_is_closed_meanwhile_harms_nothing() -> None:

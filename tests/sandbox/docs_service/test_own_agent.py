@@ -50,33 +50,6 @@ async def test_what_the_agent_changes_is_a_commit_on_a_branch_and_the_checkout_i
     assert len(git(repository, "worktree", "list").splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "status", "said"),
-    [
-        ("print('x' * 3_000_000, 'Nothing to do here')", "completed", "The agent changed nothing."),
-        (f"{WRITES}; print('<b>no key</b>'); sys.exit(3)", "failed", "The agent ended with exit code 3."),
-        (f"{WRITES}; os.kill(os.getpid(), signal.SIGTERM)", "failed", "The agent was killed by SIGTERM."),
-        (
-            "[pathlib.Path(f'{n}.md').write_text('x') for n in range(501)]",
-            "failed",
-            "The agent changed 501 files, more than 500; nothing is committed.",
-        ),
-    ],
-)
-async def test_another_end_is_told_with_what_the_agent_printed_and_leaves_no_branch(
-    tmp_path: Path, repository: Path, program: Program, text: str, status: str, said: str
-) -> None:
-    async with service(tmp_path, repository, program(text)) as caller:
-        job = await asked(caller)
-        assert (job["status"], job["prLink"]) == (status, None)
-        shown = await page(caller, job)
-        assert said in shown
-        assert ("Nothing to do here" in shown) == (status == "completed")
-        assert "<b>" not in shown
-        assert len(shown) < 80_000
-    assert branches(repository) == []
-
-
 async def test_a_program_that_hangs_is_killed_at_its_limit(
     tmp_path: Path, repository: Path, program: Program
 ) -> None:

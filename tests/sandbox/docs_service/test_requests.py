@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
-import logging
 from dataclasses import replace
 from datetime import datetime
 
 import aiohttp
 import pytest
-from yarl import URL
 
 from sandbox.docs_service import DocsService, DocsServiceOptions
-from tests.limits import HANG_SECONDS
 from tests.sandbox.docs_service.caller import JSON, Caller, HeldClock
 
 JOBS = "/v2/agent/acme-docs/job"
@@ -128,27 +124,3 @@ async def test_the_log_tells_what_was_asked_and_answered_without_the_prompt(call
     assert datetime.fromisoformat(log[0]["at"]).utcoffset() is not None
     assert log[0]["prompt_sha256"] == "90e132a8e71a48078f8c7dd31c62b6518c497b07863ec1e70403b906e5e202d5"
     assert "secret words" not in str(log)
-
-
-async def test_a_sender_that_goes_in_the_middle_of_its_body_is_no_fault_of_the_service(
-    caller: Caller, caplog: pytest.LogCaptureFixture
-) -> None:
-    url = URL(caller.base_url)
-    reader, writer = await asyncio.open_connection(url.host, url.port)
-    head = (
-        f"POST {JOBS} HTTP/1.1",
-        f"Host: {url.authority}",
-        f"Authorization: Bearer {caller.key}",
-        f"Content-Type: {JSON}",
-        "Content-Length: 100",
-        "Expect: 100-continue",
-    )
-    writer.write("\r\n".join((*head, "", "")).encode())
-    async with asyncio.timeout(HANG_SECONDS):
-        assert b"100 Continue" in await reader.readline()  # so the service waits for the body
-        writer.write(b'{"prompt":')
-        writer.close()
-        while not (logged := await caller.log()):
-            await asyncio.sleep(0.01)
-    assert [entry["status"] for entry in logged] == [400]
-    assert [line for line in caplog.records if line.levelno >= logging.ERROR] == []

@@ -10,10 +10,8 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from sandbox.workspace import Workspace
-from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.conftest import Opener, client_of
-from tests.sandbox.workspace.small_bot import ANAS_DM, DOCS, PRODUCT, HeldClock, Json
+from tests.sandbox.workspace.small_bot import ANAS_DM, DOCS, HeldClock, Json
 
 CSV = "path,human,ai,total\n" + "".join(f"/page-{n},{n},1,{n + 1}\n" for n in range(20))
 NAME = "visitors-acme-docs.csv"
@@ -63,18 +61,6 @@ async def test_a_file_stands_in_the_history_with_its_name(
         assert NAME in answer.headers["Content-Disposition"]
 
 
-async def test_a_file_is_refused_where_the_bot_is_not(
-    client: AsyncWebClient, session: aiohttp.ClientSession
-) -> None:
-    file_id = await uploaded(client, session)
-    assert await refused(client, file_id, channel_id=PRODUCT) == "not_in_channel"
-    assert await refused(client, file_id, channel_id="C0NOWHERE") == "channel_not_found"
-    assert await refused(client, file_id, channel_id=DOCS, thread_ts="1.000001") == "thread_not_found"
-    await client.conversations_join(channel=PRODUCT)
-    await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=PRODUCT)
-    assert [file["id"] for file in await files_in(client, PRODUCT)] == [file_id]
-
-
 async def test_a_file_is_completed_once_and_only_with_its_bytes(
     client: AsyncWebClient, session: aiohttp.ClientSession
 ) -> None:
@@ -96,18 +82,3 @@ async def test_a_file_counts_as_a_post_and_can_be_sent_again_later(
     clock.forward(1)
     await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)
     assert len(await files_in(client, DOCS)) == 1
-
-
-async def test_the_bot_hears_of_its_own_file(
-    workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
-) -> None:
-    # Use a raw connection, because Slack's libraries drop events for a bot's own messages.
-    async with session.ws_connect(workspace.bot_connection.sockets.new_url()) as socket:
-        assert (await socket.receive_json(timeout=HANG_SECONDS))["type"] == "hello"
-        file_id = await uploaded(client, session)
-        await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)
-        frame = await socket.receive_json(timeout=HANG_SECONDS)
-        await socket.send_json({"envelope_id": frame["envelope_id"]})
-    heard = frame["payload"]["event"]
-    assert (heard["type"], heard["subtype"], heard["bot_id"]) == ("message", "file_share", "B0DOCSBOT")
-    assert [file["name"] for file in heard["files"]] == [NAME]

@@ -12,7 +12,6 @@ from playwright.async_api import Browser, Page, expect
 from slack_sdk.web.async_client import AsyncWebClient
 
 from sandbox.workspace import Workspace
-from sandbox.workspace.state import BOT_ID, BOT_USER
 from tests.browser import needs_chromium, opened
 from tests.sandbox.workspace.small_bot import ANA, BEN, DOCS, FORM, Json, until
 
@@ -146,18 +145,6 @@ async def test_a_report_is_read_sorted_and_pressed(
     assert await log.evaluate("log => log.scrollWidth <= log.clientWidth")
 
 
-async def test_the_newest_message_stays_in_view_when_the_column_gets_narrower(
-    page: Page, workspace: Workspace
-) -> None:
-    for number in range(30):
-        workspace.people.say(ANA, DOCS, f"{number} " + "so many words that they take several lines " * 6)
-    newest = page.get_by_role("log", name="Messages").get_by_role("article").last
-    await expect(newest).to_contain_text("29 so")
-    await expect(newest).to_be_in_viewport()
-    await page.set_viewport_size({"width": 500, "height": 800})
-    await expect(newest).to_be_in_viewport(ratio=0.5)
-
-
 async def test_a_click_is_not_lost_when_its_message_changes_between_press_and_release(
     page: Page, client: AsyncWebClient
 ) -> None:
@@ -170,59 +157,6 @@ async def test_a_click_is_not_lost_when_its_message_changes_between_press_and_re
     await page.evaluate("() => new Promise(requestAnimationFrame)")
     await page.mouse.up()
     await expect(page.get_by_role("log", name="Replies")).to_contain_text("Another")
-
-
-async def test_arrow_keys_move_between_messages_and_a_changed_one_keeps_the_focus(
-    page: Page, workspace: Workspace
-) -> None:
-    for text in ("One", "Two", "Three"):
-        said = workspace.people.say(ANA, DOCS, text)
-    articles = page.get_by_role("log", name="Messages").get_by_role("article")
-    await expect(articles).to_have_count(3)
-    await articles.last.focus()
-    for number in (1, 0, 0):
-        await page.keyboard.press("ArrowUp")
-        await expect(articles.nth(number)).to_be_focused()
-    await page.keyboard.press("End")
-    await expect(articles.last).to_be_focused()
-    workspace.people.edit(ANA, DOCS, said["ts"], "Three, corrected")
-    await expect(articles.last).to_contain_text("Three, corrected")
-    await expect(articles.last).to_be_focused()
-    await page.keyboard.press("Home")
-    await page.keyboard.press("Tab")
-    await expect(articles.first.get_by_role("button", name="React with eyes")).to_be_focused()
-    stops = page.locator("#messages").locator("article[tabindex='0']")
-    await expect(stops).to_have_count(1)
-    assert await articles.last.evaluate(
-        "one => [...one.querySelectorAll('button')].every(b => b.tabIndex < 0)"
-    )
-
-
-async def test_on_a_phone_what_is_pressed_is_44_pixels_high_and_wide(
-    page: Page, workspace: Workspace
-) -> None:
-    workspace.state.add_message(DOCS, user=BOT_USER, bot_id=BOT_ID, text="Visitors", blocks=report())
-    await expect(page.get_by_role("article")).to_have_count(1)
-    await page.set_viewport_size({"width": 390, "height": 844})
-    small = await sizes(page, "#main, .top")
-    await page.get_by_role("button", name="Show channels").click()
-    small += await sizes(page, "#side")
-    await page.get_by_role("button", name="Faults").click()
-    small += await sizes(page, "#faults")
-    assert small == []
-
-
-async def sizes(page: Page, where: str) -> list[Json]:
-    """Return what can be pressed there, is seen, and is smaller than 44 by 44 pixels."""
-    found: list[Json] = await page.locator(where).evaluate_all(
-        """(places) => places
-          .flatMap((place) => [...place.querySelectorAll("button, select, input, a[href]")])
-          .filter((one) => one.checkVisibility({ visibilityProperty: true }))
-          .map((one) => [one, one.getBoundingClientRect()])
-          .filter(([, box]) => box.width < 44 || box.height < 44)
-          .map(([one, box]) => [one.ariaLabel || one.textContent, box.width, box.height])"""
-    )
-    return found
 
 
 async def test_a_message_that_is_typed_right_after_an_invitation_is_said(

@@ -70,13 +70,6 @@ async def test_a_call_without_its_scope_names_what_is_needed_and_what_is_there(
     assert set(refused["provided"].split(",")) == set(workspace.people.app.scopes or ())
 
 
-async def test_without_any_scope_of_a_method_all_of_them_are_named(install: Installer) -> None:
-    reading = ["channels:read", "groups:read", "im:read", "mpim:read"]
-    workspace = await install(without=reading)
-    refused = await _call(workspace, "conversations.info", channel="C0NOWHERE")
-    assert (refused["error"], refused["needed"]) == ("missing_scope", ",".join(reading))
-
-
 async def test_posting_outside_takes_a_scope_of_its_own_and_only_in_public(install: Installer) -> None:
     workspace = await install(also={"chat:write.public"})
     assert (await _call(workspace, "chat.postMessage", channel=PRODUCT, text="x"))["ok"]
@@ -111,9 +104,3 @@ async def test_an_event_comes_only_with_its_subscription_and_scope(
     with_it = await _heard(await install(), channel, text)
     without = await _heard(await install(without={missing}), channel, text)
     assert with_it - without == 1
-
-
-async def test_commands_take_the_scope_for_commands(install: Installer) -> None:
-    workspace = await install(without={"commands"})
-    refused = await workspace.people.command(ANA, DOCS, "/docs-agent", "x")
-    assert refused["error"] == "unknown_command"

@@ -126,16 +126,3 @@ async def test_a_list_of_what_is_to_review_asks_slack_about_few_channels_and_say
     second = await office.press(*turns(first)["Next"], user=PAT, channel=ChannelId("C020"))
     assert second.message is not None
     assert re.findall("“Review (.*?)”", second.message.text) == ["20"]
-
-
-@pytest.mark.parametrize("value", ["", "x", "0 ", "-1 mine ", "99999 mine ", "0 open "])
-async def test_a_page_that_no_button_offers_shows_nothing(office: Office, value: str) -> None:
-    answer = await office.press("jobs_older", value)
-    assert answer.message is not None
-    assert numbers(answer.message) == []
-
-
-async def test_a_channel_that_slack_did_not_link_starts_nothing(office: Office) -> None:
-    answer = await office.told("/docs-agent", "jobs #docs")
-    assert "Choose it from Slack's suggestions" in answer
-    assert office.docs.prompts == []

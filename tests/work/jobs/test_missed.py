@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import select, text
 
 from bot.commands import catalogue
-from bot.ports import Changed, Mention, SlackThrottled, SlackUnclear, ThreadReply, ts_at
+from bot.ports import Changed, Mention, SlackThrottled, SlackUnclear, ThreadReply
 from bot.store import DatabaseTrouble
 from bot.store.conversations import Conversations
-from bot.work.jobs.missed import Gap, forget_conversations
+from bot.work.jobs.missed import Gap
 from bot.work.jobs.thread_events import TooEarly
 from tests import schema as s
-from tests.builders import ANA, BEN, execute, rows_of
+from tests.builders import execute, rows_of
 from tests.work.drains import catch_up, deliver_due, prepare_prompts
 from tests.work.office import BOT, Office
 
@@ -52,17 +52,6 @@ async def test_direct_messages_around_the_first_one_that_arrives_are_taken_too(o
     await read_on(office)
     assert sorted(await prompts(office)) == ["Add a guide", "Add a page", "Add a table"]
     assert len(office.slack.read) == 1
-
-
-async def test_a_missed_reply_that_cannot_be_sent_is_told_once(office: Office) -> None:
-    await office.finished()
-    missed = office.missed("  ")
-    await catch_up_all(office)
-    await again(office, missed)
-    await office.settle()
-    [(_, thread, user, said)] = office.slack.whispers
-    assert (thread, user) == (office.slack.root().ts, ANA)
-    assert said.text.startswith("Hi!")
 
 
 async def test_an_edit_in_an_outage_counts_though_slack_repeats_the_old_text_first(office: Office) -> None:
@@ -110,12 +99,6 @@ async def test_a_thread_that_is_read_before_its_face_is_found_is_read_once_more(
     assert await prompts(office) == ["Add a quickstart", "Mention retries"]
 
 
-async def test_a_face_whose_timestamp_is_known_at_once_costs_no_reading(office: Office) -> None:
-    await office.started()
-    await read_on(office)
-    assert office.slack.read == []
-
-
 async def test_while_slack_asks_for_patience_nothing_else_is_read(office: Office) -> None:
     await office.finished("Add a quickstart")
     office.missed("help", direct=True)
@@ -141,12 +124,3 @@ async def test_a_gap_stays_while_the_database_is_away(office: Office) -> None:
     assert await prompts(office) == ["Add a quickstart", "Mention retries"]
     await gap.end()
     assert await office.works(catch_up) == 0
-
-
-async def test_threads_in_which_nothing_is_said_are_forgotten_after_a_day(office: Office) -> None:
-    await office.finished()
-    await office.reply("Mention retries", user=BEN, ts=ts_at(office.clock()))
-    office.clock.pass_seconds(90_000)
-    assert await forget_conversations(office.context) == 0
-    [row] = await rows_of(office.store, select(func.count().label("rows")).select_from(s.conversations))
-    assert row["rows"] == 0

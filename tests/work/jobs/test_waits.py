@@ -8,18 +8,15 @@ from typing import NamedTuple
 
 import httpx
 import pytest
-from sqlalchemy import update
 
 from bot.ids import JobNumber
 from bot.model.jobs import QueueWhy, Wait
 from bot.operator.rows import wait_words
 from bot.ports import SlackThrottled
 from bot.store import Claimer
-from bot.store.job_tables import jobs
-from bot.store.jobs import Jobs
 from bot.store.prompts import Prompts
 from bot.store.waits import Waits
-from tests.builders import BEN, NOW, execute
+from tests.builders import BEN, NOW
 from tests.work.drains import deliver_due, poll_jobs, prepare_prompts, submit_prompts
 from tests.work.office import Office
 
@@ -142,17 +139,6 @@ async def test_a_prompt_behind_an_unconfirmed_one_waits_for_the_same_person(offi
     assert await office.store.read(lambda tx: Waits(tx).all_prompts(office.clock())) == []
 
 
-async def test_only_a_prompt_that_a_worker_can_take_is_stuck(office: Office) -> None:
-    office.slack.trouble("post", SlackThrottled(60.0, None))
-    await office.ask("Add a page")
-    [found, *_] = await waiting(office)
-    assert found.stuck_since == NOW
-    await prepare_prompts(office.context)
-    await deliver_due(office.context)
-    await office.ask("Another page")
-    assert [(await waiting(office, number))[0].stuck_since for number in (1, 2)] == [None, None]
-
-
 async def test_a_prompt_that_a_process_holds_counts_as_stuck(office: Office) -> None:
     await office.ask("Add a page")
     await office.store.write(lambda tx: len(Prompts(tx).claim_new(Claimer("other", office.clock(), 60.0), 1)))
@@ -171,11 +157,3 @@ async def test_a_message_that_slack_puts_off_waits_until_then(office: Office) ->
     office.clock.pass_seconds(60)
     [_, message] = await waiting(office)
     assert (message.until, message.stuck_since) == (None, office.clock())
-
-
-async def test_a_reason_that_0_2_0_stored_reads_as_the_limit(office: Office) -> None:
-    await limit_used_up(office)
-    await execute(office.store, update(jobs).where(jobs.c.number == 2).values(queue_why="share"))
-    job = await office.store.read(lambda tx: Jobs(tx).known(JobNumber(2)))
-    assert job.queue_why is QueueWhy.LIMIT
-    assert "has no use free for it" in await office.told("/docs-agent", "status 2")
