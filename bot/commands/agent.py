@@ -214,7 +214,7 @@ async def _follow_up_anyway(context: Context, press: Press, known: Readable, pro
     result = await follow_up_anyway(context, known, prompt, _occasion(press))
     if not result.accepted:
         return Answer(message=say.cannot_follow_up(result.job))
-    return Answer(message=say.too_late()) if result.repeated else Answer()
+    return Answer(message=say.TOO_LATE) if result.repeated else Answer()
 
 
 @_on_prompt
@@ -252,7 +252,7 @@ async def _details(context: Context, _press: Press, known: Readable) -> Answer:
 
 def _told_if_late(is_done: bool) -> Answer:
     """Return the answer to a decision. The thread shows it, so a message says only that it is too late."""
-    return Answer(message=None if is_done else say.too_late())
+    return Answer(message=None if is_done else say.TOO_LATE)
 
 
 @_on_job
@@ -278,14 +278,14 @@ async def _preview(context: Context, _press: Press, known: Readable) -> Answer:
 async def _fix_preview(context: Context, _press: Press, known: Readable) -> Answer:
     result = await fix_preview(context, known)
     if result is None or result.repeated:
-        return Answer(message=say.too_late())
+        return Answer(message=say.TOO_LATE)
     return Answer() if result.accepted else Answer(message=say.cannot_follow_up(result.job))
 
 
 async def _tried(context: Context, press: Press) -> Answer:
     """Store the press of the doctor's button, for which it waits."""
     await choose(context, press.origin, Act.TRIED)
-    return Answer(message=trial.pressed())
+    return Answer(message=trial.PRESSED)
 
 
 COMMAND = Command(

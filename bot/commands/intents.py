@@ -49,7 +49,7 @@ async def is_form_unsent(
     return answer is not None
 
 
-_SENT = Answer(message=say.sent(), replaces=True)
+_SENT = Answer(message=say.SENT, replaces=True)
 """In the place of the answer that said that nothing was started."""
 
 
@@ -71,7 +71,7 @@ async def send_anyway(context: Context, press: Press) -> Answer:
             result = await follow_up(context, known, request)
             if not result.accepted:
                 return Answer(message=job_answers.cannot_follow_up(known.job))
-            return Answer(message=job_answers.too_late()) if result.repeated else _SENT
+            return Answer(message=job_answers.TOO_LATE) if result.repeated else _SENT
 
         return await for_reader(context, allowed, job, unknown, steer)
     if ts is None:

@@ -45,7 +45,7 @@ async def _list(context: Context, invocation: Invocation, _found: re.Match[str])
     mine, only = "mine" in words, next((each for each in reversed(Listed) if each in words), None)
     named = [_CHANNEL.fullmatch(word) for word in typed if word.lower() not in ("mine", *Listed)]
     if len(named) > 1 or not all(named):
-        return Answer(message=say.no_such_channel())
+        return Answer(message=say.NO_SUCH_CHANNEL)
     everywhere = only is Listed.REVIEW and not mine and not named
     mine = mine or (is_direct_message(origin.channel) and not named and not everywhere)
     channel = ChannelId(named[0][1]) if named and named[0] else None if mine or everywhere else origin.channel
@@ -92,7 +92,7 @@ async def turn_page(context: Context, press: Press) -> Answer:
     """Return another page in the place of the one whose button was pressed."""
     found = _VALUE.fullmatch(press.value)
     if found is None or not (found[4] or found[2] or found[3] == "review "):
-        return Answer(message=say.no_such_channel())
+        return Answer(message=say.NO_SUCH_CHANNEL)
     channel = ChannelId(found[4]) if found[4] else None
     only = Listed(found[3].strip()) if found[3] else None
     wanted = say.JobListing(channel, bool(found[2]), only, int(found[1]))
@@ -103,7 +103,7 @@ async def _show(context: Context, allowed: Allowed, wanted: say.JobListing) -> A
     """Show a page. Slack is asked whether the person can read a channel in which they are not now."""
     is_here = wanted.channel in (None, allowed.origin.channel)
     if wanted.channel and not is_here and not await reads_channel(context, allowed.user, wanted.channel):
-        return Answer(message=say.no_such_channel())
+        return Answer(message=say.NO_SUCH_CHANNEL)
     readable: tuple[ChannelId, ...] = ()
     is_all = True
     if wanted.channel is None and not wanted.mine:
@@ -239,7 +239,7 @@ async def _replies(context: Context, invocation: Invocation, found: re.Match[str
     """Choose which replies steer the channel's jobs, or show what is chosen if the text names neither."""
     origin, by_mention = invocation.origin, (found[1] or "").lower() == "off"
     if is_direct_message(origin.channel):
-        return Answer(message=general.replies_in_direct())
+        return Answer(message=general.REPLIES_IN_DIRECT)
     if not found[1]:
         chosen = await context.store.read(lambda tx: Channels(tx).is_by_mention(origin.channel))
         return Answer(message=general.replies_here(by_mention=chosen))
@@ -265,13 +265,13 @@ async def _reviewers(context: Context, invocation: Invocation, found: re.Match[s
     """Choose who reviews the channel's pull requests, or show who does if the text names nobody."""
     origin, named = invocation.origin, slack_text.reviewers_in(invocation.words)
     if is_direct_message(origin.channel):
-        return Answer(message=general.reviewers_in_direct())
+        return Answer(message=general.REVIEWERS_IN_DIRECT)
     if not found[1]:
         chosen = await context.store.read(lambda tx: Channels(tx).reviewers(origin.channel))
         return Answer(message=general.reviewers_here(chosen))
     typed = {word for word in found[1].split() if word.startswith("@")}
     if len(named) != len(typed) or len(named) > general.MOST_REVIEWERS:
-        return Answer(message=general.no_reviewers())
+        return Answer(message=general.NO_REVIEWERS)
     await choose(
         context, origin, Act.CHOSE_REVIEWERS, lambda tx: Channels(tx).choose_reviewers(origin.channel, named)
     )

@@ -77,9 +77,8 @@ def replies_chosen(*, by_mention: bool) -> Message:
     return b.words(f":white_check_mark: From now on, {which} are follow-ups in this channel.")
 
 
-def replies_in_direct() -> Message:
-    """Return the answer to whoever chooses which replies count in direct messages."""
-    return b.words("In direct messages every reply is for me, so there is nothing to choose.")
+REPLIES_IN_DIRECT = b.words("In direct messages every reply is for me, so there is nothing to choose.")
+"""The answer to whoever chooses which replies count in direct messages."""
 
 
 def reviewers_here(reviewers: Sequence[Reviewer]) -> Message:
@@ -102,17 +101,15 @@ _REMINDERS = "Reminders of this channel's open pull requests, and the digest's l
 MOST_REVIEWERS = 10
 
 
-def no_reviewers() -> Message:
-    """Return the answer to whoever names nobody, or too many, to review a channel's pull requests."""
-    return b.words(
-        f":no_entry: Name people or a user group, {MOST_REVIEWERS} at most, and choose them from Slack's "
-        "suggestions after `@`. Nothing was changed."
-    )
+NO_REVIEWERS = b.words(
+    f":no_entry: Name people or a user group, {MOST_REVIEWERS} at most, and choose them from Slack's "
+    "suggestions after `@`. Nothing was changed."
+)
+"""The answer to whoever names nobody, or too many, to review a channel's pull requests."""
 
 
-def reviewers_in_direct() -> Message:
-    """Return the answer to whoever chooses who reviews pull requests in direct messages."""
-    return b.words("In direct messages reminders go to you, so there is nothing to choose.")
+REVIEWERS_IN_DIRECT = b.words("In direct messages reminders go to you, so there is nothing to choose.")
+"""The answer to whoever chooses who reviews pull requests in direct messages."""
 
 
 def unknown_choice(name: str, projects: Projects) -> Message:

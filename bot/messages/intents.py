@@ -12,10 +12,8 @@ from bot.messages.plain_text import visible
 from bot.model.jobs import JobState, TrackedJob, Wait
 from bot.model.prompts import Unsent
 
-
-def what_should_change() -> Message:
-    """Return the answer to a no."""
-    return b.words("What should change? Reply with what it should say.")
+WHAT_SHOULD_CHANGE = b.words("What should change? Reply with what it should say.")
+"""The answer to a no."""
 
 
 def cannot_answer(unsent: Unsent) -> Message:
@@ -35,24 +33,20 @@ def key_found(unsent: Unsent | None, typed: str = "") -> Message:
     return b.message(b.section(said), *shown, *b.actions(steps))
 
 
-def sent() -> Message:
-    """Return what stands in the place of that answer once the text was sent to the agent."""
-    return b.words("Sent to the agent.")
+SENT = b.words("Sent to the agent.")
+"""The text in the place of that answer once the text was sent to the agent."""
 
 
-def you_are_welcome() -> Message:
-    """Return the answer to thanks by a command, which leaves no message to react to."""
-    return b.words(":+1:")
+YOU_ARE_WELCOME = b.words(":+1:")
+"""The answer to thanks by a command, which leaves no message to react to."""
 
 
-def cannot_ping() -> Message:
-    """Return the answer to somebody who wants the bot to mention others."""
-    return b.words("I can't mention people for you. Type `@` and their name here.")
+CANNOT_PING = b.words("I can't mention people for you. Type `@` and their name here.")
+"""The answer to somebody who wants the bot to mention others."""
 
 
-def no_job_here() -> Message:
-    """Return the answer to a word about a job, from somebody without one in this channel."""
-    return b.words("You have no job here yet. Tell me what to change, and I'll start one.")
+NO_JOB_HERE = b.words("You have no job here yet. Tell me what to change, and I'll start one.")
+"""The answer to a word about a job, from somebody without one in this channel."""
 
 
 def reviewed(job: TrackedJob) -> Message:

@@ -120,12 +120,11 @@ def _heading(listing: JobListing, count: int) -> str:
     return f"{which} {kinds}{whose}{where}:"
 
 
-def no_such_channel() -> Message:
-    """Return the answer to a list of the jobs of a channel that is unknown or that the person cannot read."""
-    return b.words(
-        ":no_entry: I don't know that channel, or you can't read it. "
-        "Choose it from Slack's suggestions after `#`, or ask for the list in that channel."
-    )
+NO_SUCH_CHANNEL = b.words(
+    ":no_entry: I don't know that channel, or you can't read it. "
+    "Choose it from Slack's suggestions after `#`, or ask for the list in that channel."
+)
+"""The answer to a list of the jobs of a channel that is unknown or that the person cannot read."""
 
 
 def _line(job: TrackedJob, permalink: str | None = None) -> str:
@@ -234,9 +233,8 @@ def cannot_follow_up(job: TrackedJob) -> Message:
     )
 
 
-def too_late() -> Message:
-    """Return the answer to a button whose decision has already been made."""
-    return b.words("That's been decided already, so I did nothing. The thread shows what was chosen.")
+TOO_LATE = b.words("That's been decided already, so I did nothing. The thread shows what was chosen.")
+"""The answer to a button whose decision has already been made."""
 
 
 def not_reviewable(job: TrackedJob) -> Message:

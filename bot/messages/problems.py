@@ -127,14 +127,13 @@ def key_refused(entry: Project | None = None) -> Problem:
     )
 
 
-def key_forbidden() -> Problem:
-    """Return the problem for 403: the key lacks a right, or the bot's address is not allowed."""
-    return Problem(
-        JobProblem.KEY_FORBIDDEN,
-        "The docs service knows the bot's key but doesn't let it start jobs: "
-        "it lacks the right to write, or the bot's address isn't allowed. "
-        "Ask whoever runs this bot to check the key's rights and addresses, then run it again.",
-    )
+KEY_FORBIDDEN = Problem(
+    JobProblem.KEY_FORBIDDEN,
+    "The docs service knows the bot's key but doesn't let it start jobs: "
+    "it lacks the right to write, or the bot's address isn't allowed. "
+    "Ask whoever runs this bot to check the key's rights and addresses, then run it again.",
+)
+"""The problem for 403: the key lacks a right, or the bot's address is not allowed."""
 
 
 def project_unknown(entry: Project | None = None) -> Problem:
@@ -147,55 +146,48 @@ def project_unknown(entry: Project | None = None) -> Problem:
     )
 
 
-def not_served() -> Problem:
-    """Return the problem for a project that the bot does not serve any more."""
-    return Problem(
-        JobProblem.NOT_SERVED,
-        "These docs are no longer set up here. "
-        "Ask whoever runs this bot to check `DOCS_PROJECTS`, then run it again.",
-    )
+NOT_SERVED = Problem(
+    JobProblem.NOT_SERVED,
+    "These docs are no longer set up here. "
+    "Ask whoever runs this bot to check `DOCS_PROJECTS`, then run it again.",
+)
+"""The problem for a project that the bot does not serve any more."""
 
 
-def job_unknown() -> Problem:
-    """Return the problem for 404 on a follow-up."""
-    return Problem(
-        JobProblem.JOB_UNKNOWN,
-        "The docs service no longer knows this job, so I couldn't add to it. "
-        "Start a new one with `/docs-agent`.",
-    )
+JOB_UNKNOWN = Problem(
+    JobProblem.JOB_UNKNOWN,
+    "The docs service no longer knows this job, so I couldn't add to it. Start a new one with `/docs-agent`.",
+)
+"""The problem for 404 on a follow-up."""
 
 
-def follow_up_not_taken() -> Problem:
-    """Return the problem for 404 on a follow-up again and again, though the service knows the job."""
-    return Problem(
-        JobProblem.REJECTED,
-        "The docs service still knows this job but takes nothing more for it. "
-        "Start a new one with `/docs-agent`.",
-    )
+FOLLOW_UP_NOT_TAKEN = Problem(
+    JobProblem.REJECTED,
+    "The docs service still knows this job but takes nothing more for it. "
+    "Start a new one with `/docs-agent`.",
+)
+"""The problem for 404 on a follow-up again and again, though the service knows the job."""
 
 
-def job_not_started() -> Problem:
-    """Return the problem for a follow-up to a job that will never start."""
-    return Problem(
-        JobProblem.NOT_STARTED,
-        "The job didn't start, so your follow-up wasn't sent. Start a new one with `/docs-agent`.",
-    )
+JOB_NOT_STARTED = Problem(
+    JobProblem.NOT_STARTED,
+    "The job didn't start, so your follow-up wasn't sent. Start a new one with `/docs-agent`.",
+)
+"""The problem for a follow-up to a job that will never start."""
 
 
-def form_not_opened() -> Message:
-    """Return the answer if Slack refused to open the form."""
-    return words(
-        ":warning: Slack didn't let me open the form; perhaps it took too long. "
-        "Try again, or type the prompt after the command."
-    )
+FORM_NOT_OPENED = words(
+    ":warning: Slack didn't let me open the form; perhaps it took too long. "
+    "Try again, or type the prompt after the command."
+)
+"""The answer if Slack refused to open the form."""
 
 
-def unknown_command() -> Message:
-    """Return the answer to a command or action that this version of the bot does not have."""
-    return words(
-        ":warning: I don't know that one. Ask whoever runs this bot: "
-        "the app in Slack and the bot are probably of different versions."
-    )
+UNKNOWN_COMMAND = words(
+    ":warning: I don't know that one. Ask whoever runs this bot: "
+    "the app in Slack and the bot are probably of different versions."
+)
+"""The answer to a command or action that this version of the bot does not have."""
 
 
 def something_broke(reference: str, *, may_be_stored: bool = False) -> Message:

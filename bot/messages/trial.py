@@ -14,17 +14,15 @@ _DAYS = tuple(Period(date(2026, 11, day), date(2026, 11, day + 1)) for day in ra
 _COUNTS = Counts(30, 70, 95)
 
 
-def first_post() -> Message:
-    """Return the post in whose thread the other messages are."""
-    return b.words(
-        ":warning: Your bot admin tries what I can do here (`docs-bot doctor --try`). "
-        "The messages in this thread are made up, and I delete them at the end."
-    )
+FIRST_POST = b.words(
+    ":warning: Your bot admin tries what I can do here (`docs-bot doctor --try`). "
+    "The messages in this thread are made up, and I delete them at the end."
+)
+"""The post in whose thread the other messages are."""
 
 
-def edited_post() -> Message:
-    """Return the first post after its edit."""
-    return b.words(":warning: Your bot admin has tried what I can do here.")
+EDITED_POST = b.words(":warning: Your bot admin has tried what I can do here.")
+"""The first post after its edit."""
 
 
 def private() -> Message:
@@ -41,11 +39,9 @@ def native_blocks() -> Mapping[str, Message]:
     }
 
 
-def press_me() -> Message:
-    """Return the request to press a button."""
-    return b.with_buttons("Press this, please.", [b.button("Press me", b.Action.TRY, "try")])
+PRESS_ME = b.with_buttons("Press this, please.", [b.button("Press me", b.Action.TRY, "try")])
+"""The request to press a button."""
 
 
-def pressed() -> Message:
-    """Return the answer to the press."""
-    return b.words(":white_check_mark: I heard it.")
+PRESSED = b.words(":white_check_mark: I heard it.")
+"""The answer to the press."""

@@ -113,13 +113,13 @@ class Step:
 async def _begin(trial: Trial) -> str:
     channel, joined = trial.options.channel, ""
     try:
-        trial.root = await trial.post("root", say.first_post(), None)
+        trial.root = await trial.post("root", say.FIRST_POST, None)
     except SlackRefused as refused:
         # The bot joins a public channel in which somebody asks.
         if refused.meaning is not Refusal.NOT_A_MEMBER or not await trial.messenger.is_public(channel):
             raise
         await trial.messenger.join(channel)
-        trial.root, joined = await trial.post("root", say.first_post(), None), ", after joining"
+        trial.root, joined = await trial.post("root", say.FIRST_POST, None), ", after joining"
     return f"posted{joined}"
 
 
@@ -129,7 +129,7 @@ async def _post(trial: Trial, name: str, message: Message) -> str:
 
 
 async def _edit(trial: Trial) -> str:
-    await trial.messenger.edit(trial.options.channel, trial.thread(), say.edited_post())
+    await trial.messenger.edit(trial.options.channel, trial.thread(), say.EDITED_POST)
     return "the first post edited"
 
 
@@ -158,7 +158,7 @@ async def _press(trial: Trial) -> str:
     try:
         async with asyncio.timeout(trial.options.call_seconds):
             last = await store.read(lambda tx: Audit(tx).last())
-            await trial.post("press", say.press_me(), trial.thread())
+            await trial.post("press", say.PRESS_ME, trial.thread())
         trial.ask(f"Press the button *Press me* in the thread, within {trial.options.press_seconds:g} s.")
         deadline = monotonic() + trial.options.press_seconds
         while monotonic() < deadline:

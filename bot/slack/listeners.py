@@ -219,7 +219,7 @@ class _Listeners:
         if body.get("type") not in _OFFERED and "command" not in body:
             return ""
         log.warning("unknown_to_this_version", type=body.get("type", "command"))
-        return self._acknowledgement(_answer(problems.unknown_command(), body), body)
+        return self._acknowledgement(_answer(problems.UNKNOWN_COMMAND, body), body)
 
     async def _open(self, modal: Mapping[str, Any], body: Body) -> None:
         """The trigger expires after three seconds (https://docs.slack.dev/surfaces/modals#trigger_id)."""
@@ -227,7 +227,7 @@ class _Listeners:
             await answered(self._client.views_open(trigger_id=body["trigger_id"], view=dict(modal)))
         except SlackError as error:
             log.warning("form_not_opened", reason=str(error))
-            await say_privately(self._messenger, payloads.asker(body), problems.form_not_opened())
+            await say_privately(self._messenger, payloads.asker(body), problems.FORM_NOT_OPENED)
 
 
 def _is_taken_everywhere(message: Message) -> bool:

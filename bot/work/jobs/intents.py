@@ -28,20 +28,20 @@ async def respond(
     """
     match intent:
         case Intent.NO:
-            return say.what_should_change()
+            return say.WHAT_SHOULD_CHANGE
         case Intent.QUESTION:
             return say.cannot_answer(unsent)
         case Intent.PING:
-            return say.cannot_ping()
+            return say.CANNOT_PING
         case Intent.THANKS:
-            return say.you_are_welcome()
+            return say.YOU_ARE_WELCOME
         case Intent.GREETING | Intent.HELP:
             return hello(context.bot_name, is_direct=is_direct_message(allowed.origin.channel))
     number = job_number(text)
     if number is not None or known is None:
         known = await _find(context, allowed, number)
     if known is None:
-        return say.no_job_here() if number is None else job_answers.no_such_job(str(number))
+        return say.NO_JOB_HERE if number is None else job_answers.no_such_job(str(number))
     if known.job.is_forgotten:
         return job_answers.forgotten(known.job)
     return await _about(context, allowed, text, intent, known)

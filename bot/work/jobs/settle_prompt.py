@@ -171,7 +171,7 @@ def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told:
     for waiting in Prompts(tx).unsettled_of(job.number):
         if waiting.kind is PromptKind.FOLLOW_UP:
             Prompts(tx).save(waiting, lifecycle.prompt_refused(waiting))
-            message = messages.follow_up_refused(waiting.asked_by, problems.job_not_started())
+            message = messages.follow_up_refused(waiting.asked_by, problems.JOB_NOT_STARTED)
             if is_told:
                 say(tx, job, f"refused:{waiting.id}", message, now)
 
@@ -181,12 +181,12 @@ def _problem(prompt: Prompt, error: DocsApiError, entry: Project | None) -> Prob
         case Unauthorized():
             return problems.key_refused(entry)
         case Forbidden():
-            return problems.key_forbidden()
+            return problems.KEY_FORBIDDEN
         case NotFound() if prompt.kind is PromptKind.START:
             return problems.project_unknown(entry)
         case NotConfigured():
-            return problems.not_served()
+            return problems.NOT_SERVED
         case NotFound():
-            return problems.job_unknown()
+            return problems.JOB_UNKNOWN
         case _:
             return problems.service_rejected(error.text or "")

@@ -234,7 +234,7 @@ def _write_error(
             back_to_waiting(context, tx, prompt, due_at)
             show_wait(tx, prompt.job, due_at, None, now)
         case NotFound() if knows_job:
-            refused(context, tx, prompt, error, problems.follow_up_not_taken())
+            refused(context, tx, prompt, error, problems.FOLLOW_UP_NOT_TAKEN)
         case Unauthorized() | Forbidden() | NotConfigured() | NotFound() | Rejected() | InvalidArgument():
             refused(context, tx, prompt, error)
         case _:

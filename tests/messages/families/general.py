@@ -64,11 +64,11 @@ def samples() -> Mapping[str, object]:
             ]
             for by_mention in (True, False)
         },
-        "replies in direct messages": general.replies_in_direct(),
+        "replies in direct messages": general.REPLIES_IN_DIRECT,
         "reviewers": [general.reviewers_here(whom), general.reviewers_chosen(whom)],
         "no reviewers": [general.reviewers_here(()), general.reviewers_chosen(())],
-        "reviewers in direct messages": general.reviewers_in_direct(),
-        "reviewers that are none": general.no_reviewers(),
+        "reviewers in direct messages": general.REVIEWERS_IN_DIRECT,
+        "reviewers that are none": general.NO_REVIEWERS,
         **{f"may not: {why}": access_messages.not_allowed(why, CHANNEL) for why in Access if not why.may},
         "may not, channel not named": access_messages.not_allowed(Access.GUEST),
         "may not, in direct messages": access_messages.not_allowed(Access.GUEST, ChannelId("D0ANA")),

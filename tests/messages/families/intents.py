@@ -19,14 +19,14 @@ def samples() -> Mapping[str, object]:
     waits = [Wait(Waiting.PROMPT, QueueWhy.LIMIT, NOW, NOW)]
     ready, failed = job(JobState.PULL_REQUEST), job(JobState.FAILED)
     return {
-        "a no": intents.what_should_change(),
+        "a no": intents.WHAT_SHOULD_CHANGE,
         "a question": intents.cannot_answer(Unsent(RequestKey("command:1"), MessageTs("1.2"), "Say <what>")),
         "a key in it": intents.key_found(Unsent(RequestKey("command:1"), None, "The token is x1"), "Typed"),
         "a key in it, and no button": intents.key_found(None),
-        "sent after all": intents.sent(),
-        "thanks by command": intents.you_are_welcome(),
-        "a wish to mention somebody": intents.cannot_ping(),
-        "a word without a job": intents.no_job_here(),
+        "sent after all": intents.SENT,
+        "thanks by command": intents.YOU_ARE_WELCOME,
+        "a wish to mention somebody": intents.CANNOT_PING,
+        "a word without a job": intents.NO_JOB_HERE,
         "merged, by command": intents.reviewed(ready),
         "stop, and a prompt waits": intents.cannot_stop(ready, withdraws=True, may_steer=True),
         **{

@@ -66,7 +66,7 @@ def samples() -> Mapping[str, object]:
         "run again": jobs.run_again_as(job(), PERMALINK),
         "refused": jobs.refused(refused, problems.service_rejected("too long <!channel>")),
         "refused without a reason": jobs.refused(refused, problems.service_rejected("")),
-        "a follow-up is refused": jobs.follow_up_refused(BEN, problems.job_unknown()),
+        "a follow-up is refused": jobs.follow_up_refused(BEN, problems.JOB_UNKNOWN),
         "unconfirmed": jobs.unconfirmed(job(JobState.UNCONFIRMED), 7, BEN, follow_up=False),
         "unconfirmed, answered": jobs.unconfirmed(job(), 7, BEN, follow_up=False, answered=True),
         "an unconfirmed follow-up": jobs.unconfirmed(job(), 7, BEN, follow_up=True),

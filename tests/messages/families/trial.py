@@ -10,10 +10,10 @@ from bot.messages import trial
 def samples() -> Mapping[str, object]:
     """The doctor's posts; of those with made-up numbers the text."""
     return {
-        "the first post": trial.first_post(),
+        "the first post": trial.FIRST_POST,
         "private": trial.private(),
-        "a question": trial.press_me(),
-        "the answer": trial.pressed(),
-        "the edited post": trial.edited_post(),
+        "a question": trial.PRESS_ME,
+        "the answer": trial.PRESSED,
+        "the edited post": trial.EDITED_POST,
         **{name: message.text for name, message in trial.native_blocks().items()},
     }
