@@ -10,6 +10,7 @@ from bot.commands.catalogue import take_message
 from bot.ports import SlackUnclear, ts_at
 from bot.work.jobs.missed import Gap
 from tests.builders import BEN
+from tests.talk import Talk
 from tests.work.jobs.test_missed import prompts, read_on
 from tests.work.office import Office
 
@@ -75,3 +76,17 @@ async def test_what_was_missed_is_read_at_once_when_the_clock_was_set_back_befor
     office.clock.pass_seconds(-6 * 3_600)
     await gap.end()
     assert "unread" in (await office.store.find_due(office.clock)).queues
+
+
+async def test_a_job_is_not_polled_for_hours_about_a_doubt_that_a_clock_ahead_put_off(talk: Talk) -> None:
+    await talk.finished()
+    talk.time.is_set(hours=4)
+    talk.service.says("follow_up", 500)
+    await talk.ana.types("/docs-followup 1 Make it shorter")
+    await talk.time.passes(2)
+    talk.time.is_set(hours=-4)
+    await talk.time.passes(minutes=11)
+    polls = talk.service.polls
+    await talk.time.passes(hours=1)
+    assert talk.service.polls == polls
+    talk.everything()

@@ -64,10 +64,12 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
         end = JobState.NO_PULL_REQUEST
     if end is None:
         return _settle_running(context, tx, job, read)
-    if job.unconfirmed_until is not None and now >= job.unconfirmed_until:
+    # A time further ahead was written by a clock that was ahead.
+    until, latest = job.unconfirmed_until, context.after(context.timeouts.quiet_seconds)
+    if until is not None and not now < until <= latest:
         # The follow-up did not begin an iteration; there is nothing to tell.
         Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
-    elif job.unconfirmed_until is not None or (
+    elif until is not None or (
         not job.saw_active and _age_seconds(context, job) < context.timeouts.stale_seconds
     ):
         # Nothing is known of the follow-up yet, or the end may be that of the previous iteration.
