@@ -125,3 +125,18 @@ async def test_what_has_joined_is_sent_again_with_it_when_its_answer_was_lost(ta
     await talk.ana.presses("Send again")
     await talk.time.passes(60)
     assert later(talk) == ["Make it shorter\n\nAdd a table"]
+
+
+async def test_what_has_joined_is_dismissed_with_it_when_its_answer_was_lost(talk: Talk) -> None:
+    talk.service.hangs("follow_up")
+    await talk.ana.replies("Make it shorter")
+    added = await talk.ana.replies("Add a table")
+    await talk.time.passes(10)
+    talk.process.dies()
+    await talk.process.starts()
+    await talk.time.passes(minutes=5)
+    await talk.ana.presses("Dismiss")
+    await talk.ana.edits(added, "Add two tables")
+    await talk.time.passes(60)
+    assert later(talk) == []
+    assert "the agent already has" not in talk.everything()
