@@ -41,7 +41,7 @@ _OTHER_MINTLIFY_KEYS = ("mint_dsc_", "mint_us_")
 
 
 async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> list[Finding]:
-    """Run all checks and return their findings. Uses nothing of the docs service's job quota.
+    """Run all checks and return their findings. Costs one analytics call of each project and no prompt.
 
     A call to a remote service may take ``call_seconds``.
     """
@@ -116,7 +116,10 @@ async def _check_project(settings: DocsSettings, project: DocsProject, seconds: 
             await docs.visitors(project.id, limit=1)
         except DocsApiError as error:
             return refused_by_docs(error, project.named)
-    seen = f"lets the key read the project {project.id}; whether it may write, a prompt shows"
+    seen = (
+        f"lets the key read the project {project.id}, which took one analytics call of this hour; whether "
+        "it may write, a prompt shows"
+    )
     return Finding("docs service", True, seen)
 
 

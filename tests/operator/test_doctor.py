@@ -131,7 +131,7 @@ async def test_an_installation_that_is_well_is_found_well() -> None:
     parts = {"settings", "files", "database", "slack", "scopes", "clock", "intake", "who may", "docs service"}
     assert parts | {"github", "ports", "running bot"} == found.keys()
     assert all(finding.ok for finding in found.values()), found
-    assert "whether it may write, a prompt shows" in found["docs service"].seen
+    assert "took one analytics call of this hour; whether it may write" in found["docs service"].seen
     assert "nobody is told" in found["who may"].seen
 
 
