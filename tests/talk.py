@@ -54,6 +54,7 @@ _ENVIRONMENT = {
 _TIMEOUTS = Timeouts(intake_seconds=60.0)
 _FEWEST_STEPS, _MOST_STEPS = 100, 200
 """In how many steps time passes: what comes due sooner after each other than the shortest comes together."""
+_MOST_WAITS = 2_000
 Result = TypeVar("Result")
 
 
@@ -63,12 +64,15 @@ class Time:
 
     talk: Talk
     at: datetime = START
+    waits: int = 0
 
     def __call__(self) -> datetime:
         return self.at
 
     async def passes(self, seconds: float = 10.0, **longer: float) -> None:
         """Let so many seconds pass, or ``minutes=``, ``hours=`` or ``days=``; the bot does what comes due."""
+        self.waits += 1
+        assert self.waits < _MOST_WAITS, "what this test waits for does not happen"
         length = timedelta(**longer) if longer else timedelta(seconds=seconds)
         self.talk.note(f"… until {self.at + length:%d %b %H:%M:%S} …")
         end, step = self.at + length, max(timedelta(seconds=15), length / _FEWEST_STEPS)

@@ -18,7 +18,7 @@ async def test_a_job_is_asked_for_and_its_end_is_told(talk: Talk) -> None:
     assert "Working on it" in talk.status()
     await talk.ends()
     [end] = talk.replies()
-    assert "ready" in end
+    assert "is done" in end
     assert "Pull request ready" in talk.status()
 
 

@@ -45,7 +45,7 @@ async def test_a_limit_of_edits_holds_edits_only_and_as_long_as_slack_says(talk:
     while talk.faults.left():
         await talk.time.passes(0.5)
     [end] = talk.replies()
-    assert "ready" in end
+    assert "is done" in end
     await talk.ben.types("/docs-agent Add a page", channel="elsewhere")
     await talk.time.passes(29)
     assert posts(talk) == (1, 1)
