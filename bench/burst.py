@@ -25,11 +25,11 @@ from bench.report import Goal, Report, Row, below
 from bot import logs
 from bot.docs_api import DocsClient
 from bot.engine import Workers
+from bot.features import all_workers
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs
 from bot.ports import SlackThrottled
 from bot.store import Store
 from bot.store.migrate import migrate
-from bot.workers import queue_workers
 
 _SLACK_SECONDS = 0.08
 """The typical time of a post at Slack."""
@@ -133,7 +133,7 @@ async def _told(store: Store, docs_url: str, size: Size) -> Report:
         await add_running_jobs(store, size.jobs, size.channels, lambda _number: datetime.now(UTC))
         began, used = monotonic(), os.times()
         workers.start(
-            [worker for worker in queue_workers(context) if worker.name in ("poll", "deliver")],
+            [worker for worker in all_workers(context) if worker.name in ("poll", "deliver")],
             partial(store.find_due, context.clock),
         )
         try:

@@ -18,10 +18,10 @@ from bench.processes import READY, answer_counts
 from bot import logs
 from bot.docs_api import DocsClient
 from bot.engine import Workers
+from bot.features import all_workers
 from bot.model.quota import PollPace
 from bot.store import Store
 from bot.store.migrate import migrate
-from bot.workers import queue_workers
 
 
 async def _fill(store: Store, count: int, every_seconds: float) -> None:
@@ -54,7 +54,7 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
             count=counted,
         )
         workers.start(
-            [worker for worker in queue_workers(context) if worker.name == "poll"],
+            [worker for worker in all_workers(context) if worker.name == "poll"],
             partial(store.find_due, context.clock),
         )
         print(READY, flush=True)

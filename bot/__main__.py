@@ -32,7 +32,7 @@ from bot.settings import DatabaseSettings, DocsSettings, Settings
 
 if TYPE_CHECKING:
     from bot.operator.trial import StepResult
-    from bot.operator.visitors import Wanted
+    from bot.visitors.export import VisitorsArgs
 
 
 _NUMBER = click.IntRange(1, 2**31 - 1)
@@ -62,7 +62,7 @@ class _Commands(click.Group):
 
 
 def _day(text: str) -> date:
-    from bot.operator.visitors import parse_day
+    from bot.visitors.export import parse_day
 
     return parse_day(text)
 
@@ -210,7 +210,7 @@ def restore(file: Path) -> None:
 
 
 def _target(text: str) -> Path:
-    from bot.operator.visitors import check_target
+    from bot.visitors.export import check_target
 
     return check_target(Path(text))
 
@@ -229,14 +229,9 @@ def _target(text: str) -> Path:
 @click.option("--project", default="", metavar="NAME", help="Of several projects, the one of this name.")
 @click.option("--csv", type=_target, metavar="FILE", help="All pages as CSV; - is the standard output.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
-@click.option("--searches", "topic", flag_value="searches", help="Instead: what readers searched.")
-@click.option("--feedback", "topic", flag_value="feedback", help="Instead: votes and comments by page.")
-@click.option("--questions", "topic", flag_value="questions", help="Instead: unanswered questions.")
-def visitors(
-    first: date, last: date, path: str, project: str, csv: Path | None, as_json: bool, topic: str | None
-) -> None:
+def visitors(first: date, last: date, path: str, project: str, csv: Path | None, as_json: bool) -> None:
     """Count the readers between two days, both included, in UTC; needs only the settings DOCS_…."""
-    from bot.operator.visitors import STDOUT, ExportError, Wanted, check_days
+    from bot.visitors.export import STDOUT, ExportError, VisitorsArgs, check_days
 
     now = datetime.now(UTC)
     try:
@@ -246,12 +241,10 @@ def visitors(
     if as_json and csv == STDOUT:
         problem = "both want the standard output; name a file for the CSV"
         raise click.BadParameter(problem, param_hint="--json, --csv -")
-    if topic and path:
-        raise click.BadParameter(f"--{topic} has no paths", param_hint="--path")
     settings = loaded(DocsSettings)
-    options = Wanted(first, last, path, project)
+    options = VisitorsArgs(first, last, path, project)
     try:
-        asyncio.run(_exported(settings, options, csv, as_json, topic))
+        asyncio.run(_exported(settings, options, csv, as_json))
     except ExportError as error:
         echo(str(error), err=True)
         raise Exit(error.code) from None
@@ -259,21 +252,12 @@ def visitors(
         raise Exit(TERMINATED) from None
 
 
-async def _exported(
-    settings: DocsSettings, options: Wanted, csv: Path | None, as_json: bool, topic: str | None
-) -> None:
-    from bot.operator.visitors import export
+async def _exported(settings: DocsSettings, options: VisitorsArgs, csv: Path | None, as_json: bool) -> None:
+    from bot.visitors.export import export
 
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    if topic:
-        from functools import partial
-
-        from bot.model.misses import Topic
-        from bot.operator.misses import export_misses
-
-        export = partial(export_misses, topic=Topic(topic))
     await export(
         settings,
         options,

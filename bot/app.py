@@ -6,7 +6,7 @@ import os
 import random
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -24,15 +24,15 @@ from pydantic import SecretStr
 
 from bot import __version__, commit, logs
 from bot.access.model import AccessPolicy, TtlCache
-from bot.commands import COMMANDS
 from bot.context import Timeouts, WorkerContext
 from bot.docs_api import DocsClient, DocsClients
 from bot.engine import Worker, Workers, alone
+from bot.feature import Feature
+from bot.features import FEATURES, all_workers, list_commands
 from bot.github import GithubClient
 from bot.health.checks import (
     HEAD_SECONDS,
     Checks,
-    Finding,
     SignatureCheck,
     SlackCheck,
     add_health_routes,
@@ -42,12 +42,11 @@ from bot.health.checks import (
     socket_check,
     workers_check,
 )
-from bot.health.metrics import Metrics, metrics_page
+from bot.health.metrics import Metrics, MetricsPage, metrics_page
 from bot.health.stopping import Stopping
 from bot.ids import ChannelId, ProjectId, UserId
 from bot.model.previews import PreviewsWanted
-from bot.model.quota import PollPace
-from bot.model.visitors import Analytics
+from bot.model.quota import Analytics, PollPace
 from bot.outbox.paces import Paces
 from bot.ports import Clock
 from bot.projects import Project, Projects
@@ -65,7 +64,7 @@ from bot.store.migrate import migrate
 from bot.store.queues import Due
 from bot.store.sqlite_files import running_alone, sqlite_file
 from bot.work.jobs.missed import Gap
-from bot.workers import beat, interval_workers, queue_workers
+from bot.workers import beat
 
 __all__ = [
     "EVERYTHING",
@@ -180,12 +179,12 @@ async def running_bot(
         if roles.workers:
             await beat(context)
             checks["runs"] = partial(runs_check, workers)
-            jobs += [*queue_workers(context), *interval_workers(context)]
+            jobs += all_workers(context)
             metrics.expect_runs(worker.name for worker in jobs)
         if roles.intake:
             checks |= await _take_in(settings, stack, context, clients, metrics, stopping, jobs)
         health = web.Application()
-        add_health_routes(health, checks, metrics_page(context, metrics))
+        add_health_routes(health, checks, metrics_page(context, metrics, FEATURES))
         at = settings.health_host, settings.health_port
         health_port = await stack.enter_async_context(listening(health, *at, idle_seconds=HEAD_SECONDS))
         # Last, because their first runs would delay the intake.
@@ -209,7 +208,7 @@ class HeldBot:
     _app: SlackApp
     _background: Background
     _gap: Gap
-    _metrics: Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]
+    _metrics: MetricsPage
     _ran_at: dict[str, datetime] = field(default_factory=dict)
     _due: Due = field(default=Due(frozenset(), None))
 
@@ -267,6 +266,7 @@ async def held_bot(
     clock: Clock,
     store: Store | None = None,
     timeouts: Timeouts | None = None,
+    features: Sequence[Feature] = FEATURES,
 ) -> AsyncIterator[HeldBot]:
     """Yield a bot for tests until the block ends. ``store`` is used in place of a new one, and closed."""
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
@@ -281,14 +281,15 @@ async def held_bot(
             wake=lambda: None,
             wake_after=lambda _seconds: None,
             chance=doors.chance,
+            features=features,
         )
         context = replace(context, member_cache=TtlCache(10_000, lambda: clock().timestamp()))
         stack.push_async_callback(store.release, context.owner)
         background, gap = Background(), Gap(context)
         stack.push_async_callback(background.drain, 0.0)
-        app = _listeners(settings, context, clients, background, gap, metrics)
-        workers = [*queue_workers(context), *interval_workers(context)]
-        yield HeldBot(context, workers, app, background, gap, metrics_page(context, metrics))
+        app = _listeners(settings, context, clients, background, gap, metrics, features)
+        workers = all_workers(context, features)
+        yield HeldBot(context, workers, app, background, gap, metrics_page(context, metrics, features))
 
 
 async def migrate_database(settings: Settings) -> None:
@@ -373,6 +374,7 @@ def _context(
     wake: Callable[[], None],
     wake_after: Callable[[float], None],
     chance: Callable[[], float] = random.random,
+    features: Sequence[Feature] = FEATURES,
 ) -> WorkerContext:
     """Return what all use cases work with."""
     served = settings.projects
@@ -400,13 +402,7 @@ def _context(
         takes_threads=settings.context == "thread",
         signs_prompts=settings.prompt_signature,
         analytics=Analytics(settings.analytics_calls_an_hour, ZoneInfo(settings.analytics_zone)),
-        access_policy=AccessPolicy(
-            channels=frozenset(map(ChannelId, settings.allowed_channels)),
-            users=frozenset(map(UserId, settings.allowed_users)),
-            groups=settings.allowed_user_groups,
-            bots=frozenset(map(UserId, settings.allowed_bots)),
-            admins=frozenset(map(UserId, settings.admins)),
-        ),
+        access_policy=_access_policy(settings),
         uses_an_hour=settings.uses_an_hour,
         link_hosts=settings.allowed_link_hosts,
         waiting_per_person=settings.waiting_per_person,
@@ -414,6 +410,17 @@ def _context(
         pace=PollPace(settings.poll_min_seconds, settings.poll_max_seconds),
         paces=Paces(timeouts.channel_pace_seconds, timeouts.minute_seconds),
         keep=timedelta(days=settings.keep_days) if settings.keep_days else None,
+        post_hooks=[feature.post_hooks for feature in features],
+    )
+
+
+def _access_policy(settings: Settings) -> AccessPolicy:
+    return AccessPolicy(
+        channels=frozenset(map(ChannelId, settings.allowed_channels)),
+        users=frozenset(map(UserId, settings.allowed_users)),
+        groups=settings.allowed_user_groups,
+        bots=frozenset(map(UserId, settings.allowed_bots)),
+        admins=frozenset(map(UserId, settings.admins)),
     )
 
 
@@ -424,6 +431,7 @@ def _listeners(
     background: Background,
     gap: Gap,
     metrics: Metrics,
+    features: Sequence[Feature] = FEATURES,
 ) -> SlackApp:
     """Return Bolt's app with all listeners."""
     return build_app(
@@ -433,7 +441,7 @@ def _listeners(
         background=background,
         gap=gap,
         count=metrics.count,
-        commands=COMMANDS,
+        commands=list_commands(features),
         signing_secret=settings.slack_signing_secret,
     )
 

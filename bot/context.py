@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -13,8 +13,8 @@ from bot.engine import retry_on_db_error
 from bot.github import GithubClient
 from bot.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.model.previews import PreviewsWanted
-from bot.model.quota import PollPace
-from bot.model.visitors import Analytics, Budget
+from bot.model.quota import Analytics, Budget, PollPace
+from bot.outbox.model import Delivery, NotPosted
 from bot.outbox.paces import Paces
 from bot.ports import Clock, Messenger, ThreadRef
 from bot.projects import Project, Projects
@@ -74,10 +74,25 @@ class Timeouts:
     """Pause between two looks at the build of a preview. Users measured builds of 1.5 to 4 minutes."""
     unread_pace_seconds: float = 1.5
     """Pause between two conversations that are read again. Slack allows 50 such calls a minute."""
-    digest_seconds: float = 3 * 3_600.0
-    """How long a digest waits for its pages. Then it is posted with those that have been fetched."""
-    curve_seconds: float = 120.0
-    """How long a digest waits for the earlier weeks of its chart."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvFile:
+    """A file to upload."""
+
+    name: str
+    content: str
+    text: str
+    """The message that accompanies it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostHooks:
+    """The hooks of a feature for its posts and files in the outbox."""
+
+    on_posted: Callable[[WorkerContext, Transaction, Delivery], None]
+    on_refused: Callable[[WorkerContext, Transaction, Delivery, NotPosted], None]
+    make_file: Callable[[Transaction, Delivery], CsvFile | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +194,7 @@ class WorkerContext(Context):
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
     paces: Paces = field(default_factory=Paces)
     under_way: dict[str, set[object]] = field(default_factory=dict)
+    post_hooks: Sequence[PostHooks] = ()
 
     def claimer(self) -> Claimer:
         """Return the claimer for a lease that this process takes now."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol
+from zoneinfo import ZoneInfo
 
 from pydantic import SecretStr
 
@@ -294,3 +295,12 @@ class SlackUnreachable(SlackError):
 
 class SlackUnclear(SlackError):
     """Slack's answer was lost or unclear: the request may have had an effect."""
+
+
+def is_zone(name: str) -> bool:
+    """Return whether this machine has a time zone. Machines differ: zones are added and renamed."""
+    try:
+        ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        return False
+    return True

@@ -9,7 +9,6 @@ from typing import Any
 
 import structlog
 
-from bot.commands.catalogue import take_message
 from bot.context import WorkerContext
 from bot.engine import Worker, alone
 from bot.outbox.deliver import claim_deliveries, deliver
@@ -19,16 +18,13 @@ from bot.store.job_retention import JOBS
 from bot.store.queues import QUEUE_TABLES
 from bot.store.retention import forget_before
 from bot.work.jobs.decisions import remind
-from bot.work.jobs.missed import catch_up, claim_unread, forget_conversations
+from bot.work.jobs.missed import Take, catch_up, claim_unread, forget_conversations
 from bot.work.jobs.poll import claim_polls, poll
 from bot.work.jobs.prepare import claim_new, prepare
 from bot.work.jobs.previews import claim_previews, make_preview
 from bot.work.jobs.pull_requests import claim_pull_requests, look_at
 from bot.work.jobs.service_health import show_trouble
 from bot.work.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
-from bot.work.visitors.fetch import AT_ONCE, claim_snapshots, fetch_snapshot, sweep_snapshots
-from bot.work.visitors.question import answer_question, claim_questions
-from bot.work.visitors.subscriptions import plan_digests
 
 log = structlog.get_logger(__name__)
 _PLAN_SECONDS = 60.0
@@ -37,8 +33,8 @@ Claim = Callable[[WorkerContext, int, Collection[str]], Awaitable[Sequence[Any]]
 Work = Callable[[WorkerContext, Any], Awaitable[object]]
 
 
-def queue_workers(context: WorkerContext) -> list[Worker]:
-    """Return the worker of each queue."""
+def queue_workers(context: WorkerContext, take_message: Take) -> list[Worker]:
+    """Return the worker of each queue. ``take_message`` handles a message that is read after an outage."""
     project = attrgetter("project")
 
     tables = {each.queue: each.table.name for each in QUEUE_TABLES}
@@ -73,25 +69,16 @@ def queue_workers(context: WorkerContext) -> list[Worker]:
             places_of_group=10,
         ),
         worker(
-            *("snapshots", "read", claim_snapshots, fetch_snapshot),
-            key=attrgetter("id"),
-            group=project,
-            places_of_group=AT_ONCE,
-        ),
-        worker("questions", "answer", claim_questions, answer_question, key=attrgetter("id"), places=20),
-        worker(
             *("unread", "catch up", claim_unread, partial(catch_up, take=take_message)),
             key=attrgetter("id"),
             places=1,
         ),
-        alone("digest", partial(plan_digests, context), queue="digests", every_seconds=_PLAN_SECONDS),
     ]
 
 
 def interval_workers(context: WorkerContext) -> list[Worker]:
     """Return the workers that run at intervals."""
     workers = {
-        "sweep": (sweep_snapshots, _SWEEP_SECONDS),
         "remind": (remind, _PLAN_SECONDS),
         "trouble": (show_trouble, 15.0),
         "forget": (forget_old, _SWEEP_SECONDS),

@@ -5,6 +5,7 @@ from bot.outbox.store import deliveries as deliveries
 from bot.store.channels import channels as channels
 from bot.store.channels import reviewers as reviewers
 from bot.store.heartbeats import heartbeats as heartbeats
+from bot.store.job_tables import analytics_calls as analytics_calls
 from bot.store.job_tables import audit as audit
 from bot.store.job_tables import back_offs as back_offs
 from bot.store.job_tables import conversations as conversations
@@ -14,8 +15,8 @@ from bot.store.job_tables import previews as previews
 from bot.store.job_tables import prompts as prompts
 from bot.store.job_tables import pull_requests as pull_requests
 from bot.store.schema import metadata as metadata
-from bot.store.visitor_tables import analytics_calls as analytics_calls
-from bot.store.visitor_tables import page_visitors as page_visitors
-from bot.store.visitor_tables import questions as questions
-from bot.store.visitor_tables import snapshots as snapshots
-from bot.store.visitor_tables import subscriptions as subscriptions
+from bot.visitors.tables import page_visitors as page_visitors
+from bot.visitors.tables import question_snapshots as question_snapshots
+from bot.visitors.tables import questions as questions
+from bot.visitors.tables import snapshots as snapshots
+from bot.visitors.tables import subscriptions as subscriptions

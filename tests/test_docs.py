@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from bot.health.stopping import CUT_SHORT
 from bot.model.jobs import JobState
 from bot.operator.running import BAD_SETTINGS, CANNOT_START, CRASHED, INTERRUPTED, TERMINATED
-from bot.operator.visitors import ExitCode
 from bot.settings import Settings
+from bot.visitors.export import ExitCode
 from tests.papers import (
     ARCHITECTURE,
     CONTRIBUTING,

@@ -23,8 +23,9 @@ _DOORS = {
     *("bot.__main__", "bot.__version__", "bot.app", "bot.docs_api", "bot.github"),
     *("bot.settings", "bot.loading.SettingsError"),
 }
+_MODELS = {"bot.visitors.model", "bot.visitors.content_gaps", "bot.visitors.periods"}
 _VALUES = {"Counts", "Period"}
-"""Values of ``bot.model`` besides ids and enums, such as the states of a job."""
+"""Values of models besides ids and enums, such as the states of a job."""
 _Definition = tuple[Path, str]
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -77,7 +78,7 @@ def _is_inside(module: str, name: str) -> bool:
     """Return whether a name that is imported from the bot is none of its doors and no value of a model."""
     if f"{module}.{name}" in _DOORS or (module in _DOORS and not name.startswith("_")):
         return False
-    if not module.startswith("bot.model."):
+    if not module.startswith("bot.model.") and module not in _MODELS:
         return True
     value = getattr(import_module(module), name)
     is_enum = isinstance(value, type) and issubclass(value, enum.Enum)

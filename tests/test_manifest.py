@@ -13,7 +13,7 @@ import yaml
 from click.testing import CliRunner
 
 from bot.__main__ import cli
-from bot.commands import COMMANDS
+from bot.features import COMMANDS
 from sandbox.workspace.methods import METHODS
 from sandbox.workspace.options import App
 

@@ -1,7 +1,1 @@
 """The commands of the bot, one file each."""
-
-from __future__ import annotations
-
-from bot.commands.catalogue import COMMANDS
-
-__all__ = ["COMMANDS"]

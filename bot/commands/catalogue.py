@@ -1,18 +1,18 @@
-"""The list of every command, and what people say after a mention.
+"""The commands about jobs, and messages that mention the bot or reply in a job's thread.
 
-To add a command, write its file and its test here, and add it to ``COMMANDS``.
+To add a command, write its file and its test here, and add it to ``JOB_COMMANDS``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from bot.access.admit import admit
-from bot.commands import agent, followup, visitors
+from bot.commands import agent, followup
 from bot.commands.command import Command, Invocation
-from bot.commands.help import with_help
 from bot.context import Context
-from bot.model.intents import Door, asks_help
+from bot.model.intents import Door
 from bot.ports import Mention, ThreadReply
 from bot.projects import UnknownProject
 from bot.work.jobs.thread_events import (
@@ -23,24 +23,23 @@ from bot.work.jobs.thread_events import (
     telling_refusals,
 )
 
-COMMANDS = with_help(
-    (agent.COMMAND, ""), (followup.COMMAND, None), (visitors.COMMAND, r"visitors\s+"), asks_help=asks_help
-)
+JOB_COMMANDS = ((agent.COMMAND, ""), (followup.COMMAND, None))
+"""The commands, each with the shape of the text before ``help`` after a mention; None for no such help."""
 
 
-def meant_by(context: Context, text: str) -> Command | None:
+def meant_by(commands: Sequence[Command], context: Context, text: str) -> Command | None:
     """Return the command that a text after a mention means; None if it is a prompt."""
     without_project: str | None = None
     with suppress(UnknownProject):
         without_project, _ = context.projects.take(text)
-    for command in COMMANDS:
+    for command in commands:
         said = without_project if command.takes_project else text
         if said is not None and command.meaning(said, context.projects, after_mention=True):
             return command
     return None
 
 
-async def take_message(context: Context, message: ThreadReply | Mention) -> None:
+async def take_message(commands: Sequence[Command], context: Context, message: ThreadReply | Mention) -> None:
     """Run the command that a message means, or handle it as its kind of text.
 
     Raises TooEarly and Untold, as ``hear`` and ``take`` do.
@@ -49,7 +48,7 @@ async def take_message(context: Context, message: ThreadReply | Mention) -> None
         return
     # The answers to commands are private, and apps cannot read any.
     is_by_app = heard.origin.user in context.access_policy.bots
-    command = None if is_by_app else meant_by(context, heard.text)
+    command = None if is_by_app else meant_by(commands, context, heard.text)
     if command is not None and command.name == followup.NAME and heard.door is Door.REPLY:
         command = None  # which names a job, as "#7 is wrong" does, and only a mention means that
     async with telling_refusals(context, heard.origin):

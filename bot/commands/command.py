@@ -218,6 +218,7 @@ class Command:
 
     ``other`` takes the texts that are none of the ``words``, and ``alone`` the command without a text.
     ``also`` returns what its short help says below its words, in mrkdwn.
+    ``full_help`` is its paragraph of the whole help about options, in mrkdwn.
     ``takes_project``: a project that is named at the start or the end of the text is not part of it.
     ``take_project`` returns a text without its project, and that. ``misunderstood`` returns the answer to an
     error of a text, and gets whether it meant one of ``words``; None for an error that it does not know.
@@ -238,6 +239,7 @@ class Command:
     take_project: TakeProject = Projects.take
     misunderstood: Callable[[Exception, Projects, bool], Message | None] = lambda *_: None
     asks_help: Callable[[str], bool] = lambda _plain: False
+    full_help: str = ""
 
     @property
     def all_words(self) -> tuple[Word, ...]:

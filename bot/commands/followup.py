@@ -15,8 +15,8 @@ from bot.commands.command import (
     number_in,
 )
 from bot.commands.intents import is_form_unsent, unsent
+from bot.commands.job_references import LINK, NUMBER, find_job
 from bot.commands.job_words import for_reader
-from bot.commands.visitors_options import LINK, NUMBER, find_job
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.messages import forms, slack_text

@@ -86,6 +86,7 @@ async def _full(context: Context, origin: Origin, commands: Sequence[Command]) -
                 for word in each.all_words
                 if context.projects.are_several or not word.if_several
             ],
+            each.full_help,
         )
         for each in commands
     ]

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from bot.access.admit import Allowed
 from bot.commands.command import Answer, Invocation, WordRun
-from bot.commands.visitors_options import find_job
+from bot.commands.job_references import find_job
 from bot.context import Context
 from bot.messages.job_answers import forgotten, no_such_job
 from bot.model.jobs import TrackedJob

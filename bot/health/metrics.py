@@ -26,6 +26,7 @@ from prometheus_client.registry import Collector
 from bot import __version__, commit
 from bot.context import Context
 from bot.docs_api import Forbidden, NotConfigured, NotFound, RateLimited, Rejected, Unauthorized, Unavailable
+from bot.feature import Feature
 from bot.health.checks import LIMIT_SECONDS, Finding, free_bytes
 from bot.ids import ProjectId
 from bot.model.jobs import QueueWhy
@@ -114,6 +115,8 @@ GAUGES: Mapping[str, tuple[str, str]] = {
 """The help of each gauge, and the name of its label if it has one."""
 Values = Mapping[str, Mapping[str, float]]
 """The values of gauges: by the gauge's name and the label's value, which is empty without a label."""
+MetricsPage = Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]
+"""Returns the body of ``/metrics`` and its content type."""
 
 
 class Metrics(Collector):
@@ -200,9 +203,7 @@ class Metrics(Collector):
 log = structlog.get_logger(__name__)
 
 
-def metrics_page(
-    context: Context, metrics: Metrics
-) -> Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]:
+def metrics_page(context: Context, metrics: Metrics, features: Sequence[Feature] = ()) -> MetricsPage:
     """Return the metrics page. It never fails: unreadable values are missing."""
 
     async def page(findings: Sequence[Finding]) -> tuple[bytes, str]:
@@ -212,7 +213,7 @@ def metrics_page(
             metrics.set_gauge("disk_free_bytes", free)
         try:
             async with asyncio.timeout(LIMIT_SECONDS):
-                metrics.set_rows(await context.store.read(partial(read_gauges, context)))
+                metrics.set_rows(await context.store.read(partial(read_gauges, context, features)))
         except (DatabaseTrouble, TimeoutError):
             log.warning("gauges_not_read", exc_info=True)
             metrics.set_rows(None)
@@ -221,13 +222,15 @@ def metrics_page(
     return page
 
 
-def read_gauges(context: Context, tx: Transaction) -> Values:
+def read_gauges(context: Context, features: Sequence[Feature], tx: Transaction) -> Values:
     """Return the gauges of all processes together, from the rows as they are now."""
     now = context.clock()
     alive, recent = Heartbeats(tx).alive(now), len(Heartbeats(tx).last(now))
     stuck_since = [wait.stuck_since for wait in Waits(tx).all_prompts(now) if wait.stuck_since]
     stuck_seconds = (now - min(stuck_since, default=now)).total_seconds()
     whole = {**Waits(tx).backlog(now), "stuck_prompt_seconds": stuck_seconds}
+    for feature in features:
+        whole |= feature.gauges(tx, now)
     projects = {project.name: _of_project(context, tx, project.id) for project in context.projects.known}
     return {
         **{name: {"": value} for name, value in whole.items()},

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from bot.ids import Message
 from bot.messages import blocks as b
 from bot.messages.general import EXAMPLE, naming
-from bot.model.misses import Topic
 from bot.projects import Projects
 
 _EVERY_REPLY = (
@@ -30,13 +29,6 @@ _ELSEWHERE = (
     "`jobs`, `status 42`, `limits`, `visitors last week`. "
     "Or choose *Ask the docs agent* from the menu of somebody's message."
 )
-_VISITORS = (
-    "*Periods and options of* `/docs-visitors`: `7d`, `last 28 days`, `today`, `last week`, `this month`, "
-    "`last year`, `October`, `Q3 2025`, `2025`, `1 Oct`, `1 Oct to 15 Oct`, `since monday`. "
-    "`compare September` names the period to compare with, `compare none` leaves it out. "
-    "`sort human`, `sort ai` or `sort total` ranks the pages, `top 20` names more of them, "
-    "`path /api` shows one section, `csv` sends all pages as a file."
-)
 _COST = (
     "*What it costs*: each new job and each follow-up is one use of the docs service's hourly limit. "
     "Looking, listing, thanks and replies that aren't meant for me cost nothing."
@@ -50,6 +42,8 @@ class CommandHelp:
     name: str
     summary: str
     words: Sequence[tuple[str, str]]
+    options: str = ""
+    """A paragraph about its options, in mrkdwn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +87,6 @@ def about_follow_ups(here: Here) -> str:
     return f"*In the job's thread* {how}: Slack allows no slash commands there."
 
 
-def about_periods(_here: Here) -> str:
-    """Return the lines of a command's help about its periods and options, in mrkdwn."""
-    return (
-        "*Periods*: `7d`, `last month`, `October`, `Q3`, `1 Oct to 15 Oct`, `since monday`.\n"
-        f"*Options*: `compare September`, `sort ai`, `top 20`, `path /api`, `csv`.\n"
-        f"*What readers miss*: {', '.join(b.code(str(topic)) for topic in Topic if topic.is_missed)}."
-    )
-
-
 def short_help(command: CommandHelp, also: str, here: Here) -> Message:
     """Return the help of one command: its main words, and a button for the rest. ``also`` is mrkdwn."""
     if here.projects.are_several:
@@ -124,7 +109,8 @@ def full_help(commands: Sequence[CommandHelp], projects: Projects, *, by_mention
     ``by_mention``: see ``TrackedJob``.
     """
     in_threads = (_BY_MENTION if by_mention else _EVERY_REPLY) + _IN_THREADS
-    paragraphs = [*(_paragraph(command) for command in commands), _VISITORS, in_threads, _ELSEWHERE]
+    paragraphs = [*map(_paragraph, commands), *(command.options for command in commands if command.options)]
+    paragraphs += [in_threads, _ELSEWHERE]
     paragraphs += [*([naming(projects)] if projects.are_several else []), _COST]
     return b.message(*map(b.section, paragraphs))
 

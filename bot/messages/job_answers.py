@@ -15,7 +15,7 @@ from bot.messages.numbers import counted, number
 from bot.messages.problems import key_setting, refusal, title
 from bot.messages.to_review import in_list
 from bot.model.jobs import JobState, Listed, TrackedJob, Wait
-from bot.model.visitors import Budget
+from bot.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.projects import Project
 

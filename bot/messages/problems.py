@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from bot.ids import Message, Refusal
 from bot.messages.blocks import code, moment, quoted, words
 from bot.model.jobs import JobProblem
-from bot.model.visitors import ReadingProblem
 from bot.outbox.model import NotPosted
 from bot.projects import Project
 
@@ -40,6 +39,11 @@ def refusal(refused: NotPosted, bot_name: str) -> str:
     return f"{why}. {way.format(bot=quoted(bot_name, 80), reference=reference)}"
 
 
+def refusal_reason(meaning: Refusal) -> str:
+    """Return why a post was refused, as the end of a sentence."""
+    return _WHY.get(meaning, _REFUSED)[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A problem with its text in escaped mrkdwn: what happened, which cost nothing, and what to do next."""
@@ -63,34 +67,11 @@ _TITLES = {
     JobProblem.EDITED: "its message was edited and asks for nothing now",
 }
 
-_READING = {
-    ReadingProblem.UNWELL: "the docs service didn't give a usable answer",
-    ReadingProblem.KEY: "the docs service doesn't accept the bot's key",
-    ReadingProblem.FORBIDDEN: "the docs service doesn't let the bot's key read them",
-    ReadingProblem.PROJECT: "the docs service doesn't know the project",
-    ReadingProblem.NOT_HERE: "the docs service doesn't give them here",
-    ReadingProblem.REJECTED: "the docs service didn't accept the request",
-    ReadingProblem.ENDLESS: "the docs service says there is more but shows nothing new",
-    ReadingProblem.LATE: "they couldn't be read in time",
-    ReadingProblem.DOWN: "the bot wasn't running when it was due",
-    ReadingProblem.NOT_SERVED: "these docs are no longer set up here",
-}
-
 
 def title(stored: str) -> str:
     """Return a job's stored problem in a few words. A code of a newer version stands for itself."""
     code = stored.partition(":")[0]
     return _TITLES[JobProblem(code)] if code in set(JobProblem) else stored
-
-
-def reading_problem(stored: str) -> str:
-    """Return why visitors could not be read, or their digest not posted, as the end of a sentence.
-
-    ``stored`` is a code of ``ReadingProblem`` or ``Refusal``; one of a newer version stands for itself.
-    """
-    if stored in set(Refusal):
-        return _WHY.get(Refusal(stored), _REFUSED)[0]
-    return _READING[ReadingProblem(stored)] if stored in set(ReadingProblem) else stored
 
 
 def service_rejected(text: str) -> Problem:

@@ -8,8 +8,7 @@ from bot.messages import blocks as b
 from bot.messages.face import lasted, name, open_words
 from bot.messages.numbers import number
 from bot.messages.pull_requests import pull_request_line
-from bot.model.jobs import TrackedJob
-from bot.model.questions import ToReview
+from bot.model.jobs import ToReview, TrackedJob
 
 _TITLE_LENGTH = 80
 

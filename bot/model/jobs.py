@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
-from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
+from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, Reviewer, ServiceJobId, UserId
 from bot.model.previews import branch_to_show
 from bot.model.pull_requests import SeenPullRequest
 from bot.ports import ThreadRef
@@ -386,3 +386,16 @@ class TrackedJob:
     def awaits_review(self) -> bool:
         """Whether nobody has said yet what became of the pull request."""
         return self.state is JobState.PULL_REQUEST and self.review is None
+
+
+@dataclass(frozen=True, slots=True)
+class ToReview:
+    """The first jobs of a channel whose pull requests wait for review, oldest first."""
+
+    jobs: tuple[TrackedJob, ...]
+    at: datetime
+    """The time up to which they have waited."""
+    more: int = 0
+    """Number of further such jobs."""
+    reviewers: tuple[Reviewer, ...] = ()
+    """The people who review for the channel."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from bot.ids import JobNumber, PromptId, UserId
 from bot.model.prompts import PromptKind
@@ -185,3 +186,41 @@ class PollPace:
         """
         wait = min(max(self.min_seconds, failing_seconds), max(self.min_seconds, cap))
         return wait * (1 - self.jitter + 2 * self.jitter * chance)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The hourly budget of analytics calls."""
+
+    limit: int
+    used: int
+    free_at: datetime | None
+    """The time of the next possible call; None for now."""
+
+    @property
+    def free(self) -> int:
+        """Number of calls that are possible now."""
+        return 0 if self.free_at is not None else max(0, self.limit - self.used)
+
+
+@dataclass(frozen=True, slots=True)
+class Analytics:
+    """The settings of the analytics API."""
+
+    calls_an_hour: int = 100
+    zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
+    """The zone of its days."""
+    page_size: int = 250
+    """Rows of one call."""
+
+    @property
+    def question_calls(self) -> int:
+        """Maximum calls for one question."""
+        return max(1, self.calls_an_hour // 3)
+
+    def digest_room(self, budget: Budget) -> int:
+        """Return the calls that digests may make now. The rest is for people who wait."""
+        return min(max(1, self.calls_an_hour * 7 // 10) - budget.used, budget.free)
+
+    def today(self, now: datetime) -> date:
+        return now.astimezone(self.zone).date()

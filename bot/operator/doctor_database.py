@@ -17,15 +17,16 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot.health.checks import Finding
 from bot.model.jobs import Wait
-from bot.model.questions import SubscriptionState, is_zone
 from bot.operator.rows import wait_words
+from bot.ports import is_zone
 from bot.store import Transaction
 from bot.store.database import Database, explain
 from bot.store.migrate import HEAD, revision_of
 from bot.store.schema import metadata
 from bot.store.sqlite_files import is_on_network, sqlite_file
-from bot.store.visitor_tables import subscriptions
 from bot.store.waits import Waits
+from bot.visitors.model import SubscriptionState
+from bot.visitors.tables import subscriptions
 
 _LEAST_BYTES = 50_000_000
 _STUCK = timedelta(minutes=10)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import partial
 from time import monotonic
 
 from bot.health.checks import network_trouble
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
 from bot.logs import mask
+from bot.messages import blocks
 from bot.messages import trial as say
 from bot.model.prompts import Act
 from bot.ports import SlackError, SlackRefused, SlackThrottled
@@ -21,6 +23,9 @@ from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble, Store
 from bot.store.audit import Audit
 from bot.store.database import explain
+from bot.visitors.messages import chart, table
+from bot.visitors.model import Counts, Page
+from bot.visitors.periods import Period
 
 _MOST_WAIT_SECONDS = 30.0
 """For how long a step waits in all because Slack asks it to."""
@@ -32,6 +37,16 @@ _ADVICE = {
     Refusal.ARCHIVED: "Name another channel.",
     Refusal.RESTRICTED: "Let apps post there, or name another channel.",
 }
+
+
+def native_blocks() -> Mapping[str, Message]:
+    """Return a message for each kind of block that some workspaces lack, with made-up numbers."""
+    counts = Counts(30, 70, 95)
+    days = [Period(date(2026, 11, day), date(2026, 11, day + 1)) for day in range(2, 9)]
+    return {
+        "charts": blocks.message(chart([(day, counts) for day in days], whole_site=True)),
+        "tables": blocks.message(table("Pages", [Page("/quickstart", counts)])),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +204,7 @@ STEPS = (
             f"Nobody gets {name}.",
             f"{name.capitalize()} are refused here: people get the numbers as text.",
         )
-        for name, message in say.native_blocks().items()
+        for name, message in native_blocks().items()
     ),
     Step("edit", _edit, "The first message of a job keeps showing its first state."),
     Step("private message", _whisper, "Answers to one person come as direct messages."),

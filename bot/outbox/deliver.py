@@ -26,8 +26,6 @@ from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.store.conversations import Conversations
 from bot.store.jobs import Jobs
 from bot.work.jobs.thread import link_from_earlier
-from bot.work.visitors.question import is_stale
-from bot.work.visitors.subscriptions import posted
 
 log = structlog.get_logger(__name__)
 
@@ -67,8 +65,6 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
 async def _outcome(context: WorkerContext, delivery: Delivery) -> Callable[[Transaction], None]:
     """Carry out a delivery. Return what is to be written."""
     what = delivery.what
-    if is_stale(delivery, context.clock()):
-        return lambda tx: Outbox(tx).remove(delivery, owner=context.owner)
     try:
         ts = await _carry_out(context, delivery)
     except SlackError as error:
@@ -105,8 +101,8 @@ def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts
             # Slack has given up on replies of which the bot could not tell that they are for it.
             Conversations(tx).read_thread(what.channel, ts, context.clock())
         link_from_earlier(context, tx, job)
-    if what.subscription is not None:
-        posted(context, tx, delivery)
+    for hooks in context.post_hooks:
+        hooks.on_posted(context, tx, delivery)
 
 
 async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | None:

@@ -10,7 +10,6 @@ from bot.context import WorkerContext
 from bot.engine import back_off_seconds
 from bot.ids import Refusal, is_direct_message
 from bot.messages import job_answers as say
-from bot.messages import visitors_answers
 from bot.model import lifecycle
 from bot.model.jobs import JobProblem, JobState, TrackedJob
 from bot.outbox.model import (
@@ -31,7 +30,6 @@ from bot.store.limits import Quota
 from bot.store.prompts import Prompts
 from bot.work.jobs.settle_prompt import drop_follow_ups
 from bot.work.jobs.thread import redraw_face
-from bot.work.visitors.subscriptions import refused
 
 log = structlog.get_logger(__name__)
 
@@ -65,13 +63,9 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         for user in job.recipients:
             key = f"{what.key}:undelivered:{user}"
             Outbox(tx).add(NewDelivery.private(key, job.channel, user, message, job=job.number), now)
-    elif what.subscription is not None:
-        refused(context, tx, delivery, why)
-    elif what.user is not None and what.kind in (DeliveryKind.POST, DeliveryKind.FILE):
-        is_file = what.kind is DeliveryKind.FILE
-        message = visitors_answers.undelivered(why, context.bot_name, is_file=is_file)
-        key = f"{what.key}:undelivered"
-        Outbox(tx).add(NewDelivery.private(key, what.channel, what.user, message), now)
+    else:
+        for hooks in context.post_hooks:
+            hooks.on_refused(context, tx, delivery, why)
     context.count("deliveries", "dead")
 
 

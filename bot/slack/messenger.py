@@ -16,7 +16,6 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.access.model import TtlCache
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
-from bot.model.questions import is_zone
 from bot.ports import (
     Changed,
     Mention,
@@ -27,6 +26,7 @@ from bot.ports import (
     SlackUnclear,
     SlackUnreachable,
     ThreadReply,
+    is_zone,
 )
 from bot.slack.client import Identity, answered, of_response_url, refused, translated, wait_seconds
 from bot.slack.payloads import messages_of, said_before, said_since

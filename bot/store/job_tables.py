@@ -220,3 +220,12 @@ audit = Table(
     Index("ix_audit_job", "job"),
     partial_index("\"user\" <> ''", "ix_audit_at", "at"),
 )
+
+analytics_calls = Table(
+    "analytics_calls",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("project", Id(200), nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Index("ix_analytics_calls_at", "project", "at"),
+)

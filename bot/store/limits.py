@@ -12,12 +12,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import Column, and_, delete, func, select, update
 
 from bot.ids import JobNumber, ProjectId
-from bot.model.quota import MAY_NOT_WRITE, BackOff
-from bot.model.visitors import Budget
-from bot.store.job_tables import back_offs, jobs, limits
+from bot.model.quota import MAY_NOT_WRITE, BackOff, Budget
+from bot.store.job_tables import analytics_calls, back_offs, jobs, limits
 from bot.store.leases import is_ahead
 from bot.store.schema import Repository, insert_unless_there, reader
-from bot.store.visitor_tables import analytics_calls
 
 WINDOW = timedelta(hours=1)
 SKEW = timedelta(minutes=1)

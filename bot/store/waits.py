@@ -11,7 +11,6 @@ from sqlalchemy.engine import RowMapping
 from bot.ids import JobNumber
 from bot.model.jobs import JobState, QueueWhy, Wait, Waiting
 from bot.model.prompts import PromptState
-from bot.model.questions import QuestionState
 from bot.model.quota import KEY_REASONS, MAY_NOT_WRITE
 from bot.outbox.model import QUIET, DeliveryKind, DeliveryState
 from bot.outbox.store import (
@@ -26,7 +25,6 @@ from bot.store.job_tables import back_offs, jobs, prompts
 from bot.store.leases import NOW, is_ahead, one_of
 from bot.store.prompts import ABANDONED_PROMPTS, IN_TURN, NEW_PROMPTS, UNSETTLED, WAITING_PROMPTS
 from bot.store.schema import AnyTable, Repository, UtcDateTime
-from bot.store.visitor_tables import questions
 
 # Aliases: the claims' conditions contain subqueries of the tables themselves, which must not be correlated.
 _job, _pause = jobs.alias("of"), back_offs.alias("pause")
@@ -107,9 +105,6 @@ class Waits(Repository):
         ages: dict[str, ScalarSelect[datetime]] = {
             "oldest_prompt_seconds": _oldest(prompts.c.asked_at, prompts.c.state.in_(UNSETTLED)),
             "oldest_delivery_seconds": _oldest(deliveries.c.created_at, and_(unsettled, ~is_edit)),
-            "oldest_question_seconds": _oldest(
-                questions.c.asked_at, questions.c.state == QuestionState.WAITING
-            ),
             "most_overdue_poll_seconds": _oldest(jobs.c.poll_at, jobs.c.poll_at <= now),
         }
         counts: dict[str, ScalarSelect[int]] = {

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.commands import COMMANDS
 from bot.commands.command import Command, Word
+from bot.features import COMMANDS
 from bot.ids import ProjectId
 from bot.messages.blocks import LINKS, Action
 from bot.projects import Project, Projects

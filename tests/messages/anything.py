@@ -33,18 +33,18 @@ from bot.messages import blocks as b
 from bot.messages.help import CommandHelp
 from bot.messages.jobs import ENDS_WITH_BUTTONS
 from bot.messages.plain_text import visible
-from bot.messages.visitors import NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ
 from bot.model.jobs import JobProblem, JobState, QueueWhy, TrackedJob
-from bot.model.misses import Topic, page_of
 from bot.model.previews import Preview
 from bot.model.prompts import Unsent
-from bot.model.questions import MOST_TOP, Comparison, Movements, Report, VisitorsQuery, Weekday, WeeklyTime
-from bot.model.visitors import Budget, Counts, PageCounts, Period, Snapshot
-from bot.model.worth import MOST, Worth
+from bot.model.quota import Budget
 from bot.projects import Project, Projects
+from bot.visitors.content_gaps import GAP_TOPICS, page_of
+from bot.visitors.model import MOST_TOP, Counts, Numbers, Page, Query, Snapshot, Weekday
+from bot.visitors.periods import Period, WeeklyTime
+from bot.visitors.recommendations import MOST_RECOMMENDED, Recommendation
+from bot.visitors.report import Report
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.messages.samples import PERMALINK, PULL_REQUEST
-from tests.messages.visitor_samples import page_key, weekly
 
 NASTY = st.sampled_from(
     (
@@ -164,7 +164,7 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     SubscriptionId: st.integers(1, 2**31 - 1),
     MessageTs: st.just("1.2"),
     RequestKey: st.just("command:1"),
-    PageKey: st.integers(1, 2**31 - 1).map(page_key),
+    PageKey: st.integers(1, 2**31 - 1).map(lambda number: PageKey(f"{number}:{number:032x}")),
     Message: st.builds(b.words, QUOTED),
     Projects: TWO_PROJECTS,
     Project: TWO_PROJECTS.map(lambda both: both.default),
@@ -180,17 +180,22 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "TrackedJob.problem": st.one_of(st.none(), ANY_TEXT, CODES),
     "section": st.one_of(st.none(), PATHS.map(lambda path: "".join(path.split())[:300])),
     **dict.fromkeys(("Search.page", "Votes.page", "Comment.page", "Unanswered.page"), READ_PAGES),
-    "PageCounts.path": PATHS,
-    "Worth.key": st.just("0" * 16),
-    "WeeklyReport.worth": st.deferred(lambda: st.lists(built(Worth), max_size=MOST).map(tuple)),
-    "WeeklyReport.asked": st.deferred(lambda: st.lists(built(TrackedJob), max_size=2).map(tuple)),
-    "Worth.topic": st.sampled_from([topic for topic in Topic if topic.is_missed]),
-    "WeeklyReport.curve": st.tuples(
-        *(st.tuples(st.just(week), st.deferred(lambda: COUNTS)) for week, _ in weekly().curve)
+    "Page.path": PATHS,
+    "Recommendation.key": st.just("0" * 16),
+    "Digest.recommendations": st.deferred(
+        lambda: st.lists(built(Recommendation), max_size=MOST_RECOMMENDED).map(tuple)
     ),
+    "Digest.outcomes": st.deferred(lambda: st.lists(built(TrackedJob), max_size=2).map(tuple)),
+    "Recommendation.topic": st.sampled_from(GAP_TOPICS),
+    "gap_answer.numbers": st.deferred(lambda: GAPS),
+    "more_gaps.numbers": st.deferred(lambda: GAPS),
+    "gap_file.numbers": st.deferred(lambda: GAPS),
+    "not_offered.query": st.deferred(lambda: GAP_QUERIES),
+    "Query.top": st.integers(1, MOST_TOP),
     "private": st.just("{}"),
     "TrackedJob.trouble": st.sampled_from([None, QueueWhy.SERVICE, QueueWhy.KEY]),
     "CommandHelp.name": st.just("/docs-agent"),
+    "CommandHelp.options": st.just("*Options*: `csv`."),
     "CommandHelp.summary": st.just("Asks the agent."),
     "CommandHelp.words": st.lists(st.tuples(ANY_TEXT, st.just("Starts a job.")), max_size=5),
     "full_help.commands": st.deferred(lambda: st.tuples(built(CommandHelp))),
@@ -208,49 +213,43 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "misunderstood.why": QUOTED,
     "ended.job": st.deferred(lambda: ENDED),
     "outdated_end.job": st.deferred(lambda: ENDED),
-    "MissesReport.query": st.deferred(lambda: MISSED),
     "decided.decision": st.just("Dismiss"),
     "not_allowed.access": st.sampled_from([access for access in Access if not access.may]),
 }
 
 ENDED: st.SearchStrategy[TrackedJob] = st.builds(replace, built(TrackedJob), state=st.sampled_from(ENDS))
-MISSED: st.SearchStrategy[VisitorsQuery] = st.builds(
-    replace, built(VisitorsQuery), topic=st.sampled_from([topic for topic in Topic if topic.is_missed])
-)
+GAP_QUERIES: st.SearchStrategy[Query] = st.builds(replace, built(Query), topic=st.sampled_from(GAP_TOPICS))
+GAPS: st.SearchStrategy[Numbers] = st.builds(replace, built(Numbers), query=GAP_QUERIES)
 
 
 @st.composite
 def reports(draw: st.DrawFn) -> Report:
-    """Whatever the service, the sites and the budget make of a question."""
-    query, counts = draw(built(VisitorsQuery)), built(Counts)
+    """Draw a report of any numbers, pages and budget."""
+    query, counts = draw(built(Query)), built(Counts)
     # Drawing each page would take long.
-    some = draw(st.lists(built(PageCounts), max_size=4))
-    size = draw(st.integers(0, MOST_TOP)) if some else 0
-    top = tuple(replace(some[at % len(some)], key=page_key(at + 1)) for at in range(size))
-    has_before = query.compared is not None and draw(st.booleans())
-    was = draw(built(Snapshot)) if has_before or (query.compared and draw(st.booleans())) else None
-    points = tuple((step, draw(counts)) for step in query.period.steps())
+    some, size = draw(st.lists(built(Page), max_size=4)), draw(st.integers(0, MOST_TOP))
+    pages = [
+        replace(some[at % len(some)], path=f"{some[at % len(some)].path}{at}") for at in range(size) if some
+    ]
+    was = draw(built(Snapshot)) if query.compared is not None and draw(st.booleans()) else None
+    pages = pages if was else [replace(page, was=None) for page in pages]
+    points = [(point, draw(counts)) for point in query.period.chart_points()]
     return Report(
         query=query,
         now=draw(built(Snapshot)),
-        was=was,
         site=draw(counts),
-        before=draw(counts) if has_before else None,
-        pages=max(len(top), draw(ESTIMATES)),
-        top=top,
-        movements=draw(built(Movements)),
-        chart=draw(st.sampled_from([(), points])),
-        no_chart=draw(st.sampled_from([None, NO_CHART_BEGINS, NO_CHART_BUDGET, NO_CHART_READ])),
+        pages=pages,
+        chart=draw(st.sampled_from([[], points])),
         budget=draw(built(Budget)),
         zone=draw(ZONES),
         is_open=draw(st.booleans()),
-        comparison=draw(st.sampled_from(Comparison)) if has_before else Comparison.NONE,
-        taken_at=NOW,
+        was=was,
+        not_compared="" if was else draw(st.sampled_from(["", "no visits for it"])),
+        gone=pages[:2] if was else [],
     )
 
 
 REPORTS: st.SearchStrategy[Report] = reports()
-COUNTS: st.SearchStrategy[Counts | None] = st.one_of(st.none(), built(Counts))
 
 
 def reached(values: Iterable[object]) -> Iterator[object]:

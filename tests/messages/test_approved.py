@@ -11,11 +11,9 @@ from types import CodeType, FrameType
 
 import pytest
 
-import bot.messages
 from tests.messages.approval import APPROVED, FAMILIES, render
-from tests.messages.functions import public_functions
+from tests.messages.functions import message_modules, public_functions
 
-ROOT = Path(bot.messages.__path__[0])
 ANEW = "Read the difference. `make approve` writes it into tests/messages/approved."
 
 
@@ -47,8 +45,8 @@ def test_samples_call_every_public_function_of_messages() -> None:
 
 
 def sentences() -> Iterator[str]:
-    """Yield each piece of text in ``bot/messages`` that has three words or more, without docstrings."""
-    for path in ROOT.glob("*.py"):
+    """Yield each text of three words or more in the modules of messages, without docstrings."""
+    for path in (Path(str(module.__file__)) for module in message_modules()):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):

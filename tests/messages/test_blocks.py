@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.messages import blocks as b
-from bot.messages.numbers import page_table, visitors_chart
 from bot.messages.plain_text import clip, visible
 from bot.messages.slack_text import is_blank
-from bot.model.visitors import Counts, Period
+from bot.visitors.messages import chart, table
+from bot.visitors.model import Counts
+from bot.visitors.periods import Period
 from tests.messages.slack_limits import is_hiding
-from tests.messages.visitor_samples import page
+from tests.visitors.visitor_samples import page
 
 FAMILY = "👩‍👩‍👧‍👧"
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
@@ -169,8 +170,8 @@ def test_the_text_and_the_plain_form_say_what_the_blocks_say() -> None:
     said = b.message(
         b.section("*Done*"),
         b.quote("Add <b>"),
-        visitors_chart(points),
-        page_table("Top 1 of 2 pages", [page("/a`b", (1, 2, 30), (0, 0, 1))], compared=True),
+        chart(points),
+        table("Top 1 of 2 pages", [page("/a`b", (1, 2, 30), (0, 0, 1))], compared=True),
         b.section("Look at it:"),
         *b.actions(buttons),
         b.context("Approximate", "Taken now"),

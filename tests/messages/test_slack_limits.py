@@ -10,9 +10,9 @@ import pytest
 
 from bot.ids import Message
 from bot.messages import blocks as b
-from bot.messages.numbers import page_table
+from bot.visitors.messages import table
 from tests.messages.slack_limits import Allowed, problems_of
-from tests.messages.visitor_samples import page
+from tests.visitors.visitor_samples import page
 
 MENU = b.menu("Improve a page…", b.Action.IMPROVE, [("/a", "page:1")])
 LINK = b.button("Open", b.Action.OPEN_PREVIEW, "1", url="https://good.example/1")
@@ -20,8 +20,8 @@ LINK = b.button("Open", b.Action.OPEN_PREVIEW, "1", url="https://good.example/1"
 
 def sound() -> list[dict[str, Any]]:
     """A section, a table, a menu and a link with which nothing is wrong."""
-    table = page_table("Pages", [page("/a", (1, 2, 3)), page("/b", (1, 2, 3))], compared=True)
-    return copy.deepcopy([b.section("*People*"), table, *b.actions([MENU, LINK])])
+    shown = table("Pages", [page("/a", (1, 2, 3)), page("/b", (1, 2, 3))], compared=True)
+    return copy.deepcopy([b.section("*People*"), shown, *b.actions([MENU, LINK])])
 
 
 def found(blocks: list[dict[str, Any]]) -> list[str]:

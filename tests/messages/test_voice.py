@@ -6,9 +6,9 @@ import ast
 import re
 from pathlib import Path
 
-import bot.messages
 from bot.slack.client import MEANINGS
 from tests.messages.approval import APPROVED
+from tests.messages.functions import message_modules
 from tests.papers import DOCS, codes, rows
 
 EMOJI = re.compile(r":[a-z_]+:")
@@ -16,8 +16,10 @@ STIFF = re.compile(r"\b(cannot|could not|did not|do not|does not|is not|are not|
 
 
 def literals() -> list[str]:
-    """Every string of ``bot/messages`` that is no docstring."""
-    trees = [ast.parse(path.read_text()) for path in Path(bot.messages.__path__[0]).glob("*.py")]
+    """Return every string of the modules of messages but docstrings."""
+    trees = [
+        ast.parse(path.read_text()) for path in (Path(str(module.__file__)) for module in message_modules())
+    ]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     stand_alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     strings = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in stand_alone]

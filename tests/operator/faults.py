@@ -12,9 +12,9 @@ from typing import Any
 from sqlalchemy import text
 
 from bot.health.checks import close_listener
-from bot.model.questions import SubscriptionState
 from bot.store.database import Database
 from bot.store.migrate import migrate
+from bot.visitors.model import SubscriptionState
 from tests.builders import NOW, PROJECT
 
 CERTIFICATE = Path(__file__).parents[1] / "data" / "localhost.pem"

@@ -13,7 +13,7 @@ from bot.operator.doctor_database import place_trouble
 from bot.store import Store
 from bot.store.database import Database
 from bot.store.migrate import migrate
-from bot.store.visitor_tables import subscriptions
+from bot.visitors.tables import subscriptions
 from tests.builders import NOW, PROJECT, add_job, add_prompt, mark_revision
 from tests.databases import PostgresServer
 from tests.operator.faults import (

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from bot.model.questions import SubscriptionState
 from bot.store import Store
-from bot.store.visitor_tables import subscriptions
+from bot.visitors.model import SubscriptionState
+from bot.visitors.tables import subscriptions
 from sandbox.world import World
 from tests.builders import execute, rows_of
 from tests.limits import HANG_SECONDS

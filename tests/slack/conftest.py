@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.commands import COMMANDS
+from bot.features import COMMANDS
 from bot.slack.client import open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from sandbox.workspace import Workspace, WorkspaceOptions

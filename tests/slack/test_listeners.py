@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from bot.commands import COMMANDS
 from bot.commands.command import Answer, Invocation
-from bot.commands.visitors import COMMAND as VISITORS
 from bot.context import Context
+from bot.features import COMMANDS
 from bot.ids import Message
 from bot.messages.blocks import LINKS, Action
+from bot.visitors.commands import COMMAND as VISITORS
 from tests.slack.intake import RESPONSE_URL, Intake, open_intake
 from tests.talk import Talk
 

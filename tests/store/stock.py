@@ -10,10 +10,9 @@ from sqlalchemy.engine import Connection
 from bot.model.jobs import JobState
 from bot.model.previews import PreviewState
 from bot.model.prompts import PromptKind, PromptState
-from bot.model.questions import QuestionKind, QuestionState
-from bot.model.visitors import SnapshotState
 from bot.outbox.model import DeliveryKind, DeliveryState
 from bot.store.database import Database
+from bot.visitors.model import QuestionKind, QuestionState, SnapshotState
 from tests import schema as s
 from tests.builders import ANA, PROJECT
 
@@ -84,7 +83,6 @@ def _deliveries(count: int, now: datetime) -> Rows:
 def _snapshots(count: int, now: datetime) -> Rows:
     values = {"project": PROJECT, "generation": "final", "is_final": True}
     values |= {"state": SnapshotState.REQUESTED, "with_pages": True, "created_at": now, "due_at": now}
-    values |= {"wanted_until": now + timedelta(days=1)}
     days = [_DAY + timedelta(days=n) for n in range(count)]
     return [{**values, "first": day, "end": day + timedelta(days=1)} for day in days]
 
@@ -93,6 +91,11 @@ def _questions(count: int, now: datetime) -> Rows:
     values = {"project": PROJECT, "channel": "C00", "user": ANA, "query": _QUERY, "now": 1, "chart": []}
     values |= {"kind": QuestionKind.VISITORS, "state": QuestionState.WAITING, "asked_at": now, "due_at": now}
     return [{**values, "key": f"q{n}"} for n in range(count)]
+
+
+def _question_snapshots(count: int) -> Rows:
+    """Each question lists a snapshot."""
+    return [{"question": n, "position": 0, "snapshot": n} for n in range(1, count + 1)]
 
 
 def _conversations(count: int, now: datetime) -> Rows:
@@ -121,6 +124,7 @@ async def fill(
         connection.execute(s.deliveries.insert(), _deliveries(deliveries, now))
         connection.execute(s.snapshots.insert(), _snapshots(snapshots, now))
         connection.execute(s.questions.insert(), _questions(questions, now))
+        connection.execute(s.question_snapshots.insert(), _question_snapshots(min(questions, snapshots)))
         if looks:
             connection.execute(s.pull_requests.insert(), _looks(looks, now))
             connection.execute(s.previews.insert(), _previews(looks, now))

@@ -18,8 +18,7 @@ from bot.store.database import Database
 from bot.store.jobs import Jobs
 from bot.store.limits import AnalyticsQuota, Quota
 from bot.store.prompts import Prompts
-from bot.store.questions import Questions
-from bot.store.snapshots import Snapshots
+from bot.visitors.store import Questions, Snapshots
 from tests.builders import (
     NOW,
     PROJECT,

@@ -13,7 +13,7 @@ from bot.store.jobs import Jobs
 from bot.store.queues import QUEUE_TABLES
 from bot.store.retention import RULES
 from bot.store.schema import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcDateTime, metadata
-from bot.store.visitor_tables import READERS_WORDS
+from bot.visitors.tables import READERS_TEXTS
 from tests.builders import add_job, set_job
 
 STAYS = (Id, Note, Choice, Json, Integer, BigInteger, Boolean, Date, UtcDateTime)
@@ -32,7 +32,7 @@ def test_what_is_to_be_forgotten_is() -> None:
     }
     for kept in RULES:
         owners = sum(isinstance(each.type, Owner) for each in kept.table.columns)
-        assert owners == (kept is not READERS_WORDS), kept.name
+        assert owners == (kept is not READERS_TEXTS), kept.name
 
 
 def test_what_is_leased_or_due_waits_in_a_line() -> None:

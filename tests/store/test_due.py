@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
 
 from sqlalchemy import update
 
 from bot.model.prompts import PromptState
-from bot.model.questions import Weekday
 from bot.store import Store
 from bot.store.database import Database
-from bot.store.questions import Subscriptions
 from bot.store.queues import QUEUE_TABLES, Due, find_due
+from bot.visitors.model import Weekday
+from bot.visitors.periods import WeeklyTime
+from bot.visitors.store import Subscriptions
 from tests import schema as s
 from tests.builders import NOW, PROJECT, execute, origin
 from tests.store.stock import LEASED, fill
 
 MINUTE = timedelta(minutes=1)
-WEEKLY: dict[str, Any] = {"section": None, "weekday": Weekday.MONDAY, "at": time(9), "zone": "UTC"}
+WEEKLY = WeeklyTime(Weekday.MONDAY, time(9), "UTC")
 STOCKED = frozenset(table.queue for table in QUEUE_TABLES) - {"requests", "abandoned", "digests"}
 
 
@@ -40,7 +40,7 @@ async def test_each_queue_is_due_from_the_time_of_a_row(store: Store, database: 
     assert await _due(store, -MINUTE) == frozenset()
     assert await _due(store) == STOCKED
     await execute(store, update(s.prompts).values(state=PromptState.NEW))
-    await store.write(lambda tx: Subscriptions(tx).put(origin(), project=PROJECT, now=NOW, **WEEKLY))
+    await store.write(lambda tx: Subscriptions(tx).put(origin(), PROJECT, None, WEEKLY, NOW, NOW))
     assert await _due(store) == STOCKED - {"prompts"} | {"requests", "digests"}
 
 

@@ -15,8 +15,6 @@ from sqlalchemy import Connection, Engine, Executable, Table, event, select
 from bot.model import lifecycle
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.prompts import Prompt, PromptState
-from bot.model.questions import QuestionState
-from bot.model.visitors import Counts, SnapshotState
 from bot.outbox.model import (
     DeliveryKind,
     DeliveryState,
@@ -30,8 +28,8 @@ from bot.store.jobs import Jobs
 from bot.store.previews import Previews
 from bot.store.prompts import Prompts
 from bot.store.pull_requests import PullRequests
-from bot.store.questions import Questions
-from bot.store.snapshots import ReadPage, Snapshots
+from bot.visitors.model import Counts, QuestionState, ReadingProblem, SnapshotState
+from bot.visitors.store import Questions, Snapshots
 from tests import schema as s
 from tests.builders import PROJECT, claim_deliveries, claimer, execute, rows_of
 from tests.store.stock import fill
@@ -52,8 +50,9 @@ class Queue:
 
 
 def _store(tx: Transaction, snapshot: Any, owner: str) -> None:
-    page = ReadPage(Counts(2, 1, 3), [("/a", Counts(2, 1, 3))], datetime.now(UTC), 250, is_last=True)
-    Snapshots(tx).store(snapshot, page, owner=owner)
+    counts = Counts(2, 1, 3)
+    read: dict[str, Any] = {"has_more": False, "next_offset": 250, "now": datetime.now(UTC), "owner": owner}
+    Snapshots(tx).store_page(snapshot, counts, [("/a", counts)], **read)
 
 
 def _prompt_to(step: Callable[[Prompt], Prompt]) -> Callable[[Transaction, Any, str], None]:
@@ -105,18 +104,18 @@ QUEUES = {
         s.snapshots,
         lambda tx, who: Snapshots(tx).claim(who, PROJECT, 1),
         _store,
-        {"state": SnapshotState.REQUESTED, "wanted_until": datetime(2100, 1, 1, tzinfo=UTC)},
+        {"state": SnapshotState.REQUESTED},
     ),
     "snapshots that fail": Queue(
         s.snapshots,
         lambda tx, who: Snapshots(tx).claim(who, PROJECT, 1),
-        lambda tx, one, owner: Snapshots(tx).settle(one.id, owner=owner, state=SnapshotState.FAILED),
-        {"state": SnapshotState.REQUESTED, "wanted_until": datetime(2100, 1, 1, tzinfo=UTC)},
+        lambda tx, one, owner: Snapshots(tx).settle(one, owner, problem=ReadingProblem.UNWELL),
+        {"state": SnapshotState.REQUESTED},
     ),
     "questions": Queue(
         s.questions,
         lambda tx, who: Questions(tx).claim(who, 1),
-        lambda tx, one, owner: Questions(tx).settle(one.id, owner),
+        lambda tx, one, owner: Questions(tx).settle(one.id, owner, QuestionState.ANSWERED),
         {"state": QuestionState.WAITING},
     ),
     "unread conversations": Queue(

@@ -28,7 +28,7 @@ from bot.store.migrate import migrate
 from bot.store.pull_requests import PullRequests
 from bot.store.retention import RULES, Retention, RowCounts, forget_person
 from bot.store.schema import AnyTable
-from bot.store.visitor_tables import questions, subscriptions
+from bot.visitors.tables import questions, subscriptions
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, execute, rows_of
 
 LONG_AGO = NOW - timedelta(days=200)
@@ -65,7 +65,7 @@ async def everything_else(store: Store) -> None:
     """One row of Ana's of each other kind, all over for long."""
     snapshot = {"project": PROJECT, "first": NOW.date(), "end": NOW.date(), "created_at": NOW, "due_at": NOW}
     snapshot |= {"generation": "final", "is_final": True, "state": "done", "with_pages": False}
-    snapshot |= {"taken_at": LONG_AGO, "words": {"searches": [{"words": SECRET, "hits": 1, "clicks": 0}]}}
+    snapshot |= {"taken_at": LONG_AGO, "gap_rows": {"searches": [{"words": SECRET, "hits": 1, "clicks": 0}]}}
     common = {"project": PROJECT, "channel": CHANNEL}
     asked = {**common, "query": {"section": SECRET}, "now": 1, "chart": [], "state": "answered"}
     asked |= {"asked_at": LONG_AGO, "due_at": LONG_AGO}

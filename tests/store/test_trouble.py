@@ -19,8 +19,8 @@ from bot.store import DatabaseTrouble, Store, Transaction
 from bot.store.channels import Channels
 from bot.store.database import Database
 from bot.store.migrate import migrate
-from bot.store.questions import Questions
 from bot.store.store import WrongStatement
+from bot.visitors.store import Questions
 from tests.limits import HANG_SECONDS
 from tests.store.conftest import MigratedDatabases
 

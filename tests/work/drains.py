@@ -9,7 +9,7 @@ from functools import partial
 
 from bot.context import WorkerContext
 from bot.engine import Workers
-from bot.workers import queue_workers
+from bot.features import all_workers
 from tests.limits import HANG_SECONDS
 
 _MOST_RUNS = 20
@@ -17,7 +17,7 @@ _MOST_RUNS = 20
 
 async def drain(context: WorkerContext, name: str, *, runs: int = _MOST_RUNS) -> int:
     """Run a worker until it finds nothing, ``runs`` times at most; return how many rows it worked on."""
-    (worker,) = (worker for worker in queue_workers(context) if worker.name == name)
+    (worker,) = (worker for worker in all_workers(context) if worker.name == name)
     handled = 0
     for _ in range(runs):
         if not (rows := await worker.run()):
@@ -71,7 +71,7 @@ async def catch_up(context: WorkerContext) -> int:
 async def working(context: WorkerContext, *names: str) -> AsyncIterator[None]:
     """Run these workers as the bot does until the block ends; then what still hangs is cancelled."""
     workers = Workers(look_seconds=0.02, least_seconds=0.01, clock=context.clock)
-    chosen = [worker for worker in queue_workers(context) if worker.name in names]
+    chosen = [worker for worker in all_workers(context) if worker.name in names]
     assert len(chosen) == len(names)
     workers.start(chosen, partial(context.store.find_due, context.clock))
     try:

@@ -13,8 +13,6 @@ from pydantic import SecretStr
 
 from bot.access.admit import Claimed, admit
 from bot.access.model import AccessPolicy, TtlCache
-from bot.commands import COMMANDS
-from bot.commands.catalogue import take_message
 from bot.commands.command import (
     Answer,
     Arrived,
@@ -26,23 +24,23 @@ from bot.commands.command import (
     run_if_allowed,
 )
 from bot.context import Context, Timeouts, WorkerContext
+from bot.features import COMMANDS, FEATURES, take_message
 from bot.ids import ChannelId, JobNumber, Message, MessageTs, PromptId, RequestKey, UserId, is_direct_message
 from bot.model.jobs import TrackedJob
 from bot.model.prompts import PromptRequest
-from bot.model.quota import PollPace
-from bot.model.visitors import Analytics
+from bot.model.quota import Analytics, PollPace
 from bot.ports import Changed, Mention, Origin, SharedFile, ThreadReply, message_key, ts_at
 from bot.projects import Projects
 from bot.slack import payloads
 from bot.store import Store
 from bot.store.jobs import Jobs
 from bot.store.prompts import Prompts
+from bot.visitors.subscriptions import plan_digests
 from bot.work.jobs.access import _MAKER as JOBS_MAKER
 from bot.work.jobs.access import Readable, Steerable
 from bot.work.jobs.ask import Asked, ask
 from bot.work.jobs.corrections import take_change
 from bot.work.jobs.service_health import show_trouble
-from bot.work.visitors.subscriptions import plan_digests
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, let_in, origin
 from tests.fakes import FakeDocs, FakeSlack
 from tests.work.drains import (
@@ -100,6 +98,7 @@ class Office:
             member_cache=TtlCache(clock=lambda: self.clock().timestamp()),
             chance=lambda: 0.5,
             owner="one",
+            post_hooks=[feature.post_hooks for feature in FEATURES],
             bot_user=BOT,
             projects=Projects.only(PROJECT),
             wake=self._wake,

@@ -18,8 +18,8 @@ from bot.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.model.jobs import JobState
 from bot.store.database import Database
 from bot.store.schema import metadata
+from bot.visitors.subscriptions import plan_digests
 from bot.work.jobs.missed import Gap
-from bot.work.visitors.subscriptions import plan_digests
 from tests.builders import CHANNEL, new_store, rows_of
 from tests.fakes import FakeDocs, FakeSlack
 from tests.work.drains import (

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bot.commands import COMMANDS
+from bot.features import COMMANDS
 from bot.ids import ChannelId, Message
 from tests.builders import ANA, CHANNEL
 from tests.messages.samples import buttons

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.commands.catalogue import take_message
+from bot.features import take_message
 from bot.ports import SlackUnclear, ts_at
 from bot.work.jobs.missed import Gap
 from tests.builders import BEN

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from bot.commands import COMMANDS
+from bot.features import COMMANDS
 from bot.ids import UserId
 from bot.store.job_tables import prompts
 from tests.builders import rows_of

@@ -13,7 +13,7 @@ from bot.ids import ChannelId
 from bot.outbox.store import deliveries
 from bot.store.job_tables import jobs, prompts
 from bot.store.schema import AnyTable
-from bot.store.visitor_tables import questions, snapshots, subscriptions
+from bot.visitors.tables import questions, snapshots, subscriptions
 from tests.builders import BEN, execute
 from tests.work.asking import DAY, FIRST, LAST
 from tests.work.drains import prepare_prompts

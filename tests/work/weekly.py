@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-from bot.model.questions import Subscription
-from bot.store.questions import Subscriptions
+from bot.visitors.model import Subscription
+from bot.visitors.store import Subscriptions
 from tests.builders import CHANNEL
 from tests.work.office import Office
 

@@ -4,138 +4,134 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.ids import Message, ProjectId, Refusal, Reviewer
-from bot.messages import digests as say
-from bot.messages.misses import asked_about
-from bot.model.jobs import JobState, Review
-from bot.model.misses import Source, Topic, Words
-from bot.model.questions import Movements, SubscriptionState, Suggestion, SuggestionReason, ToReview, Weekday
-from bot.model.visitors import Counts, ReadingProblem, SnapshotState
-from bot.model.worth import Worth
+from bot.model.jobs import JobState, Review, ToReview
 from bot.outbox.model import NotPosted
 from bot.projects import Project, Projects
+from bot.visitors import digest_messages as say
+from bot.visitors.content_gaps import GapRows, Source, Topic
+from bot.visitors.gap_messages import asked_about
+from bot.visitors.model import NO_VISITORS, ReadingProblem, SnapshotState, SubscriptionState
+from bot.visitors.recommendations import Recommendation
 from tests.builders import BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import job
-from tests.messages.visitor_samples import QUESTION, WEEK, page, report, snapshot, subscription, weekly, work
+from tests.visitors.visitor_samples import (
+    CHART,
+    QUESTION,
+    WEEK,
+    WEEKS,
+    page,
+    question,
+    report,
+    snapshot,
+    subscription,
+    weekly,
+)
 
-DOWN = page("/api/users", (1, 400, 401), (20, 500, 510))
 RUN = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)
 ACME = Project(PROJECT, "acme", "Acme <docs>")
+ONE = Projects((ACME,))
 BOTH = Projects((ACME, Project(ProjectId("p-2"), "beta", "beta")))
 FOUND = (
-    Worth(Topic.SEARCHES, "a1", "webhook <b>retries", 1_043, 2, 0),
-    Worth(Topic.FEEDBACK, "b2", "/api/users", 7, 9, quote="Where is *paging*?"),
-    Worth(Topic.FEEDBACK, "b3", "/limits", 1, 1),
-    Worth(Topic.QUESTIONS, "c3", "How do I rotate keys?", 40, was=4),
-    Worth(Topic.QUESTIONS, "d4", "Billing", 3, quote="Who pays?"),
+    Recommendation(Topic.SEARCHES, "a1", "webhook <b>retries", 1_043, 2, 0),
+    Recommendation(Topic.FEEDBACK, "b2", "/api/users", 7, 9, quote="Where is *paging*?"),
+    Recommendation(Topic.FEEDBACK, "b3", "/limits", 1, 1),
+    Recommendation(Topic.QUESTIONS, "c3", "How do I rotate keys?", 40, was=4),
 )
 
 
 def brief(**values: Any) -> Message:
-    """A digest with a curve of two weeks."""
-    return say.digest(weekly(**({"curve": weekly().curve[-2:]} | values)), QUESTION)
+    """Return a digest with a chart of two weeks."""
+    return say.digest(weekly(**({"report": report(chart=CHART[-2:])} | values)), QUESTION)
 
 
 def digests() -> Mapping[str, object]:
-    """Digests by what there is to tell."""
-    curve = weekly().curve
-    nothing = report(site=Counts(0, 0, 0), before=Counts(0, 0, 0), top=(), pages=0)
-    label = report(query={"label": "Acme <docs>"})
+    """Return digests by their content."""
     merged = job(review=Review.MERGED, about=asked_about("a1", "webhook <b>retries"))
     running = job(JobState.WORKING, about=None)
-    part = snapshot(source=Source.SEARCHES, words=Words(is_part=True))
-    refused = snapshot(source=Source.VOTES, state=SnapshotState.FAILED, problem=ReadingProblem.UNWELL)
-    absent = replace(refused, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)
-    moved = Movements(
-        *((DOWN,), (DOWN, DOWN, DOWN), (page("/new", (9, 6, 14)),), (page("/old", (1, 0, 1)),)),
-        *((page("/llms", (1, 400, 401)),), (page("/", (80, 1, 81)),)),
+    part = snapshot(source=Source.SEARCHES, gap_rows=GapRows(is_part=True))
+    failed = snapshot(source=Source.VOTES, state=SnapshotState.REQUESTED, problem=ReadingProblem.UNWELL)
+    absent = replace(failed, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)
+    moved = (
+        *(page(f"/{name}", (1, 400, 401), (20, 500, 510)) for name in "abc"),
+        page("/new", (9, 60, 65), (0, 0, 0)),
     )
-    known = {"seven": 1, "six": 2, "one": 7, "none": 8}
     return {
         "digest": say.digest(weekly(), QUESTION),
         "digest: asked for once": brief(subscription=None),
-        "digest: one of several docs": brief(report=label),
-        "digest: no week before": brief(report=report(was=snapshot(totals=None), before=None)),
-        "digest: no visits": brief(report=nothing),
-        "digest: movements": brief(report=report(movements=moved)),
-        **{
-            f"digest: a curve of which {name} of eight weeks is known": brief(
-                curve=tuple((week, None if at < first else c) for at, (week, c) in enumerate(curve))
-            )
-            for name, first in known.items()
-        },
-        "digest: worth doing": brief(worth=FOUND, suggestion=Suggestion(DOWN, SuggestionReason.FALLING)),
-        **{f"digest: improve, {why}": brief(suggestion=Suggestion(DOWN, why)) for why in SuggestionReason},
-        "digest: what came of earlier rows": brief(asked=(merged, running)),
-        "digest: parts not read": brief(missed=(part, refused, absent)),
+        "digest: one of several docs": brief(report=report(query={"label": "Acme <docs>"})),
+        "digest: no week before": brief(report=report(was=None, not_compared="it couldn't be read")),
+        "digest: no visits": brief(report=report(site=NO_VISITORS, pages=(), was=None)),
+        "digest: movements": brief(report=report(pages=moved)),
+        "digest: a chart of which weeks are missing": brief(
+            report=report(query={"chart": tuple(WEEKS)}, chart=CHART[-2:])
+        ),
+        "digest: recommendations": brief(recommendations=FOUND),
+        "digest: outcomes": brief(outcomes=(merged, running)),
+        "digest: sources not read": brief(gap_snapshots=(part, failed, absent)),
     }
 
 
 def works() -> Mapping[str, object]:
-    """The line about the agent's work."""
-    ended = {"pull_request": 1_000, "no_pull_request": 150, "failed": 20, "archived": 10, "working": 20}
+    """Return lines about the agent's work."""
+    ended = {JobState.PULL_REQUEST: 1_000, JobState.NO_PULL_REQUEST: 150, JobState.FAILED: 20}
+    ended |= {JobState.ARCHIVED: 10, JobState.WORKING: 20}
+    states = [state for state, count in ended.items() for _ in range(count)]
     waiting = ToReview((job(),), NOW + timedelta(days=4), reviewers=(Reviewer(BEN),))
     return {
-        "work: none": say.work_done(work()),
-        "work: one pull request": say.work_done(work(1, pull_request=1)),
-        "work: one open": say.work_done(work(1, working=1)),
-        "work: of all kinds": say.work_done(work(1_200, median_time=timedelta(minutes=80), **ended)),
-        "work: to review": say.work_done(replace(work(), to_review=waiting)),
-        "work: nothing to review": say.work_done(replace(work(), to_review=ToReview((), NOW))),
+        "work: none": say.jobs_line(weekly()),
+        "work: one pull request": say.jobs_line(weekly(jobs=[JobState.PULL_REQUEST])),
+        "work: one open": say.jobs_line(weekly(jobs=[JobState.WORKING])),
+        "work: of all kinds": say.jobs_line(weekly(jobs=states, median_time=timedelta(minutes=80))),
+        "work: to review": brief(to_review=waiting),
     }
 
 
 def lists() -> Mapping[str, object]:
-    """Lists of subscriptions."""
+    """Return lists of subscriptions."""
     active = subscription(last_result="posted", last_run_at=NOW)
     late = subscription(last_result=f"no digest: {ReadingProblem.LATE}", section="/api")
+    paused = subscription(state=SubscriptionState.PAUSED)
     return {
-        "list": say.listed([active, late], NOW),
+        "list": say.listed([active, late], NOW, ONE),
         "list: several docs": say.listed([active], NOW, BOTH),
-        "list: none": say.listed([], NOW),
-        **{
-            f"list: {state}": say.listed([subscription(state=state)], NOW)
-            for state in (SubscriptionState.NEW, SubscriptionState.PROVING, SubscriptionState.PAUSED)
-        },
-        "list: more than fit": say.listed([subscription(section="/" + "&" * 1_000)] * 12, NOW).text[-60:],
+        "list: none": say.listed([], NOW, ONE),
+        "list: paused": say.listed([paused], NOW, ONE),
+        "list: more than fit": say.listed([subscription(section="/" + "&" * 1_000)] * 18, NOW, ONE).text[
+            -60:
+        ],
         "which to end": say.which_to_end([subscription(), subscription(section="/<api>")], BOTH),
     }
 
 
 def samples() -> Mapping[str, object]:
-    """Digests, and messages about subscriptions of the whole site, of a section, and of several docs."""
-    all_of_it, api = subscription(), subscription(section="/api*")
+    """Return digests and messages about subscriptions by name."""
+    all_of_it, api, bot = subscription(), subscription(section="/api*"), "docs-agent"
     refused = NotPosted(Refusal.ARCHIVED, CHANNEL, NOW)
-    bot = "docs-agent"
+    of_subscription = question(subscription=all_of_it.id)
     return {
         **digests(),
         **works(),
-        "first post": say.first_post(all_of_it, RUN, WEEK, now=NOW),
-        "first post: today, a section, several docs": say.first_post(api, RUN, WEEK, now=RUN, shown=ACME),
-        "subscribing": say.subscribing(Weekday.FRIDAY, time(16, 30), None, None),
-        "subscribing: a section, several docs": say.subscribing(
-            Weekday.MONDAY, time(9), "Asia/Kolkata", "/api", shown=ACME
-        ),
-        "subscribing: a change": say.subscribing(Weekday.MONDAY, time(9), "UTC", None, changes=True),
+        "first post": say.first_post(all_of_it, RUN, WEEK, NOW, None),
+        "first post: today, a section, several docs": say.first_post(api, RUN, WEEK, RUN, ACME),
+        "subscribing": say.subscribing(all_of_it, None, changes=False),
+        "subscribing: a change, a section, several docs": say.subscribing(api, ACME, changes=True),
         "already subscribed": say.already_subscribed(api, ACME),
-        "digest again": say.digest_again("/api", ACME),
-        "cannot subscribe": say.cannot_subscribe(refused, bot),
-        "paused": say.paused(all_of_it, refused, bot),
+        "paused": say.paused(all_of_it, refused, bot, None),
         "paused: a section, several docs": say.paused(api, refused, bot, ACME),
-        "missed": say.missed(all_of_it, WEEK, ReadingProblem.LATE),
-        "missed: a section, several docs": say.missed(api, WEEK, "newer", ACME),
-        "missed: no longer set up": say.missed(api, WEEK, ReadingProblem.NOT_SERVED, ACME),
-        "not posted": say.not_posted(api, NotPosted(Refusal.TOKEN, CHANNEL, NOW), bot),
-        "digest coming": say.digest_coming(None),
+        "missed": say.missed(of_subscription, WEEK, ReadingProblem.LATE, None),
+        "missed: several docs": say.missed(of_subscription, WEEK, "newer", ACME),
+        "missed: no longer set up": say.missed(of_subscription, WEEK, ReadingProblem.NOT_SERVED, ACME),
+        "missed: asked for once": say.missed(question(), WEEK, ReadingProblem.UNWELL, None),
+        "not posted": say.not_posted(api, NotPosted(Refusal.TOKEN, CHANNEL, NOW), bot, None),
+        "digest coming": say.digest_coming(None, None),
         "digest coming: a section, several docs": say.digest_coming("/api", ACME),
-        "digest failed": say.digest_failed(CHANNEL, WEEK, ReadingProblem.UNWELL),
-        "digest failed: several docs": say.digest_failed(CHANNEL, WEEK, ReadingProblem.UNWELL, ACME),
         **{
             f"unsubscribed: {count}, {left} left": say.unsubscribed(count, left)
-            for count, left in ((0, 0), (0, 2), (1, 0), (1, 1), (2, 3))
+            for count, left in ((0, 0), (0, 2), (1, 0), (1, 1))
         },
         **lists(),
     }

@@ -12,11 +12,12 @@ from tests.messages.families.general import BOTH, ONE
 def samples() -> Mapping[str, object]:
     """The help where there are one project and several, and the hello."""
     one, several = say.Here("docs-agent", ONE, "acme"), say.Here("docs-agent", BOTH, "acme")
-    about = say.CommandHelp("/docs-agent", "Asks <the> agent", [("/docs-agent Add it", "Starts a job.")])
+    words = [("/docs-agent Add it", "Starts a job.")]
+    about = say.CommandHelp("/docs-agent", "Asks <the> agent", words, "*Options*: `csv`.")
     return {
         **{
             f"short help: {also.__name__}, {name}": say.short_help(about, also(here), here)
-            for also in (say.about_replies, say.about_follow_ups, say.about_periods)
+            for also in (say.about_replies, say.about_follow_ups)
             for name, here in {
                 "one project": one,
                 "several docs": several,

@@ -10,7 +10,7 @@ from typing import Any
 from bot.ids import ChannelId, JobNumber, Message, Refusal
 from bot.messages import job_answers as say
 from bot.model.jobs import JobState, Listed, QueueWhy, TrackedJob, Wait, Waiting
-from bot.model.visitors import Budget
+from bot.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.projects import Project
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from bot.ids import JobNumber, Refusal
 from bot.messages import problems
 from bot.model.jobs import JobProblem
-from bot.model.visitors import ReadingProblem
 from bot.outbox.model import NotPosted
 from bot.projects import Project
 from tests.builders import CHANNEL, NOW, PROJECT
@@ -25,8 +24,6 @@ def samples() -> Mapping[str, object]:
         ),
         **{f"title: {code}": problems.title(f"{code}:U0BEN") for code in JobProblem},
         "title: a code of a newer version": problems.title("newer"),
-        **{f"not read: {code}": problems.reading_problem(code) for code in (*ReadingProblem, "newer")},
-        "no digest, because Slack refused it": problems.reading_problem(Refusal.ARCHIVED),
         "rejected": problems.service_rejected("Use <fewer> words"),
         "rejected without a reason": problems.service_rejected(" "),
         "only this one refused": problems.only_this_refused(403),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.messages import trial
+from bot.operator.trial import native_blocks
 
 
 def samples() -> Mapping[str, object]:
@@ -15,5 +16,5 @@ def samples() -> Mapping[str, object]:
         "a question": trial.PRESS_ME,
         "the answer": trial.PRESSED,
         "the edited post": trial.EDITED_POST,
-        **{name: message.text for name, message in trial.native_blocks().items()},
+        **{name: message.text for name, message in native_blocks().items()},
     }

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bot.commands import COMMANDS
 from bot.commands.command import FormState, Word
+from bot.features import COMMANDS
 from bot.ids import ChannelId, JobNumber, UserId, is_direct_message
 from tests.work.access.door import SAID_AT, url_of
 from tests.work.office import BOT

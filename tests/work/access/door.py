@@ -15,19 +15,19 @@ from sqlalchemy.sql.selectable import FromClause
 
 from bot.access.model import Access
 from bot.access.store import Members
-from bot.commands import COMMANDS
+from bot.features import COMMANDS
 from bot.ids import ChannelId, Message, ProjectId, UserId
 from bot.model.jobs import JobState, Review
 from bot.model.prompts import PromptKind, PromptState
-from bot.model.questions import QuestionKind, QuestionState, SubscriptionState, VisitorsQuery
-from bot.model.visitors import Period, SnapshotState
 from bot.projects import Project, Projects
 from bot.slack.intake import Background
 from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Transaction
+from bot.visitors.model import Query, QuestionKind, QuestionState, SnapshotState, SubscriptionState
+from bot.visitors.periods import Period
+from bot.visitors.subscriptions import plan_digests
 from bot.work.jobs.missed import Gap
-from bot.work.visitors.subscriptions import plan_digests
 from tests import schema as s
 from tests.builders import NOW, PROJECT, new_store
 from tests.work.drains import answer_questions, deliver_due, prepare_prompts
@@ -205,11 +205,13 @@ def _fill_visitors(tx: Transaction, room: ChannelId, owner: UserId) -> None:
         run(s.snapshots.insert().values(created_at=NOW, due_at=LATER, **values))
     page = {"snapshot": 1, "hash": "h", "path": "/start", "human": 5, "ai": 7, "total": 12}
     run(s.page_visitors.insert().values(**page))
-    query = VisitorsQuery(Period(*week), None)
+    query = Query(Period(*week), None)
+    links = [{"question": number, "position": 0, "snapshot": number} for number in (1, 2)]
     for number, answered in ((1, QuestionState.ANSWERED), (2, QuestionState.WAITING)):
         asked: dict[str, Any] = {"key": f"q{number}", "project": PROJECT, "channel": room, "user": owner}
         asked |= {"kind": QuestionKind.VISITORS, "query": query, "state": answered, "now": number}
         run(s.questions.insert().values(due_at=LATER, chart=[], asked_at=NOW, **asked))
+    run(s.question_snapshots.insert(), links)
     order: dict[str, Any] = {"place": f"{PROJECT} {room}", "project": PROJECT, "channel": room}
     order |= {"weekday": 0, "at": "09:00", "zone": "UTC", "owner": owner, "state": SubscriptionState.ACTIVE}
     run(s.subscriptions.insert().values(next_run_at=NOW + timedelta(days=2), created_at=NOW, **order))

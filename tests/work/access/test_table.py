@@ -13,8 +13,8 @@ from bot.access.model import Access
 from bot.ids import ChannelId, UserId
 from bot.model.jobs import JobState
 from bot.model.prompts import PromptState
-from bot.model.questions import QuestionState
 from bot.ports import Profile
+from bot.visitors.model import QuestionState
 from tests.builders import BEN
 from tests.work.access.acts import ACTS, WORDS, Act, Scene
 from tests.work.access.door import ELSEWHERE, GROUP, PRIVATE, PUBLIC, Door, Row, know, open_door

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select, text
 
-from bot.commands import catalogue
+from bot import features
 from bot.ports import Changed, Mention, SlackThrottled, SlackUnclear, ThreadReply
 from bot.store import DatabaseTrouble
 from bot.store.conversations import Conversations
@@ -33,7 +33,7 @@ async def read_on(office: Office, runs: int = 10) -> None:
 
 async def again(office: Office, take_message: ThreadReply | Mention) -> None:
     """The event comes after all."""
-    await catalogue.take_message(office.context, take_message)
+    await features.take_message(office.context, take_message)
 
 
 async def prompts(office: Office) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from bot.commands.catalogue import take_message
+from bot.features import take_message
 from bot.ids import ChannelId, MessageTs
 from bot.model.prompts import PromptRequest
 from bot.ports import Mention

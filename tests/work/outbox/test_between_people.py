@@ -19,7 +19,7 @@ async def test_a_job_between_two_people_is_not_started_and_its_prompt_given_back
 
 @pytest.mark.parametrize(
     ("words", "outcome"),
-    [("subscribe monday 09:00 UTC", "wasn't set up"), ("digest now", "I couldn't post the answer")],
+    [("subscribe monday 09:00 UTC", "is paused"), ("digest now", "I couldn't post the answer")],
 )
 async def test_a_digest_is_refused_with_the_same_advice(talk: Talk, words: str, outcome: str) -> None:
     await talk.ana.types(f"/docs-visitors {words}", channel="ana-ben")

@@ -1,0 +1,1 @@
+"""Visitors: who reads the docs, content gaps, and the weekly digest."""

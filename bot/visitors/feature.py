@@ -1,0 +1,85 @@
+"""The feature as ``app.py`` adds it: its command, workers, gauges, and the hooks of its posts and files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from operator import attrgetter
+
+from bot.context import CsvFile, PostHooks, WorkerContext
+from bot.engine import Worker, alone
+from bot.feature import Feature
+from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
+from bot.outbox.store import Outbox
+from bot.store import Transaction
+from bot.visitors import reply_messages
+from bot.visitors.commands import COMMAND
+from bot.visitors.questions import answer_question, claim_questions, make_file
+from bot.visitors.reading import AT_ONCE, claim_snapshots, read_snapshot, sweep_snapshots
+from bot.visitors.store import Questions
+from bot.visitors.subscriptions import on_posted, on_refused, plan_digests
+
+_PLAN_SECONDS, _SWEEP_SECONDS = 60.0, 3_600.0
+
+
+def _workers(context: WorkerContext) -> Sequence[Worker]:
+    return [
+        Worker(
+            "read",
+            partial(claim_snapshots, context),
+            partial(read_snapshot, context),
+            "snapshots",
+            key=attrgetter("id"),
+            of_table=context.under_way.setdefault("snapshots", set()),
+            group=attrgetter("project"),
+            places_of_group=AT_ONCE,
+        ),
+        Worker(
+            "answer",
+            partial(claim_questions, context),
+            partial(answer_question, context),
+            "questions",
+            key=attrgetter("id"),
+            of_table=context.under_way.setdefault("questions", set()),
+            places=20,
+        ),
+        alone("digest", partial(plan_digests, context), queue="digests", every_seconds=_PLAN_SECONDS),
+        alone("sweep", partial(sweep_snapshots, context), every_seconds=_SWEEP_SECONDS),
+    ]
+
+
+def _on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, why: NotPosted) -> None:
+    """Handle a refused post: pause the subscription, or inform the person who asked for it."""
+    what = delivery.what
+    if what.subscription is not None:
+        on_refused(context, tx, delivery, why)
+    elif what.user is not None and what.kind in (DeliveryKind.POST, DeliveryKind.FILE):
+        message = reply_messages.undelivered(why, context.bot_name, is_file=what.kind is DeliveryKind.FILE)
+        notice = NewDelivery.private(f"{what.key}:undelivered", what.channel, what.user, message)
+        Outbox(tx).add(notice, why.at)
+
+
+def _make_file(tx: Transaction, delivery: Delivery) -> CsvFile | None:
+    number = delivery.what.question
+    question = Questions(tx).get(number) if number else None
+    if question is None:
+        return None
+    period, topic = question.query.period, question.query.topic
+    # The name is unique to the delivery, so that an earlier upload can be found by it.
+    name = f"docs-{topic}-{period.first}-to-{period.last}-{delivery.id[:8]}.csv"
+    return CsvFile(name, *make_file(tx, question))
+
+
+def _gauges(tx: Transaction, now: datetime) -> Mapping[str, float]:
+    asked_at = Questions(tx).oldest_waiting()
+    return {"oldest_question_seconds": max((now - asked_at).total_seconds(), 0.0) if asked_at else 0.0}
+
+
+VISITORS = Feature(
+    command=COMMAND,
+    help_prefix=r"visitors\s+",
+    workers=_workers,
+    post_hooks=PostHooks(on_posted, _on_refused, _make_file),
+    gauges=_gauges,
+)

@@ -1,0 +1,309 @@
+"""Messages about content gaps: an answer with a button at each row, its file, and the prompt of a row.
+
+Comments, questions and searches are readers' texts: quoted, clipped, and data for the agent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bot.ids import Block, Message, QuestionId, UserId
+from bot.messages import blocks as b
+from bot.messages.numbers import counted
+from bot.messages.plain_text import BOM, csv_line, one_line
+from bot.model.jobs import About
+from bot.visitors.content_gaps import (
+    MOST_READ,
+    PageFeedback,
+    Search,
+    Source,
+    Topic,
+    Unanswered,
+    group_feedback,
+    group_questions,
+    rank_searches,
+)
+from bot.visitors.messages import TIME, around, more_button, path_code, reading_problem, share_button
+from bot.visitors.model import Numbers, Query, Snapshot
+from bot.visitors.reply_messages import AS_DATA, about
+
+_TITLE_LENGTH, _QUOTE_LENGTH, _SUBJECT_LENGTH = 80, 150, 60
+_PROMPT_QUOTES_LENGTH = 1_500
+"""Characters of all quotes in a prompt, so that the form has room for the text after them."""
+_FEW_EVENTS = 30
+"""Fewer events prove little."""
+_MORE_ROWS, _MOST_QUOTES = 20, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of an answer."""
+
+    key: str
+    title: str
+    text: str
+    """Mrkdwn."""
+    cells: tuple[str | int, ...]
+    """The row of the file."""
+    facts: str
+    """The first paragraph of the prompt."""
+    quotes: Sequence[str]
+    aim: str
+    """The request of the prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """The rows and the texts of a topic."""
+
+    none: str
+    countable: str
+    header: tuple[str, ...]
+    rows: Callable[[Numbers], Sequence[Row]]
+    total: Callable[[Numbers, Sequence[Row]], tuple[str, int]]
+    """Returns the line below the heading, and its number of events."""
+
+
+def _subject(text: str) -> str:
+    """Return a reader's text for the line by which people know a job. It can't end its quotation."""
+    return "“{}”".format(re.sub('["“”<>]', "'", one_line(text, _SUBJECT_LENGTH)))
+
+
+def _search_rows(numbers: Numbers) -> Sequence[Row]:
+    rows = numbers.gap_rows(Source.SEARCHES)
+    return [_search_row(search) for search in rank_searches(rows.searches if rows else ())]
+
+
+def _search_row(search: Search) -> Row:
+    hits = counted(search.hits, "search", "searches")
+    clicked = "clicks not told" if search.clicks is None else f"{search.clicks:,} with a click"
+    clicked = "no click" if search.clicks == 0 else clicked
+    page = f" The page clicked most is “{search.page}”." if search.page and search.clicks else ""
+    return Row(
+        key=search.key,
+        title=search.words,
+        text=f"{b.code(search.words, _QUOTE_LENGTH)} {hits}, {clicked}",
+        cells=(search.words, search.hits, "" if search.clicks is None else search.clicks, search.page or ""),
+        facts=f"Readers searched the docs for {_subject(search.words)}: {hits}, {clicked}.{page}",
+        quotes=(search.words,),
+        aim="Find out what they looked for. Write the page that tells it, or make the page that does easier "
+        "to find with these words.",
+    )
+
+
+def _search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
+    found = numbers.gap_rows(Source.SEARCHES)
+    events, is_part = (found.events or 0, found.is_part) if found else (0, False)
+    unclicked = sum(row.cells[2] == 0 for row in rows)
+    which = f"the {len(rows)} most frequent words" if is_part else counted(len(rows), "wording", "wordings")
+    total = counted(events, "search", "searches")
+    return f"*{total}* · no click after {unclicked:,} of {which}", events
+
+
+def _feedback_rows(numbers: Numbers) -> Sequence[Row]:
+    """Return the pages with people's feedback, and below them those with comments of AI agents."""
+    votes, found = numbers.gap_rows(Source.VOTES), numbers.gap_rows(Source.COMMENTS)
+    comments = found.comments if found else ()
+    people = group_feedback(votes.votes if votes else (), [each for each in comments if not each.by_agent])
+    agents = group_feedback((), [each for each in comments if each.by_agent])
+    return [_page_row(feedback) for feedback in (*people, *agents)]
+
+
+def _page_row(feedback: PageFeedback) -> Row:
+    votes, quotes = feedback.votes, [each.text for each in feedback.comments[:_MOST_QUOTES]]
+    parts = [f"{votes.not_helpful:,} not helpful", f"{votes.helpful:,} helpful"] if votes else []
+    if votes and votes.code:
+        parts.append(counted(votes.code, "remark on code", "remarks on code"))
+    if feedback.by_agents:
+        parts.append(counted(len(feedback.comments), "remark", "remarks") + " of AI agents")
+    newest = f": “{b.quoted(quotes[0], _QUOTE_LENGTH)}”" if quotes else ""
+    counts = (votes.not_helpful, votes.helpful, votes.code) if votes else ("", "", "")
+    who, readers = "people", "Readers"
+    if feedback.by_agents:
+        who, readers = "AI agents", "AI agents that read it"
+    summary = ", ".join(parts)
+    return Row(
+        key=feedback.key,
+        title=feedback.page,
+        text=f"{path_code(feedback.page)} {summary}{newest}",
+        cells=(feedback.page, *counts, who, len(feedback.comments), quotes[0] if quotes else ""),
+        facts=f"Improve the page “{feedback.page}”. {readers} left feedback"
+        f"{f': {summary}' if summary else ''}.",
+        quotes=quotes,
+        aim="Find out what is missing, wrong or hard to follow on that page, and mend it.",
+    )
+
+
+def _feedback_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
+    votes, found = numbers.gap_rows(Source.VOTES), numbers.gap_rows(Source.COMMENTS)
+    counts = [page.helpful + page.not_helpful for page in votes.votes] if votes else []
+    which = f" of the {MOST_READ} that the docs service names" if votes and votes.is_part else ""
+    on = counted(sum(map(bool, counts)), "page", "pages")
+    parts = [f"*{counted(sum(counts), 'vote', 'votes')}* on {on}{which}"] if votes else []
+    comments = found.comments if found else ()
+    if found:
+        by_agents = sum(comment.by_agent for comment in comments)
+        newest = " among the newest read" if found.is_part else ""
+        of_people = counted(len(comments) - by_agents, "comment", "comments")
+        parts += [f"{of_people} of people{newest}", f"{by_agents:,} of AI agents"]
+    return " · ".join(parts), sum(counts) or len(comments)
+
+
+def _question_rows(numbers: Numbers) -> Sequence[Row]:
+    rows = numbers.gap_rows(Source.QUESTIONS)
+    return [_question_row(group) for group in group_questions(rows.questions if rows else ())]
+
+
+def _question_row(group: Sequence[Unanswered]) -> Row:
+    first, count = group[0], counted(len(group), "question", "questions")
+    texts = tuple(dict.fromkeys(question.text for question in group))
+    page = f" The first was asked on “{first.page}”." if first.page else ""
+    return Row(
+        key=first.key,
+        title=first.text,
+        text=f"Asked {counted(len(group), 'time', 'times')}: “{b.quoted(first.text, _QUOTE_LENGTH)}”",
+        cells=(len(group), first.text, first.page or ""),
+        facts=f"Readers asked the docs' assistant {_subject(first.text)}, without an answer: {count}.{page}",
+        quotes=texts[:_MOST_QUOTES],
+        aim="Write the page that answers it, or add the answer to the page where readers look for it.",
+    )
+
+
+def _question_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
+    rows = numbers.gap_rows(Source.QUESTIONS)
+    if rows is None:
+        return "", 0
+    read = counted(rows.events or 0, "question", "questions")
+    which = f"the {read} that the docs service names first" if rows.is_part else read
+    return f"*{len(rows.questions):,} unanswered* of {which}", rows.events or 0
+
+
+_FORMATS: Mapping[Topic, _Format] = {
+    Topic.SEARCHES: _Format(
+        none="searches",
+        countable="searches",
+        header=("words", "searches", "with_click", "page"),
+        rows=_search_rows,
+        total=_search_total,
+    ),
+    Topic.FEEDBACK: _Format(
+        none="feedback",
+        countable="votes",
+        header=("page", "not_helpful", "helpful", "on_code", "who", "comments", "newest"),
+        rows=_feedback_rows,
+        total=_feedback_total,
+    ),
+    Topic.QUESTIONS: _Format(
+        none="unanswered questions",
+        countable="questions",
+        header=("questions", "question", "page"),
+        rows=_question_rows,
+        total=_question_total,
+    ),
+}
+
+
+# ---- the answer
+
+
+def gap_answer(
+    numbers: Numbers, question: QuestionId, *, shared_by: UserId | None = None, can_share: bool = True
+) -> Message:
+    """Return the answer to a question. ``shared_by``: who shares it in the channel."""
+    query, rows = numbers.query, gap_table(numbers)
+    if not rows:
+        none = f"The docs service has no {_FORMATS[query.topic].none} for {query.period}."
+        return b.words(" ".join([none, *around(query, shared_by), *unread_sources(numbers.snapshots)]))
+    share = [share_button(question)] if can_share and not shared_by else []
+    return _message(numbers, question, rows[: query.top], [*share, more_button(question)], shared_by)
+
+
+def more_gaps(numbers: Numbers, question: QuestionId) -> Message:
+    file = b.button("All rows as CSV", b.Action.CSV_FILE, str(question))
+    return _message(numbers, question, gap_table(numbers)[:_MORE_ROWS], [file])
+
+
+def _message(
+    numbers: Numbers,
+    question: QuestionId,
+    rows: Sequence[Row],
+    buttons: Sequence[Block],
+    shared_by: UserId | None = None,
+) -> Message:
+    query, topic = numbers.query, _FORMATS[numbers.query.topic]
+    total, events = topic.total(numbers, gap_table(numbers))
+    subject, few = about(query), f"That is too few to tell much ({events:,})."
+    read_at = min((snapshot.taken_at for snapshot in numbers.snapshots if snapshot.taken_at), default=None)
+    at = f" · read {b.moment(read_at, TIME)}" if read_at else ""
+    source = (
+        "Readers' words; addresses and keys are masked · "
+        f"{topic.countable} may be added up, visitors may not{at}"
+    )
+    notes = [
+        " ".join([*([few] if events < _FEW_EVENTS else []), *unread_sources(numbers.snapshots)]),
+        " ".join([*around(query, shared_by), source]),
+    ]
+    heading = b.section(f"*{subject[:1].upper()}{subject[1:]}*\n{total}")
+    blocks = [_block(rank, row, question) for rank, row in enumerate(rows, 1)]
+    while True:
+        message = b.message(heading, *blocks, *b.actions(buttons), b.context(*notes))
+        message = replace(message, plain_blocks=message.blocks)  # with the button of each row
+        if len(blocks) == 1 or b.fits(message):
+            return message
+        blocks.pop()
+
+
+def _block(rank: int, row: Row, question: QuestionId) -> Block:
+    button = b.button("Improve docs", b.Action.IMPROVE_MISS, f"{question}:{row.key}")
+    return {**b.section(f"{rank}. {row.text}"), "accessory": button}
+
+
+def unread_sources(snapshots: Iterable[Snapshot]) -> list[str]:
+    """Return a sentence for each reason why sources were not read."""
+    sources: dict[str, dict[str, None]] = {}
+    for snapshot in snapshots:
+        if snapshot.gap_rows is None and not snapshot.is_done:
+            why = reading_problem(snapshot.problem) if snapshot.problem else "no calls were left"
+            sources.setdefault(why, {})[snapshot.source] = None
+    return [f"{' and '.join(names).capitalize()} couldn't be read: {why}." for why, names in sources.items()]
+
+
+def gap_table(numbers: Numbers) -> Sequence[Row]:
+    """Return the rows of an answer in their order."""
+    return _FORMATS[numbers.query.topic].rows(numbers)
+
+
+def not_offered(query: Query) -> Message:
+    return b.words(
+        f"The docs service gives no {query.topic} here: its plan may have none, or the bot's "
+        "key may not read them. I'll ask it again in a day. Whoever runs this bot finds more in "
+        "`docs-bot doctor`."
+    )
+
+
+# ---- the file and the prompt
+
+
+def gap_file(numbers: Numbers) -> tuple[str, str]:
+    """Return the file with all rows, and the text that accompanies it."""
+    query, rows = numbers.query, gap_table(numbers)
+    lines = [_FORMATS[query.topic].header, *(row.cells for row in rows)]
+    of = f" of {b.label(query.label)}" if query.label else ""
+    is_part = any(snapshot.gap_rows.is_part for snapshot in numbers.snapshots if snapshot.gap_rows)
+    most = ", the first that the docs service names" if is_part else ""
+    text = f"{query.topic.capitalize()}{of}, {query.period}: {counted(len(rows), 'row', 'rows')}{most}."
+    return BOM + "".join(map(csv_line, lines)), text
+
+
+def asked_about(key: str, title: str) -> About:
+    """Return the reference from a job to the row at which it was asked for."""
+    return About(key, one_line(title, _TITLE_LENGTH))
+
+
+def gap_prompt(query: Query, row: Row) -> str:
+    """Return the suggested prompt for a row. Readers' texts stand on lines of their own, behind ">"."""
+    room = _PROMPT_QUOTES_LENGTH // max(len(row.quotes), 1)
+    quotes = "\n".join(f"> {one_line(text, room)}" for text in row.quotes)
+    return "\n\n".join(filter(None, [f"{row.facts} ({query.period})", quotes, f"{row.aim} {AS_DATA}"]))

@@ -1,0 +1,415 @@
+"""Messages about visitors: an answer with a chart and the most read pages, the rest of it, its file.
+
+Unique visitors are shown as the service counts them and never added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from bot.ids import Block, Message, QuestionId, Refusal, SnapshotId, UserId
+from bot.messages import blocks as b
+from bot.messages.numbers import counted
+from bot.messages.plain_text import BOM, HEADER, clip, csv_line, one_line
+from bot.messages.problems import refusal_reason
+from bot.visitors.model import (
+    Counts,
+    FileTo,
+    Page,
+    Query,
+    ReadingProblem,
+    SortBy,
+    in_section,
+    is_beyond_chance,
+    path_hash,
+)
+from bot.visitors.periods import Period, short_day
+from bot.visitors.report import Report
+
+TIME, TIME_OF_DAY = "{date_short_pretty} {time}", "{time}"
+_IN_LINE, _IN_TABLE, _MOST_OPTIONS = 3, 20, 40
+_PATH_LENGTH, _REASON_LENGTH = 72, 200
+_PROBLEMS = {
+    ReadingProblem.UNWELL: "the docs service didn't give a usable answer",
+    ReadingProblem.KEY: "the docs service doesn't accept the bot's key",
+    ReadingProblem.FORBIDDEN: "the docs service doesn't let the bot's key read them",
+    ReadingProblem.PROJECT: "the docs service doesn't know the project",
+    ReadingProblem.NOT_HERE: "the docs service doesn't give them here",
+    ReadingProblem.REJECTED: "the docs service didn't accept the request",
+    ReadingProblem.ENDLESS: "the docs service says there is more but shows nothing new",
+    ReadingProblem.LATE: "they couldn't be read in time",
+    ReadingProblem.DOWN: "the bot wasn't running when it was due",
+    ReadingProblem.NOT_SERVED: "these docs are no longer set up here",
+}
+
+
+def reading_problem(code: str) -> str:
+    """Return why numbers were not read, or a digest not posted, as the end of a sentence, in mrkdwn."""
+    return b.quoted(problem_text(code), _REASON_LENGTH)
+
+
+def problem_text(code: str) -> str:
+    """Return the text of a stored ReadingProblem or Refusal; a code of a newer version stays as it is."""
+    if code in set(Refusal):
+        return refusal_reason(Refusal(code))
+    return _PROBLEMS[ReadingProblem(code)] if code in set(ReadingProblem) else code
+
+
+# ---- numbers
+
+
+def visitors(count: int) -> str:
+    return counted(count, "visitor", "visitors")
+
+
+def people(counts: Counts) -> str:
+    return counted(counts.human, "person", "people")
+
+
+def agents(counts: Counts) -> str:
+    return counted(counts.ai, "AI agent", "AI agents")
+
+
+def both(counts: Counts) -> str:
+    return f"{people(counts)}, {agents(counts)}"
+
+
+def only_ai(counts: Counts) -> str:
+    return f"{agents(counts)} and {f'only {people(counts)}' if counts.human else 'no people'}"
+
+
+def percent(part: int, whole: int) -> str:
+    """Return 43%. A small rest is never rounded to 0 or 100."""
+    share = part / whole if whole else 0.0
+    if 0 < share < 0.005:
+        return "under 1%"
+    return "over 99%" if 0.995 < share < 1 else f"{share:.0%}"
+
+
+def change(now: int, was: int | None) -> str:
+    """Return +12%, or "new", if that is beyond chance; otherwise nothing."""
+    if was is None or not is_beyond_chance(now, was):
+        return ""
+    return f"{(now - was) / was:+,.0%}".replace("-", "−") if was else "new"
+
+
+def gain(page: Page) -> str:
+    """Return +120 (+12%)."""
+    changed = change(page.now.total, page.was.total if page.was else None)
+    return f"{page.gained:+,} ({changed})".replace("-", "−") if changed else "–"
+
+
+def shown_path(path: str, length: int = _PATH_LENGTH) -> str:
+    """Return a path on one line, never empty, of at most ``length`` characters after escaping."""
+    shown = one_line(path, length)
+    while (over := len(b.escape(shown)) - length) > 0:
+        shown = clip(shown, len(shown) - max(over // 5, 1))
+    return shown or "(no path)"
+
+
+def path_code(path: str) -> str:
+    return b.code(shown_path(path))
+
+
+def in_brackets(text: str) -> str:
+    return f" ({text})" if text else ""
+
+
+# ---- the answer
+
+
+def answer(
+    report: Report, question: QuestionId, *, shared_by: UserId | None = None, can_share: bool = True
+) -> Message:
+    """Return the answer to a question.
+
+    Args:
+        report: its content.
+        question: the question that its buttons name.
+        shared_by: who shares it in the channel; None for the private answer.
+        can_share: whether it has the button to share it.
+    """
+    if nothing := no_visits(report):
+        return b.words(" ".join([nothing, *around(report.query, shared_by)]))
+    buttons = [*([share_button(question)] if can_share and not shared_by else []), more_button(question)]
+    return b.message(
+        b.section(f"{_title(report)}\n{totals(report)}"),
+        *([chart(report.chart, whole_site=bool(report.query.section))] if len(report.chart) > 1 else []),
+        *b.plain("\n".join([*page_lines(report), *_worth_knowing(report)])),
+        *b.actions([*buttons, *improve_menu(report)]),
+        b.context(*caveats(report), " ".join([*around(report.query, shared_by), source_note(report)])),
+    )
+
+
+def no_visits(report: Report) -> str:
+    """Return the sentence about a period or a section without visits; "" if there are some."""
+    query = report.query
+    if not report.now.complete or report.pages:
+        return ""
+    where = f" for pages under {path_code(query.section)}" if query.section else ""
+    of = f" of {b.label(query.label)}" if query.label else ""
+    site = f" The whole site had {report.site.total:,}." if where and report.site.total else ""
+    when = f"{query.period}{' so far' if report.is_open else ''}"
+    return f"The docs service has no visits{where}{of}{',' if where else ' for'} {when}.{site}"
+
+
+def around(query: Query, shared_by: UserId | None) -> list[str]:
+    """Return who shares an answer, or where its file comes, if anything."""
+    if shared_by:
+        return [f"Shared by {b.mention(shared_by)}."]
+    place = {FileTo.PRIVATE: "our direct messages", FileTo.CHANNEL: "this channel"}.get(query.file_to)
+    return [f"The CSV file comes in {place}."] if place else []
+
+
+def the_docs(query: Query) -> str:
+    return f"the docs ({b.label(query.label)})" if query.label else "the docs"
+
+
+def _title(report: Report) -> str:
+    period, against = report.query.period, f", compared with {report.was.period}" if report.was else ""
+    when = f", {period}{', so far' if report.is_open else ''}"
+    if report.is_open and period.days == 1:
+        when = f" so far today, {period}"
+    return f"*Who read {the_docs(report.query)}{when}*{against}"
+
+
+def totals(report: Report) -> str:
+    """Return the totals of the site."""
+    site, was = report.site, report.before
+    parts = [
+        f"*{visitors(site.total)}*{in_brackets(change(site.total, was.total if was else None))}",
+        f"{people(site)}{in_brackets(change(site.human, was.human if was else None))}",
+        f"{agents(site)}{in_brackets(change(site.ai, was.ai if was else None))}",
+        f"AI's share {percent(site.ai, site.total)}",
+    ]
+    if report.query.section:
+        return "Whole site: " + " · ".join(parts)
+    has_caption = report.query.sort is not SortBy.TOTAL
+    pages = [] if has_caption or not report.pages else [counted(len(report.pages), "page", "pages")]
+    return " · ".join([*parts, *pages])
+
+
+def page_lines(report: Report) -> list[str]:
+    """Return the most read pages as lines, or a sentence if there are none."""
+    if not report.pages:
+        here = f" under {path_code(report.query.section)}" if report.query.section else ""
+        return [f"No page{here} is among those whose numbers could be read."]
+    needs_caption = report.query.section or report.query.sort is not SortBy.TOTAL
+    caption = [f"*{b.quoted(_caption(report), _REASON_LENGTH)}*"] if needs_caption else []
+    return caption + [
+        f"{rank}. {path_code(page.path)} {_ranked(page, report.query.sort)}"
+        for rank, page in enumerate(report.top, 1)
+    ]
+
+
+def _caption(report: Report) -> str:
+    where = f" under {shown_path(report.query.section)}" if report.query.section else ""
+    pages = counted(len(report.pages), "page", "pages") + where
+    order = {SortBy.HUMAN: ", most people first", SortBy.AI: ", most AI agents first"}
+    first = f"Top {len(report.top)} of " if len(report.top) < len(report.pages) else ""
+    return f"{first}{pages}{order.get(report.query.sort, '')}"
+
+
+def _ranked(page: Page, sort: SortBy) -> str:
+    """Return a page's counts, in bold the one that ranks it."""
+    counts = {
+        SortBy.TOTAL: visitors(page.now.total),
+        SortBy.HUMAN: people(page.now),
+        SortBy.AI: agents(page.now),
+    }
+    counts[sort] = f"*{counts[sort]}*"
+    counts[SortBy.TOTAL] += in_brackets(change(page.now.total, page.was.total if page.was else None))
+    return " · ".join(counts.values())
+
+
+def _worth_knowing(report: Report) -> list[str]:
+    """Return a sentence about the page that changed most, or that hardly any people read, if any."""
+    for page in report.moved[:1]:
+        if not page.now.total:
+            fact = f"had {visitors(-page.gained)} before and none this time"
+        elif page.was and not page.was.total:
+            fact = f"is new here: {visitors(page.now.total)}, none before"
+        else:
+            fact = f"{'gained' if page.gained > 0 else 'lost'} the most readers: {gain(page)}"
+        return [f"*Worth knowing*: {path_code(page.path)} {fact}."]
+    rare = (f"{path_code(page.path)} is read by {only_ai(page.now)}" for page in report.hardly_people[:1])
+    return [f"*Worth knowing*: {fact}." for fact in rare]
+
+
+def chart(points: Sequence[tuple[Period, Counts]], *, whole_site: bool = False) -> Block:
+    """Return a line chart; each point counts the unique visitors of its own days.
+
+    https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block
+    """
+    labels = [_point_label(period) for period, _ in points]
+    lines = {
+        "People": [counts.human for _, counts in points],
+        "AI agents": [counts.ai for _, counts in points],
+        "All together": [counts.total for _, counts in points],
+    }
+    series = [
+        {
+            "name": name,
+            "data": [{"label": at, "value": value} for at, value in zip(labels, values, strict=True)],
+        }
+        for name, values in lines.items()
+    ]
+    days = points[0][0].days
+    unit = "day" if days == 1 else f"{'week' if days == 7 else f'{days // 7} weeks'} (Mon–Sun)"
+    return {
+        "type": "data_visualization",
+        "title": f"{'Whole site: u' if whole_site else 'U'}nique visitors by {unit}",
+        "chart": {"type": "line", "series": series, "axis_config": {"categories": labels}},
+    }
+
+
+def _point_label(period: Period) -> str:
+    """Return the label of a point, of at most 20 characters."""
+    first, last = period.first, period.last
+    if first == last:
+        return f"{first:%a} {short_day(first)}"
+    return f"{first.day if first.month == last.month else short_day(first)}–{short_day(last)}"
+
+
+def caveats(report: Report) -> list[str]:
+    """Return the limits of a report: missing pages, and periods that are not compared."""
+    notes, now, query = [], report.now, report.query
+    if not now.complete:
+        why = reading_problem(now.problem) if now.problem else "then no calls were left"
+        free_at = report.budget.free_at
+        when = f" after {b.moment(free_at, TIME_OF_DAY)}" if free_at else ""
+        again = "" if now.problem else f" Ask again{when}, and I'll go on where I stopped."
+        notes.append(f"Only the first {counted(now.rows, 'page', 'pages')} were read: {why}.{again}")
+    if report.not_compared:
+        notes.append(f"Not compared with {query.compared}: {report.not_compared}.")
+    if report.was and not report.was.complete:
+        notes.append("Not all pages of the period before were read, so none is called new or gone.")
+    if missing := len(query.chart) - len(report.chart):
+        notes.append(f"The chart leaves out {counted(missing, 'part', 'parts')} that couldn't be read yet.")
+    return notes
+
+
+def source_note(report: Report) -> str:
+    at = b.moment(report.now.taken_at, TIME) if report.now.taken_at else ""
+    return f"Unique visitors, approximate: don't sum them · read {at}"
+
+
+def page_value(snapshot: SnapshotId, path: str) -> str:
+    """Return the value of a button about a page."""
+    return f"page:{snapshot}:{path_hash(path)}"
+
+
+def improve_menu(report: Report) -> list[Block]:
+    """Return a menu that offers a job for each page of the answer."""
+    groups = (
+        report.top,
+        report.fallen,
+        report.hardly_people,
+        report.risen,
+        report.appeared,
+        report.hardly_ai,
+    )
+    pages = {page.path: page for group in groups for page in group[:_IN_TABLE]}
+    options = [
+        (f"{shown_path(page.path, 50)} · {page.now.total:,}", page_value(report.now.id, page.path))
+        for page in list(pages.values())[:_MOST_OPTIONS]
+    ]
+    return [b.menu("Improve a page…", b.Action.IMPROVE, options)] if options else []
+
+
+def share_button(question: QuestionId) -> Block:
+    return b.button("Share in channel", b.Action.SHARE, str(question))
+
+
+def more_button(question: QuestionId) -> Block:
+    return b.button("More", b.Action.MORE, str(question))
+
+
+# ---- More, and the file
+
+
+def more(report: Report, question: QuestionId) -> Message:
+    """Return the rest of an answer: a table of pages, and the pages whose visitors changed."""
+    of = f", {b.label(report.query.label)}" if report.query.label else ""
+    used = f"{report.budget.used:,} of {report.budget.limit:,} analytics calls used in the last hour"
+    share = f"(AI's share on the whole site: {percent(report.site.ai, report.site.total)})"
+    leaning = [
+        *_line(f"*Read by AI, hardly by people* {share}", report.hardly_people, _both_of),
+        *_line("*Read by people, hardly by AI*", report.hardly_ai, _both_of),
+    ]
+    file = b.button("All pages as CSV", b.Action.CSV_FILE, str(question))
+    return b.message(
+        b.section(f"*More about {report.query.period}{of}*"),
+        table(_caption(report), report.pages[:_IN_TABLE], compared=report.was is not None)
+        if report.pages
+        else b.section(page_lines(report)[0]),
+        *map(b.section, [*movements(report), *leaning]),
+        *b.actions([file, *improve_menu(report)]),
+        b.context(f"Days in {b.escape(report.zone)} · {used}"),
+    )
+
+
+def table(caption: str, pages: Sequence[Page], *, compared: bool = False) -> Block:
+    """Return a table of pages. The change comes second, because a phone shows the first two columns.
+
+    https://docs.slack.dev/reference/block-kit/blocks/data-table-block
+    """
+    header = ["Page", *(["Change"] if compared else []), "All together", "People", "AI agents"]
+    rows: list[list[Block]] = [[{"type": "raw_text", "text": name} for name in header]]
+    for page in pages:
+        gained = page.gained if gain(page) != "–" else 0
+        change_cell: Block = {"type": "raw_number", "value": gained, "text": gain(page)}
+        counts = (page.now.total, page.now.human, page.now.ai)
+        rows.append(
+            [
+                {"type": "raw_text", "text": shown_path(page.path)},
+                *([change_cell] if compared else []),
+                *({"type": "raw_number", "value": count, "text": f"{count:,}"} for count in counts),
+            ]
+        )
+    return {
+        "type": "data_table",
+        "caption": caption,
+        "page_size": 10,
+        "row_header_column_index": 0,
+        "rows": rows,
+    }
+
+
+def movements(report: Report, most: int = _IN_LINE) -> list[str]:
+    """Return lines about the pages that rose, fell, appeared and vanished."""
+    return [
+        *_line("*Rises*", report.risen, gain, most),
+        *_line("*Falls*", report.fallen, gain, most),
+        *_line("*Newly read*", report.appeared, lambda page: visitors(page.now.total), most),
+        *_line("*No longer read*", report.vanished, lambda page: f"{visitors(-page.gained)} before", most),
+    ]
+
+
+def _both_of(page: Page) -> str:
+    return both(page.now)
+
+
+def _line(
+    name: str, pages: Sequence[Page], numbers: Callable[[Page], str], most: int = _IN_LINE
+) -> list[str]:
+    named = " · ".join(f"{path_code(page.path)} {numbers(page)}" for page in pages[:most])
+    return [f"{name}: {named}"] if named else []
+
+
+def csv_file(query: Query, pages: Mapping[str, Counts], *, complete: bool) -> tuple[str, str]:
+    """Return the file with all pages, and the text that accompanies it."""
+    rows = [
+        (path, counts.human, counts.ai, counts.total)
+        for path, counts in pages.items()
+        if in_section(path, query.section)
+    ]
+    where = f" under {path_code(query.section)}" if query.section else ""
+    of = f" of {b.label(query.label)}" if query.label else ""
+    part = "" if complete else " (I couldn't read them all)"
+    every = "All " if complete and len(rows) > 1 else ""
+    text = (
+        f"{every}{counted(len(rows), 'page', 'pages')}{where}{of}{part}, {query.period}. "
+        "Unique visitors; don't sum the rows."
+    )
+    return BOM + csv_line(HEADER) + "".join(map(csv_line, rows)), text

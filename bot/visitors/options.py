@@ -1,0 +1,208 @@
+"""Parse the text after ``/docs-visitors``: a period and options in any order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, time
+from functools import cache
+from typing import Any
+from zoneinfo import available_timezones
+
+from bot.messages.blocks import code, escape
+from bot.messages.plain_text import visible
+from bot.visitors.content_gaps import Topic
+from bot.visitors.model import DEFAULT_TOP, MOST_TOP, FileTo, Query, SortBy, Weekday, WeeklyRequest
+from bot.visitors.periods import BadPeriod, Period, days_before, parse_period
+
+_SECTION_LENGTH, _MOST_CHARACTERS, _SHOWN_LENGTH = 300, 10_000, 60
+_TIME = re.compile(r"([0-9]{1,2})(?:[:.]([0-9]{2}))?(am|pm)?h?")
+_SITE = re.compile(r"https?://[^/]*", re.IGNORECASE)
+_SORTS = {"people": SortBy.HUMAN, "humans": SortBy.HUMAN, "all": SortBy.TOTAL} | {
+    str(sort): sort for sort in SortBy
+}
+_PLACES = {"here": FileTo.CHANNEL, "channel": FileTo.CHANNEL, "private": FileTo.PRIVATE, "me": FileTo.PRIVATE}
+_NO_ZONES = ("factory", "localtime", "posixrules")
+"""Entries of the zone database that are no time zones: their meaning depends on the machine."""
+
+
+class Misunderstood(ValueError):
+    """A text that cannot be parsed. The error's text is the reason, in escaped mrkdwn."""
+
+
+def _split(text: str) -> list[str]:
+    if len(text) > _MOST_CHARACTERS:
+        raise Misunderstood(f"More than {_MOST_CHARACTERS:,} characters are too many for this command.")
+    return text.split()
+
+
+def _shown(text: str) -> str:
+    return code(text, _SHOWN_LENGTH)
+
+
+def parse_query(text: str, today: date, topic: Topic = Topic.VISITORS) -> Query:
+    """Parse ``last month path /api top 20 sort ai csv``. The last of equal options counts."""
+    words, period_words, compared_words = _split(text), list[str](), list[str]()
+    section, top, sort, file_to = None, DEFAULT_TOP, SortBy.TOTAL, FileTo.NOWHERE
+    target = period_words
+    while words:
+        word = words.pop(0)
+        option = word.lower()
+        if topic.is_gaps and (option in ("path", "sort", "compare") or word.startswith("/")):
+            raise Misunderstood(
+                f"{_shown(word)} can't follow {code(topic)}. A period, `top 20` and `csv` can."
+            )
+        if option == "compare":
+            target = compared_words = []
+            if words and words[0].lower() in ("none", "nothing"):
+                compared_words.append(words.pop(0))
+                target = period_words
+            continue
+        if option == "top":
+            top = _parse_top(words)
+        elif option == "sort":
+            sort = _parse_sort(words)
+        elif option == "path" or word.startswith("/"):
+            section = _parse_path(words if option == "path" else [word])
+        elif option == "csv":
+            place = _PLACES.get(words[0].lower()) if words else None
+            file_to = place or FileTo.PRIVATE
+            del words[: 1 if place else 0]
+        else:
+            target.append(word)
+            continue
+        target = period_words
+    period = _parse_period(period_words, today, "I don't know the period") if period_words else None
+    period = period or days_before(today, 7)
+    compared: Period | None = period.before()
+    if compared_words:
+        is_none = compared_words[0].lower() in ("none", "nothing")
+        compared = None if is_none else _parse_period(compared_words, today, "I can't compare with")
+    return Query(period, None if topic.is_gaps else compared, section, top, sort, file_to, topic=topic)
+
+
+def _parse_period(words: list[str], today: date, failure: str) -> Period:
+    text = " ".join(words)
+    try:
+        return parse_period(text, today)
+    except BadPeriod as bad:
+        raise Misunderstood(f"{failure} {_shown(text)}: {escape(str(bad))}.") from bad
+
+
+def _parse_top(words: list[str]) -> int:
+    given = words.pop(0) if words else ""
+    if not re.fullmatch("[0-9]{1,4}", given) or not 1 <= int(given) <= MOST_TOP:
+        raise Misunderstood(f"After `top` comes a number from 1 to {MOST_TOP}; `csv` has all pages.")
+    return int(given)
+
+
+def _parse_sort(words: list[str]) -> SortBy:
+    sort = _SORTS.get(words.pop(0).lower() if words else "")
+    if sort is None:
+        raise Misunderstood("After `sort` comes `human`, `ai` or `total`.")
+    return sort
+
+
+def _parse_path(words: list[str]) -> str | None:
+    """Take a section such as ``/api`` from the words; return None for the whole site."""
+    if not words:
+        raise Misunderstood("After `path` comes the beginning of a path, such as `/api`.")
+    word = words.pop(0)
+    section = "/" + _SITE.sub("", word.strip("`"), count=1).lstrip("/")
+    if len(section) > _SECTION_LENGTH:
+        raise Misunderstood(f"A path of more than {_SECTION_LENGTH} characters is too long.")
+    if visible(section) != section:
+        raise Misunderstood(f"There are characters in {_shown(word)} that nobody can see.")
+    bare = section.rstrip("*")
+    if not bare.strip("/"):
+        return None
+    return f"{bare}*" if bare != section and not bare.endswith("/") else bare.rstrip("/")
+
+
+def parse_section(text: str) -> str | None:
+    """Parse ``path /api``; return "" for the whole site, None for an empty text. Raises Misunderstood."""
+    words = _split(text)
+    if not words:
+        return None
+    if words[0].lower() == "path":
+        words.pop(0)
+    elif not words[0].startswith("/"):
+        raise Misunderstood(
+            f"I don't know {_shown(words[0])}. Only `path /api` for a section may follow here."
+        )
+    section = _parse_path(words)
+    if words:
+        raise Misunderstood(f"A digest has one path, and here is {_shown(words[0])} as well.")
+    return section or ""
+
+
+def parse_weekly(text: str) -> WeeklyRequest:
+    """Parse ``monday 09:00 Europe/Berlin path /api`` in any order, each once. Raises Misunderstood."""
+    words, found = _split(text), dict[str, Any]()
+    while words:
+        word = words.pop(0)
+        if word.lower() in ("every", "at", "on"):
+            continue
+        for part, parse in _WEEKLY_PARTS.items():
+            if (value := parse(word, words)) is None:
+                continue
+            if part in found:
+                raise Misunderstood(f"A digest has one {part}, and here are 2.")
+            found[part] = value
+            break
+        else:
+            what, example = "word", "Try a weekday, a time and a zone: `monday 09:00 Europe/Berlin`."
+            if "/" in word:
+                what, example = "time zone", "Try `Europe/Berlin`."
+            raise Misunderstood(f"I don't know the {what} {_shown(word)}. {example}")
+    default = WeeklyRequest()
+    return WeeklyRequest(
+        weekday=found.get("weekday", default.weekday),
+        at=found.get("time", default.at),
+        zone=found.get("time zone"),
+        section=found.get("path") or None,
+    )
+
+
+def _parse_path_here(word: str, words: list[str]) -> str | None:
+    if word.lower() == "path":
+        return _parse_path(words) or ""
+    return _parse_path([word]) or "" if word.startswith("/") else None
+
+
+def _parse_weekday(word: str, _words: list[str]) -> int | None:
+    bare = word.lower().rstrip("s.,")
+    found = [day for day in Weekday if len(bare) >= 2 and day.name.lower().startswith(bare)]
+    return int(found[0]) if len(found) == 1 else None
+
+
+def _parse_time(word: str, words: list[str]) -> time | None:
+    """Parse 9, 9:30, 09.30, 9am or 9 pm."""
+    if words and words[0].lower() in ("am", "pm") and word[:1].isdecimal():
+        word += words.pop(0)
+    found = _TIME.fullmatch(word.lower())
+    if not found:
+        return None
+    hour, minute, half = int(found[1]), int(found[2] or 0), found[3]
+    if (half and not 1 <= hour <= 12) or hour > 23 or minute > 59:
+        raise Misunderstood(f"There is no time {code(word, 20)} on a clock.")
+    return time(hour % 12 + (12 if half == "pm" else 0) if half else hour, minute)
+
+
+def _parse_zone(word: str, _words: list[str]) -> str | None:
+    return _zones().get(word.lower())
+
+
+@cache
+def _zones() -> dict[str, str]:
+    """Return the names of all IANA time zones by their lower-case form."""
+    return {name.lower(): name for name in available_timezones() if name.lower() not in _NO_ZONES}
+
+
+_WEEKLY_PARTS: dict[str, Callable[[str, list[str]], object]] = {
+    "path": _parse_path_here,
+    "weekday": _parse_weekday,
+    "time": _parse_time,
+    "time zone": _parse_zone,
+}
+"""Parsers of the parts of a weekly time. Each may take further words; None if the word is no such part."""

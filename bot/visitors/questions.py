@@ -1,0 +1,325 @@
+"""Questions about visitors: asked, answered when their numbers are read, and the buttons of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import takewhile
+
+import structlog
+
+from bot.access.admit import Allowed
+from bot.context import Context, WorkerContext
+from bot.engine import unless_taken_over
+from bot.ids import Message, ProjectId, QuestionId, SubscriptionId, UserId, is_direct_message
+from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
+from bot.outbox.store import Outbox
+from bot.ports import Origin
+from bot.store import Transaction
+from bot.visitors import gap_messages, messages, reply_messages
+from bot.visitors.content_gaps import SOURCES, Source, Topic
+from bot.visitors.digests import gap_windows, send_digest
+from bot.visitors.model import (
+    FileTo,
+    Numbers,
+    Query,
+    Question,
+    QuestionKind,
+    QuestionState,
+    ReadingProblem,
+    Snapshot,
+)
+from bot.visitors.periods import Period
+from bot.visitors.report import Report, build_report
+from bot.visitors.store import Questions, Snapshots
+
+log = structlog.get_logger(__name__)
+_SOON = timedelta(seconds=20)
+"""A question waits for the budget if the next call is possible within this time."""
+_PATIENCE = timedelta(minutes=10)
+_WEEKLY_PATIENCE, _WEEKLY_LATEST = timedelta(hours=3), timedelta(hours=24)
+"""Waiting times of a weekly digest: for the rest of its pages, and for any numbers at all."""
+
+
+async def ask_visitors(
+    context: Context, allowed: Allowed, query: Query, project: ProjectId | None = None
+) -> Message | None:
+    """Store a question, which a worker answers. Return an immediate reply, if there is one.
+
+    ``project``: None for that of the channel.
+    """
+
+    def add(tx: Transaction) -> Message | None:
+        about = project or context.project_of(tx, allowed.origin.channel).id
+        listed = ask(context, tx, allowed.origin, query, about, QuestionKind.VISITORS, context.clock())
+        if not listed:
+            return gap_messages.not_offered(query)
+        shown = context.projects.shown(about)
+        labelled = replace(query, label=shown.label if shown else None)
+        return None if all(snapshot.is_done for snapshot in listed) else reply_messages.reading(labelled)
+
+    reply = await context.store.write(add)
+    context.wake()
+    return reply
+
+
+def ask(
+    context: Context,
+    tx: Transaction,
+    origin: Origin,
+    query: Query,
+    project: ProjectId,
+    kind: QuestionKind,
+    at: datetime,
+    subscription: SubscriptionId | None = None,
+) -> Sequence[Snapshot]:
+    """Store a question that is answered from ``at`` on. Return its snapshots; none if none is offered."""
+    now, analytics, shown = context.clock(), context.analytics, context.projects.shown(project)
+    if query.topic is Topic.VISITORS and not query.chart:
+        points = [point for point in query.period.chart_points() if point.is_over(now, analytics.zone)]
+        query = replace(query, chart=tuple(points) if 1 < len(points) < analytics.question_calls else ())
+    query = replace(query, label=shown.label if shown else None)
+    listed = _request(context, tx, query, project, kind)
+    if listed and Questions(tx).add(origin, project, kind, query, listed, at, subscription) and origin.user:
+        Snapshots(tx).retry_failed(listed, now)
+    return listed
+
+
+def _request(
+    context: Context, tx: Transaction, query: Query, project: ProjectId, kind: QuestionKind
+) -> Sequence[Snapshot]:
+    """Request the snapshots of a question, and return them in the order of reading."""
+    now, zone, snapshots = context.clock(), context.analytics.zone, Snapshots(tx)
+    wanted = {
+        (period, source): with_pages
+        for period, source, with_pages in _windows(context, query, kind)
+        if not snapshots.is_not_offered(project, source, now)
+    }
+    requested = {
+        (period, source): snapshots.request(
+            project,
+            period,
+            now=now,
+            is_final=period.is_final(now, zone),
+            with_pages=wanted[period, source],
+            source=source,
+        )
+        for period, source in sorted(wanted)  # in one order: two transactions must not lock each other out
+    }
+    return [requested[window] for window in wanted]
+
+
+def _windows(context: Context, query: Query, kind: QuestionKind) -> Iterator[tuple[Period, Source, bool]]:
+    """Yield the periods and sources of a question in the order of reading, and whether pages are read."""
+    period, compared, now, zone = query.period, query.compared, context.clock(), context.analytics.zone
+    if query.topic is not Topic.VISITORS:
+        yield from ((period, source, False) for source in SOURCES[query.topic])
+        return
+    periods = [period, *([compared] if compared else [])]
+    yield period, Source.VISITORS, True
+    if compared:
+        yield min(periods).lead_week(), Source.VISITORS, False
+    yield from ((point, Source.VISITORS, False) for point in query.chart if point not in periods)
+    if compared:
+        is_over = all(each.is_over(now, zone) for each in periods)
+        yield compared, Source.VISITORS, is_over and compared.days == period.days
+    if kind is QuestionKind.DIGEST:
+        yield from ((week, source, False) for week, source in gap_windows(query))
+
+
+async def claim_questions(
+    context: WorkerContext, limit: int, _full: Collection[str] = ()
+) -> Sequence[Question]:
+    """Claim the questions that are due, people's before digests."""
+    return await context.store.write(lambda tx: Questions(tx).claim(context.claimer(), limit))
+
+
+async def answer_question(context: WorkerContext, question: Question) -> None:
+    """Answer a question, or put it back until its numbers are read."""
+    with unless_taken_over("question", question.id):
+        await context.settle(lambda tx: _settle(context, tx, question))
+        context.wake()
+        context.wake_after(context.timeouts.reading_seconds * 1.1)
+
+
+def _settle(context: WorkerContext, tx: Transaction, question: Question) -> None:
+    if not (listed := Questions(tx).snapshots(question.id)):  # asked by 0.2.0 during an upgrade
+        listed = tuple(_request(context, tx, question.query, question.project, question.kind))
+        Questions(tx).list_snapshots(question.id, listed)
+    numbers = Numbers(question.query, listed)
+    awaited = [snapshot for snapshot in listed if question.awaits(snapshot)]
+    if awaited and _has_patience(context, tx, question, numbers, awaited):
+        next_at = max(
+            context.after(context.timeouts.reading_seconds), min(snapshot.due_at for snapshot in awaited)
+        )
+        Questions(tx).put_back(question.id, context.owner, next_at)
+        return
+    if question.kind is QuestionKind.VISITORS:
+        _answer(context, tx, question, numbers)
+        state = QuestionState.ANSWERED
+    else:
+        is_posted = send_digest(context, tx, question, numbers)
+        state = QuestionState.ANSWERED if is_posted else QuestionState.MISSED
+    Questions(tx).settle(question.id, context.owner, state)
+
+
+def _has_patience(
+    context: WorkerContext,
+    tx: Transaction,
+    question: Question,
+    numbers: Numbers,
+    awaited: Sequence[Snapshot],
+) -> bool:
+    """Return whether a question still waits. Otherwise it is answered from the snapshots that were read.
+
+    A weekly digest waits hours for its pages. Other snapshots are awaited while calls are left.
+    """
+    now, budget = context.clock(), context.budget(tx, question.project)
+    age = now - question.asked_at
+    if question.is_weekly and any(snapshot.with_pages for snapshot in awaited):
+        is_read = numbers.visitors(question.query.period) is not None
+        is_served = context.projects.serve(question.project)
+        return is_served and age < (_WEEKLY_PATIENCE if is_read else _WEEKLY_LATEST)
+    first = numbers.snapshots[0]
+    if first.with_pages and first.problem and not first.is_done:
+        return False  # without its first numbers there is no answer
+    calls = sum(snapshot.calls for snapshot in numbers.snapshots) - question.calls_before
+    is_soon = budget.free_at is None or budget.free_at - now <= _SOON
+    has_room = question.kind is QuestionKind.VISITORS or context.analytics.digest_room(budget) > 0
+    return age < _PATIENCE and calls < context.analytics.question_calls and is_soon and has_room
+
+
+def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers: Numbers) -> None:
+    """Put the answer into the outbox, and its file if one is wanted."""
+    query, first = question.query, numbers.snapshots[0]
+    is_read = first.is_read or (query.topic.is_gaps and any(each.is_read for each in numbers.snapshots))
+    if is_read:
+        message = _build_answer(context, tx, question, numbers)
+        send_file(tx, question, query.file_to, context.clock())
+    elif first.problem == ReadingProblem.NOT_HERE:
+        message = gap_messages.not_offered(query)
+    elif first.problem:
+        message = reply_messages.not_readable(query, first.problem)
+    else:
+        message = reply_messages.budget_used_up(query, context.budget(tx, question.project))
+    key, channel, thread = f"question:{question.id}:answer", question.channel, question.thread_ts
+    if question.response_url is None:
+        answer = NewDelivery.whisper(key, channel, question.user, message, thread=thread)
+    else:
+        url = question.response_url
+        answer = NewDelivery.private(key, channel, question.user, message, response_url=url, thread=thread)
+    Outbox(tx).add(replace(answer, question=question.id), context.clock())
+
+
+def _build_answer(
+    context: Context, tx: Transaction, question: Question, numbers: Numbers, shared_by: UserId | None = None
+) -> Message:
+    can_share = not is_direct_message(question.channel)
+    if question.query.topic.is_gaps:
+        return gap_messages.gap_answer(numbers, question.id, shared_by=shared_by, can_share=can_share)
+    report = _report(context, tx, question, numbers)
+    return messages.answer(report, question.id, shared_by=shared_by, can_share=can_share)
+
+
+def _report(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Report:
+    pages = Snapshots(tx).pages_of(numbers)
+    return build_report(numbers, pages, context.analytics.zone, context.budget(tx, question.project))
+
+
+def send_file(tx: Transaction, question: Question, to: FileTo, now: datetime, number: int = 0) -> None:
+    """Put the file with all rows into the outbox."""
+    if to is not FileTo.NOWHERE:
+        key, user = f"{_file_key(question.id, to)}:{number}", question.user if to is FileTo.PRIVATE else None
+        file = NewDelivery(key, DeliveryKind.FILE, question.channel, user=user, question=question.id)
+        Outbox(tx).add(file, now)
+
+
+def _file_key(question: QuestionId, to: FileTo) -> str:
+    return f"question:{question}:file:{to}"
+
+
+def make_file(tx: Transaction, question: Question) -> tuple[str, str]:
+    """Return the file with all rows, and the text that accompanies it."""
+    numbers = Numbers(question.query, Questions(tx).snapshots(question.id))
+    if question.query.topic.is_gaps:
+        return gap_messages.gap_file(numbers)
+    first = numbers.snapshots[0]
+    return messages.csv_file(question.query, Snapshots(tx).pages(first.id), complete=first.complete)
+
+
+# ---- the buttons of an answer
+
+
+def find_answered(tx: Transaction, number: QuestionId) -> tuple[Question, Numbers] | Message:
+    """Return an answered question with its numbers, or the message that they are not there (any more)."""
+    question = Questions(tx).get(number)
+    if question is None:
+        return reply_messages.not_kept()
+    if question.state is QuestionState.WAITING:
+        return reply_messages.still_reading()
+    numbers = Numbers(question.query, Questions(tx).snapshots(number))
+    is_kept = any(each.gap_rows or (each.totals and each.with_pages) for each in numbers.snapshots)
+    return (question, numbers) if is_kept else reply_messages.not_kept()
+
+
+def _next_number(tx: Transaction, key: str) -> int | None:
+    """Return the number of a delivery to make, after dead letters; None if one was made."""
+    states = (Outbox(tx).state_of(f"{key}:{number}") for number in range(50))
+    dead = sum(1 for _ in takewhile(lambda state: state is DeliveryState.DEAD, states))
+    return dead if Outbox(tx).state_of(f"{key}:{dead}") is None else None
+
+
+async def share(context: Context, allowed: Allowed, number: QuestionId) -> Message | None:
+    """Post an answer into the channel of its question. Return the reason if it isn't posted."""
+
+    def post(tx: Transaction) -> Message | None:
+        found = find_answered(tx, number)
+        if isinstance(found, Message):
+            return found
+        question, numbers = found
+        key = f"question:{number}:shared"
+        count = _next_number(tx, key)
+        if count is None:
+            return reply_messages.shared_before()
+        message = _build_answer(context, tx, question, numbers, shared_by=allowed.user)
+        shared = NewDelivery.post(f"{key}:{count}", question.channel, allowed.user, message)
+        Outbox(tx).add(replace(shared, question=number), context.clock())
+        return None
+
+    refusal = await context.store.write(post)
+    context.wake()
+    return refusal
+
+
+async def more(context: Context, number: QuestionId) -> Message:
+    """Return the rest of an answer."""
+
+    def rest(tx: Transaction) -> Message:
+        found = find_answered(tx, number)
+        if isinstance(found, Message):
+            return found
+        question, numbers = found
+        if question.query.topic.is_gaps:
+            return gap_messages.more_gaps(numbers, number)
+        return messages.more(_report(context, tx, question, numbers), number)
+
+    return await context.store.read(rest)
+
+
+async def send_csv(context: Context, number: QuestionId) -> Message:
+    """Send the file to the person who asked, once unless Slack refuses it. Return the reply."""
+
+    def send(tx: Transaction) -> Message:
+        found = find_answered(tx, number)
+        if isinstance(found, Message):
+            return found
+        count = _next_number(tx, _file_key(number, FileTo.PRIVATE))
+        if count is None:
+            return reply_messages.file_sent_before()
+        send_file(tx, found[0], FileTo.PRIVATE, context.clock(), count)
+        return reply_messages.file_follows()
+
+    reply = await context.store.write(send)
+    context.wake()
+    return reply

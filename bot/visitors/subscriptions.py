@@ -1,0 +1,229 @@
+"""A channel's subscriptions to the weekly digest, and a digest at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import structlog
+
+from bot.access.admit import Allowed, zone_of
+from bot.context import Context, WorkerContext
+from bot.ids import ChannelId, Message, ProjectId, RequestKey, SubscriptionId, UserId
+from bot.model.prompts import Act
+from bot.outbox.model import Delivery, NewDelivery, NotPosted
+from bot.outbox.store import Outbox
+from bot.ports import Origin
+from bot.store import Transaction
+from bot.store.audit import Audit
+from bot.visitors import digest_messages
+from bot.visitors.digests import digest_query
+from bot.visitors.model import (
+    NOBODY,
+    QuestionKind,
+    ReadingProblem,
+    Subscription,
+    SubscriptionState,
+    WeeklyRequest,
+)
+from bot.visitors.periods import WeeklyTime, last_full_week
+from bot.visitors.questions import ask
+from bot.visitors.store import Questions, Subscriptions
+from bot.visitors.tables import READ_AHEAD
+
+log = structlog.get_logger(__name__)
+_ZONE_SECONDS = 1.0
+"""Time for Slack to return the zone of a requester, who waits."""
+_LATEST = timedelta(hours=24)
+"""A digest that is later than this is skipped."""
+
+
+async def subscribe(
+    context: Context, allowed: Allowed, request: WeeklyRequest, project: ProjectId | None = None
+) -> Message:
+    """Subscribe a channel, or change its subscription. A first post proves that the bot can post there.
+
+    ``project``: None for that of the channel.
+    """
+    origin, now = allowed.origin, context.clock()
+    weekly = WeeklyTime(request.weekday, request.at, request.zone or await _zone(context, origin.user))
+
+    def put(tx: Transaction) -> Message:
+        about = project or context.project_of(tx, origin.channel).id
+        shown, subscriptions = context.projects.shown(about), Subscriptions(tx)
+        known = [
+            subscription
+            for subscription in subscriptions.in_channel(origin.channel)
+            if (subscription.project, subscription.section) == (about, request.section)
+        ]
+        for subscription in known:
+            if subscription.weekly == weekly and subscription.state is SubscriptionState.ACTIVE:
+                return digest_messages.already_subscribed(subscription, shown)
+        run_at = weekly.next_after(now)
+        subscription = subscriptions.put(origin, about, request.section, weekly, now, run_at)
+        Questions(tx).withdraw(subscription.id)
+        if Questions(tx).has_key(_digest_key(context, subscription)):  # this week's digest was posted
+            run_at = weekly.next_after(run_at)
+            subscriptions.change(subscription.id, next_run_at=run_at)
+        Audit(tx).subscribed(Act.SUBSCRIBED, origin, subscription.id, about, now)
+        week = last_full_week(context.analytics.today(run_at))
+        message = digest_messages.first_post(subscription, run_at, week, now, shown)
+        post = NewDelivery.post(f"subscription:{origin.key}", origin.channel, origin.user, message)
+        Outbox(tx).add(replace(post, subscription=subscription.id), now)
+        return digest_messages.subscribing(subscription, shown, changes=bool(known))
+
+    answer = await context.store.write(put)
+    context.wake()
+    return answer
+
+
+async def _zone(context: Context, user: UserId) -> str:
+    try:
+        async with asyncio.timeout(_ZONE_SECONDS):
+            return await zone_of(context, user)
+    except TimeoutError:  # the first post shows the zone
+        return "UTC"
+
+
+def _digest_key(context: Context, subscription: Subscription) -> RequestKey:
+    """Return the unique key of a subscription's next digest."""
+    run_at = subscription.next_run_at or context.clock()
+    week = last_full_week(context.analytics.today(run_at))
+    return RequestKey(f"digest:{subscription.id}:{week.first}")
+
+
+async def unsubscribe(
+    context: Context, allowed: Allowed, section: str | None, project: ProjectId | None = None
+) -> Message:
+    """End a channel's subscription, or ask which one.
+
+    Args:
+        context: the context.
+        allowed: the requester.
+        section: only subscriptions to it; "" for the whole site, None for any.
+        project: only subscriptions to it; None for any.
+    """
+
+    def end(tx: Transaction) -> Message:
+        known = Subscriptions(tx).in_channel(allowed.origin.channel)
+        meant = [
+            subscription
+            for subscription in known
+            if section in (None, subscription.section or "") and project in (None, subscription.project)
+        ]
+        if len(meant) > 1:
+            return digest_messages.which_to_end(meant, context.projects)
+        return _end(context, tx, allowed.origin, meant, left=len(known) - len(meant))
+
+    return await context.store.write(end)
+
+
+async def unsubscribe_one(context: Context, allowed: Allowed, number: SubscriptionId) -> Message:
+    """End the subscription with this number if it is one of the channel."""
+
+    def end(tx: Transaction) -> Message:
+        known = Subscriptions(tx).in_channel(allowed.origin.channel)
+        meant = [subscription for subscription in known if subscription.id == number]
+        return _end(context, tx, allowed.origin, meant, left=len(known) - len(meant))
+
+    return await context.store.write(end)
+
+
+def _end(
+    context: Context, tx: Transaction, origin: Origin, meant: Sequence[Subscription], *, left: int
+) -> Message:
+    for subscription in meant:
+        Subscriptions(tx).change(subscription.id, state=SubscriptionState.ENDED, next_run_at=None)
+        Questions(tx).withdraw(subscription.id)
+        about = subscription.id, subscription.project
+        Audit(tx).subscribed(Act.UNSUBSCRIBED, origin, *about, context.clock())
+    return digest_messages.unsubscribed(len(meant), left)
+
+
+async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
+    found = await context.store.read(lambda tx: Subscriptions(tx).in_channel(channel))
+    return digest_messages.listed(found, context.clock(), context.projects)
+
+
+async def digest_now(
+    context: Context, allowed: Allowed, section: str | None, project: ProjectId | None
+) -> Message:
+    """Ask for the digest of the last full week in this channel, once a minute at most."""
+    origin, now = allowed.origin, context.clock()
+
+    def add(tx: Transaction) -> Message:
+        about = project or context.project_of(tx, origin.channel).id
+        key = RequestKey(f"digest now:{about}:{origin.channel}:{section}:{now:%Y-%m-%dT%H:%M}")
+        query = digest_query(last_full_week(context.analytics.today(now)), section)
+        ask(context, tx, replace(origin, key=key), query, about, QuestionKind.DIGEST, now)
+        return digest_messages.digest_coming(section, context.projects.shown(about))
+
+    answer = await context.store.write(add)
+    context.wake()
+    return answer
+
+
+# ---- the worker, and deliveries
+
+
+async def plan_digests(context: WorkerContext) -> int:
+    """Ask for the digests that come soon, so that their numbers are read by then."""
+    if await context.store.write(lambda tx: _plan(context, tx)):
+        context.wake()
+    return 0  # a planned digest becomes due by itself
+
+
+def _plan(context: WorkerContext, tx: Transaction) -> bool:
+    now = context.clock()
+    coming = Subscriptions(tx).due(now + READ_AHEAD)
+    for subscription in coming:
+        run_at, key = subscription.next_run_at or now, _digest_key(context, subscription)
+        week = last_full_week(context.analytics.today(run_at))
+        if now - run_at > _LATEST:
+            result = f"skipped: {ReadingProblem.DOWN}"
+            Subscriptions(tx).change(subscription.id, last_result=result, last_run_at=run_at)
+            log.warning("digest_skipped", subscription=subscription.id, run_at=run_at.isoformat())
+        elif run_at <= now or week.is_final(now, context.analytics.zone):
+            origin, query = (
+                Origin(key, NOBODY, subscription.channel),
+                digest_query(week, subscription.section),
+            )
+            if not Questions(tx).has_key(key):
+                about = subscription.project, QuestionKind.DIGEST, run_at, subscription.id
+                ask(context, tx, origin, query, *about)
+        if run_at <= now:
+            run_at = subscription.weekly.next_after(now)
+            Subscriptions(tx).change(subscription.id, next_run_at=run_at)
+    return bool(coming)
+
+
+def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
+    """Store that a digest was posted."""
+    if delivery.what.subscription and delivery.what.question:
+        now = context.clock()
+        Subscriptions(tx).change(delivery.what.subscription, last_result="posted", last_run_at=now)
+
+
+def on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, why: NotPosted) -> None:
+    """Pause a subscription whose post Slack refuses, unless only an operator can help. Inform the owner."""
+    number = delivery.what.subscription
+    subscription = Subscriptions(tx).get(number) if number else None
+    if subscription is None or subscription.state is not SubscriptionState.ACTIVE:
+        return
+    shown, bot_name, result = (
+        context.projects.shown(subscription.project),
+        context.bot_name,
+        f"not posted: {why.meaning}",
+    )
+    Subscriptions(tx).change(subscription.id, last_result=result, last_run_at=why.at)
+    if why.meaning.needs_operator:
+        message = digest_messages.not_posted(subscription, why, bot_name, shown)
+    else:
+        message = digest_messages.paused(subscription, why, bot_name, shown)
+        Subscriptions(tx).change(subscription.id, state=SubscriptionState.PAUSED, next_run_at=None)
+        Questions(tx).withdraw(subscription.id)
+    log.warning("subscription_refused", subscription=subscription.id, channel=subscription.channel)
+    key = f"{delivery.what.key}:refused"
+    Outbox(tx).add(NewDelivery.private(key, subscription.channel, subscription.owner, message), why.at)

@@ -1,1 +1,0 @@
-"""Questions about visitors: fetch the numbers, build the report, send the answer."""

@@ -1,0 +1,90 @@
+"""Content gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from bot.visitors import gap_messages as say
+from bot.visitors.content_gaps import Comment, GapRows, Search, Source, Topic, Unanswered, Votes
+from bot.visitors.model import FileTo, Numbers, Query, ReadingProblem, SnapshotState
+from tests.builders import BEN
+from tests.visitors.visitor_samples import QUESTION, WEEK, snapshot
+
+SEARCHES = GapRows(
+    searches=(
+        Search("rate <limits>", 41, 0),
+        Search("install", 40, 30, "/quickstart"),
+        Search("webhooks", 1, None),
+    ),
+    events=82,
+)
+VOTES = GapRows(votes=(Votes("/api", 2, 7, 1), Votes("/limits", 1, 0, 2)))
+COMMENTS = GapRows(
+    comments=(
+        Comment("/api", "Where is <paging>?\nI can't find it."),
+        Comment("/api", "No curl example", by_agent=True),
+        Comment("/new", "Thanks"),
+    )
+)
+QUESTIONS = GapRows(
+    questions=(
+        Unanswered("How do I rotate keys?", page="/api"),
+        Unanswered("how do i rotate keys"),
+        Unanswered("Who <pays>?"),
+    ),
+    events=9,
+)
+READ = {
+    Topic.SEARCHES: ((Source.SEARCHES, SEARCHES),),
+    Topic.FEEDBACK: ((Source.VOTES, VOTES), (Source.COMMENTS, COMMENTS)),
+    Topic.QUESTIONS: ((Source.QUESTIONS, QUESTIONS),),
+}
+
+
+def numbers(topic: Topic, *, is_part: bool = False, **query: Any) -> Numbers:
+    """Return the snapshots of a question about a topic."""
+    snapshots = (
+        snapshot(source=source, gap_rows=replace(rows, is_part=is_part)) for source, rows in READ[topic]
+    )
+    return Numbers(Query(WEEK, topic=topic, **query), tuple(snapshots))
+
+
+def samples() -> Mapping[str, object]:
+    """Return answers by topic, their files, and the prompts of their rows."""
+    found = {topic: numbers(topic) for topic in READ}
+    failed = snapshot(source=Source.VOTES, state=SnapshotState.REQUESTED, problem=ReadingProblem.UNWELL)
+    left = snapshot(source=Source.COMMENTS, state=SnapshotState.REQUESTED)
+    searches, feedback = found[Topic.SEARCHES], found[Topic.FEEDBACK]
+    return {
+        **{f"{topic}": say.gap_answer(each, QUESTION) for topic, each in found.items()},
+        **{
+            f"{topic}: the first rows of the service": say.gap_answer(
+                numbers(topic, is_part=True, top=1, label="Acme"), QUESTION
+            )
+            for topic in READ
+        },
+        **{
+            f"{topic}: none": say.gap_answer(replace(each, snapshots=()), QUESTION)
+            for topic, each in found.items()
+        },
+        "a file": say.gap_answer(numbers(Topic.SEARCHES, file_to=FileTo.PRIVATE), QUESTION),
+        "shared": say.gap_answer(searches, QUESTION, shared_by=BEN),
+        "not to share": say.gap_answer(searches, QUESTION, can_share=False),
+        "a part was not read": say.gap_answer(
+            replace(feedback, snapshots=(failed, *feedback.snapshots[1:])), QUESTION
+        ),
+        "nothing was read": say.gap_answer(replace(feedback, snapshots=(failed, left)), QUESTION),
+        "more": say.more_gaps(searches, QUESTION),
+        "not offered": say.not_offered(searches.query),
+        **{f"{topic}: the file": list(say.gap_file(each)) for topic, each in found.items()},
+        "a part of one of several docs, as a file": list(
+            say.gap_file(numbers(Topic.SEARCHES, is_part=True, label="Acme <docs>"))
+        ),
+        **{
+            f"{topic}: the prompt of row {at}": say.gap_prompt(each.query, row)
+            for topic, each in found.items()
+            for at, row in enumerate(say.gap_table(each), 1)
+        },
+    }

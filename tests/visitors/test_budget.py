@@ -1,0 +1,95 @@
+"""Questions about visitors keep within the hourly budget, whatever the service answers."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from tests.talk import Talk
+from tests.work.readers import DAY, FIRST, LAST, START, asked
+
+
+@pytest.mark.parametrize(
+    ("pages", "left_out"),
+    [
+        (1_500, "compared with"),
+        (2_000, "none is called new or gone"),
+        (3_250, "Not compared with 19–25 Oct 2026: it couldn't be read."),
+    ],
+)
+async def test_beyond_a_third_of_the_hour_the_comparison_goes_first(
+    talk: Talk, pages: int, left_out: str
+) -> None:
+    await talk.process.starts(analytics_calls_an_hour=60)
+    talk.service.site.fill(pages, START, LAST)
+    answer = await asked(talk)
+    assert f" · {pages:,} pages" in answer
+    assert left_out in answer
+    assert len(talk.service.site.calls) <= 20 + 3, "four calls are made at once"
+
+
+async def test_pages_come_first_and_asking_again_goes_on(talk: Talk) -> None:
+    await talk.process.starts(analytics_calls_an_hour=60)
+    talk.service.site.fill(7_500, START, LAST)
+    await talk.ben.types("/docs-visitors")
+    answer = await asked(talk)
+    first = "Only the first 5,250 pages were read: then no calls were left. Ask again, and I'll go on where"
+    assert first in answer
+    assert first in talk.ben.reads()[-1]
+    assert len(talk.service.site.calls) == 21, "what is read for one is read for both"
+    assert " · 7,500 pages" in await asked(talk)
+    whole = [call[3] for call in talk.service.site.calls if call[:2] == (FIRST, LAST + DAY)]
+    assert whole == [*range(0, 7_500, 250)]
+
+
+async def test_with_no_call_left_the_answer_says_when_the_next_is_possible(talk: Talk) -> None:
+    await talk.process.starts(analytics_calls_an_hour=1)
+    talk.service.site.fill(300, START, LAST)
+    answer = await asked(talk, "compare none")
+    assert "Only the first 250 pages were read: then no calls were left." in answer
+    assert "Ask again after <!date^" in answer
+    answer = await asked(talk, "last month compare none")
+    assert "all 1 analytics call of this hour are used" in answer.replace("is used", "are used")
+    assert len(talk.service.site.calls) == 1
+
+
+async def test_a_429_is_waited_for(talk: Talk) -> None:
+    talk.service.site.fill(3, FIRST, LAST)
+    talk.service.says("visitors", 429, seconds=10)
+    await talk.ana.types("/docs-visitors compare none")
+    await talk.time.passes(9)
+    assert talk.service.site.calls == []
+    await talk.time.passes(10)
+    assert "AI's share" in talk.ana.reads()[-1]
+
+
+async def test_a_key_that_is_refused_is_explained_and_not_tried_again(talk: Talk) -> None:
+    talk.service.says("visitors", 401, times=2)
+    answer = await asked(talk, "compare none")
+    assert "doesn't accept the bot's key" in answer
+    assert "Try again later." in answer
+    assert len(talk.service.instead["visitors"]) == 1
+    assert talk.errors() == {"key_refused"}
+
+
+async def test_a_service_that_is_unwell_for_a_moment_is_asked_again(talk: Talk) -> None:
+    talk.service.site.fill(3, FIRST, LAST)
+    talk.service.answer_instead(
+        "visitors", httpx.Response(502, text="<html>"), httpx.ReadTimeout("late"), httpx.Response(500)
+    )
+    assert "AI's share" in await asked(talk, "compare none", seconds=60)
+
+
+async def test_a_service_that_stays_unwell_is_told_and_whoever_asks_again_need_not_wait(talk: Talk) -> None:
+    talk.service.site.fill(3, FIRST, LAST)
+    talk.service.says("visitors", 503, times=4)
+    assert "didn't give a usable answer" in await asked(talk, "compare none", seconds=60)
+    assert "AI's share" in await asked(talk, "compare none", seconds=10)
+
+
+async def test_a_service_that_never_ends_is_not_followed_for_ever(talk: Talk) -> None:
+    same = {**talk.service.site.answer(FIRST, LAST, 1, 0), "hasMore": True}
+    same["visitors"] = [{"path": "/a", "human": 1, "ai": 0, "total": 1}]
+    talk.service.answer_instead("visitors", *(httpx.Response(200, json=same) for _ in range(50)))
+    assert "says there is more but shows nothing new" in await asked(talk, "compare none")
+    assert len(talk.service.instead["visitors"]) > 40

@@ -1,0 +1,48 @@
+"""What the weekly digest takes of the hour's calls, which smaller pages show."""
+
+from __future__ import annotations
+
+from tests.talk import Talk
+from tests.work import readers
+from tests.work.weekly import DAY, MONDAY, WEEK
+
+
+async def test_a_coming_digest_is_read_ahead_and_leaves_people_their_share(talk: Talk) -> None:
+    await talk.process.starts(analytics_calls_an_hour=10)
+    talk.service.site.fill(2_500, MONDAY, MONDAY + 6 * DAY)
+    await readers.subscribe(talk)
+    await readers.until(talk, 9, 3, 55)
+    assert len(talk.service.calls) == 7
+    assert "didn't" not in await readers.asked(talk, "2026-09-01 compare none")
+    await readers.until(talk, 9)
+    [digest] = readers.digests(talk)
+    assert " · 2,500 pages" in digest
+
+
+async def test_a_week_that_ended_a_moment_ago_is_read_once_however_long_that_takes(talk: Talk) -> None:
+    """East of UTC a digest may come before the week counts as settled; its numbers are not begun anew."""
+    await talk.process.starts(analytics_calls_an_hour=10)
+    site = talk.service.site
+    site.read("/page-0", MONDAY - 21 * DAY, MONDAY - DAY, people=21)
+    site.fill(2_250, MONDAY, MONDAY + 6 * DAY)
+    await readers.subscribe(talk, "monday 09:00 Asia/Tokyo")
+    await talk.process.stops()
+    talk.time.is_set(hours=6 * 24 + 15)
+    await talk.process.starts()
+    await talk.time.passes(minutes=140)
+    [digest] = readers.digests(talk)
+    assert " · 2,250 pages" in digest
+    [curve] = [line for line in digest.splitlines() if "visitors by week" in line]
+    assert "2–8 Nov " in curve
+    assert len([call for call in site.calls if call[0] == MONDAY and call[2] > 1]) == 9
+
+
+async def test_a_digest_now_does_not_wait_for_a_curve_that_the_budget_has_no_room_for(talk: Talk) -> None:
+    await talk.process.starts(analytics_calls_an_hour=4)
+    talk.service.site.fill(5, WEEK - 7 * DAY, MONDAY - DAY)
+    await readers.asked(talk, "last week")
+    await talk.ben.types("/docs-visitors digest now")
+    await talk.time.passes(30)
+    [digest] = readers.digests(talk)
+    assert "leaves out" in digest
+    talk.ben.reads()

@@ -1,0 +1,168 @@
+"""Days as people mean them: half open inside, cut for a chart, over when the zone says so."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo, available_timezones
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.visitors.model import in_section
+from bot.visitors.periods import Period, day_start, last_full_week
+
+OCTOBER = Period(date(2026, 10, 1), date(2026, 11, 1))
+DAY = timedelta(days=1)
+LATE = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
+"""A Saturday; in Tokyo it is Sunday already."""
+DAYS = st.dates(date(2000, 1, 1), date(2037, 12, 31))
+PERIODS = st.builds(
+    lambda first, days: Period(first, first + timedelta(days=days)), DAYS, st.integers(1, 366)
+)
+MOMENTS = st.integers(0, 38 * 366 * 86_400).map(
+    lambda second: datetime(2000, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
+)
+ZONES = st.sampled_from(sorted(available_timezones())).map(ZoneInfo)
+
+
+@pytest.mark.parametrize("end", [date(2026, 10, 1), date(2026, 9, 30)])
+def test_a_period_is_never_empty(end: date) -> None:
+    with pytest.raises(ValueError, match="the end comes before the beginning"):
+        Period(date(2026, 10, 1), end)
+
+
+def test_a_period_is_compared_with_the_same_weekdays_before_unless_it_is_a_whole_month() -> None:
+    for first, days, begins in [
+        (date(2026, 11, 16), 7, date(2026, 11, 9)),
+        (date(2026, 11, 23), 1, date(2026, 11, 16)),
+        (date(2026, 11, 10), 10, date(2026, 10, 27)),
+    ]:
+        before = Period(first, first + days * DAY).before()
+        assert (before.first, before.days) == (begins, days)
+
+
+@given(PERIODS)
+def test_a_period_stands_beside_one_that_ends_before_it_begins(period: Period) -> None:
+    before = period.before()
+    assert before.end <= period.first
+    if before.days == period.days and period.first.day != 1:
+        assert before.first.weekday() == period.first.weekday()
+        assert (period.first - before.end).days < 7
+
+
+@pytest.mark.parametrize(
+    ("period", "before"),
+    [
+        (OCTOBER, Period(date(2026, 9, 1), date(2026, 10, 1))),
+        (Period(date(2026, 1, 1), date(2026, 2, 1)), Period(date(2025, 12, 1), date(2026, 1, 1))),
+        (Period(date(2026, 7, 1), date(2026, 10, 1)), Period(date(2026, 4, 1), date(2026, 7, 1))),
+        (Period(date(2025, 1, 1), date(2026, 1, 1)), Period(date(2024, 1, 1), date(2025, 1, 1))),
+        # Three months that are no quarter.
+        (Period(date(2026, 6, 1), date(2026, 9, 1)), Period(date(2026, 2, 23), date(2026, 5, 26))),
+    ],
+)
+def test_a_whole_month_quarter_or_year_stands_beside_the_one_before(period: Period, before: Period) -> None:
+    assert period.before() == before
+
+
+@given(PERIODS)
+def test_the_steps_of_a_chart_are_equally_long_whole_days_or_weeks_from_monday(period: Period) -> None:
+    steps = period.chart_points()
+    assert min(period.days, 2) <= len(steps) <= 20
+    assert len({step.days for step in steps}) == 1
+    assert all(one.end == other.first for one, other in pairwise(steps))
+    assert period.first <= steps[0].first
+    assert steps[-1].end <= period.end
+    if steps[0].days > 1:
+        assert {step.first.weekday() for step in steps} == {0}
+        assert (period.end - steps[-1].end).days < 7
+        assert (steps[0].first - period.first).days < 7 + steps[0].days
+
+
+@pytest.mark.parametrize(
+    ("days", "count", "length"), [(2, 2, 1), (20, 20, 1), (21, 2, 7), (28, 3, 7), (366, 17, 21)]
+)
+def test_short_periods_are_cut_into_days_and_long_ones_into_weeks(days: int, count: int, length: int) -> None:
+    steps = Period(date(2026, 1, 1), date(2026, 1, 1) + timedelta(days=days)).chart_points()
+    assert (len(steps), steps[-1].days) == (count, length)
+
+
+@pytest.mark.parametrize(
+    ("zone", "over_at"),
+    [
+        ("UTC", datetime(2026, 11, 1, tzinfo=UTC)),
+        ("Europe/Berlin", datetime(2026, 10, 31, 23, tzinfo=UTC)),
+        ("Asia/Kathmandu", datetime(2026, 10, 31, 18, 15, tzinfo=UTC)),
+        ("America/New_York", datetime(2026, 11, 1, 4, tzinfo=UTC)),
+        ("Pacific/Kiritimati", datetime(2026, 10, 31, 10, tzinfo=UTC)),
+    ],
+)
+def test_a_period_is_over_at_midnight_of_its_zone(zone: str, over_at: datetime) -> None:
+    there = ZoneInfo(zone)
+    assert OCTOBER.is_over(over_at, there)
+    assert not OCTOBER.is_over(over_at - timedelta(microseconds=1), there)
+
+
+def test_a_period_settles_some_time_after_its_end() -> None:
+    there, midnight = ZoneInfo("Europe/Berlin"), datetime(2026, 10, 31, 23, tzinfo=UTC)
+    assert not OCTOBER.is_final(midnight + timedelta(hours=2, minutes=59), there)
+    assert OCTOBER.is_final(midnight + timedelta(hours=3), there)
+
+
+def test_a_day_whose_midnight_is_skipped_begins_when_the_clocks_jump() -> None:
+    beirut = ZoneInfo("Asia/Beirut")
+    begun = day_start(date(2026, 3, 29), beirut)
+    assert begun == datetime(2026, 3, 28, 22, tzinfo=UTC)
+    assert begun.astimezone(beirut).hour == 1
+
+
+def test_a_day_whose_midnight_comes_twice_begins_with_the_first() -> None:
+    assert day_start(date(2026, 11, 1), ZoneInfo("America/Havana")) == datetime(2026, 11, 1, 4, tzinfo=UTC)
+
+
+@given(st.dates(date(2012, 1, 1), date(2037, 12, 31)), ZONES)
+def test_a_day_begins_where_the_day_before_ends(day: date, zone: ZoneInfo) -> None:
+    # From 2012 on: before, clocks in Newfoundland went back over midnight, and Samoa left out a day.
+    begun = day_start(day, zone)
+    assert begun.astimezone(zone).date() == day
+    assert (begun - timedelta(microseconds=1)).astimezone(zone).date() == day - timedelta(days=1)
+
+
+@given(MOMENTS, ZONES)
+def test_the_last_full_week_is_over_and_the_next_is_not(now: datetime, zone: ZoneInfo) -> None:
+    week = last_full_week(now.astimezone(zone).date())
+    assert (week.first.weekday(), week.days) == (0, 7)
+    assert week.is_over(now, zone)
+    assert not Period(week.end, week.end + 7 * DAY).is_over(now, zone)
+
+
+@pytest.mark.parametrize(
+    ("path", "section", "belongs"),
+    [
+        ("/api", "/api", True),
+        ("/api/", "/api", True),
+        ("/api/keys", "/api", True),
+        ("/apiary", "/api", False),
+        ("/API/keys", "/api", False),
+        ("/guides/api", "/api", False),
+        ("/api", "/api/", True),
+        ("/api/keys", "/api/", True),
+        ("/apiary", "/api/", False),
+        ("/api", "/api*", True),
+        ("/apiary", "/api*", True),
+        ("/ap", "/api*", False),
+        ("/guides", "/", True),
+        ("/", "/", True),
+        ("/a_b", "/a%b", False),
+        ("/axb/c", "/a_b", False),
+    ],
+)
+def test_a_section_is_a_path_and_all_below_it(path: str, section: str, belongs: bool) -> None:
+    assert in_section(path, section) is belongs
+
+
+def _days(period: Period) -> list[date]:
+    """Every day of a period, one by one, the last included."""
+    return [date.fromordinal(day) for day in range(period.first.toordinal(), period.last.toordinal() + 1)]

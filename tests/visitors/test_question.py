@@ -1,0 +1,207 @@
+"""Questions about visitors: right numbers, within the budget, whatever comes in between."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import httpx
+
+from tests.site import Visit
+from tests.talk import Talk
+from tests.work.readers import DAY, FIRST, LAST, START, TODAY, asked, pressed
+
+PROGRESS = "Reading who read"
+
+
+async def test_a_question_is_answered_privately_with_totals_changes_and_pages(talk: Talk) -> None:
+    talk.service.site.read("/quickstart", FIRST, LAST, people=120, agents=30)
+    talk.service.site.read("/quickstart", FIRST - 7 * DAY, FIRST - DAY, people=60, agents=30)
+    answer = await asked(talk)
+    assert "*150 visitors* (+67%) · 120 people (+100%) · 30 AI agents · AI's share 20%" in answer
+    assert "`/quickstart` *150 visitors* (+67%) · 120 people · 30 AI agents" in answer
+    assert talk.channel() == []
+
+
+async def test_no_chart_point_is_a_sum(talk: Talk) -> None:
+    talk.service.site.visits = [Visit(FIRST + number * DAY, 1, "human", "/a") for number in range(7)]
+    answer = await asked(talk, "compare none")
+    [chart] = [each for each in answer.message["blocks"] if each["type"] == "data_visualization"]
+    series = {each["name"]: [point["value"] for point in each["data"]] for each in chart["chart"]["series"]}
+    assert series["All together"] == [1] * 7
+    assert "*1 visitor* · 1 person · 0 AI agents" in answer
+
+
+async def test_what_is_known_is_answered_without_a_call(talk: Talk) -> None:
+    talk.service.site.fill(20, FIRST - 7 * DAY, LAST)
+    await asked(talk)
+    calls = len(talk.service.site.calls)
+    await talk.ben.types("/docs-visitors top 3 sort ai")
+    await talk.time.passes(0.1)
+    [answer] = talk.ben.reads()
+    assert "Top 3 of 20 pages" in answer
+    assert len(talk.service.site.calls) == calls
+
+
+async def test_a_section_shows_its_pages_and_the_totals_of_the_site(talk: Talk) -> None:
+    talk.service.site.read("/api/orders", FIRST, LAST, people=20)
+    talk.service.site.read("/apiary", FIRST, LAST, people=40)
+    answer = await asked(talk, "path /api compare none")
+    assert "1 page under /api" in answer
+    assert "/apiary" not in answer
+    assert "Whole site: *40 visitors* · 40 people" in answer
+
+
+async def test_rises_falls_new_vanished_and_one_sided_pages_are_named(talk: Talk) -> None:
+    before, read = FIRST - 7 * DAY, talk.service.site.read
+    read("/rising", FIRST, LAST, people=90, agents=60)
+    read("/rising", before, FIRST - DAY, people=20, agents=20)
+    read("/falling", FIRST, LAST, people=10, agents=10)
+    read("/falling", before, FIRST - DAY, people=80, agents=60)
+    read("/steady", FIRST, LAST, people=51, agents=40)
+    read("/steady", before, FIRST - DAY, people=50, agents=40)
+    read("/new", FIRST, LAST, people=30, agents=20)
+    read("/gone", before, FIRST - DAY, people=30, agents=20)
+    read("/machines", FIRST, LAST, people=1, agents=50)
+    read("/machines", before, FIRST - DAY, people=1, agents=50)
+    read("/humans", FIRST, LAST, people=50, agents=1)
+    read("/humans", before, FIRST - DAY, people=50, agents=1)
+    assert "*Worth knowing*: `/falling` lost the most readers: −120 (−86%)." in await asked(talk)
+    [rest] = await pressed(talk, "More")
+    lines = {line.split("*")[1]: line for line in rest.splitlines() if line.startswith("*")}
+    assert "`/rising`" in lines["Rises"]
+    assert "`/falling`" in lines["Falls"]
+    assert not any("`/steady`" in line for line in lines.values())
+    assert "`/new`" in lines["Newly read"]
+    assert "`/gone`" in lines["No longer read"]
+    assert "`/machines`" in lines["Read by AI, hardly by people"]
+    assert "`/humans`" in lines["Read by people, hardly by AI"]
+
+
+async def test_pages_come_and_go_only_between_windows_that_were_read_whole(talk: Talk) -> None:
+    await talk.process.starts(analytics_calls_an_hour=2)
+    talk.service.site.fill(600, FIRST, LAST)
+    talk.service.site.read("/gone", FIRST - 7 * DAY, FIRST - DAY, people=30)
+    await asked(talk)
+    [rest] = await pressed(talk, "More")
+    assert "No longer read" not in rest
+    assert "Newly read" not in rest
+
+
+async def test_windows_of_different_length_name_no_page_that_moved(talk: Talk) -> None:
+    read = talk.service.site.read
+    read("/falling", FIRST, LAST, people=10)
+    read("/falling", START, FIRST - DAY, people=90)
+    read("/gone", START, FIRST - DAY, people=90)
+    read("/new", FIRST, LAST, people=90)
+    answer = await asked(talk, "compare 2026-09")
+    for shown in (answer, *await pressed(talk, "More")):
+        assert not [
+            word for word in ("Falls", "longer read", "Newly", "(new)", "Worth", "−") if word in shown
+        ]
+    assert "Not compared with 1–30 Sep 2026: it has 30 days and not 7, and had 60 visitors." in answer
+
+
+async def test_a_window_that_begins_before_the_data_is_not_compared_and_this_is_said(talk: Talk) -> None:
+    talk.service.site.read("/a", FIRST, LAST, people=300)
+    talk.service.site.read("/a", FIRST - 4 * DAY, FIRST - DAY, people=50)
+    answer = await asked(talk)
+    assert (
+        "Not compared with 19–25 Oct 2026: no visits known for 13–19 Oct 2026, so the data may begin later."
+    ) in answer
+    assert not [word for word in ("%)", "(new)", "Worth", ", compared") if word in answer]
+
+
+async def test_a_window_without_visits_is_not_compared_and_nothing_is_new(talk: Talk) -> None:
+    talk.service.site.read("/a", FIRST + DAY, LAST, people=300)
+    answer = await asked(talk)
+    assert "Not compared with 19–25 Oct 2026: no visits for it." in answer
+    assert not [word for word in ("%)", "new", "Worth") if word in answer]
+
+
+async def test_months_stand_side_by_side_with_their_days(talk: Talk) -> None:
+    talk.service.site.fill(20, START - 40 * DAY, LAST)
+    answer = await asked(talk, "october")
+    assert answer.startswith("*Who read the docs, 1–31 Oct 2026*\n")
+    assert "it has 30 days and not 31, and had " in answer
+    assert "%)" not in answer
+    [chart] = [line for line in answer.splitlines() if "visitors by week" in line]
+    assert "by week (Mon–Sun): 5–11 Oct People" in chart
+    assert chart.count("People") == 3, "1–4 and 26–31 October are no whole weeks"
+
+
+async def test_today_is_not_compared_with_a_whole_day_and_reads_only_its_totals(talk: Talk) -> None:
+    week_ago = TODAY - 7 * DAY
+    talk.service.site.read("/a", week_ago, week_ago, people=300)
+    talk.service.site.read("/a", TODAY, TODAY, people=3)
+    answer = await asked(talk, "today")
+    assert answer.startswith("*Who read the docs so far today, 2 Nov 2026*")
+    assert "%)" not in answer
+    assert "Not compared with 26 Oct 2026: they weren't both over; it had 300 visitors." in answer
+    assert [call[2] for call in talk.service.site.calls if call[0] == week_ago] == [1]
+
+
+async def test_reading_is_acknowledged_at_once_and_answered_once(talk: Talk) -> None:
+    talk.service.site.fill(3, FIRST, LAST)
+    talk.service.says("visitors", 429, seconds=15)
+    await talk.ana.types("/docs-visitors compare none")
+    [progress] = talk.ana.reads()
+    assert PROGRESS in progress
+    await talk.time.passes(40)
+    [answer] = talk.ana.reads()
+    assert PROGRESS not in answer
+
+
+async def test_after_an_hour_of_trouble_with_slack_the_answer_comes_once(talk: Talk) -> None:
+    talk.service.says("visitors", 429, seconds=9)
+    talk.faults.goes_down("response_url")
+    await talk.ana.types("/docs-visitors yesterday compare none")
+    await talk.time.passes(minutes=25)
+    talk.faults.comes_back()
+    await talk.time.passes(minutes=20)
+    [progress, answer] = talk.ana.reads()
+    assert (PROGRESS in progress, PROGRESS in answer) == (True, False)
+
+
+async def test_numbers_of_a_period_that_is_not_over_are_read_anew_after_a_while(talk: Talk) -> None:
+    talk.service.site.read("/a", TODAY, TODAY, people=3)
+    assert "so far today" in await asked(talk, "today compare none")
+    talk.service.site.read("/b", TODAY, TODAY, people=9)
+    await talk.time.passes(700)
+    assert "9 people" in await asked(talk, "today compare none")
+
+
+async def test_a_process_that_dies_while_reading_is_continued_by_another(talk: Talk) -> None:
+    talk.service.site.fill(30, FIRST, LAST)
+    talk.service.hangs("visitors")
+    await talk.ana.types("/docs-visitors compare none")
+    await talk.time.passes(5)
+    talk.process.dies()
+    await talk.process.starts()
+    await talk.time.passes(5)
+    assert talk.service.site.calls == []
+    await talk.time.passes(120)
+    assert " · 30 pages" in talk.ana.reads()[-1]
+
+
+async def test_a_day_asked_for_while_the_chart_reads_it_is_answered_with_its_pages(talk: Talk) -> None:
+    talk.service.site.read("/quickstart", FIRST, FIRST, people=3, agents=1)
+
+    async def asked_meanwhile() -> httpx.Response:
+        await talk.ben.types(f"/docs-visitors {FIRST} compare none")
+        return httpx.Response(200, json=talk.service.site.answer(FIRST, FIRST + DAY, 1, 0))
+
+    week = httpx.Response(200, json=talk.service.site.answer(FIRST, LAST + DAY, 250, 0))
+    talk.service.answer_instead("visitors", week, asked_meanwhile())
+    await talk.ana.types("/docs-visitors compare none")
+    await talk.time.passes(30)
+    assert "`/quickstart`" in talk.ben.reads()[-1]
+    talk.ana.reads()
+
+
+async def test_a_question_whose_beginning_could_not_be_asked_says_so(talk: Talk) -> None:
+    site = talk.service.site
+    site.fill(3, START, LAST)
+    window = httpx.Response(200, json=site.answer(date(2026, 10, 31), date(2026, 11, 2), 250, 0))
+    early = httpx.Response(400, json={"error": "too early"})
+    talk.service.answer_instead("visitors", window, early)
+    assert "so the data may begin later." in await asked(talk, "2026-10-31..2026-11-01")

@@ -1,0 +1,129 @@
+"""Subscriptions to the digest are proven, listed, changed and ended."""
+
+from __future__ import annotations
+
+from tests.talk import Talk
+from tests.talk_people import Shown
+from tests.work.readers import digests, until
+
+
+async def subscribe(talk: Talk, words: str = "monday 09:00 UTC") -> Shown:
+    """Subscribe the channel, and read the post that proves it."""
+    before = len(talk.channel())
+    await talk.ana.types(f"/docs-visitors subscribe {words}")
+    await talk.time.passes(5)
+    talk.ana.reads()
+    [post] = talk.channel()[before:]
+    return post
+
+
+async def answer(talk: Talk, words: str) -> Shown:
+    return await talk.ana.answer_to(f"/docs-visitors {words}")
+
+
+async def test_subscribing_is_proven_by_a_post_and_takes_the_zone_of_who_asks(talk: Talk) -> None:
+    first = await answer(talk, "subscribe tuesday 8:30")
+    assert "every Tuesday at 08:30 (Berlin)" in first
+    await talk.time.passes(5)
+    [post] = talk.channel()
+    assert "Every Tuesday at 08:30 (Berlin) this channel gets a digest" in post
+    await until(talk, 3, 7, 28)
+    assert digests(talk) == []
+    await until(talk, 3, 7, 31)
+    assert len(digests(talk)) == 1
+
+
+async def test_a_time_before_the_week_is_over_in_utc_is_about_the_week_before(talk: Talk) -> None:
+    post = await subscribe(talk, "monday 09:00 Australia/Sydney")
+    assert "The first comes on 9 Nov at 09:00 and covers 26 Oct – 1 Nov 2026." in post
+    await until(talk, 8, 22, 0)
+    assert "26 Oct – 1 Nov 2026" in digests(talk)[0]
+
+
+async def test_a_zone_that_slack_does_not_tell_is_utc_and_shown(talk: Talk) -> None:
+    asker = talk.newcomer("Noz", tz="")
+    await asker.types("/docs-visitors subscribe friday 10:00")
+    await talk.time.passes(5)
+    assert "(UTC)" in talk.channel()[0]
+    asker.reads()
+
+
+async def test_a_refused_first_post_pauses_the_subscription_and_names_the_way(
+    talk: Talk,
+) -> None:
+    await talk.ana.types("/docs-visitors subscribe monday 09:00 UTC", channel="docs-secret")
+    await talk.time.passes(5)
+    note = talk.ana.reads()[-1]
+    assert "is paused: I'm not a member. Type `/invite @docs-agent` there." in note
+    listed = await talk.ana.answer_to("/docs-visitors subscriptions", channel="docs-secret")
+    assert "Paused, because Slack didn't let me post here." in listed
+
+
+async def test_subscriptions_are_listed_with_three_runs_in_their_own_zone(talk: Talk) -> None:
+    await subscribe(talk, "monday 09:00 Asia/Kolkata path /api")
+    listed = await answer(talk, "subscriptions")
+    assert "Every Monday at 09:00 (Kolkata)" in listed
+    assert "`/api`" in listed
+    assert "Next: 9 Nov 09:00, 16 Nov 09:00, 23 Nov 09:00" in listed
+    assert "Last: none yet" in listed
+
+
+async def test_unsubscribing_ends_it(talk: Talk) -> None:
+    await subscribe(talk)
+    assert "no longer gets a digest" in await answer(talk, "unsubscribe")
+    assert "gets no digest" in await answer(talk, "unsubscribe")
+    await until(talk, 9, 9, 0)
+    assert digests(talk) == []
+
+
+async def test_unsubscribing_a_section_ends_that_one_alone_and_says_so(talk: Talk) -> None:
+    await subscribe(talk)
+    await subscribe(talk, "friday 16:30 UTC path /api")
+    assert "still gets 1 other" in await answer(talk, "unsubscribe path /api")
+    assert "/api" not in await answer(talk, "subscriptions")
+    assert "no such digest" in await answer(talk, "unsubscribe /api")
+
+
+async def test_unsubscribing_asks_which_of_several_is_to_end(talk: Talk) -> None:
+    await subscribe(talk)
+    await subscribe(talk, "friday 16:30 UTC path /api")
+    question = await answer(talk, "unsubscribe")
+    assert question == "This channel gets 2 digests. Which one ends?"
+    assert question.buttons == ["Whole site", "/api"]
+    await talk.ana.presses("Whole site", on=question)
+    await talk.time.passes(1)
+    assert "still gets 1 other" in talk.ana.reads()[-1]
+    assert "`/api`" in await answer(talk, "subscriptions")
+
+
+async def test_the_whole_sites_digest_can_be_ended_by_its_path(talk: Talk) -> None:
+    post = await subscribe(talk)
+    assert "`/docs-visitors unsubscribe path /` ends it." in post
+    await subscribe(talk, "friday 16:30 UTC path /api")
+    await answer(talk, "unsubscribe path /")
+    listed = await answer(talk, "subscriptions")
+    assert "Friday" in listed
+    assert "Monday" not in listed
+
+
+async def test_words_that_unsubscribing_does_not_know_end_nothing(talk: Talk) -> None:
+    await subscribe(talk)
+    for words in ("unsubscribe tuesday", "unsubscribe 09:00", "digest monday", "digest now UTC"):
+        told = await answer(talk, words)
+        assert "Only `path /api` for a section may follow here." in told
+        assert "`/docs-visitors unsubscribe path /api`" in told
+    await talk.time.passes(10)
+    assert "Every Monday at 09:00" in await answer(talk, "subscriptions")
+    assert digests(talk) == []
+
+
+async def test_subscribing_again_changes_the_time_and_does_not_repeat_a_week(talk: Talk) -> None:
+    await subscribe(talk)
+    await until(talk, 9, 9, 0)
+    post = await subscribe(talk, "thursday 10:00 UTC")
+    assert "The first comes on 19 Nov at 10:00 and covers 9–15 Nov 2026." in post
+    assert "Next: 19 Nov 10:00, 26 Nov 10:00" in await answer(talk, "subscriptions")
+    await until(talk, 12, 10, 0)
+    assert len(digests(talk)) == 1
+    await until(talk, 19, 10, 0)
+    assert len(digests(talk)) == 2

@@ -1,0 +1,200 @@
+"""The weekly digest: one for each subscription and week, at wall time, whatever happens in between."""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+
+import pytest
+
+from tests.services import PULL_REQUEST
+from tests.talk import Talk
+from tests.talk_people import Shown
+from tests.work.readers import DAY, MONDAY, WEEK, digests, subscribe, until
+
+
+async def listed(talk: Talk) -> Shown:
+    return await talk.ana.answer_to("/docs-visitors subscriptions")
+
+
+async def test_a_digest_tells_the_week_against_the_week_before_and_the_agents_work(talk: Talk) -> None:
+    talk.service.site.read("/quickstart", MONDAY, MONDAY + 6 * DAY, people=60, agents=40)
+    talk.service.site.read("/quickstart", WEEK, MONDAY - DAY, people=50, agents=50)
+    await subscribe(talk)
+    for status, link in (("completed", PULL_REQUEST), ("failed", None), ("completed", None)):
+        await talk.started(f"Add a page about {status} {bool(link)}")
+        await talk.ends(status, pr_link=link, job=f"job-{len(talk.service.jobs)}")
+    talk.everything()
+    await until(talk, 9)
+    [digest] = digests(talk)
+    assert "2–8 Nov 2026" in digest
+    assert "*100 visitors* · 60 people · 40 AI agents" in digest
+    assert "3 jobs were asked for" in digest
+    assert "1 pull request" in digest
+    assert "posted" in await listed(talk)
+    talk.everything()
+
+
+async def test_a_digest_names_what_waits_for_review_in_its_channel_the_oldest_first(talk: Talk) -> None:
+    for number in range(1, 6):
+        await talk.started(f"Fix page {number}")
+        await talk.ends()
+    talk.everything()
+    await talk.ana.types("/docs-agent reviewers @writers")
+    await talk.ana.types("/docs-visitors digest now")
+    await talk.time.passes(30)
+    lines = digests(talk)[0].splitlines()
+    [begins] = [at for at, line in enumerate(lines) if line == "*To review*, <!subteam^S01WRITERS>:"]
+    named = [re.findall(r"“(.*?)”", line) for line in lines[begins + 1 : begins + 4]]
+    assert named == [["Fix page 1"], ["Fix page 2"], ["Fix page 3"]]
+    assert lines[begins + 4].startswith("… and 2 more")
+    talk.everything()
+
+
+async def test_a_digest_costs_its_pages_and_the_history_that_is_missing_and_no_call_more(talk: Talk) -> None:
+    pages, site = 613, talk.service.site
+    for weeks in range(9):
+        first = MONDAY - weeks * 7 * DAY
+        site.fill(pages, first, first + 6 * DAY, seed=weeks)
+    await subscribe(talk)
+    await until(talk, 9)
+    assert len(digests(talk)) == 1
+    assert len(site.calls) == 2 * ceil(pages / 250) + 6 + 1
+    site.calls.clear()
+    site.fill(pages, MONDAY + 7 * DAY, MONDAY + 13 * DAY, seed=77)
+    await until(talk, 16)
+    assert len(digests(talk)) == 2
+    assert len(site.calls) == ceil(pages / 250) + 1
+
+
+async def test_one_fetch_serves_every_digest_and_question_of_a_week(talk: Talk) -> None:
+    talk.service.site.fill(20, MONDAY - 7 * DAY, MONDAY + 6 * DAY)
+    await subscribe(talk)
+    for section in ("/page-1", "/page-2", "/page-3"):
+        await subscribe(talk, f"monday 09:00 UTC path {section}")
+    await until(talk, 9)
+    assert len(digests(talk)) == 4
+    await talk.ana.types("/docs-visitors last week")
+    await talk.time.passes(10)
+    windows = [call[:2] for call in talk.service.site.calls if call[2] == 250]
+    assert len(windows) == len(set(windows)) == 2
+    talk.ana.reads()
+
+
+async def test_what_was_missed_while_down_is_made_up_within_a_day(talk: Talk) -> None:
+    await subscribe(talk)
+    await talk.process.stops()
+    await until(talk, 10, 3)
+    await talk.process.starts()
+    await talk.time.passes(60)
+    assert len(digests(talk)) == 1
+    assert "Next: 16 Nov 09:00" in await listed(talk)
+
+
+async def test_what_is_older_than_a_day_is_skipped_with_a_line(talk: Talk) -> None:
+    await subscribe(talk)
+    await talk.process.stops()
+    await until(talk, 11, 3)
+    await talk.process.starts()
+    await talk.time.passes(60)
+    assert digests(talk) == []
+    assert "skipped: the bot wasn't running" in await listed(talk)
+    await until(talk, 16)
+    assert len(digests(talk)) == 1
+
+
+async def test_a_channel_that_refuses_for_good_pauses_and_tells_its_owner_once(talk: Talk) -> None:
+    await subscribe(talk)
+    talk.faults.refuses("chat.postMessage", "is_archived")
+    await until(talk, 9)
+    [note] = talk.ana.reads()
+    assert "is paused" in note
+    await until(talk, 16)
+    await until(talk, 23)
+    assert digests(talk) == talk.ana.reads() == []
+    await subscribe(talk)
+    await until(talk, 30)
+    assert len(digests(talk)) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("token_revoked", "Slack doesn't accept my token any more"),
+        ("missing_scope", "I lack a right in Slack"),
+    ],
+)
+async def test_a_token_that_must_be_mended_pauses_no_subscription(talk: Talk, code: str, why: str) -> None:
+    await subscribe(talk)
+    talk.faults.refuses("chat.postMessage", code)
+    await until(talk, 9)
+    shown = await listed(talk)
+    assert f"Last: not posted: {why} (" in shown
+    assert "Next: 16 Nov 09:00" in shown
+    [note] = talk.ana.reads()
+    assert f"couldn't be posted: {why}." in note
+    talk.log()
+
+
+async def test_a_service_that_is_down_in_the_morning_is_waited_for(talk: Talk) -> None:
+    talk.service.site.fill(5, MONDAY, MONDAY + 6 * DAY)
+    await subscribe(talk)
+    talk.service.says("visitors", 503, times=2_000)
+    await until(talk, 9, 9, 30)
+    assert digests(talk) == []
+    talk.service.instead.clear()
+    await talk.time.passes(hours=1)
+    [digest] = digests(talk)
+    assert " pages\n" in digest
+
+
+async def test_a_week_that_cannot_be_read_for_a_day_is_told_to_the_owner_once(talk: Talk) -> None:
+    await subscribe(talk)
+    talk.service.says("visitors", 401, times=5_000)
+    await until(talk, 12)
+    assert digests(talk) == []
+    [note] = talk.ana.reads()
+    assert "There was no docs digest" in note
+    assert "doesn't accept the bot's key" in note
+    assert talk.service.calls.count("visitors") < 130
+    assert talk.errors() == {"key_refused", "digest_missed"}
+
+
+async def test_when_the_budget_ends_the_digest_comes_with_what_was_read(talk: Talk) -> None:
+    await talk.process.starts(analytics_calls_an_hour=1)
+    talk.service.site.fill(2_500, MONDAY, MONDAY + 6 * DAY)
+    await subscribe(talk)
+    await until(talk, 9, 13)
+    [digest] = digests(talk)
+    assert "Only the first" in digest
+
+
+async def test_a_digest_can_be_asked_for_now_and_the_weekly_one_still_comes(talk: Talk) -> None:
+    await subscribe(talk)
+    await talk.ben.types("/docs-visitors digest now")
+    await talk.time.passes(30)
+    assert "26 Oct – 1 Nov 2026" in digests(talk)[0]
+    talk.ben.reads()
+    await until(talk, 9)
+    assert len(digests(talk)) == 2
+
+
+async def test_a_digest_now_that_cannot_be_made_is_explained_to_who_asked(talk: Talk) -> None:
+    talk.service.says("visitors", 403, times=50)
+    await talk.ben.types("/docs-visitors digest now")
+    await talk.time.passes(60)
+    assert "doesn't let the bot's key read them" in talk.ben.reads()[-1]
+    assert digests(talk) == []
+    assert talk.errors() == {"digest_missed"}
+
+
+async def test_a_digest_whose_subscription_ends_while_it_is_read_is_not_posted(talk: Talk) -> None:
+    await subscribe(talk)
+    talk.service.says("visitors", 429, seconds=600, times=60)
+    await until(talk, 9)
+    assert digests(talk) == []
+    await talk.ana.types("/docs-visitors unsubscribe")
+    talk.service.instead.clear()
+    await talk.time.passes(hours=1)
+    assert digests(talk) == []
+    talk.ana.reads()

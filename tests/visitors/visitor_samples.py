@@ -1,0 +1,117 @@
+"""Example reports, digests and subscriptions for tests of messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+from bot.ids import QuestionId, SnapshotId, SubscriptionId
+from bot.model.quota import Budget
+from bot.visitors.model import (
+    Counts,
+    Page,
+    Query,
+    Question,
+    QuestionKind,
+    QuestionState,
+    Snapshot,
+    SnapshotState,
+    Subscription,
+    SubscriptionState,
+    Weekday,
+)
+from bot.visitors.periods import WEEK as A_WEEK
+from bot.visitors.periods import Period, WeeklyTime
+from bot.visitors.recommendations import Digest
+from bot.visitors.report import Report
+from tests.builders import ANA, CHANNEL, NOW, PROJECT
+
+WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))
+ZONE = "Europe/Berlin"
+TAKEN = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
+QUESTION = QuestionId(7)
+
+
+def page(path: str, now: tuple[int, int, int], was: tuple[int, int, int] | None = None) -> Page:
+    """Return a page by its people, AI agents and all visitors, now and before."""
+    return Page(path, Counts(*now), Counts(*was) if was else None)
+
+
+def snapshot(period: Period = WEEK, **values: Any) -> Snapshot:
+    """Return a snapshot of a period that was read whole."""
+    whole = Snapshot(SnapshotId(1), PROJECT, period, SnapshotState.DONE, TAKEN)
+    read = replace(whole, with_pages=True, totals=Counts(1_200, 3_400, 4_500), rows=812, calls=4)
+    given: dict[str, Any] = {"complete": True, "taken_at": TAKEN} | values
+    return replace(read, **given)
+
+
+PAGES = (
+    page("/quickstart", (300, 700, 950), (240, 500, 700)),
+    page("/api/users", (1, 400, 401), (20, 500, 510)),
+    page("/new", (90, 60, 140), (0, 0, 0)),
+)
+
+
+def report(*, query: dict[str, Any] | None = None, **values: Any) -> Report:
+    """Return the report on a week of a site, compared with the week before."""
+    compared = snapshot(WEEK.before(), id=SnapshotId(2), totals=Counts(1_000, 3_500, 4_300))
+    asked: dict[str, Any] = {"period": WEEK, "compared": WEEK.before(), "top": 3} | (query or {})
+    given: dict[str, Any] = {
+        "query": Query(**asked),
+        "now": snapshot(),
+        "was": compared,
+        "site": Counts(1_200, 3_400, 4_500),
+        "pages": PAGES,
+        "chart": (),
+        "budget": Budget(100, 12, None),
+        "zone": ZONE,
+    }
+    made = given | values
+    if made["was"] is None:
+        made["pages"] = tuple(replace(each, was=None) for each in made["pages"])
+    return Report(**made)
+
+
+def subscription(**values: Any) -> Subscription:
+    """Return Ana's subscription, for Mondays at nine in Berlin."""
+    given: dict[str, Any] = {
+        "id": SubscriptionId(3),
+        "project": PROJECT,
+        "channel": CHANNEL,
+        "section": None,
+        "weekly": WeeklyTime(Weekday.MONDAY, time(9), ZONE),
+        "owner": ANA,
+        "state": SubscriptionState.ACTIVE,
+        "next_run_at": None,
+    }
+    return Subscription(**(given | values))
+
+
+def question(**values: Any) -> Question:
+    """Return Ana's question about the week."""
+    given: dict[str, Any] = {
+        "id": QUESTION,
+        "kind": QuestionKind.VISITORS,
+        "project": PROJECT,
+        "channel": CHANNEL,
+        "user": ANA,
+        "query": Query(WEEK, WEEK.before()),
+        "asked_at": NOW,
+        "state": QuestionState.WAITING,
+    }
+    return Question(**(given | values))
+
+
+WEEKS = [Period(WEEK.first - n * A_WEEK, WEEK.end - n * A_WEEK) for n in reversed(range(8))]
+CHART = tuple((week, Counts(1_000, 3_000, 3_900 + at)) for at, week in enumerate(WEEKS))
+
+
+def weekly(**values: Any) -> Digest:
+    """Return a digest with a chart of eight weeks."""
+    given: dict[str, Any] = {
+        "report": report(query={"chart": tuple(WEEKS)}, chart=CHART),
+        "jobs": [],
+        "subscription": subscription(),
+    }
+    return Digest(**(given | values))
