@@ -13,7 +13,7 @@ async def test_a_job_of_a_command_says_that_replies_steer_it(talk: Talk) -> None
     await talk.started()
     await talk.ends()
     assert REPLY in talk.status()
-    assert "or reply here to have something changed" in talk.replies()[0]
+    assert "Just reply to change it" in talk.replies()[0]
 
 
 async def test_a_job_under_its_own_mention_says_that_replies_steer_it(talk: Talk) -> None:
@@ -22,7 +22,7 @@ async def test_a_job_under_its_own_mention_says_that_replies_steer_it(talk: Talk
     await talk.ends()
     status, end = talk.thread(said)
     assert REPLY in status
-    assert "or reply here to have something changed" in end
+    assert "Just reply to change it" in end
     await talk.ana.replies("shorter", said)
     await talk.time.passes(20)
     assert talk.agent_got()[1:] == ["shorter"]
@@ -36,7 +36,7 @@ async def test_a_job_in_a_thread_of_people_says_that_mentions_steer_it(talk: Tal
     await talk.ends()
     status, end = talk.thread(said)
     assert MENTION in status
-    assert "or mention me here to have something changed" in end
+    assert "Mention me here to change it" in end
     await talk.ana.replies("shorter", said)
     await talk.ana.replies("@docs-agent longer", said)
     await talk.time.passes(20)
