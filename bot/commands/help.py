@@ -52,19 +52,18 @@ def _with_help(command: Command, before: str | None, every: Sequence[Command]) -
     return replace(command, words=(*command.words, word))
 
 
-def _here(context: Context, tx: Transaction, origin: Origin) -> Here:
-    return Here(
-        context.bot_name,
-        context.projects,
-        context.project_of(tx, origin.channel).name,
-        in_thread=origin.thread is not None,
-        is_direct=is_direct_message(origin.channel),
-        by_mention=Channels(tx).is_by_mention(origin.channel),
-    )
-
-
 async def _short(context: Context, origin: Origin, command: Command) -> Answer:
-    here = await context.store.read(lambda tx: _here(context, tx, origin))
+    def look(tx: Transaction) -> Here:
+        return Here(
+            context.bot_name,
+            context.projects,
+            context.project_of(tx, origin.channel).name,
+            in_thread=origin.thread is not None,
+            is_direct=is_direct_message(origin.channel),
+            by_mention=Channels(tx).is_by_mention(origin.channel),
+        )
+
+    here = await context.store.read(look)
     words = []
     for word in command.all_words:
         if word.in_help and (word.after_mention == "" or not here.in_thread):

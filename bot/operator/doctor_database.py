@@ -16,7 +16,6 @@ from sqlalchemy import Connection, StaticPool, create_engine, make_url, select, 
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.health.checks import Finding
-from bot.model.jobs import Wait
 from bot.operator.rows import wait_words
 from bot.ports import is_zone
 from bot.store import Transaction
@@ -134,20 +133,16 @@ def _of_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
     waiting = [wait for wait in (*waits.all_prompts(now), waits.oldest_message(now)) if wait is not None]
     stuck = [wait for wait in waiting if wait.stuck_since and now - wait.stuck_since > _STUCK]
     advice = "Is a `docs-bot run` or `work` up? See its log, and docs/runbook.md." if stuck else ""
-    found = [Finding("waiting", not stuck, _told(stuck or waiting), advice)]
+    oldest = min(stuck or waiting, key=lambda wait: wait.since, default=None)
+    what = f"job {oldest.job}, " if oldest and oldest.job else ""
+    seen = f"{what}{wait_words(oldest)}" if oldest else "nothing waits"
+    found = [Finding("waiting", not stuck, seen, advice)]
     missing = [zone for zone in connection.execute(_ZONES).scalars() if not is_zone(zone)]
     if missing:
         seen = ", ".join(f"digests at times in {zone}" for zone in missing)
         advice = "Run the bot on a machine with current time zones."
         found.insert(0, Finding("rows", False, f"cannot be read, and wait: {seen}", advice))
     return found, connection.execute(_CHANNELS).scalars().all()
-
-
-def _told(waiting: Sequence[Wait]) -> str:
-    if not waiting:
-        return "nothing waits"
-    oldest = min(waiting, key=lambda each: each.since)
-    return f"{f'job {oldest.job}, ' if oldest.job else ''}{wait_words(oldest)}"
 
 
 def _at_revision(kind: str, revision: str | None) -> Finding:

@@ -57,7 +57,10 @@ async def shown(store: Store, number: JobNumber, now: datetime) -> str:
         _, acts = Audit(tx).after(0, _MOST_ACTS, job=number)
         letters = Outbox(tx).dead_letters(_MOST_ACTS, job=number)
         waiting = [f"  {wait_words(each)}" for each in Waits(tx).of_job(number, now)]
-        return [_line(job), *waiting, *_details(job), *map(_act, acts), *_dead(letters)]
+        ended = _at(job.ended_at) if job.ended_at else None
+        told = {"project": job.project, "repository": job.repository, "branch": job.ref, "ended": ended}
+        details = [f"  {name}: {one_line(value, _LENGTH)}" for name, value in told.items() if value]
+        return [_line(job), *waiting, *details, *map(_act, acts), *_dead(letters)]
 
     return "\n".join(await store.read(query))
 
@@ -91,16 +94,6 @@ def _line(job: TrackedJob) -> str:
     # one_line removes control characters, which could change the terminal's state.
     told = job.pr_link or (title(job.problem) if job.problem else "")
     return "  ".join([*parts, one_line(told, _LENGTH)]).rstrip()
-
-
-def _details(job: TrackedJob) -> list[str]:
-    told = {
-        "project": job.project,
-        "repository": job.repository,
-        "branch": job.ref,
-        "ended": _at(job.ended_at) if job.ended_at else None,
-    }
-    return [f"  {name}: {one_line(value, _LENGTH)}" for name, value in told.items() if value]
 
 
 def _act(row: AuditRow) -> str:

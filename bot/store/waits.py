@@ -74,9 +74,14 @@ class Waits(Repository):
         states = (*UNSETTLED, PromptState.UNCONFIRMED)
         asked = self._prompts(and_(prompts.c.job == number, prompts.c.state.in_(states)), now)
         which = _POLLS.where(jobs.c.number == number, jobs.c.poll_at.is_not(None))
-        polls = self.connection.execute(which, {NOW.key: now}).mappings()
+        polls = list[Wait]()
+        for row in self.connection.execute(which, {NOW.key: now}).mappings():
+            until = max(row["poll_at"], row["paused_until"] or row["poll_at"])
+            why = _trouble(row["reason"]) if row["paused_until"] else None
+            poll_at = row["poll_at"]
+            polls.append(Wait(Waiting.POLL, why, poll_at, until if until > now else None, row["number"]))
         message = self.oldest_message(now, job=number)
-        return [*asked, *(_poll(row, now) for row in polls), *([message] if message else [])]
+        return [*asked, *polls, *([message] if message else [])]
 
     def all_prompts(self, now: datetime) -> Sequence[Wait]:
         """Return the unsettled prompts, oldest first, without those that wait for a person."""
@@ -135,13 +140,6 @@ def _prompt(row: RowMapping, now: datetime) -> Wait:
     elif is_waiting and row["in_queue"] and until:
         why, before = QueueWhy.LIMIT, row["queue_before"] or 0
     return Wait(Waiting.PROMPT, why, row["asked_at"], until, row["job"], before, _stuck(row, "asked_at"))
-
-
-def _poll(row: RowMapping, now: datetime) -> Wait:
-    poll_at, paused_until = row["poll_at"], row["paused_until"]
-    until = max(poll_at, paused_until or poll_at)
-    why = _trouble(row["reason"]) if paused_until else None
-    return Wait(Waiting.POLL, why, poll_at, until if until > now else None, row["number"])
 
 
 def _trouble(reason: str) -> QueueWhy:
