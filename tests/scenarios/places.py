@@ -46,11 +46,11 @@ def kind_of(place: str) -> Kind:
 class Places:
     """Reports each place once, and kills this process with SIGKILL at the one that it was given.
 
-    Only chains that pass one of the ``watched`` modules of the work are places.
+    Only chains that pass one of the ``watched`` modules, such as ``jobs/poll``, are places.
     """
 
     def __init__(self, watched: Sequence[str], kill_at: str | None) -> None:
-        self._marks = [f"bot/work/{name}:" for name in watched]
+        self._marks = [f"/{name}:" for name in watched]
         self._kill_at = kill_at
         self._seen: set[str] = set()
 
