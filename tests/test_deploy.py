@@ -333,16 +333,6 @@ def test_no_file_holds_a_secret() -> None:
     assert CONTAINER["envFrom"] == [{"secretRef": {"name": "docs-bot"}}]
 
 
-def test_kubernetes_has_two_pods_of_which_one_may_go_at_a_time() -> None:
-    pods, budget, service = (
-        OBJECTS[kind]["spec"] for kind in ("Deployment", "PodDisruptionBudget", "Service")
-    )
-    assert (pods["replicas"], budget["maxUnavailable"]) == (2, 1)
-    assert pods["selector"] == budget["selector"]
-    assert pods["selector"]["matchLabels"] == service["selector"] == pods["template"]["metadata"]["labels"]
-    assert service["ports"][0]["targetPort"] in {each["name"] for each in CONTAINER["ports"]}
-
-
 # Versions.
 
 
@@ -375,31 +365,8 @@ def test_the_workflow_builds_the_image_with_its_commit_and_lets_it_answer_a_comm
     assert ".ci/image" in (ROOT / ".ci/run").read_text()
 
 
-def test_a_bot_of_its_own_answers_a_command_beside_the_sandbox_s_services() -> None:
-    ran = subprocess.run(
-        [sys.executable, str(ROOT / ".ci/answer.py")], capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert re.findall(r"^ *[\d.]+ s  (.*)$", ran.stdout, re.MULTILINE) == [
-        "the services",
-        "readiness",
-        "the pull request",
-    ]
-
-
 def image_argument(name: str) -> str:
     return dict(rest.split("=") for word, rest in IMAGE if word == "ARG")[name]
-
-
-def test_the_image_says_its_version_its_commit_and_where_the_code_is() -> None:
-    labels = dict(label.split("=") for label in image("LABEL").split())
-    assert labels == {
-        "org.opencontainers.image.version": __version__,
-        "org.opencontainers.image.revision": "$REVISION",
-        "org.opencontainers.image.source": "$SOURCE",
-    }
-    assert ("ENV", "DOCS_BOT_COMMIT=$REVISION") in IMAGE
-    assert (image_argument("REVISION"), image_argument("SOURCE")) == ("", "")
 
 
 def test_the_changelog_tells_this_version_first_in_fifty_lines_at_most() -> None:

@@ -122,13 +122,6 @@ async def test_a_pull_request_is_asked_for_once_with_the_token_and_what_github_w
     assert "if-none-match" not in request.headers
 
 
-async def test_without_a_token_none_is_sent() -> None:
-    service = FakeService(httpx.Response(200, json=OPEN))
-    async with client_of(service, token=None) as github:
-        await github.pull_request(WHICH)
-    assert "authorization" not in service.requests[0].headers
-
-
 async def test_what_became_of_it_is_told() -> None:
     service = FakeService(httpx.Response(200, json=CLOSED), httpx.Response(200, json=MERGED))
     async with client_of(service) as github:
@@ -159,12 +152,6 @@ async def test_a_repository_that_was_renamed_is_found_on_the_same_host(status: i
         "/repos/acme/docs/pulls/7",
         "/repositories/1/pulls/7",
     ]
-
-
-@pytest.mark.parametrize("api_url", ["https://API.github.com/", "https://api.github.com:443/api/v3"])
-async def test_an_address_in_another_spelling_is_called(api_url: str) -> None:
-    async with client_of(FakeService(httpx.Response(200, json=OPEN)), api_url=api_url) as github:
-        assert await github.pull_request(WHICH)
 
 
 @pytest.mark.parametrize(
@@ -201,14 +188,6 @@ async def test_a_check_of_the_token_fails_like_a_call(status: int, kind: type[Gi
     async with client_of(FakeService(httpx.Response(status))) as github:
         with pytest.raises(kind):
             await github.check()
-
-
-async def test_redirects_in_a_circle_end() -> None:
-    service = FakeService(httpx.Response(302, headers={"location": "/repositories/1/pulls/7"}))
-    async with client_of(service) as github:
-        with pytest.raises(Unavailable):
-            await github.pull_request(WHICH)
-    assert len(service.requests) == 4
 
 
 @pytest.mark.parametrize(

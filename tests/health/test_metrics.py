@@ -60,15 +60,6 @@ def test_what_the_code_counts_is_there_from_the_start() -> None:
     assert samples(metrics).keys() == before
 
 
-async def test_nothing_waits_in_an_empty_database(talk: Talk) -> None:
-    await talk.process.starts()
-    found = {name: await gauge(talk, name) for name in GAUGES.keys() - {"sockets", "worker_processes"}}
-    assert found.pop("disk_free_bytes") > 0
-    assert found.pop("rows_read") == 1
-    assert found.pop("quota_limit") == found.pop("analytics_calls_limit") == 100
-    assert set(found.values()) == {0}
-
-
 async def test_gauges_of_the_database_are_missing_while_it_fails(talk: Talk) -> None:
     await talk.process.starts()
     with talk.database_fails("jobs"):
@@ -116,15 +107,6 @@ async def test_a_delivery_that_slack_puts_off_grows_old(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_nobody_waits_for_a_reaction(talk: Talk) -> None:
-    await talk.started()
-    talk.faults.refuses("reactions.add", "missing_scope")
-    await talk.ben.replies("Make it shorter")
-    await talk.time.passes(60)
-    assert await gauge(talk, "dead_letters") == 0
-    talk.everything()
-
-
 async def test_a_question_without_an_answer_grows_old(talk: Talk) -> None:
     await talk.process.starts()
     talk.service.hangs("visitors")
@@ -149,21 +131,6 @@ async def test_a_prompt_in_doubt_is_unconfirmed_and_no_longer_waits(talk: Talk) 
     await talk.time.passes(minutes=5)
     assert await gauge(talk, "unconfirmed_prompts") == 1
     assert await gauge(talk, "oldest_prompt_seconds") == 0, "a person decides"
-    talk.everything()
-
-
-async def test_both_limits_are_told_with_what_is_used(talk: Talk) -> None:
-    await talk.process.starts(analytics_calls_an_hour=50)
-    await talk.started()
-    await talk.ana.types("/docs-visitors last week")
-    talk.service.says("create", 429, seconds=900)
-    await talk.ana.asks("Add a page")
-    await talk.time.passes(20)
-    assert await gauge(talk, "quota_used") == 1
-    assert await gauge(talk, "quota_exhausted") == 1
-    assert await gauge(talk, "queued_prompts") == 1
-    assert await gauge(talk, "analytics_calls_used") == talk.service.calls.count("visitors")
-    assert await gauge(talk, "analytics_calls_limit") == 50
     talk.everything()
 
 

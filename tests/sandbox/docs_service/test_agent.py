@@ -113,49 +113,6 @@ def test_a_prompt_that_points_back_changes_what_people_spoke_of(
     assert line not in SITE[made.page]
 
 
-@pytest.mark.parametrize(
-    ("prompt", "page"),
-    [
-        ("Add a quickstart for the Python SDK", "docs/sdks/python-quickstart.md"),
-        ("Improve the errors page", "docs/errors.md"),
-        (
-            "Document the new `metadata` field and what it is for",
-            "docs/guides/metadata-field-and-what-it-is-for.md",
-        ),
-    ],
-)
-def test_a_prompt_that_says_what_it_is_about_changes_nothing_of_what_people_spoke_of(
-    prompt: str, page: str
-) -> None:
-    assert change(asked_after(prompt, LIMITS)) == change(prompt)
-    assert change(prompt).page == page
-
-
-@pytest.mark.parametrize(
-    ("prompt", "said", "reason"),
-    [
-        ("fix the page please", [], "name a page"),
-        ("fix the page please", ["Ben: who has read the page about webhooks?"], "wrong on docs/webhooks.md"),
-    ],
-)
-def test_no_page_is_made_up_where_nobody_says_which_and_what(
-    prompt: str, said: list[str], reason: str
-) -> None:
-    made = decide(SITE, asked_after(prompt, *said), "acme-docs")
-    assert isinstance(made, Unchanged)
-    assert reason in made.reason
-
-
-def test_the_misspellings_of_a_page_are_corrected_and_nothing_else() -> None:
-    made = change("Fix the typo on the webhooks page")
-    assert list(made.files) == ["docs/webhooks.md"]
-    before, after = SITE["docs/webhooks.md"].split(), page_of(made).split()
-    assert [(old, new) for old, new in zip(before, after, strict=True) if old != new] == [
-        ("recieve", "receive"),
-        ("seperate", "separate"),
-    ]
-
-
 def test_follow_ups_go_on_with_the_page_of_the_job() -> None:
     files, page = dict(SITE), ""
     for prompt in (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import aiohttp
 
 from sandbox.docs_service import DocsService, DocsServiceOptions
-from sandbox.shelf import Shelf
 from tests.sandbox.docs_service.caller import Caller, HeldClock
 
 
@@ -57,24 +56,3 @@ async def test_a_service_started_again_in_its_folder_finishes_what_it_had_begun(
         await service.stop()
     assert reply.json["status"] == "completed"
     assert reply.json["prLink"] == f"{caller.base_url}/acme/acme-docs/pull/1"
-
-
-async def test_a_service_killed_between_its_commit_and_its_note_of_it_commits_once(
-    options: DocsServiceOptions, clock: HeldClock
-) -> None:
-    async with aiohttp.ClientSession() as session:
-        for _ in range(2):
-            service = DocsService(options, clock)
-            caller = Caller(session, await service.start())
-            if "No job yet" in (await caller.request("GET", "/")).text:
-                await caller.ask("Explain webhooks")
-                clock.forward(7)
-            page = await caller.request("GET", "/acme/acme-docs/pull/1")
-            await service.stop()
-            shelf = Shelf(options.folder / "service.db")
-            [job] = shelf.all("job")
-            job["messages"][0]["done"] = None
-            fresh = dict.fromkeys(("pull_number", "base_sha", "page", "title"))
-            shelf.put("job", job["id"], job | fresh)
-            shelf.close()
-    assert "wants to merge 1 commit into" in page.text

@@ -135,44 +135,6 @@ async def test_archiving_a_job_kills_its_program_and_says_so(
     assert len(branches(repository)) == (0 if role == "agent" else 2)
 
 
-async def test_a_branch_that_is_checked_out_somewhere_stays_where_it_is(
-    tmp_path: Path, repository: Path, program: Program
-) -> None:
-    appends = 'open("log.md", "a").write(sys.stdin.read() + "\\n")'
-    async with service(tmp_path, repository, program(appends)) as caller:
-        job = await asked(caller, "One")
-        [branch] = branches(repository)
-        git(repository, "worktree", "add", str(tmp_path / "review"), branch)
-        at = git(repository, "rev-parse", branch)
-        await caller.follow_up(job["id"], "Two")
-        assert (await ended(caller, job["id"]))["status"] == "failed"
-        assert f"{branch} is checked out in {tmp_path / 'review'}" in await page(caller, job)
-    assert git(repository, "rev-parse", branch) == at
-    assert git(tmp_path / "review", "status", "--porcelain") == ""
-
-
-async def test_what_the_agent_commits_itself_and_a_removed_worktree_never_reach_another_branch(
-    tmp_path: Path, repository: Path, program: Program
-) -> None:
-    commits = (
-        f"{WRITES}; run = lambda *words: subprocess.run(['git', '-c', 'user.name=A', '-c', 'user.email=a@b', "
-        "*words], check=True); run('switch', '-c', 'mine'); run('add', '.'); run('commit', '-m', 'By me')"
-    )
-    async with service(tmp_path, repository, program(commits)) as caller:
-        job = await asked(caller)
-        assert job["status"] == "completed"
-    [branch] = branches(repository)
-    assert git(repository, "log", "-1", "--format=%s", branch) == "Explain webhooks"
-    index = (repository / ".git/index").read_bytes()
-    # The sandbox's folder lies within the repository here, where git would find it from below.
-    async with service(repository / "var", repository, program(f"{WRITES}; os.remove('.git')")) as caller:
-        job = await asked(caller)
-        assert job["status"] == "failed"
-        assert "not a git repository" in await page(caller, job)
-    assert (repository / ".git/index").read_bytes() == index
-    assert branches(repository) == [branch]
-
-
 async def test_the_environment_has_what_is_named_and_nothing_else_and_no_shell_reads_the_command(
     tmp_path: Path, repository: Path, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,27 +25,6 @@ async def test_the_publishing_command_runs_on_the_branch_and_its_address_is_the_
         assert f">{branch}\n{ADDRESS}\nDone</pre>" in await page(caller, job)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (f"print('{ADDRESS}'); sys.exit(4)", "the publishing command ended with exit code 4."),
-        ("print('http://code.example/pull/7')", "printed no line that is an https:// address."),
-        ("print('https://code.example/pull/7|<!channel>')", "printed no line that is an https:// address."),
-        ("print('https://ana:key@code.example/pull/7')", "printed no line that is an https:// address."),
-    ],
-)
-async def test_a_change_that_is_not_published_has_failed_and_keeps_its_branch(
-    tmp_path: Path, repository: Path, program: Program, text: str, said: str
-) -> None:
-    async with service(tmp_path, repository, program(WRITES), publish=program(text)) as caller:
-        job = await asked(caller)
-        assert (job["status"], job["prLink"]) == ("failed", f"{caller.base_url}/acme/acme-docs/pull/1")
-        [branch] = branches(repository)
-        shown = await page(caller, job)
-    assert f"The change is on the branch {branch}, but the publishing command" in shown
-    assert said in shown
-
-
 async def test_the_publishing_lines_of_the_docs_push_the_branch_and_know_its_pull_request_again(
     tmp_path: Path, repository: Path, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,17 +66,6 @@ async def test_what_is_merged_is_in_what_comes_after_and_stays_as_it_was(
     assert (await caller.request("GET", "/acme/acme-docs/pull/2")).status == 404  # nothing left to mend
 
 
-async def test_what_conflicts_is_not_merged_and_a_form_of_another_site_does_nothing(
-    caller: Caller, clock: HeldClock
-) -> None:
-    await opened(caller, clock)
-    await opened(caller, clock, "Add a section about signatures to the webhooks page")
-    assert await press(caller, "merge", origin="https://evil.example") == 403
-    assert (await told(caller)).json["state"] == "open"
-    assert await press(caller, "merge") == 303
-    assert await press(caller, "merge", "/acme/acme-docs/pull/2") == 409
-
-
 async def test_a_call_that_finds_nothing_new_is_free_with_a_token(caller: Caller, clock: HeldClock) -> None:
     await opened(caller, clock)
     first = await told(caller)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
 
-from sandbox.docs_service import DocsService, DocsServiceOptions
 from sandbox.docs_service.agent import Change, decide
 from sandbox.docs_service.agent.writing import seed_files
 from sandbox.docs_service.repository import SiteRepository
@@ -76,23 +73,6 @@ async def test_the_query_is_checked(caller: Caller, query: str, status: int) -> 
     assert {(await listed(caller, name, query)).status for name in LISTINGS} == {status}
 
 
-async def test_all_analytics_share_keys_faults_and_calls(
-    options: DocsServiceOptions, clock: HeldClock
-) -> None:
-    service = DocsService(replace(options, analytics_calls_an_hour=5), clock)
-    async with aiohttp.ClientSession() as session:
-        caller = Caller(session, await service.start())
-        assert {(await listed(caller.with_key(None), name)).status for name in LISTINGS} == {401}
-        for name in LISTINGS:
-            await caller.order_fault(match=name, fault="403")
-            assert [(await listed(caller, name)).status for _ in range(2)] == [403, 200]
-        assert (await caller.visitors()).status == 200
-        refused = await caller.visitors()
-        assert (refused.status, refused.headers["Retry-After"]) == (429, "3600")
-        assert [(await listed(caller, name)).status for name in LISTINGS] == [429] * 4
-    await service.stop()
-
-
 # Which topics have a page
 
 
@@ -137,16 +117,6 @@ def test_a_heading_with_the_words_of_a_search_covers_its_topic(
 ) -> None:
     commit(docs, clock, path, text)
     assert pages(docs) == ({"rotate api keys": (page, clock().timestamp())} if page else {})
-
-
-def test_a_topic_is_covered_from_the_commit_that_brought_the_heading(
-    docs: SiteRepository, clock: HeldClock
-) -> None:
-    commit(docs, clock, "docs/sso.md", "# Log in\n")
-    commit(docs, clock, "docs/sso.md", "# Log in\n\n## Single sign-on\n")
-    since = clock().timestamp()
-    commit(docs, clock, "docs/sso.md", "# Log in\n\nOnce.\n\n## Single sign-on\n")
-    assert pages(docs) == {"single sign-on": ("/sso", since)}
 
 
 @pytest.mark.parametrize("words", [text for topic in TOPICS for text in (topic.searches[0], topic.question)])

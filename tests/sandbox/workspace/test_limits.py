@@ -106,15 +106,6 @@ async def test_blocks_are_refused_with_the_place(
     assert complaint in refused["response_metadata"]["messages"][0]
 
 
-async def test_blocks_of_the_wrong_shape_are_refused_too(client: AsyncWebClient) -> None:
-    inner = {"section": "text", "actions": "elements", "data_table": "rows", "input": "element"}
-    inner["data_visualization"] = "chart"
-    shapes: list[Any] = [None, "words", {"type": ["section"]}, {"type": "context", "elements": [None]}]
-    for block in [*shapes, *({"type": kind, field: 7} for kind, field in inner.items())]:
-        refused = await _refusal(client, "chat.postMessage", channel=DOCS, text="x", blocks=[block])
-        assert refused["error"] == "invalid_blocks", block
-
-
 async def test_a_message_of_much_rendered_text_is_too_long(client: AsyncWebClient) -> None:
     blocks = [_section("x" * 2900) for _ in range(5)]
     refused = await _refusal(client, "chat.postMessage", channel=DOCS, text="x", blocks=blocks)
@@ -129,14 +120,6 @@ async def test_an_update_takes_4000_bytes_and_a_post_is_cut_at_40000(client: Asy
     assert (await _refusal(client, "chat.update", channel=DOCS, ts=ts, text="é" * 2001))["error"] == (
         "msg_too_long"
     )
-
-
-async def test_tokens_are_told_apart(workspace: Workspace) -> None:
-    for token, error in [("", "not_authed"), ("xoxb-other", "invalid_auth")]:
-        client = AsyncWebClient(token=token, base_url=workspace.api_url)
-        assert (await _refusal(client, "auth.test"))["error"] == error
-    wrong_kind = AsyncWebClient(token=workspace.options.bot_token, base_url=workspace.api_url)
-    assert (await _refusal(wrong_kind, "apps.connections.open"))["error"] == "not_allowed_token_type"
 
 
 async def test_a_trigger_opens_one_dialogue_within_three_seconds(

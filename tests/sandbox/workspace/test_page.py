@@ -159,38 +159,6 @@ async def test_a_click_is_not_lost_when_its_message_changes_between_press_and_re
     await expect(page.get_by_role("log", name="Replies")).to_contain_text("Another")
 
 
-async def test_a_message_that_is_typed_right_after_an_invitation_is_said(
-    page: Page, workspace: Workspace
-) -> None:
-    await page.get_by_role("button", name="docs-secret").click()
-    field = page.get_by_role("textbox", name="Message #docs-secret")
-    await field.fill("@docs-agent Explain rate limits")
-    await field.press("Enter")
-    await page.get_by_role("dialog").get_by_role("button", name="Invite", exact=True).click()
-    await expect(page.get_by_role("log", name="Messages")).to_contain_text("was added by")
-    await page.keyboard.type("@docs-agent Explain it again")
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("article").last).to_contain_text("Explain it again")
-
-
-async def test_examples_write_into_the_composer_until_somebody_has_asked(
-    page: Page, workspace: Workspace
-) -> None:
-    examples = page.get_by_role("group", name="Examples", exact=True)
-    field = page.get_by_role("textbox", name="Message #docs")
-    await expect(examples).to_be_visible()
-    workspace.people.say(BEN, DOCS, "Good morning")
-    await examples.get_by_role("button", name="Add a quickstart").click()
-    await expect(field).to_have_value("/docs-agent Add a quickstart for the Python SDK")
-    await field.fill("Good morning, too")
-    await field.press("Enter")
-    await expect(page.get_by_role("article")).to_have_count(2)
-    await expect(examples).to_be_visible()
-    await field.fill("@docs-agent Add a quickstart")
-    await field.press("Enter")
-    await expect(examples).to_be_hidden()
-
-
 async def test_first_steps_tick_themselves_and_stay_ticked(page: Page, workspace: Workspace) -> None:
     steps, count = page.get_by_role("list", name="Try this"), page.get_by_role("heading", name="Try this")
     await expect(count).to_have_text("Try this · 0 of 7")
