@@ -33,7 +33,7 @@ def changed_line(line: ChangedLine) -> str:
     """Return a changed line in mrkdwn: the page, and the words with their marks."""
     # Signs of markup count beside blanks alone, which stand between the pieces.
     parts = []
-    for piece in compare_words(line.old.strip("| "), line.new.strip("| ")):
+    for piece in compare_words(line.old.strip("|-# "), line.new.strip("|-# ")):
         words, sign = b.quoted(piece.text, len(piece.text)), _MARKUP[piece.mark]
         parts.append(f"{sign}{words}{sign}" if words else "")
     return f"{b.quoted(line.page, _TITLE_LENGTH)}: {' '.join(filter(None, parts))}"
@@ -49,7 +49,7 @@ def unreadable(job: TrackedJob) -> Message:
 def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
     """Return the view of the changed paragraphs, the pages with the longest changes first."""
     url = b.web_address(job.pr_link) or ""
-    ordered = sorted(files, key=lambda file: -(file.additions + file.deletions))
+    ordered = sorted(files[:MOST_READ], key=lambda file: -(file.additions + file.deletions))
     shown: list[Block] = []
     rest: list[str] = []
     room = _ALL_LENGTH
@@ -65,7 +65,7 @@ def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
     starts = range(0, len(rest), _LINKS_IN_A_BLOCK)
     others = [b.context("Also: " + " · ".join(rest[at : at + _LINKS_IN_A_BLOCK])) for at in starts]
     blocks = [b.section(begun), *shown, *others]
-    if total > len(files) >= MOST_READ:
+    if total > MOST_READ:
         blocks.append(b.context(f"I read the first {MOST_READ} files of {number(total)}."))
     return {
         "type": "modal",

@@ -118,7 +118,7 @@ def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
             change = ". Nothing changed in it"
     more = {
         "subject": b.quoted(subject, _SUBJECT_LENGTH),
-        "link": b.link(url, open_words(url, "pull request")) if url else "",
+        "link": b.link(url, open_words(url, "PR")) if url else "",
         "odd": b.quoted(job.pr_link or "", 300),
         "change": change,
         "over": "merged" if seen and seen.is_merged else "closed",

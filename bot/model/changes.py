@@ -17,7 +17,7 @@ _MOST_WORDS = 400
 """Longer texts replace each other whole: the time of a comparison grows with the square of its words."""
 _FEWEST_COMMON = 0.3
 """The share of words that two versions of a text have in common, below which one replaces the other whole."""
-_LONGEST_LINE, _LONGEST_PATCH = 160, 10_000
+_LONGEST_LINE, _LONGEST_PATCH = 100, 10_000
 """In characters, of what an end shows."""
 
 
@@ -118,12 +118,13 @@ def _of_hunk(hunk: str, *, is_prose: bool) -> Iterator[Change]:
         is_code = not is_prose or is_fence or in_code["-" if sign == "-" else "+"]
         if is_fence:
             in_code = {side: is_in != (sign in (" ", side)) for side, is_in in in_code.items()}
-        is_blank, is_beside = not text.strip(), sign == " " or (sign == "+" and not change.strikes)
-        if (is_blank and is_beside) or is_code != change.is_code:
+        is_beside = sign == " " or (sign == "+" and not change.strikes)
+        is_break = is_beside and not text.strip() and not is_code
+        if is_break or is_code != change.is_code:
             yield change
             change = Change(is_code)
         is_edge = text.strip() == "---" or (is_fence and is_beside)  # of front matter, or of code
-        if not (is_blank and is_beside) and not is_edge:
+        if not is_break and not is_edge:
             change.lines.append((sign, text))
     yield change
 

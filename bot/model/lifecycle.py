@@ -13,7 +13,7 @@ from datetime import datetime
 
 from bot.ids import ServiceJobId, UserId
 from bot.model.jobs import JobProblem, JobState, TrackedJob
-from bot.model.prompts import Prompt, PromptState, subject_of
+from bot.model.prompts import Prompt, PromptKind, PromptState, subject_of
 
 J, P = JobState, PromptState
 
@@ -225,8 +225,9 @@ def prompt_edited(prompt: Prompt, raw: str, at: datetime) -> Prompt:
 
 
 def prompt_sent(prompt: Prompt) -> Prompt:
-    """Settle a prompt that the docs service accepted. Of its text the subject is kept."""
-    return replace(prompt, state=P.SENT, response_url=None, text=subject_of(prompt.text or ""))
+    """Settle a prompt that the docs service accepted. Of a follow-up's text the subject is kept."""
+    subject = subject_of(prompt.text or "") if prompt.kind is PromptKind.FOLLOW_UP else ""
+    return replace(prompt, state=P.SENT, response_url=None, text=subject)
 
 
 def prompt_postponed(prompt: Prompt, due_at: datetime, *, is_refused: bool = False) -> Prompt:

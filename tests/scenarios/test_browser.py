@@ -34,14 +34,14 @@ async def test_a_person_asks_reads_the_pull_request_replies_and_hears_back(page:
     await expect(messages).to_contain_text("Pull request ready")
     await page.get_by_role("button", name=re.compile("1 reply")).click()
     thread = page.get_by_role("log", name="Replies")
-    await expect(thread).to_contain_text("is done: pull request #")
+    await expect(thread).to_contain_text("is done: PR #")
     async with page.expect_popup() as opened:
         await thread.get_by_role("button", name="Review #").last.click()
     pull_request = await opened.value
     await expect(pull_request.locator("body")).to_contain_text("docs/sdks/python-quickstart.md")
     await expect(pull_request.locator("body")).to_contain_text("# Python SDK quickstart")
     await type_in(page, "Reply in thread", "Mention Python 3.11 too")
-    await expect(thread).to_contain_text("Mention Python 3.11 too is done: pull request #")
+    await expect(thread).to_contain_text("Mention Python 3.11 too is done: PR #")
     await expect(thread.get_by_role("button", name="eyes, 1")).to_be_visible()
     await expect(messages.get_by_role("article")).to_have_count(1)
 
@@ -168,7 +168,7 @@ async def test_the_link_of_a_job_leads_to_its_thread(page: Page, story: Story) -
     async with page.expect_popup() as opened:
         await page.get_by_role("link", name="Go to its thread").click()
     thread = (await opened.value).get_by_role("log", name="Replies")
-    await expect(thread).to_contain_text("is done: pull request #")
+    await expect(thread).to_contain_text("is done: PR #")
 
 
 async def test_a_threads_whole_story_from_talk_to_merged(page: Page, story: Story) -> None:
@@ -178,7 +178,7 @@ async def test_a_threads_whole_story_from_talk_to_merged(page: Page, story: Stor
     thread = page.get_by_role("log", name="Replies")
     await type_in(page, "Reply in thread", "@docs-agent add a guide on rotating API keys")
     await expect(thread).to_contain_text("with 2 earlier messages")
-    await expect(thread).to_contain_text("is done: pull request #")
+    await expect(thread).to_contain_text("is done: PR #")
     await type_in(page, "Reply in thread", "@docs-agent status 1")
     await thread.get_by_role("button", name="Show earlier messages").click()
     shown = thread.get_by_role("article").filter(has_text="Only visible to you").last
@@ -186,9 +186,7 @@ async def test_a_threads_whole_story_from_talk_to_merged(page: Page, story: Stor
     await type_in(page, "Reply in thread", "@docs-agent thanks!")
     await expect(thread.get_by_role("button", name="+1, 1")).to_be_visible()
     await type_in(page, "Reply in thread", "@docs-agent mention that only admins can make keys")
-    await expect(thread).to_contain_text(
-        re.compile(r"mention that only .* is done: pull request #1, \+\d+ −\d+")
-    )
+    await expect(thread).to_contain_text(re.compile(r"mention that only .* is done: PR #1, \+\d+ −\d+"))
     await thread.get_by_role("button", name="Changes").click()
     view = page.get_by_role("dialog", name="What changed")
     await expect(view).to_contain_text("PR #1")

@@ -48,7 +48,7 @@ async def test_three_follow_ups_can_be_told_apart_by_their_ends(talk: Talk) -> N
     second = await follow_up(talk, "Free has 100 requests a minute", "c", additions=51, deletions=2)
     third = await follow_up(talk, "Shorten the introduction", "d")
     assert "*Show how to install it with uv.* is done: <" in first
-    assert "|pull request #7>, +4 −0." in first
+    assert "|PR #7>, +4 −0." in first
     assert "*Free has 100 requests a minute* is done" in second
     assert second.splitlines()[1].startswith("Rate limits: Free | ~60~ *100* | 5")
     assert "*Shorten the introduction* is done" in third
@@ -102,7 +102,7 @@ async def test_after_the_merge_the_end_says_so_and_has_no_green_button(talk: Tal
     talk.github.merge(talk.time.at + timedelta(hours=1))
     await talk.time.passes(hours=2)
     end = talk.replies()[0]
-    assert f":white_check_mark: *Add a quickstart* is merged: <{LINK}|pull request #7>, +46 −1." in end
+    assert f":white_check_mark: *Add a quickstart* is merged: <{LINK}|PR #7>, +46 −1." in end
     assert end.buttons == ["Changes"]
     talk.everything()
 
@@ -143,6 +143,6 @@ async def test_where_the_pull_request_cannot_be_read_there_is_no_button(
     talk.github.instead.extend([answer] * 9)
     end = await ended(talk)
     assert end.buttons == ["Review #7"]
-    assert f"*Add a quickstart* is done: <{LINK}|pull request #7>." in end
+    assert f"*Add a quickstart* is done: <{LINK}|PR #7>." in end
     talk.log()
     talk.status()
