@@ -126,19 +126,17 @@ async def _page(
 ) -> Answer:
     channel, mine, skipped = wanted.channel, wanted.mine, wanted.page * _PAGE
 
-    def look(tx: Transaction) -> tuple[Sequence[TrackedJob], int]:
+    def look(tx: Transaction) -> Sequence[TrackedJob]:
         if readable:
-            return Jobs(tx).to_review(readable, origin.user, _PAGE + 1, skipped), 0
-        listed = Jobs(tx).in_channel(
+            return Jobs(tx).to_review(readable, origin.user, _PAGE + 1, skipped)
+        return Jobs(tx).in_channel(
             channel, _PAGE + 1, origin.user, mine=mine, only=wanted.only, skipped=skipped
         )
-        asks_open = wanted.only is Listed.OPEN
-        return listed, Jobs(tx).awaiting_review_of(channel, origin.user, mine=mine) if asks_open else 0
 
-    found, to_review = await context.store.read(look)
+    found = await context.store.read(look)
     jobs = [(job, face_link(context, job)) for job in found[:_PAGE]]
     is_here, has_more = channel == origin.channel, len(found) > _PAGE
-    shown = replace(wanted, is_here=is_here, has_more=has_more, to_review=to_review, now=context.clock())
+    shown = replace(wanted, is_here=is_here, has_more=has_more)
     return Answer(message=say.job_list(jobs, shown))
 
 

@@ -6,14 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 
 from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
 from bot.messages import blocks as b
 from bot.messages.face import facts, file_names, in_private, name, open_words, state_words, wait_lines
 from bot.messages.general import EXAMPLE
 from bot.messages.numbers import counted, number
+from bot.messages.plain_text import one_line
 from bot.messages.problems import key_setting, refusal, title
-from bot.messages.to_review import in_list
+from bot.messages.pull_requests import lines_changed
 from bot.model.jobs import JobState, Listed, TrackedJob, Wait
 from bot.model.quota import Budget
 from bot.outbox.model import NotPosted
@@ -27,7 +29,7 @@ CHANNEL_NOT_YOURS = (
 )
 FORM_WITHOUT_JOB = "I couldn't tell which job this is for. Close this and try again."
 SAME_ANEW = "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
-_LISTED_URL_LENGTH = 300
+_LISTED_URL_LENGTH, _LISTED_TITLE_LENGTH = 300, 80
 
 
 def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
@@ -54,8 +56,7 @@ def undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Message:
 class JobListing:
     """Which jobs are listed. ``channel`` is None for those of all channels. ``page`` counts from 0.
 
-    ``to_review``: how many jobs wait for review besides the open ones. ``is_all``: all channels were looked
-    at. ``now``: when it is listed.
+    ``is_all``: all channels were looked at.
     """
 
     channel: ChannelId | None = None
@@ -64,9 +65,7 @@ class JobListing:
     page: int = 0
     is_here: bool = True
     has_more: bool = False
-    to_review: int = 0
     is_all: bool = True
-    now: datetime | None = None
 
     def turned(self, by: int) -> str:
         """Return the value of a button that leads to another page."""
@@ -78,15 +77,58 @@ def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing 
     """Return a page of a list of jobs. Each is given with the permalink of its thread, if known."""
     listing = listing or JobListing()
     if not jobs and not listing.only and not listing.page:
-        return b.words(f"{_heading(listing, 0)} Start one: {b.code(f'/docs-agent {EXAMPLE}')}")
-    now = listing.now if listing.only is Listed.REVIEW else None
-    lines = [in_list(job, link, now) if now else _line(job, link) for job, link in jobs]
-    heading = _heading(listing, len(jobs))
+        return b.words(f"No {_kind(listing)}. Start one: {b.code(f'/docs-agent {EXAMPLE}')}")
+    if not jobs:
+        return b.words(f"No {'more ' if listing.page else ''}{_kind(listing)}.")
+    kind = _kind(listing)
+    lines = [f"{kind[:1].upper()}{kind[1:]}, page {listing.page + 1}:"] if listing.page else []
+    for group in _Group:
+        rows = [_row(job, permalink, listing) for job, permalink in jobs if _group_of(job) is group]
+        lines += [f"*{len(rows)} {group.value[len(rows) > 1]}*", *rows] if rows else []
     back = [b.button("Previous", b.Action.JOBS_NEWER, listing.turned(-1))] if listing.page else []
     onward = [b.button("Next", b.Action.JOBS_OLDER, listing.turned(1))] if listing.has_more else []
-    row = b.actions([*back, *onward])
-    more = [_to_review(listing)] if listing.to_review else [] if listing.is_all else [_MORE_CHANNELS]
-    return b.message(b.section(f"*{heading}*"), *map(b.section, [*lines, *more]), *row)
+    more = [] if listing.is_all else [_MORE_CHANNELS]
+    return b.message(*b.plain("\n".join([*lines, *more])), *b.actions([*back, *onward]))
+
+
+class _Group(Enum):
+    """What is to be done about a job."""
+
+    NEEDS_YOU = ("needs you", "need you")
+    TO_REVIEW = ("to review", "to review")
+    WORKING = ("working", "working")
+    DONE = ("done", "done")
+
+
+_NEED_YOU = (JobState.UNCONFIRMED, JobState.FAILED, JobState.GONE, JobState.UNWATCHED)
+
+
+def _group_of(job: TrackedJob) -> _Group:
+    if job.state in _NEED_YOU:
+        return _Group.NEEDS_YOU
+    if job.state.is_open:
+        return _Group.WORKING
+    return _Group.TO_REVIEW if job.awaits_review else _Group.DONE
+
+
+def _row(job: TrackedJob, permalink: str | None, listing: JobListing) -> str:
+    """Return a job in a line: the title, which leads to the pull request or else to the thread, first."""
+    url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
+    url = url if url and len(url) < _LISTED_URL_LENGTH else None
+    seen, (sign, _, state) = job.pull_request, state_words(job).partition(" ")
+    title = one_line(seen.title if seen else job.text, _LISTED_TITLE_LENGTH)
+    size = [lines_changed(seen.size)] if seen and job.state is JobState.PULL_REQUEST else []
+    parts = [
+        f"{sign} {b.link(url or permalink, title)}",
+        *([] if job.awaits_review else [state.replace("*", "")]),
+        *size,
+        *([b.label(job.project_label)] if job.project_label else []),
+        b.mention(job.requester),
+        b.moment(job.ended_at or job.asked_at, "{ago}"),
+        *([] if listing.is_here and listing.channel else [b.channel(job.channel)]),
+        b.link(permalink if url else None, name(job.number)),
+    ]
+    return " · ".join(parts)
 
 
 _MORE_CHANNELS = (
@@ -94,30 +136,12 @@ _MORE_CHANNELS = (
 )
 
 
-def _to_review(listing: JobListing) -> str:
-    mine = " mine" if listing.mine else ""
-    waiting = counted(listing.to_review, "pull request waits", "pull requests wait")
-    return f"{waiting} for review: {b.code(f'/docs-agent jobs{mine} review')}"
+_KINDS = {None: "jobs", Listed.OPEN: "open jobs", Listed.REVIEW: "jobs to review"}
 
 
-_KINDS = {
-    None: ("job", "jobs"),
-    Listed.OPEN: ("open job", "open jobs"),
-    Listed.REVIEW: ("job to review", "jobs to review"),
-}
-
-
-def _heading(listing: JobListing, count: int) -> str:
-    (kind, kinds), whose = _KINDS[listing.only], " of yours" if listing.mine else ""
+def _kind(listing: JobListing) -> str:
     where = " here" if listing.is_here else f" in <#{listing.channel}>" if listing.channel else ""
-    if not count:
-        return f"No {'more ' if listing.page else ''}{kinds}{whose}{where}."
-    if listing.page or listing.has_more:
-        return f"{kinds.capitalize()}{whose}{where}, page {listing.page + 1}:"
-    if count == 1:
-        return f"The only {kind}{whose}{where}:"
-    which = f"The {count} oldest" if listing.only is Listed.REVIEW else f"The last {count}"
-    return f"{which} {kinds}{whose}{where}:"
+    return f"{_KINDS[listing.only]}{' of yours' if listing.mine else ''}{where}"
 
 
 NO_SUCH_CHANNEL = b.words(

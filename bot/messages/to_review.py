@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.messages import blocks as b
-from bot.messages.face import lasted, name, open_words
+from bot.messages.face import lasted, name
 from bot.messages.numbers import number
 from bot.messages.pull_requests import pull_request_line
 from bot.model.jobs import ToReview, TrackedJob
@@ -43,15 +43,3 @@ def in_digest(waiting: ToReview) -> list[str]:
     more = [f"… and {number(waiting.more)} more: `/docs-agent jobs review`"] if waiting.more else []
     whom = f", {b.mention_all(waiting.reviewers)}" if waiting.reviewers else ""
     return [f"*To review*{whom}:", *lines, *more]
-
-
-def in_list(job: TrackedJob, face_link: str | None, now: datetime) -> str:
-    """Return the line of a list of jobs about one whose pull request waits."""
-    url = b.web_address(job.pr_link)
-    parts = [
-        f"{b.link(face_link, name(job.number))} {_title(job)}",
-        _age(job, now),
-        *([b.link(url, open_words(url))] if url else []),
-        b.channel(job.channel),
-    ]
-    return " · ".join(parts)

@@ -202,11 +202,6 @@ class Jobs(Rows[TrackedJob]):
         seen = or_(jobs.c.channel.in_(channels), jobs.c.requester == user, theirs)
         return self._many(and_(_AWAITS_REVIEW, jobs.c.requester != "", seen), limit, skipped, by=_OLDEST)
 
-    def awaiting_review_of(self, channel: ChannelId | None, user: UserId, *, mine: bool) -> int:
-        """Return how many of the jobs that ``in_channel`` lists wait for review."""
-        wanted = _listed(channel, user, mine=mine, only=Listed.REVIEW)
-        return int(self.connection.execute(select(func.count()).select_from(jobs).where(wanted)).scalar_one())
-
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
         """Return the newest jobs of all channels that have these values; an empty one lets all through."""
         wanted = [jobs.c[name] == value for name, value in only.items() if value]

@@ -38,12 +38,21 @@ export const momentOf = (ts) => `${dayOf(ts).replace(/^(Today|Yesterday|Tomorrow
 /** The present, as the person sees it, and where that is. */
 export const present = () => ({ time: clockOf(Date.now() / 1000), place: (zone() || "").split("/").at(-1).replaceAll("_", " ") });
 
+/** How long ago a time was, which Slack keeps current by itself. */
+function ago(seconds) {
+  const minutes = Math.round((Date.now() / 1000 - seconds) / 60);
+  const [count, unit] = minutes < 60 ? [minutes, "minute"] : minutes < 1440 ? [Math.round(minutes / 60), "hour"] : [Math.round(minutes / 1440), "day"];
+  return minutes < 1 ? "just now" : `${count} ${unit}${count === 1 ? "" : "s"} ago`;
+}
+
+setInterval(() => document.querySelectorAll("time[data-ago]").forEach((shown) => { shown.textContent = slackDate(Number(shown.dataset.ago), shown.dataset.pattern); }), 10_000);
+
 function slackDate(seconds, pattern) {
   const date = new Date(seconds * 1000);
   const day = { day: "numeric", month: "long", year: "numeric" };
   const forms = { date: day, date_short: { ...day, month: "short" }, date_long: { ...day, weekday: "long" }, time: { hour: "2-digit", minute: "2-digit" } };
   return pattern.replace(/\{(\w+?)(_pretty)?\}/g, (whole, name, pretty) => {
-    const said = forms[name] ? format(date, forms[name]) : whole;
+    const said = forms[name] ? format(date, forms[name]) : name === "ago" ? ago(seconds) : whole;
     return pretty ? dayWord(date, said) : said;
   });
 }
@@ -64,6 +73,7 @@ function entity(inside) {
   if (target.startsWith("!date^")) {
     const [, seconds, pattern, link] = target.split("^");
     const shown = /^\d+$/.test(seconds) ? slackDate(Number(seconds), pattern || "") : label;
+    if ((pattern || "").includes("{ago}")) return el("time", { "data-ago": seconds, "data-pattern": pattern }, shown);
     return safeUrl(link) ? el("a", { href: link, target: "_blank", rel: "noopener" }, shown) : shown;
   }
   if (target.startsWith("!subteam^")) return el("span", { class: "pill" }, label || `@${state.groups[target.slice(9)] || target.slice(9)}`);

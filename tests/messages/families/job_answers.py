@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 from bot.ids import ChannelId, JobNumber, Message, Refusal
 from bot.messages import job_answers as say
-from bot.model.jobs import JobState, Listed, QueueWhy, TrackedJob, Wait, Waiting
+from bot.model.jobs import JobState, Listed, QueueWhy, Review, TrackedJob, Wait, Waiting
 from bot.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.projects import Project
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
-from tests.messages.samples import HALF_PAST, LATER, PERMALINK, job
+from tests.messages.samples import HALF_PAST, LATER, PERMALINK, SEEN, job
 
 ACME = Project(PROJECT, "acme", "Acme <docs>")
 FREE, SPENT = Budget(100, 0, None), Budget(100, 100, HALF_PAST)
@@ -39,16 +38,24 @@ def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
         "list: none": say.job_list([]),
         "list: mine, none": say.job_list([], listing(mine=True)),
         "list: open, none": say.job_list([], listing(only=Listed.OPEN)),
-        "list: open, with others to review": say.job_list(jobs[:1], listing(only=Listed.OPEN, to_review=1)),
-        "list: mine, with others to review": say.job_list(jobs[:1], listing(mine=True, to_review=3)),
         "list: of another channel": say.job_list(jobs, listing(**far)),
         "list: of all channels": say.job_list(jobs, listing(channel=None, **far)),
         "list: not of all channels": say.job_list(jobs, listing(channel=None, is_all=False, **far)),
         "list: first page": say.job_list(jobs, listing(has_more=True)),
         "list: between": say.job_list(jobs, listing(page=1, mine=True, only=Listed.OPEN, has_more=True)),
         "list: an empty page": say.job_list([], listing(page=1)),
-        "list: to review": say.job_list(jobs, listing(only=Listed.REVIEW, now=NOW + timedelta(days=3))),
-        "list: one to review": say.job_list(jobs[:1], listing(only=Listed.REVIEW, now=LATER)),
+        "list: none to review": say.job_list([], listing(only=Listed.REVIEW)),
+        "list: to review": say.job_list(jobs, listing(only=Listed.REVIEW)),
+        "list: each group": say.job_list(
+            [
+                (job(JobState.WORKING, ended_at=None), PERMALINK),
+                (job(JobState.UNCONFIRMED), PERMALINK),
+                (job(JobState.FAILED, project_label="Acme <docs>"), None),
+                (job(pull_request=SEEN), PERMALINK),
+                (job(pull_request=SEEN, review=Review.MERGED), PERMALINK),
+                (job(JobState.WITHDRAWN, problem=f"withdrawn:{BEN}"), PERMALINK),
+            ]
+        ),
     }
 
 

@@ -52,9 +52,6 @@ def samples() -> Mapping[str, object]:
         "to review: in the digest, for reviewers": to_review.in_digest(
             ToReview((job(),), DAYS, reviewers=(Reviewer("S1"), Reviewer(BEN)))
         ),
-        "to review: in a list": [
-            to_review.in_list(each, PERMALINK, DAYS) for each in (job(pull_request=SEEN), job(ended_at=None))
-        ],
         "still running": jobs.still_running(working, NOW + timedelta(minutes=31)),
         "a follow-up still running": jobs.still_running(replace(working, version=2), NOW),
         "no longer polled": jobs.unwatched(asked_twice, NOW + timedelta(days=7)),

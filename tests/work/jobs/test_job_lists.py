@@ -33,7 +33,8 @@ async def some_jobs(office: Office) -> None:
 
 def numbers(message: Message | None) -> list[int]:
     assert message is not None
-    return [int(found) for found in re.findall(r"^Job (\d+)", message.text, re.MULTILINE)]
+    found = re.findall(r"Job (\d+)>?$", message.text, re.MULTILINE)
+    return sorted(map(int, found), reverse=True)
 
 
 def turns(message: Message | None) -> dict[str, tuple[str, str]]:
@@ -103,17 +104,18 @@ async def test_what_is_to_review_is_listed_over_all_channels_that_one_can_read(o
     await add_prompt(office.store, followed, kind=PromptKind.FOLLOW_UP, asked_by=BEN)
     for channel in (CHANNEL, ChannelId("D0BEN")):
         told = await office.told("/docs-agent", "jobs review", user=BEN, channel=channel)
-        assert re.findall("“(.*?)”", told) == ["Review 1", "Review 2", "Followed"]
-    assert (
-        f"ready for 0\xa0s · <https://code.example/pull/1|Pull request #1 · code.example> · <#{CHANNEL}>"
-        in told
-    )
+        assert re.findall(r"\|(Review .|Followed)>", told) == ["Review 1", "Review 2", "Followed"]
+    assert f":memo: <https://code.example/pull/1|Review 2> · <@{ANA}> · " in told
+    assert f" · <#{CHANNEL}> · " in told
     office.slack.private_rooms[direct] = frozenset({ANA})
     told = await office.told("/docs-agent", "jobs review", channel=PRIVATE)
-    assert re.findall("“(.*?)”", told) == [*(f"Review {each}" for each in (1, 2, 3, 4)), "Followed"]
+    assert re.findall(r"\|(Review .|Followed)>", told) == [
+        *(f"Review {each}" for each in (1, 2, 3, 4)),
+        "Followed",
+    ]
     office.access_policy(admins=frozenset({PAT}))
     told = await office.told("/docs-agent", "jobs review", user=PAT, channel=ChannelId("D0PAT"))
-    assert len(re.findall("“(.*?)”", told)) == 5
+    assert len(re.findall(r"\|(Review .|Followed)>", told)) == 5
 
 
 async def test_a_list_of_what_is_to_review_asks_slack_about_few_channels_and_says_so(office: Office) -> None:
@@ -121,8 +123,8 @@ async def test_a_list_of_what_is_to_review_asks_slack_about_few_channels_and_say
         await to_review(office, f"Review {number}", channel=ChannelId(f"C0{number}"), requester=BEN)
     first = (await office.types("/docs-agent", "jobs review", user=PAT, channel=ChannelId("C020"))).message
     assert first is not None
-    assert re.findall("“Review (.*?)”", first.text) == [str(each) for each in range(10)]
+    assert re.findall(r"\|Review (\d+)>", first.text) == [str(each) for each in range(10)]
     assert "There are more channels" in first.text
     second = await office.press(*turns(first)["Next"], user=PAT, channel=ChannelId("C020"))
     assert second.message is not None
-    assert re.findall("“Review (.*?)”", second.message.text) == ["20"]
+    assert re.findall(r"\|Review (\d+)>", second.message.text) == ["20"]
