@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import and_, exists, select
+from sqlalchemy import ColumnElement, and_, exists
 
 from bot.ids import JobNumber
 from bot.model.jobs import JobProblem, JobState
@@ -16,13 +16,22 @@ from bot.store.schema import Transaction
 
 _UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED)
 _OPEN_JOBS = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
+# An alias, as the condition is used within statements about prompts, too.
+_of_job = prompts.alias("of_job")
 _JOB_IS_OVER = and_(
     jobs.c.state.not_in(_OPEN_JOBS),
     jobs.c.poll_at.is_(None),
     jobs.c.unconfirmed_until.is_(None),
-    ~exists().where(prompts.c.job == jobs.c.number, prompts.c.state.in_(_UNSETTLED)),
+    ~exists().where(_of_job.c.job == jobs.c.number, _of_job.c.state.in_(_UNSETTLED)),
     ~is_being_delivered(deliveries.c.job, jobs.c.number),
 )
+
+
+def _is_of_finished_job(job: ColumnElement[int]) -> ColumnElement[bool]:
+    # No IN, for which SQLite would first list all finished jobs.
+    return exists().where(jobs.c.number == job, _JOB_IS_OVER)
+
+
 JOBS = RetentionRule(
     "jobs",
     jobs,
@@ -36,20 +45,18 @@ JOBS = RetentionRule(
     },
     names_person=lambda user: {"problem": jobs.c.problem.in_([f"{how}:{user}" for how in JobProblem])},
 )
-PROMPTS = RetentionRule(
-    "prompts", prompts, prompts.c.job.in_(select(jobs.c.number).where(_JOB_IS_OVER)), None
-)
+PROMPTS = RetentionRule("prompts", prompts, _is_of_finished_job(prompts.c.job), None)
 PULL_REQUESTS = RetentionRule(
     "pull requests",
     pull_requests,
-    pull_requests.c.job.in_(select(jobs.c.number).where(_JOB_IS_OVER)),
+    _is_of_finished_job(pull_requests.c.job),
     None,
     extra_values={"look_at": None, **FREE},
 )
 PREVIEWS = RetentionRule(
     "previews",
     previews,
-    and_(previews.c.due_at.is_(None), previews.c.job.in_(select(jobs.c.number).where(_JOB_IS_OVER))),
+    and_(previews.c.due_at.is_(None), _is_of_finished_job(previews.c.job)),
     None,
     extra_values={"due_at": None, **FREE},
 )
