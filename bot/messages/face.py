@@ -205,10 +205,11 @@ def first_line(job: TrackedJob) -> str:
     return clip(line if len(lines) < 2 else f"{line} …", QUOTE_LENGTH)
 
 
-def face(job: TrackedJob, frees_at: datetime | None = None) -> Message:
+def face(job: TrackedJob, frees_at: datetime | None = None, usual: timedelta | None = None) -> Message:
     """Return the job's face: the message that is edited in place and notifies nobody.
 
-    ``frees_at``: when the next use of the quota becomes free, shown if few uses are left.
+    ``frees_at``: when the next use of the quota becomes free, shown if few uses are left. ``usual``: how long
+    the project's jobs take, as far as that is known.
     """
     shown = first_line(job)
     url = b.web_address(job.pr_link)
@@ -216,19 +217,14 @@ def face(job: TrackedJob, frees_at: datetime | None = None) -> Message:
     parts = [b.link(url, open_words(url, "PR"))] if url and _review(job) else []
     headline = " · ".join((state_words(job), name(job.number), *parts))
     earlier = taken_words(job.earlier) if job.earlier else ""
-    lines = [" · ".join(filter(None, (facts(job), earlier))), *_notes(job, frees_at)]
+    lines = [" · ".join(filter(None, (facts(job), _running(job, usual), earlier))), *_notes(job, frees_at)]
     lines += [pull_request_line(job.pull_request)] if job.pull_request else []
     lines += [_STEERING[job.needs_mention]] if _may_queue(job) and not job.review else []
     small, row = map(b.context, lines), b.actions(_buttons(job))
     return b.message(b.section(headline), b.quote(shown), *small, *row, most_bytes=b.EDITED_BYTES)
 
 
-_STEERING = {
-    False: "Reply here to change it. What I send to the agent gets :eyes: (edit or delete it within 8 "
-    "seconds to take it back); thanks and talk among yourselves I leave alone.",
-    True: "Mention me here to change it. What I send to the agent gets :eyes: (edit or delete it within 8 "
-    "seconds to take it back); other replies I leave alone.",
-}
+_STEERING = {False: "Reply here to change it.", True: "Mention me here to change it."}
 """What steers a job, by whether that takes a mention."""
 
 
@@ -247,24 +243,26 @@ def redrawn(face: Message, *, posted_plain: bool) -> Message:
 
 
 def facts(job: TrackedJob, asked_at: str = "{time}") -> str:
-    """Return a job's small line: for which docs, who asked, which version it is, and how long it took.
+    """Return a job's small line: for which docs, who asked, and what became of its pull request.
 
     ``asked_at``: the form of the time, see `blocks.moment`.
     """
     parts = [b.label(job.project_label)] if job.project_label else []
     parts.append(f"{b.mention(job.requester)}, {b.moment(job.asked_at, asked_at)}")
-    if job.version > 1:
-        parts.append(f"version {job.version}")
-    if job.state is JobState.WORKING and job.shown_minutes:
-        parts.append(f"running for more than {lasted(timedelta(minutes=job.shown_minutes))}")
-    elif job.time_taken is not None and job.state is not JobState.UNWATCHED:
-        parts.append(lasted(job.time_taken))
     if job.reviewed_by and job.reviewed_at and job.state is JobState.PULL_REQUEST:
         parts.append(f"marked by {b.mention(job.reviewed_by)} {b.moment(job.reviewed_at)}")
     if job.pull_request and job.pull_request.ended_at and job.state is JobState.PULL_REQUEST:
         how = f"merged{by_whom(job.pull_request)}" if job.pull_request.is_merged else "closed"
         parts.append(f"{how} {b.moment(job.pull_request.ended_at)}")
     return " · ".join(parts)
+
+
+def _running(job: TrackedJob, usual: timedelta | None) -> str:
+    """Return since when the agent works, which Slack keeps current, and how long that usually takes."""
+    if job.state is not JobState.WORKING or job.iteration_started_at is None:
+        return ""
+    usually = f", usually done in {lasted(usual)}" if usual else ""
+    return f"started {b.moment(job.iteration_started_at, '{ago}')}{usually}"
 
 
 def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:

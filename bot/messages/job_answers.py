@@ -10,7 +10,7 @@ from enum import Enum
 
 from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
 from bot.messages import blocks as b
-from bot.messages.face import facts, file_names, in_private, name, open_words, state_words, wait_lines
+from bot.messages.face import facts, file_names, in_private, lasted, name, open_words, state_words, wait_lines
 from bot.messages.general import EXAMPLE
 from bot.messages.numbers import counted, number
 from bot.messages.plain_text import one_line
@@ -192,8 +192,10 @@ def _details(job: TrackedJob) -> list[str]:
     branch = [f"branch {_code(job.ref)}"] if job.ref else []
     times = [f"created {b.moment(job.created_at)}"] if job.created_at else []
     archived = [f"archived {b.moment(job.archived_at)}"] if job.archived_at else []
+    took = [lasted(job.time_taken)] if job.time_taken is not None else []
     lines = {
         "Repository": [*where, *branch],
+        "Last prompt": [*took, f"version {job.version}"] if took else [],
         "Model": [_code(job.model)] if job.model else [],
         "At the docs service": [*times, *archived],
         "The service's id": [_code(job.service_id)] if job.service_id else [],

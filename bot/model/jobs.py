@@ -209,14 +209,6 @@ class JobFilter(TypedDict, total=False):
     project: ProjectId | None
 
 
-def minutes_to_show(running: timedelta) -> int:
-    """Return the minutes that a face shows of its job's time. There are few steps, so that edits are rare."""
-    minutes = int(running.total_seconds() // 60)
-    if minutes >= 60:
-        return minutes // 60 * 60
-    return max((step for step in (0, 2, 5, 10, 20, 30) if step <= minutes), default=0)
-
-
 _BAD_ENDS = frozenset(
     {JobState.FAILED, JobState.ARCHIVED, JobState.GONE, JobState.REFUSED, JobState.WITHDRAWN}
 )
@@ -259,7 +251,6 @@ class TrackedJob:
     ``unread_since``: when polls of the job began to fail; None when the last one was answered.
     ``also_asked``: who waits for the iteration's end besides ``recipient``.
     ``earlier``: what went along with the newest prompt that might take its thread's earlier messages along.
-    ``shown_minutes``: how long the iteration runs, as the face shows it; 0 while it shows nothing.
     ``again_of``: the job whose prompt it runs again.
     ``review``: what somebody said of the pull request, who, and when. ``remind_at``: when the thread is
     reminded of it at the earliest; None for never again.
@@ -308,7 +299,6 @@ class TrackedJob:
     uses_left: int | None = None
     also_asked: tuple[UserId, ...] = ()
     earlier: Earlier | None = None
-    shown_minutes: int = 0
     again_of: JobNumber | None = None
     trouble: QueueWhy | None = None
     trouble_since: datetime | None = None

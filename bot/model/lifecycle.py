@@ -102,7 +102,6 @@ def iteration_started(
         saw_active=saw_active,
         uses_left=uses_left,
         told_running_at=None,
-        shown_minutes=0,
         review=None,
         reviewed_by=None,
         reviewed_at=None,

@@ -70,6 +70,7 @@ jobs = Table(
     Column("model", Note),
     Column("created_at", UtcDateTime),
     Column("archived_at", UtcDateTime),
+    # Read by versions before the status message showed the start; migrations only add.
     Column("shown_minutes", Integer, nullable=False, server_default=text("0")),
     Column("again_of", Integer),
     Column("trouble", Choice(QueueWhy)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Unpack
 
@@ -38,6 +38,8 @@ from bot.store.schema import changed, reader, stored
 POLLS = QueueTable("polls", jobs, None, jobs.c.poll_at)
 _OLDEST = jobs.c.number + 0
 """The order of the numbers, for which a planner sorts the rows that match."""
+_FEWEST_USUAL, _USUAL_OF = 3, 20
+"""Of how many jobs the usual time is computed."""
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 # An open job has no review; with this condition the index of jobs without one is used.
 _IS_OPEN = and_(
@@ -187,6 +189,14 @@ class Jobs(Rows[TrackedJob]):
         """
         wanted = _listed(channel, user, mine=mine, only=only)
         return self._many(wanted, limit, skipped, by=_OLDEST if only is Listed.REVIEW else None)
+
+    def usual_time(self, project: ProjectId) -> timedelta | None:
+        """Return the median time of a project's last jobs; None for fewer than three."""
+        began, ended = jobs.c.iteration_started_at, jobs.c.ended_at
+        done = (jobs.c.project == project, began.is_not(None), jobs.c.state == JobState.PULL_REQUEST)
+        newest = select(began, ended).where(*done).order_by(jobs.c.number.desc()).limit(_USUAL_OF)
+        times = sorted(end - begin for begin, end in self.connection.execute(newest))
+        return times[len(times) // 2] if len(times) >= _FEWEST_USUAL else None
 
     def channels_to_review(self, limit: int) -> Sequence[ChannelId]:
         """Return the channels with jobs that wait for review, those first that have the oldest job."""

@@ -7,7 +7,7 @@ its project, or that the job is lost.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import structlog
 
@@ -17,7 +17,7 @@ from bot.ids import Message
 from bot.messages import jobs as messages
 from bot.messages.blocks import linkable, web_address
 from bot.model import lifecycle
-from bot.model.jobs import JobState, TrackedJob, minutes_to_show
+from bot.model.jobs import JobState, TrackedJob
 from bot.model.previews import PreviewsWanted
 from bot.store import Transaction
 from bot.store.jobs import Jobs
@@ -99,22 +99,13 @@ def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, re
         Jobs(tx).save(job, begun, owner=context.owner)
         overtake(tx, job, now)
     elif _age_seconds(context, job) < quiet_seconds:
-        return _show_running(context, tx, job, read)
+        Jobs(tx).save(job, replace(read, saw_active=True), owner=context.owner)
+        return False
     elif job.told_running_at is None:
-        _show_running(context, tx, job, replace(read, told_running_at=now))
+        Jobs(tx).save(job, replace(read, saw_active=True, told_running_at=now), owner=context.owner)
         say(tx, job, f"iteration:{job.iteration}:running", messages.still_running(job, now), now)
     else:
         _stop_polling(context, tx, job, messages.unwatched(job, now))
-    return True
-
-
-def _show_running(context: WorkerContext, tx: Transaction, job: TrackedJob, read: TrackedJob) -> bool:
-    """Put a running job back, and show in its face how long it runs, if that has changed."""
-    minutes = minutes_to_show(timedelta(seconds=_age_seconds(context, job)))
-    Jobs(tx).save(job, replace(read, saw_active=True, shown_minutes=minutes), owner=context.owner)
-    if minutes == job.shown_minutes:
-        return False
-    redraw_face(tx, job.number, context.clock())
     return True
 
 

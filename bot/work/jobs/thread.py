@@ -64,7 +64,8 @@ def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob
     if job.uses_left is not None and job.state is JobState.WORKING:
         uses = Prompts(tx).uses(job.project, now)
         next_frees_at = frees_at(uses, len(uses))
-    face = faces.face(job, next_frees_at)
+    usual = Jobs(tx).usual_time(job.project) if job.state is JobState.WORKING else None
+    face = faces.face(job, next_frees_at, usual)
     message = faces.redrawn(face, posted_plain=Outbox(tx).face_is_plain(number))
     _edit(tx, job, None, message, now)
     return job

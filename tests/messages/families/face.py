@@ -40,7 +40,7 @@ def samples() -> Mapping[str, object]:
         "the last sentence of a reply": face.IN_A_REPLY,
         "several docs, version 3, a prompt of several lines": face.face(several),
         "working, with the pull request of an earlier version": face.face(
-            replace(working, pr_link=PULL_REQUEST, shown_minutes=10)
+            replace(working, pr_link=PULL_REQUEST), usual=timedelta(minutes=5)
         ),
         "a pull request at an address without a link": face.face(job(pr_link="javascript:alert(1)")),
         "a pull request that the bot sees": face.face(job(pull_request=SEEN)),

@@ -14,10 +14,10 @@ async def test_of_two_redraws_in_one_moment_the_later_one_is_shown(office: Offic
     await office.started()
 
     def change_twice(tx: Transaction) -> None:
-        for minutes in (30, 40):
-            set_job(tx, JobNumber(1), shown_minutes=minutes)
+        for uses in (30, 40):
+            set_job(tx, JobNumber(1), uses_left=uses)
             redraw_face(tx, JobNumber(1), office.clock())
 
     await office.store.write(change_twice)
     await deliver_due(office.context)
-    assert "running for more than 40\N{NO-BREAK SPACE}min" in office.root_text()
+    assert "40 uses of this hour left" in office.root_text()
