@@ -15,11 +15,11 @@ from sqlalchemy import insert
 from bot.context import WorkerContext
 from bot.docs_api import DocsClient
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
-from bot.model.jobs import JobState
+from bot.jobs.model.jobs import JobState
+from bot.jobs.store.tables import jobs as jobs_table
 from bot.ports import Messenger
 from bot.projects import Projects
 from bot.store import Store
-from bot.store.job_tables import jobs as jobs_table
 
 
 class SilentMessenger:

@@ -19,8 +19,8 @@ from sqlalchemy import func, select
 from bench.docs_server import docs_service
 from bench.processes import READY, Child, child, most_memory_mb
 from bench.report import Report, Row, at_most, below
+from bot.jobs.store.tables import jobs as jobs_table
 from bot.store.database import Database
-from bot.store.job_tables import jobs as jobs_table
 from tests.databases import PostgresServer
 
 _GOAL_SHARE = 1 / 3

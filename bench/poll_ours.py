@@ -19,7 +19,7 @@ from bot import logs
 from bot.docs_api import DocsClient
 from bot.engine import Workers
 from bot.features import all_workers
-from bot.model.quota import PollPace
+from bot.jobs.model.quota import PollPace
 from bot.store import Store
 from bot.store.migrate import migrate
 

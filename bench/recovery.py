@@ -24,8 +24,8 @@ from bench.processes import environment, running_bot
 from bench.report import Report, Row, below
 from bench.slack import ReadingSlack, reading_slack
 from bot.context import Timeouts
+from bot.jobs.store.tables import jobs as jobs_table
 from bot.store import Store, Transaction
-from bot.store.job_tables import jobs as jobs_table
 from bot.store.migrate import migrate
 from sandbox.ports import free_port
 

@@ -17,8 +17,8 @@ from click.exceptions import Exit
 
 from bot import version_and_commit
 from bot.ids import ChannelId, JobNumber, UserId
+from bot.jobs.model.jobs import JobFilter, JobState
 from bot.loading import SettingsError
-from bot.model.jobs import JobFilter, JobState
 from bot.operator.running import (
     CANNOT_START,
     INTERRUPTED,

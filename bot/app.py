@@ -45,8 +45,9 @@ from bot.health.checks import (
 from bot.health.metrics import Metrics, MetricsPage, metrics_page
 from bot.health.stopping import Stopping
 from bot.ids import ChannelId, ProjectId, UserId
-from bot.model.previews import PreviewsWanted
-from bot.model.quota import Analytics, PollPace
+from bot.jobs.catch_up import Gap
+from bot.jobs.model.previews import PreviewsWanted
+from bot.jobs.model.quota import Analytics, PollPace
 from bot.outbox.paces import Paces
 from bot.ports import Clock
 from bot.projects import Project, Projects
@@ -63,7 +64,6 @@ from bot.store.heartbeats import Heartbeats
 from bot.store.migrate import migrate
 from bot.store.queues import Due
 from bot.store.sqlite_files import running_alone, sqlite_file
-from bot.work.jobs.missed import Gap
 from bot.workers import beat
 
 __all__ = [

@@ -12,15 +12,15 @@ from bot.docs_api import DocsClient
 from bot.engine import retry_on_db_error
 from bot.github import GithubClient
 from bot.ids import ChannelId, MessageTs, ProjectId, UserId
-from bot.model.previews import PreviewsWanted
-from bot.model.quota import Analytics, Budget, PollPace
+from bot.jobs.model.previews import PreviewsWanted
+from bot.jobs.model.quota import Analytics, Budget, PollPace
+from bot.jobs.store.limits import AnalyticsQuota
 from bot.outbox.model import Delivery, NotPosted
 from bot.outbox.paces import Paces
 from bot.ports import Clock, Messenger, ThreadRef
 from bot.projects import Project, Projects
 from bot.store import Claimer, Store, Transaction
 from bot.store.channels import Channels
-from bot.store.limits import AnalyticsQuota
 
 Result = TypeVar("Result")
 _SATURDAY = 5

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from bot.commands import catalogue
 from bot.commands.command import Command
 from bot.commands.help import with_help
 from bot.context import WorkerContext
 from bot.engine import Worker
 from bot.feature import Feature
-from bot.model.intents import asks_help
+from bot.jobs.commands import catalogue
+from bot.jobs.model.intents import asks_help
 from bot.visitors.feature import VISITORS
 from bot.workers import interval_workers, queue_workers
 

@@ -11,20 +11,20 @@ import structlog
 
 from bot.context import WorkerContext
 from bot.engine import Worker, alone
+from bot.jobs.catch_up import Take, catch_up, claim_unread, forget_conversations
+from bot.jobs.decisions import remind
+from bot.jobs.poll import claim_polls, poll
+from bot.jobs.prepare import claim_new, prepare
+from bot.jobs.previews import claim_previews, make_preview
+from bot.jobs.pull_requests import claim_pull_requests, look_at
+from bot.jobs.service_health import show_trouble
+from bot.jobs.store.retention import JOBS
+from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
 from bot.store.database import ServerClock
 from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
-from bot.store.job_retention import JOBS
 from bot.store.queues import QUEUE_TABLES
 from bot.store.retention import forget_before
-from bot.work.jobs.decisions import remind
-from bot.work.jobs.missed import Take, catch_up, claim_unread, forget_conversations
-from bot.work.jobs.poll import claim_polls, poll
-from bot.work.jobs.prepare import claim_new, prepare
-from bot.work.jobs.previews import claim_previews, make_preview
-from bot.work.jobs.pull_requests import claim_pull_requests, look_at
-from bot.work.jobs.service_health import show_trouble
-from bot.work.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 
 log = structlog.get_logger(__name__)
 _PLAN_SECONDS = 60.0

@@ -12,16 +12,16 @@ from sqlalchemy.sql import Executable
 
 from bot.access.admit import _MAKER, Allowed
 from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
-from bot.model.jobs import TrackedJob
-from bot.model.prompts import Prompt, PromptKind, PromptRequest
+from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.tables import jobs, prompts
 from bot.outbox.model import Delivery
 from bot.outbox.store import Outbox
 from bot.ports import Origin
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
-from bot.store.job_tables import jobs, prompts
-from bot.store.jobs import Jobs
-from bot.store.prompts import Prompts
 from bot.store.schema import metadata
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)

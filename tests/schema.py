@@ -1,19 +1,19 @@
 """The tables of all subjects in one place, for tests that write rows of several."""
 
 from bot.access.store import members as members
+from bot.jobs.store.tables import analytics_calls as analytics_calls
+from bot.jobs.store.tables import audit as audit
+from bot.jobs.store.tables import back_offs as back_offs
+from bot.jobs.store.tables import conversations as conversations
+from bot.jobs.store.tables import jobs as jobs
+from bot.jobs.store.tables import limits as limits
+from bot.jobs.store.tables import previews as previews
+from bot.jobs.store.tables import prompts as prompts
+from bot.jobs.store.tables import pull_requests as pull_requests
 from bot.outbox.store import deliveries as deliveries
 from bot.store.channels import channels as channels
 from bot.store.channels import reviewers as reviewers
 from bot.store.heartbeats import heartbeats as heartbeats
-from bot.store.job_tables import analytics_calls as analytics_calls
-from bot.store.job_tables import audit as audit
-from bot.store.job_tables import back_offs as back_offs
-from bot.store.job_tables import conversations as conversations
-from bot.store.job_tables import jobs as jobs
-from bot.store.job_tables import limits as limits
-from bot.store.job_tables import previews as previews
-from bot.store.job_tables import prompts as prompts
-from bot.store.job_tables import pull_requests as pull_requests
 from bot.store.schema import metadata as metadata
 from bot.visitors.tables import page_visitors as page_visitors
 from bot.visitors.tables import question_snapshots as question_snapshots

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-_DEEP = {"work", "docs_service", "workspace"}  # rooms that are shown by their own rooms as well
+_DEEP = {"jobs", "work", "docs_service", "workspace"}  # rooms that are shown by their own rooms as well
 _NO_CODE = {
     tokenize.COMMENT,
     tokenize.NL,

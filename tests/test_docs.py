@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.health.stopping import CUT_SHORT
-from bot.model.jobs import JobState
+from bot.jobs.model.jobs import JobState
 from bot.operator.running import BAD_SETTINGS, CANNOT_START, CRASHED, INTERRUPTED, TERMINATED
 from bot.settings import Settings
 from bot.visitors.export import ExitCode

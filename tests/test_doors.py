@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NewType
 
 ROOT = Path(__file__).parents[1]
-MOST = 658
+MOST = 651
 """The most test functions that may. It only shrinks: whoever moves tests to conversations lowers it."""
 _SLACK = 100
 _DOORS = {
@@ -80,7 +80,7 @@ def _is_inside(module: str, name: str) -> bool:
         return False
     if not module.startswith("bot.model.") and module not in _MODELS:
         return True
-    value = getattr(import_module(module), name)
+    value = getattr(import_module(module), name, None)  # None for a module of a package
     is_enum = isinstance(value, type) and issubclass(value, enum.Enum)
     return not (is_enum or isinstance(value, NewType) or name in _VALUES)
 

@@ -7,7 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from bot.model.intents import DEEDS, LEARNED, Deed, Door, Intent, classify, learn, read_texts
+from bot.jobs.model.intents import DEEDS, LEARNED, Deed, Door, Intent, classify, learn, read_texts
 
 FOLDS = 10
 _DOORS = {

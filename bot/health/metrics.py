@@ -29,13 +29,13 @@ from bot.docs_api import Forbidden, NotConfigured, NotFound, RateLimited, Reject
 from bot.feature import Feature
 from bot.health.checks import LIMIT_SECONDS, Finding, free_bytes
 from bot.ids import ProjectId
-from bot.model.jobs import QueueWhy
+from bot.jobs.model.jobs import QueueWhy
+from bot.jobs.service_health import is_refused, trouble_of
+from bot.jobs.store.limits import BackOffs, Quota
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.waits import Waits
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.heartbeats import Heartbeats
-from bot.store.limits import BackOffs, Quota
-from bot.store.prompts import Prompts
-from bot.store.waits import Waits
-from bot.work.jobs.service_health import is_refused, trouble_of
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _DOCS_ERRORS = tuple(

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, StaticPool, create_engine, make_url, select, 
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.health.checks import Finding
+from bot.jobs.store.waits import Waits
 from bot.operator.rows import wait_words
 from bot.ports import is_zone
 from bot.store import Transaction
@@ -23,7 +24,6 @@ from bot.store.database import Database, explain
 from bot.store.migrate import HEAD, revision_of
 from bot.store.schema import metadata
 from bot.store.sqlite_files import is_on_network, sqlite_file
-from bot.store.waits import Waits
 from bot.visitors.model import SubscriptionState
 from bot.visitors.tables import subscriptions
 

@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import TextIO, Unpack
 
 from bot.ids import JobNumber, UserId
+from bot.jobs.messages.problems import title
+from bot.jobs.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
+from bot.jobs.model.prompts import AuditRow
+from bot.jobs.store.audit import Audit
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.retention import forget_job
+from bot.jobs.store.waits import Waits
 from bot.logs import terminal_safe
 from bot.messages.plain_text import csv_line, one_line
-from bot.messages.problems import title
-from bot.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
-from bot.model.prompts import AuditRow
 from bot.outbox.model import DeadLetter
 from bot.outbox.store import Outbox
 from bot.store import Store, Transaction
-from bot.store.audit import Audit
 from bot.store.backup import back_up, restore
-from bot.store.job_retention import forget_job
-from bot.store.jobs import Jobs
 from bot.store.retention import RowCounts, forget_person
 from bot.store.sqlite_files import UnusableDatabase, sqlite_file
-from bot.store.waits import Waits
 
 _LENGTH = 300
 _MOST_ACTS = 100

@@ -12,16 +12,16 @@ from time import monotonic
 
 from bot.health.checks import network_trouble
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
+from bot.jobs.model.prompts import Act
+from bot.jobs.store.audit import Audit
 from bot.logs import mask
 from bot.messages import blocks
 from bot.messages import trial as say
-from bot.model.prompts import Act
 from bot.ports import SlackError, SlackRefused, SlackThrottled
 from bot.settings import Settings
 from bot.slack.client import SlackClient, answered, open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble, Store
-from bot.store.audit import Audit
 from bot.store.database import explain
 from bot.visitors.messages import chart, table
 from bot.visitors.model import Counts, Page

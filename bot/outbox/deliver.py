@@ -11,6 +11,9 @@ import structlog
 from bot.context import WorkerContext
 from bot.engine import unless_taken_over
 from bot.ids import Message, MessageTs, Refusal
+from bot.jobs.store.conversations import Conversations
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.thread import link_from_earlier
 from bot.logs import about_request
 from bot.outbox.delivery_errors import MOST_TRIES, give_up, hold_pace, settle_error
 from bot.outbox.files import share_file
@@ -23,9 +26,6 @@ from bot.outbox.slack_calls import as_member, check_lease, find_earlier
 from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, SlackThrottled
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
-from bot.store.conversations import Conversations
-from bot.store.jobs import Jobs
-from bot.work.jobs.thread import link_from_earlier
 
 log = structlog.get_logger(__name__)
 

@@ -9,9 +9,14 @@ import structlog
 from bot.context import WorkerContext
 from bot.engine import back_off_seconds
 from bot.ids import Refusal, is_direct_message
-from bot.messages import job_answers as say
-from bot.model import lifecycle
-from bot.model.jobs import JobProblem, JobState, TrackedJob
+from bot.jobs.messages import job_answers as say
+from bot.jobs.model import lifecycle
+from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
+from bot.jobs.settle_prompt import drop_follow_ups
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.limits import Quota
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.thread import redraw_face
 from bot.outbox.model import (
     PACED,
     Delivery,
@@ -25,11 +30,6 @@ from bot.outbox.model import (
 from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.store import Transaction
-from bot.store.jobs import Jobs
-from bot.store.limits import Quota
-from bot.store.prompts import Prompts
-from bot.work.jobs.settle_prompt import drop_follow_ups
-from bot.work.jobs.thread import redraw_face
 
 log = structlog.get_logger(__name__)
 

@@ -22,7 +22,6 @@ from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.access.admit import Untold
-from bot.commands.catalogue import take_message
 from bot.commands.command import (
     Answer,
     Arrived,
@@ -33,8 +32,12 @@ from bot.commands.command import (
 )
 from bot.context import Context
 from bot.ids import Message
+from bot.jobs.catch_up import Gap
+from bot.jobs.commands.catalogue import take_message
+from bot.jobs.corrections import take_change
+from bot.jobs.messages import problems
+from bot.jobs.thread_events import TooEarly
 from bot.logs import about_request
-from bot.messages import problems
 from bot.messages.blocks import LINKS, bare, with_prompt
 from bot.ports import SlackError
 from bot.slack import payloads
@@ -44,9 +47,6 @@ from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
 from bot.store.database import explain
 from bot.store.deadline import OutcomeUnknown, current
-from bot.work.jobs.corrections import take_change
-from bot.work.jobs.missed import Gap
-from bot.work.jobs.thread_events import TooEarly
 
 log = structlog.get_logger(__name__)
 Body = dict[str, Any]

@@ -8,13 +8,14 @@ from dataclasses import replace
 from datetime import date
 
 from bot.commands.command import Answer, Command, FormState, Invocation, Press, Word, number_in
-from bot.commands.job_lists import projects_to_choose
 from bot.context import Context
 from bot.ids import Message, PageKey, ProjectId, QuestionId, SubscriptionId
-from bot.messages import forms, slack_text
+from bot.jobs.commands.job_lists import projects_to_choose
+from bot.jobs.messages import forms
+from bot.jobs.model.jobs import About
+from bot.messages import slack_text
 from bot.messages.blocks import Action
 from bot.messages.general import unknown_in_options
-from bot.model.jobs import About
 from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
 from bot.visitors import reply_messages

@@ -10,12 +10,12 @@ from statistics import median
 import structlog
 
 from bot.context import WorkerContext
-from bot.model.jobs import JobState, ToReview, TrackedJob
+from bot.jobs.model.jobs import JobState, ToReview, TrackedJob
+from bot.jobs.store.jobs import Jobs
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.store.channels import Channels
-from bot.store.jobs import Jobs
 from bot.visitors import digest_messages
 from bot.visitors.content_gaps import Source
 from bot.visitors.model import (

@@ -22,10 +22,11 @@ from bot.docs_api import (
 )
 from bot.engine import back_off_seconds
 from bot.ids import ProjectId
+from bot.jobs.service_health import is_refused, key_refused, service_is_well
+from bot.jobs.store.limits import AnalyticsQuota, BackOffs
 from bot.masking import masked
 from bot.messages.plain_text import one_line
 from bot.store import AlreadyStored, DatabaseTrouble, LeaseLost, Transaction
-from bot.store.limits import AnalyticsQuota, BackOffs
 from bot.visitors.content_gaps import (
     MOST_READ,
     TEXT_LENGTH,
@@ -40,7 +41,6 @@ from bot.visitors.content_gaps import (
 from bot.visitors.model import Counts, ReadingProblem, Snapshot
 from bot.visitors.periods import Period
 from bot.visitors.store import Questions, SnapshotFields, Snapshots
-from bot.work.jobs.service_health import is_refused, key_refused, service_is_well
 
 log = structlog.get_logger(__name__)
 AT_ONCE = 4

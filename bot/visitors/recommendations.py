@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.model.jobs import JobState, ToReview, TrackedJob
+from bot.jobs.model.jobs import JobState, ToReview, TrackedJob
 from bot.visitors.content_gaps import GapRows, Source, Topic, Unanswered, group_feedback, group_questions
 from bot.visitors.model import Snapshot, Subscription, in_section, is_beyond_chance
 from bot.visitors.report import Report

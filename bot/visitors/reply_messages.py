@@ -6,11 +6,11 @@ import re
 from urllib.parse import quote
 
 from bot.ids import Message
+from bot.jobs.messages.problems import refusal
+from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line
-from bot.messages.problems import refusal
-from bot.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.visitors.content_gaps import GAP_TOPICS, Topic
 from bot.visitors.messages import TIME_OF_DAY, both, reading_problem, shown_path, the_docs

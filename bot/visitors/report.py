@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from bot.ids import SnapshotId
-from bot.model.quota import Budget
+from bot.jobs.model.quota import Budget
 from bot.visitors.model import (
     NO_VISITORS,
     Counts,

@@ -12,12 +12,12 @@ import structlog
 from bot.access.admit import Allowed, zone_of
 from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, Message, ProjectId, RequestKey, SubscriptionId, UserId
-from bot.model.prompts import Act
+from bot.jobs.model.prompts import Act
+from bot.jobs.store.audit import Audit
 from bot.outbox.model import Delivery, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.ports import Origin
 from bot.store import Transaction
-from bot.store.audit import Audit
 from bot.visitors import digest_messages
 from bot.visitors.digests import digest_query
 from bot.visitors.model import (

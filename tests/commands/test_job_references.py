@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.commands.command import FormState
-from bot.commands.followup import COMMAND as FOLLOW_UP
-from bot.commands.job_references import as_thread
+from bot.jobs.commands.followup import COMMAND as FOLLOW_UP
+from bot.jobs.commands.job_references import as_thread
 from bot.projects import Projects
 from tests.builders import PROJECT
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import String
 
 from bot.docs_api import Job, Unavailable, VisitorsPage, models
-from bot.store.job_tables import jobs
+from bot.jobs.store.tables import jobs
 from tests.docs_api.builders import (
     JOB,
     READERS,

@@ -29,14 +29,14 @@ from bot.ids import (
     SubscriptionId,
     UserId,
 )
+from bot.jobs.messages.jobs import ENDS_WITH_BUTTONS
+from bot.jobs.model.jobs import JobProblem, JobState, QueueWhy, TrackedJob
+from bot.jobs.model.previews import Preview
+from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.help import CommandHelp
-from bot.messages.jobs import ENDS_WITH_BUTTONS
 from bot.messages.plain_text import visible
-from bot.model.jobs import JobProblem, JobState, QueueWhy, TrackedJob
-from bot.model.previews import Preview
-from bot.model.prompts import Unsent
-from bot.model.quota import Budget
 from bot.projects import Project, Projects
 from bot.visitors.content_gaps import GAP_TOPICS, page_of
 from bot.visitors.model import MOST_TOP, Counts, Numbers, Page, Query, Snapshot, Weekday

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.ids import Block, Message
+from bot.jobs.messages.problems import Problem
 from bot.messages import blocks as b
-from bot.messages.problems import Problem
 from tests.messages import families
 
 APPROVED = Path(__file__).parent / "approved"

@@ -16,11 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.ids import JobNumber, Message, ProjectId, UserId
-from bot.messages import face, jobs, slack_text
+from bot.jobs.messages import face, jobs
+from bot.jobs.messages.previews import to_fix
+from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.model.previews import Preview, PreviewState
+from bot.messages import slack_text
 from bot.messages.plain_text import visible
-from bot.messages.previews import to_fix
-from bot.model.jobs import JobState, TrackedJob
-from bot.model.previews import Preview, PreviewState
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.anything import ANY_TEXT, BY_TYPE, HOSTILE, addresses, arguments, built
 from tests.messages.functions import public_functions

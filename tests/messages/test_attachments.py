@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.messages.face import (
+from bot.jobs.messages.face import (
     MOST_CHARACTERS,
     MOST_MESSAGES,
     attachments,

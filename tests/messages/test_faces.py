@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from bot.messages import face
-from bot.model.jobs import TrackedJob
+from bot.jobs.messages import face
+from bot.jobs.model.jobs import TrackedJob
 from tests.messages.anything import built
 
 

@@ -17,11 +17,11 @@ from click.testing import CliRunner
 
 from bot.__main__ import cli
 from bot.ids import JobNumber, UserId
-from bot.model.prompts import Act
+from bot.jobs.model.prompts import Act
+from bot.jobs.store.audit import Audit
+from bot.jobs.store.jobs import Jobs
 from bot.operator.rows import COLUMNS, write_audit
 from bot.store import Store, Transaction
-from bot.store.audit import Audit
-from bot.store.jobs import Jobs
 from bot.store.migrate import migrate
 from tests.builders import ANA, BEN, NOW, add_job
 

@@ -13,9 +13,13 @@ from sqlalchemy import select
 
 from bot.__main__ import cli
 from bot.ids import ChannelId, JobNumber, Message, ProjectId, ServiceJobId
-from bot.model import lifecycle
-from bot.model.jobs import JobState
-from bot.model.prompts import PromptKind
+from bot.jobs.model import lifecycle
+from bot.jobs.model.jobs import JobState
+from bot.jobs.model.prompts import PromptKind
+from bot.jobs.store.audit import Audit
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.tables import jobs
 from bot.operator.rows import forget_user, forgotten, listed, retried, shown
 from bot.outbox.model import (
     DeliveryKind,
@@ -24,12 +28,8 @@ from bot.outbox.model import (
 )
 from bot.outbox.store import Outbox, deliveries
 from bot.store import Store, Transaction
-from bot.store.audit import Audit
 from bot.store.database import Database
-from bot.store.job_tables import jobs
-from bot.store.jobs import Jobs
 from bot.store.migrate import migrate
-from bot.store.prompts import Prompts
 from tests.builders import (
     ANA,
     BEN,

@@ -61,7 +61,7 @@ async def test_what_is_killed_is_stored_only_after_its_commit(
 
 
 def test_the_same_few_places_of_all_kinds_are_chosen_or_all() -> None:
-    places = [f"bot/work/jobs/ask:{line} {kind}" for line in range(10) for kind in Kind]
+    places = [f"bot/jobs/ask:{line} {kind}" for line in range(10) for kind in Kind]
     few = chosen(places, 8)
     assert Counter(map(kind_of, few)) == dict.fromkeys(Kind, 2)
     assert few == chosen(reversed(places), 8)

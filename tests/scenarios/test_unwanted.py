@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 
 from bot.app import Roles, running_bot
+from bot.jobs.store.jobs import Jobs
 from bot.store import Store
-from bot.store.jobs import Jobs
 from sandbox.workspace.bot_connection import signature_headers
 from sandbox.world import World
 from tests.scenarios.story import ANA, DOCS, Story

@@ -18,6 +18,8 @@ from bot.access.store import Members
 from bot.commands.command import Command
 from bot.context import Context
 from bot.ids import UserId
+from bot.jobs.catch_up import Gap
+from bot.jobs.store.jobs import Jobs
 from bot.projects import Projects
 from bot.slack.client import open_session, web_client
 from bot.slack.intake import Background
@@ -25,8 +27,6 @@ from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Store
 from bot.store.deadline import Deadline, current, within
-from bot.store.jobs import Jobs
-from bot.work.jobs.missed import Gap
 from sandbox.workspace.bot_connection import signature_headers
 from tests.builders import (
     ANA,

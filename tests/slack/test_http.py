@@ -16,9 +16,9 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from pydantic import SecretStr
 
-from bot.commands.agent import COMMAND as AGENT
 from bot.commands.command import Answer, Invocation
 from bot.context import Context, Timeouts
+from bot.jobs.commands.agent import COMMAND as AGENT
 from bot.slack.http import BODIES_BYTES, PATH, add_slack_routes
 from bot.store.deadline import current
 from sandbox.workspace.bot_connection import signature_headers

@@ -12,12 +12,12 @@ import httpx
 import pytest
 
 from bot.ids import ChannelId, JobNumber, UserId
-from bot.model.jobs import JobState
-from bot.model.prompts import Prompt, PromptState
+from bot.jobs.decisions import withdraw
+from bot.jobs.model.jobs import JobState
+from bot.jobs.model.prompts import Prompt, PromptState
+from bot.jobs.store.prompts import Prompts
 from bot.slack.client import refused
 from bot.store import Store, Transaction
-from bot.store.prompts import Prompts
-from bot.work.jobs.decisions import withdraw
 from tests.builders import ANA, BEN, HeldClock
 from tests.work.drains import deliver_due, prepare_prompts, submit_prompts
 from tests.work.office import Office

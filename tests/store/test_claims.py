@@ -11,13 +11,13 @@ from functools import partial
 import pytest
 
 from bot.ids import JobNumber
-from bot.model.jobs import JobState
-from bot.model.prompts import PromptState
+from bot.jobs.model.jobs import JobState
+from bot.jobs.model.prompts import PromptState
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.limits import AnalyticsQuota, Quota
+from bot.jobs.store.prompts import Prompts
 from bot.store import Store, Transaction
 from bot.store.database import Database
-from bot.store.jobs import Jobs
-from bot.store.limits import AnalyticsQuota, Quota
-from bot.store.prompts import Prompts
 from bot.visitors.store import Questions, Snapshots
 from tests.builders import (
     NOW,

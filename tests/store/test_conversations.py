@@ -7,10 +7,10 @@ from datetime import timedelta
 from sqlalchemy import select
 
 from bot.ids import ChannelId, MessageTs, RequestKey
-from bot.model.jobs import Unread
+from bot.jobs.model.jobs import Unread
+from bot.jobs.store.conversations import MISSED_FOR, MOST_READ, Conversations
 from bot.ports import Origin, ts_at
 from bot.store import Claimer, Store
-from bot.store.conversations import MISSED_FOR, MOST_READ, Conversations
 from tests import schema as s
 from tests.builders import ANA, CHANNEL, NOW, add_job, claimer, rows_of
 

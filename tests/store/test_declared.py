@@ -7,9 +7,9 @@ import sys
 
 from sqlalchemy import BigInteger, Boolean, Date, Integer
 
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.tables import back_offs, limits
 from bot.store import Store
-from bot.store.job_tables import back_offs, limits
-from bot.store.jobs import Jobs
 from bot.store.queues import QUEUE_TABLES
 from bot.store.retention import RULES
 from bot.store.schema import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcDateTime, metadata

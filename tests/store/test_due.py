@@ -6,7 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from sqlalchemy import update
 
-from bot.model.prompts import PromptState
+from bot.jobs.model.prompts import PromptState
 from bot.store import Store
 from bot.store.database import Database
 from bot.store.queues import QUEUE_TABLES, Due, find_due

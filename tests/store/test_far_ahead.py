@@ -8,11 +8,11 @@ from typing import cast
 import pytest
 from sqlalchemy import update
 
-from bot.model.quota import BackOff
+from bot.jobs.model.quota import BackOff
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.limits import BackOffs
 from bot.store import Store
 from bot.store.database import Database, ServerClock
-from bot.store.jobs import Jobs
-from bot.store.limits import BackOffs
 from bot.store.queues import QUEUE_TABLES, QueueTable, find_due
 from bot.store.schema import Due
 from tests.builders import PROJECT, claimer, execute

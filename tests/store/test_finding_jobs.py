@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import cast
 
 from bot.ids import JobNumber, MessageTs
-from bot.model.jobs import TrackedJob
+from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.store.jobs import Jobs
 from bot.ports import ThreadRef
 from bot.store import Store, Transaction
-from bot.store.jobs import Jobs
 from tests.builders import ANA, CHANNEL, NOW, PROJECT, claimer, set_job
 
 MANY = 1_000

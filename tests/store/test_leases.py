@@ -12,9 +12,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, Executable, Table, event, select
 
-from bot.model import lifecycle
-from bot.model.jobs import JobState, TrackedJob
-from bot.model.prompts import Prompt, PromptState
+from bot.jobs.model import lifecycle
+from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.model.prompts import Prompt, PromptState
+from bot.jobs.store.conversations import Conversations
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.previews import Previews
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.pull_requests import PullRequests
 from bot.outbox.model import (
     DeliveryKind,
     DeliveryState,
@@ -22,12 +27,7 @@ from bot.outbox.model import (
 )
 from bot.outbox.store import Outbox
 from bot.store import Claimer, LeaseLost, Store, Transaction
-from bot.store.conversations import Conversations
 from bot.store.database import Database
-from bot.store.jobs import Jobs
-from bot.store.previews import Previews
-from bot.store.prompts import Prompts
-from bot.store.pull_requests import PullRequests
 from bot.visitors.model import Counts, QuestionState, ReadingProblem, SnapshotState
 from bot.visitors.store import Questions, Snapshots
 from tests import schema as s

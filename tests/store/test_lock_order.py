@@ -11,15 +11,15 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection
 
 from bot.ids import JobNumber, Refusal
-from bot.model.previews import GIVEN_UP_AFTER
+from bot.jobs.decisions import stop_watching
+from bot.jobs.model.previews import GIVEN_UP_AFTER
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.limits import Quota
+from bot.jobs.store.tables import jobs, limits, previews, prompts
 from bot.outbox.store import deliveries
 from bot.ports import SlackRefused
 from bot.store import Store, Transaction
 from bot.store.database import Database
-from bot.store.job_tables import jobs, limits, previews, prompts
-from bot.store.jobs import Jobs
-from bot.store.limits import Quota
-from bot.work.jobs.decisions import stop_watching
 from tests.builders import BEN, PROJECT
 from tests.store.conftest import MigratedDatabases
 from tests.work.office import Office

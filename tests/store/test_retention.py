@@ -14,18 +14,18 @@ from sqlalchemy import insert, select, update
 
 from bot.access.store import members
 from bot.ids import ChannelId, JobNumber, Message
-from bot.model.jobs import JobState
-from bot.model.previews import PreviewState
-from bot.model.prompts import PromptKind, PromptState
-from bot.model.pull_requests import SeenPullRequest, Size
+from bot.jobs.model.jobs import JobState
+from bot.jobs.model.previews import PreviewState
+from bot.jobs.model.prompts import PromptKind, PromptState
+from bot.jobs.model.pull_requests import SeenPullRequest, Size
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.pull_requests import PullRequests
+from bot.jobs.store.tables import audit, jobs, previews, prompts, pull_requests
 from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox, deliveries
 from bot.store import Store
 from bot.store.channels import reviewers
-from bot.store.job_tables import audit, jobs, previews, prompts, pull_requests
-from bot.store.jobs import Jobs
 from bot.store.migrate import migrate
-from bot.store.pull_requests import PullRequests
 from bot.store.retention import RULES, Retention, RowCounts, forget_person
 from bot.store.schema import AnyTable
 from bot.visitors.tables import questions, subscriptions

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bot.messages.face import face
-from bot.model.jobs import JobState
+from bot.jobs.messages.face import face
+from bot.jobs.model.jobs import JobState
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS
 from tests.messages import samples

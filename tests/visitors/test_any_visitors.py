@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.ids import Message
-from bot.messages import forms
+from bot.jobs.messages import forms
 from bot.visitors import gap_messages, messages, reply_messages
 from bot.visitors.digest_messages import digest
 from bot.visitors.messages import chart, shown_path

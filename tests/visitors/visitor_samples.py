@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from bot.ids import QuestionId, SnapshotId, SubscriptionId
-from bot.model.quota import Budget
+from bot.jobs.model.quota import Budget
 from bot.visitors.model import (
     Counts,
     Page,

@@ -26,21 +26,21 @@ from bot.commands.command import (
 from bot.context import Context, Timeouts, WorkerContext
 from bot.features import COMMANDS, FEATURES, take_message
 from bot.ids import ChannelId, JobNumber, Message, MessageTs, PromptId, RequestKey, UserId, is_direct_message
-from bot.model.jobs import TrackedJob
-from bot.model.prompts import PromptRequest
-from bot.model.quota import Analytics, PollPace
+from bot.jobs.access import _MAKER as JOBS_MAKER
+from bot.jobs.access import Readable, Steerable
+from bot.jobs.ask import Asked, ask
+from bot.jobs.corrections import take_change
+from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.model.prompts import PromptRequest
+from bot.jobs.model.quota import Analytics, PollPace
+from bot.jobs.service_health import show_trouble
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.prompts import Prompts
 from bot.ports import Changed, Mention, Origin, SharedFile, ThreadReply, message_key, ts_at
 from bot.projects import Projects
 from bot.slack import payloads
 from bot.store import Store
-from bot.store.jobs import Jobs
-from bot.store.prompts import Prompts
 from bot.visitors.subscriptions import plan_digests
-from bot.work.jobs.access import _MAKER as JOBS_MAKER
-from bot.work.jobs.access import Readable, Steerable
-from bot.work.jobs.ask import Asked, ask
-from bot.work.jobs.corrections import take_change
-from bot.work.jobs.service_health import show_trouble
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, let_in, origin
 from tests.fakes import FakeDocs, FakeSlack
 from tests.work.drains import (

@@ -12,14 +12,14 @@ from sqlalchemy import select, text
 
 from bot.context import Timeouts
 from bot.ids import UserId
-from bot.model.prompts import Act, AuditRow, PromptState
+from bot.jobs.decisions import dismiss, send_again
+from bot.jobs.model.prompts import Act, AuditRow, PromptState
+from bot.jobs.store.audit import Audit
+from bot.jobs.store.tables import audit, prompts
 from bot.outbox.store import deliveries
 from bot.ports import Profile
 from bot.store import DatabaseTrouble
-from bot.store.audit import Audit
-from bot.store.job_tables import audit, prompts
 from bot.store.retention import forget_person
-from bot.work.jobs.decisions import dismiss, send_again
 from bot.workers import forget_old
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, execute, rows_of
 from tests.work.office import Office

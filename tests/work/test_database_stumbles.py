@@ -15,11 +15,11 @@ from sqlalchemy.exc import OperationalError
 
 from bot.context import WorkerContext
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
-from bot.model.jobs import JobState
+from bot.jobs.catch_up import Gap
+from bot.jobs.model.jobs import JobState
 from bot.store.database import Database
 from bot.store.schema import metadata
 from bot.visitors.subscriptions import plan_digests
-from bot.work.jobs.missed import Gap
 from tests.builders import CHANNEL, new_store, rows_of
 from tests.fakes import FakeDocs, FakeSlack
 from tests.work.drains import (

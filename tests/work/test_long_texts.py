@@ -12,9 +12,9 @@ import pytest
 
 from bot.commands.command import FormState
 from bot.ids import ChannelId, MessageTs, ProjectId
+from bot.jobs.corrections import take_change
 from bot.ports import Changed, ts_at
 from bot.projects import Project, Projects
-from bot.work.jobs.corrections import take_change
 from tests.builders import CHANNEL, NOW, PROJECT, new_store, origin
 from tests.growth import LENGTHS, SIGNS, texts_of, too_slow
 from tests.work.office import BOT, Office

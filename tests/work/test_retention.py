@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
+from bot.jobs.store.tables import prompts
 from bot.outbox.model import DeliveryState
 from bot.outbox.store import deliveries
-from bot.store.job_tables import prompts
 from bot.store.retention import forget_person
 from bot.workers import forget_old
 from tests.builders import ANA, BEN, rows_of

@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 from bot.features import take_message
+from bot.jobs.catch_up import Gap
 from bot.ports import SlackUnclear, ts_at
-from bot.work.jobs.missed import Gap
 from tests.builders import BEN
+from tests.jobs.test_catch_up import prompts, read_on
 from tests.talk import Talk
-from tests.work.jobs.test_missed import prompts, read_on
 from tests.work.office import Office
 
 HOUR = timedelta(hours=1)

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from bot.features import COMMANDS
 from bot.ids import UserId
-from bot.store.job_tables import prompts
+from bot.jobs.store.tables import prompts
 from tests.builders import rows_of
 from tests.papers import DOCS, PAPERS, codes, rows, section, shown_in
 from tests.work.office import Office

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import RowMapping, insert, select, text
 
 from bot.ids import UserId
+from bot.jobs.store.tables import previews, pull_requests
 from bot.store import Transaction
 from bot.store.database import Database
-from bot.store.job_tables import previews, pull_requests
 from bot.store.schema import AnyTable, metadata
 from tests.builders import new_store, rows_of
 from tests.work.office import Office

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from bot.ids import ChannelId, MessageTs, ServiceJobId, UserId
-from bot.model.jobs import JobState
-from bot.model.prompts import PromptState
+from bot.jobs.model.jobs import JobState
+from bot.jobs.model.prompts import PromptState
 from tests.builders import ANA, BEN, CHANNEL, new_store
 from tests.fakes import FakeDocs, FakeSlack
 from tests.work.drains import deliver_due, drain, prepare_prompts, working

@@ -10,8 +10,8 @@ from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
 from bot.ids import ChannelId
+from bot.jobs.store.tables import jobs, prompts
 from bot.outbox.store import deliveries
-from bot.store.job_tables import jobs, prompts
 from bot.store.schema import AnyTable
 from bot.visitors.tables import questions, snapshots, subscriptions
 from tests.builders import BEN, execute

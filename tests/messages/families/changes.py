@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.messages import changes
-from bot.model.changes import ChangedFile
-from bot.model.pull_requests import Size
+from bot.jobs.messages import changes
+from bot.jobs.model.changes import ChangedFile
+from bot.jobs.model.pull_requests import Size
 from tests.messages.samples import SEEN, job
 
 PATCH = "\n".join(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.ids import Message, ProjectId, Refusal, Reviewer
-from bot.model.jobs import JobState, Review, ToReview
+from bot.jobs.model.jobs import JobState, Review, ToReview
 from bot.outbox.model import NotPosted
 from bot.projects import Project, Projects
 from bot.visitors import digest_messages as say

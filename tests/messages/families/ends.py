@@ -8,11 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 from bot.ids import JobNumber, Message
-from bot.messages import jobs, previews
-from bot.model.changes import ChangedLine
-from bot.model.jobs import JobState, TrackedJob
-from bot.model.previews import Preview, PreviewState
-from bot.model.pull_requests import Size
+from bot.jobs.messages import jobs, previews
+from bot.jobs.model.changes import ChangedLine
+from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.model.previews import Preview, PreviewState
+from bot.jobs.model.pull_requests import Size
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, SEEN, job
 

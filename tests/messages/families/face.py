@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
+from bot.jobs.messages import face, pull_requests
+from bot.jobs.model.jobs import Earlier, JobProblem, JobState, NotTaken, QueueWhy, Review, Wait, Waiting
 from bot.messages import blocks as b
-from bot.messages import face, pull_requests
-from bot.model.jobs import Earlier, JobProblem, JobState, NotTaken, QueueWhy, Review, Wait, Waiting
 from tests.builders import ANA, BEN, NOW
 from tests.messages.samples import HALF_PAST, LATER, PULL_REQUEST, SEEN, job
 

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from bot.access import messages as access_messages
 from bot.access.model import Access
 from bot.ids import ChannelId, JobNumber, ProjectId, Reviewer
+from bot.jobs.messages import forms, job_answers
+from bot.jobs.model.jobs import LeftOut
 from bot.messages import blocks as b
-from bot.messages import forms, general, job_answers
-from bot.model.jobs import LeftOut
+from bot.messages import general
 from bot.projects import Project, Projects
 from tests.builders import ANA, BEN, CHANNEL
 from tests.messages.samples import job

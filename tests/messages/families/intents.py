@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.ids import MessageTs, RequestKey
-from bot.messages import intents
-from bot.model.jobs import JobState, QueueWhy, Wait, Waiting
-from bot.model.prompts import Unsent
+from bot.jobs.messages import intents
+from bot.jobs.model.jobs import JobState, QueueWhy, Wait, Waiting
+from bot.jobs.model.prompts import Unsent
 from tests.builders import NOW
 from tests.messages.samples import job
 

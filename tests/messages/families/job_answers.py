@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from bot.ids import ChannelId, JobNumber, Message, Refusal
-from bot.messages import job_answers as say
-from bot.model.jobs import JobState, Listed, QueueWhy, Review, TrackedJob, Wait, Waiting
-from bot.model.quota import Budget
+from bot.jobs.messages import job_answers as say
+from bot.jobs.model.jobs import JobState, Listed, QueueWhy, Review, TrackedJob, Wait, Waiting
+from bot.jobs.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.projects import Project
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT

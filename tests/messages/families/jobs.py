@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from bot.ids import JobNumber, PromptId, Reviewer
-from bot.messages import jobs, problems, to_review
-from bot.model.jobs import JobProblem, JobState, ToReview
-from bot.model.prompts import Prompt, PromptKind
+from bot.jobs.messages import jobs, problems, to_review
+from bot.jobs.model.jobs import JobProblem, JobState, ToReview
+from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.projects import Project
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, PERMALINK, SEEN, job

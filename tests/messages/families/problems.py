@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.ids import JobNumber, Refusal
-from bot.messages import problems
-from bot.model.jobs import JobProblem
+from bot.jobs.messages import problems
+from bot.jobs.model.jobs import JobProblem
 from bot.outbox.model import NotPosted
 from bot.projects import Project
 from tests.builders import CHANNEL, NOW, PROJECT

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from bot.ids import Refusal
-from bot.model.quota import Budget
+from bot.jobs.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.visitors import messages, reply_messages
 from bot.visitors.content_gaps import Topic

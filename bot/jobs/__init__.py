@@ -1,0 +1,1 @@
+"""Jobs: what people ask the agent for, from the request to the pull request."""

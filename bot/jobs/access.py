@@ -1,0 +1,80 @@
+"""Proofs about jobs: who may see a job, and who may decide about a prompt.
+
+A use case that shows or steers a job takes a ``Readable``, one that decides about a prompt a ``Steerable``.
+Only this module makes them, so a missing check is a type error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass, field
+from typing import Unpack
+
+from bot.access.admit import Allowed, NotAllowed, OriginChange, reads_channel
+from bot.access.model import Access
+from bot.context import Context
+from bot.jobs.messages.job_answers import not_yours
+from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.model.prompts import Prompt
+from bot.jobs.store.prompts import Prompts
+
+
+class _Maker:
+    """Shows that this module makes an object. Nothing else may create one."""
+
+
+_MAKER = _Maker()
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A job that somebody may see, and on which they may follow up."""
+
+    allowed: Allowed
+    job: TrackedJob
+    maker: InitVar[_Maker] = field(kw_only=True)
+
+    def but(self, **change: Unpack[OriginChange]) -> Readable:
+        """Return the same job with another request of the same person."""
+        return Readable(self.allowed.but(**change), self.job, maker=_MAKER)
+
+
+@dataclass(frozen=True, slots=True)
+class Steerable:
+    """A prompt about which somebody may decide."""
+
+    allowed: Allowed
+    prompt: Prompt
+    maker: InitVar[_Maker] = field(kw_only=True)
+
+
+async def readable(context: Context, allowed: Allowed, job: TrackedJob | None) -> Readable | None:
+    """Return a job if somebody may see it; None if there is none, too, so that nobody learns of it.
+
+    The requester, senders of the job's prompts and admins may, and so may everybody who acts in its channel
+    or can read it, as Slack says.
+    """
+    if job is None:
+        return None
+    sees = (
+        allowed.user in {job.requester} | context.access_policy.admins
+        or allowed.origin.channel == job.channel
+        or await context.store.read(lambda tx: Prompts(tx).has_asked(allowed.user, job.number))
+        or await reads_channel(context, allowed.user, job.channel)
+    )
+    return Readable(allowed, job, maker=_MAKER) if sees else None
+
+
+def steerable(context: Context, readable: Readable, prompt: Prompt) -> Steerable:
+    """Return a prompt of a job if somebody may decide about it. Raises NotAllowed.
+
+    Its sender, the job's requester and admins may.
+    """
+    if not may_steer(context, readable, prompt):
+        raise NotAllowed(Access.MEMBER, not_yours(readable.job.number, prompt.asked_by))
+    return Steerable(readable.allowed, prompt, maker=_MAKER)
+
+
+def may_steer(context: Context, readable: Readable, prompt: Prompt) -> bool:
+    """Return whether ``steerable`` lets somebody decide."""
+    people = {prompt.asked_by, readable.job.requester} | context.access_policy.admins
+    return readable.allowed.user in people

@@ -1,0 +1,204 @@
+"""Store a request for a new job or a follow-up once, before the acknowledgement to Slack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import structlog
+
+from bot.access.admit import Allowed, Declined, check_channel
+from bot.context import Context
+from bot.ids import JobNumber, Message, PromptId
+from bot.jobs.access import Readable
+from bot.jobs.messages.intents import key_found
+from bot.jobs.messages.job_answers import too_many_waiting
+from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest, Unsent
+from bot.jobs.store.conversations import Conversations
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.prompts import Prompts
+from bot.masking import has_key
+from bot.messages import slack_text
+from bot.messages.plain_text import visible
+from bot.ports import Origin
+from bot.store import AlreadyStored, Transaction
+
+log = structlog.get_logger(__name__)
+SAME_WITHIN = timedelta(minutes=1)
+"""Period in which an equal request counts as a duplicate: the person is asked before it spends a use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The job of a request. ``repeated``: a request with the same key was stored before.
+
+    ``same``: nothing was stored, because the person made an equal request a moment ago. ``job`` is the job
+    of that request.
+    """
+
+    job: JobNumber
+    repeated: bool
+    same: bool = False
+
+
+class TooManyWaiting(Declined):
+    """Nothing was stored, because ``limit`` prompts of the person wait already. ``raw`` is the new text."""
+
+    def __init__(self, limit: int, raw: str) -> None:
+        super().__init__(f"{limit} prompts wait")
+        self.limit = limit
+        self.raw = raw
+
+    def answer(self, typed: str, *, is_form: bool) -> Message:
+        """Return the limit, with the prompt to copy, which a form still contains."""
+        del typed
+        return too_many_waiting(self.limit, "" if is_form else slack_text.to_plain(self.raw, {}, {}))
+
+
+class HasKey(Declined):
+    """Nothing was stored, because there is a key in the prompt. ``kept``: None if no button can keep it."""
+
+    def __init__(self, kept: Unsent | None) -> None:
+        super().__init__("a key in a prompt")
+        self.kept = kept
+
+    def answer(self, typed: str, *, is_form: bool) -> Message:
+        """Return the warning, with the button that sends the prompt anyway."""
+        return key_found(None if is_form else self.kept, typed)
+
+
+def check_key(context: Context, origin: Origin, request: PromptRequest, job: JobNumber | None = None) -> None:
+    """Raise HasKey if there is a key in a prompt and its author has not confirmed it."""
+    text = visible(slack_text.to_plain(request.raw, {}, {}))
+    if request.allow_key or not has_key(f"{text}\n{request.given or ''}"):
+        return
+    shown = context.projects.shown(request.project) if request.project else None
+    raw = f"project:{shown.name} {request.raw}" if shown else request.raw
+    is_more = request.files or request.given or request.about or len(raw) > Unsent.LONGEST
+    raise HasKey(None if is_more else Unsent(origin.key, origin.thread, raw, job))
+
+
+async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Asked:
+    """Store a request for a new job. A request with a known key stores nothing.
+
+    Raises TooManyWaiting, HasKey, and NotAllowed for a channel that the bot is not set up for.
+    """
+    check_channel(context, allowed.origin.channel)
+    check_key(context, allowed.origin, request)
+    request, origin = replace(request, raw=request.raw.strip()), allowed.origin
+    try:
+        asked = await context.store.write(lambda tx: _store_job(context, tx, origin, request))
+    except AlreadyStored:
+        known = await context.store.read(lambda tx: Prompts(tx).job_of(origin.key))
+        if known is None:
+            raise
+        asked = Asked(known, repeated=True)
+    log.info("prompt_stored", job=asked.job, repeated=asked.repeated or asked.same)
+    context.wake()
+    return asked
+
+
+def _store_job(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> Asked:
+    """Store a new job with its first prompt, unless it was asked for before."""
+    Prompts(tx).lock_person(origin.user)
+    now, project = context.clock(), request.project or context.project_of(tx, origin.channel).id
+    shown = context.projects.shown(project)
+    job = TrackedJob(
+        JobNumber(0),
+        project,
+        origin.channel,
+        origin.user,
+        request.raw,
+        now,
+        thread_ts=origin.thread_for_job,
+        again_of=request.again_of,
+        project_label=shown.label if shown else None,
+        about=request.about,
+    )
+    prompt = Prompt.new(origin, request, job.number, project, PromptKind.START, now)
+    earlier = Prompts(tx).earlier(prompt, now - SAME_WITHIN)
+    if earlier.job is not None:
+        return Asked(earlier.job, repeated=True)
+    if earlier.same is not None and not request.allow_duplicate:
+        return Asked(earlier.same, repeated=False, same=True)
+    _check_limit(context, earlier.waiting, request)
+    number = Jobs(tx).add(job)
+    Prompts(tx).add(replace(prompt, job=number))
+    if request.received:
+        Conversations(tx).received(origin)
+    return Asked(number, repeated=False)
+
+
+def _check_limit(context: Context, waiting: int, request: PromptRequest) -> None:
+    """Raise TooManyWaiting when as many prompts of the person wait as may."""
+    if waiting >= context.waiting_per_person:
+        raise TooManyWaiting(context.waiting_per_person, request.raw)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedUp:
+    """The result of a follow-up. ``accepted`` is false if the job takes no follow-ups in its state.
+
+    ``repeated``: nothing was stored, because the follow-up was stored before.
+    ``same``: the equal prompt that the person sent a moment ago, if that is why nothing was stored.
+    """
+
+    job: TrackedJob
+    accepted: bool
+    repeated: bool = False
+    same: PromptId | None = None
+
+
+def takes_follow_ups(job: TrackedJob) -> bool:
+    """Return whether the job takes follow-ups: it runs, has ended well, or is about to start."""
+    return not job.is_forgotten and (job.state.takes_follow_ups or job.state is JobState.WAITING)
+
+
+async def follow_up(context: Context, readable: Readable, request: PromptRequest) -> FollowedUp:
+    """Store a follow-up. A known key stores nothing.
+
+    Raises TooManyWaiting, HasKey, and NotAllowed for a job in a channel that the bot is not set up for.
+    """
+    number, origin = readable.job.number, readable.allowed.origin
+    check_channel(context, readable.job.channel)
+    check_key(context, origin, request, number)
+    request = replace(request, raw=request.raw.strip())
+    try:
+        result = await context.store.write(lambda tx: _store_follow_up(context, tx, origin, number, request))
+    except AlreadyStored:
+        job = await context.store.read(lambda tx: Jobs(tx).known(number))
+        return FollowedUp(job, accepted=True, repeated=True)
+    if result.accepted and not result.repeated:
+        log.info("prompt_stored", job=result.job.number, repeated=False)
+        context.wake()
+    return result
+
+
+def _store_follow_up(
+    context: Context, tx: Transaction, origin: Origin, number: JobNumber, request: PromptRequest
+) -> FollowedUp:
+    Prompts(tx).lock_person(origin.user)
+    # Locked, because a job that is given up meanwhile would leave this follow-up waiting for ever.
+    job = Jobs(tx).lock(number)
+    if Prompts(tx).job_of(origin.key) is not None:
+        return FollowedUp(job, accepted=True, repeated=True)
+    if not takes_follow_ups(job):
+        return FollowedUp(job, accepted=False)
+    now = context.clock()
+    if not request.allow_duplicate:
+        same = Prompts(tx).same_follow_up(origin.user, number, request.raw, now - SAME_WITHIN)
+        if same is not None:
+            return FollowedUp(job, accepted=True, repeated=True, same=same)
+    _check_limit(context, Prompts(tx).waiting_by(origin.user), request)
+    # A follow-up belongs to the job's channel, wherever it was typed.
+    here = replace(origin, channel=job.channel)
+    begun_at = now
+    if origin.message_ts is not None:
+        since = now - timedelta(seconds=context.timeouts.hold_most_seconds)
+        begun_at = Prompts(tx).held(number, origin.user, since, now) or now
+        Prompts(tx).hold(number, origin.user, begun_at, context.held_until(begun_at))
+    Prompts(tx).add(Prompt.new(here, request, number, job.project, PromptKind.FOLLOW_UP, begun_at))
+    if request.received:
+        Conversations(tx).received(origin)
+    return FollowedUp(job, accepted=True)

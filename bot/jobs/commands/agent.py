@@ -1,0 +1,334 @@
+"""``/docs-agent``: ask for a change, list jobs, show the status of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from bot.commands.command import (
+    Answer,
+    Command,
+    FormErrors,
+    FormState,
+    Invocation,
+    Press,
+    PressRun,
+    ShortcutUse,
+    Submission,
+    Word,
+    number_in,
+)
+from bot.context import Context
+from bot.ids import Block, ChannelId, JobNumber, PromptId
+from bot.jobs.access import Readable, readable, steerable
+from bot.jobs.ask import ask
+from bot.jobs.attachments import offer_thread
+from bot.jobs.commands.intents import is_form_unsent, send_anyway, unsent
+from bot.jobs.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
+from bot.jobs.commands.job_words import for_reader
+from bot.jobs.decisions import (
+    dismiss,
+    fix_preview,
+    follow_up_anyway,
+    review,
+    run_again,
+    send_again,
+    stop_watching,
+    to_withdraw,
+    withdraw,
+)
+from bot.jobs.messages import changes, face, forms
+from bot.jobs.messages import job_answers as say
+from bot.jobs.messages.forms import NOT_SERVED
+from bot.jobs.model.jobs import About, Review, TakeThread
+from bot.jobs.model.prompts import Act, Prompt, PromptRequest
+from bot.jobs.previews import ask_by_press
+from bot.jobs.pull_requests import read_changes
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.prompts import Prompts
+from bot.messages import slack_text, trial
+from bot.messages.blocks import Action
+from bot.messages.general import EXAMPLE
+from bot.messages.help import about_replies
+from bot.ports import Origin, ThreadRef
+from bot.projects import Project, UnknownProject
+
+NAME = "/docs-agent"
+_FORM_LENGTH = 3000
+
+
+async def _open_form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+    return await _ask_form(context, invocation.origin, project=invocation.project)
+
+
+async def _ask(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+    answer = await unsent(context, invocation.allowed, invocation.words, invocation.text)
+    if answer is not None:
+        return answer
+    project = invocation.project.id if invocation.project else None
+    asked = await ask(context, invocation.allowed, PromptRequest(invocation.words, project=project))
+    return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
+
+
+async def _submit(context: Context, submission: Submission) -> FormErrors | None:
+    text = submission.fields.get("prompt") or ""
+    channel = ChannelId(submission.fields.get("channel") or submission.claimed.origin.channel)
+    if slack_text.is_blank(text):
+        return FormErrors({"prompt": say.EMPTY_FORM})
+    if not channel:
+        return FormErrors({"channel": say.NO_CHANNEL_CHOSEN})
+    try:
+        name = submission.fields.get("project")
+        project = context.projects.named(name) if name else None
+    except UnknownProject:
+        return FormErrors({"project": NOT_SERVED})
+    allowed = await submission.claimed.prove(context, channel)
+    if allowed is None:
+        return FormErrors({"channel": say.CHANNEL_NOT_YOURS})
+    given = submission.fields.get("earlier") if submission.fields.get("take_earlier") else None
+    take = TakeThread.GIVEN if given else None
+    request = PromptRequest(
+        slack_text.from_plain(text),
+        take_thread=take,
+        given=given,
+        project=project.id if project else None,
+        about=About(*submission.form.about) if submission.form.about else None,
+    )
+    whole = f"project:{project.name} {request.raw}" if project else request.raw
+    has_more = given or submission.form.about
+    if not has_more and await is_form_unsent(context, allowed, request.raw, whole):
+        return None
+    asked = await ask(context, allowed, request)
+    return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
+
+
+async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
+    """Open the form with somebody's message and the others of its thread, to edit before they are sent."""
+    text = slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH]
+    begun = used.origin.thread_for_job
+    if begun is None or not context.takes_threads:
+        return await _ask_form(context, used.origin, text)
+
+    thread = ThreadRef(used.origin.channel, begun)
+    found = await offer_thread(context, thread, used.origin.message_ts)
+    # Of a message that is in no thread yet, nothing is missed.
+    is_read = found.is_read or used.origin.thread is None
+    earlier = forms.earlier_blocks(found.messages, found.left_out, is_chosen=found.is_chosen, is_read=is_read)
+    return await _ask_form(context, used.origin, text, earlier)
+
+
+async def _ask_form(
+    context: Context,
+    origin: Origin,
+    text: str = "",
+    earlier: Sequence[Block] = (),
+    *,
+    project: Project | None = None,
+) -> Answer:
+    form = forms.ask_form(
+        channel=origin.channel,
+        private=FormState.at(origin, thread=origin.thread_for_job).dumps(),
+        text=text,
+        projects=await projects_to_choose(context, origin.channel, project),
+        earlier=earlier,
+    )
+    return Answer(modal=form)
+
+
+def _unknown(press: Press) -> Answer:
+    return Answer(message=say.no_such_job(press.value))
+
+
+def _on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> PressRun:
+    """Return the handler of a button that does something with a job, if the person may see it."""
+
+    async def pressed(context: Context, press: Press) -> Answer:
+        job = await context.store.read(lambda tx: Jobs(tx).get(JobNumber(number_in(press.value))))
+        return await for_reader(
+            context, press.allowed, job, _unknown(press), lambda known: do(context, press, known)
+        )
+
+    return pressed
+
+
+def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer]]) -> PressRun:
+    """Return the handler of a button about a prompt, if the person may see its job."""
+
+    async def pressed(context: Context, press: Press) -> Answer:
+        prompt = await context.store.read(lambda tx: Prompts(tx).get(PromptId(number_in(press.value))))
+        if prompt is None:
+            return _unknown(press)
+        job = await context.store.read(lambda tx: Jobs(tx).get(prompt.job))
+
+        async def do_for(known: Readable) -> Answer:
+            if not prompt.asked_by:
+                return Answer(message=say.forgotten(known.job))
+            return await do(context, press, known, prompt)
+
+        return await for_reader(context, press.allowed, job, _unknown(press), do_for)
+
+    return pressed
+
+
+@_on_job
+async def _run_again(_context: Context, press: Press, known: Readable) -> Answer:
+    private = FormState.at(press.origin, known.job.number).dumps()
+    return Answer(modal=forms.run_again_form(known.job, private=private))
+
+
+async def _submit_again(context: Context, submission: Submission) -> FormErrors | None:
+    text = submission.fields.get("prompt")
+    if "prompt" in submission.fields and slack_text.is_blank(text or ""):
+        return FormErrors({"prompt": say.EMPTY_FORM})
+    number = submission.form.job or JobNumber(0)
+    job = await context.store.read(lambda tx: Jobs(tx).get(number))
+    known = await readable(context, submission.claimed.elsewhere(), job)
+    raw = None if text is None else slack_text.from_plain(text)
+    asked = await run_again(context, known, submission.claimed.origin.key, raw) if known else None
+    return None if asked else FormErrors({"prompt": say.FORM_WITHOUT_JOB})
+
+
+@_on_job
+async def _review(context: Context, press: Press, known: Readable) -> Answer:
+    said = None if press.action_id == Action.UNDO_REVIEW else Review(press.action_id)
+    is_kept = await review(context, known, said)
+    return Answer(message=None if is_kept else say.not_reviewable(known.job))
+
+
+def _occasion(press: Press) -> str:
+    """Return what identifies the button: the timestamp of its message, or the request's key without one."""
+    return press.origin.message_ts or press.origin.key
+
+
+@_on_job
+async def _ask_anyway(context: Context, press: Press, known: Readable) -> Answer:
+    asked = await run_again(context, known, f"anyway:{_occasion(press)}")
+    if asked is None:
+        return _unknown(press)
+    return Answer(message=say.started_before(asked.job)) if asked.repeated else Answer()
+
+
+@_on_prompt
+async def _follow_up_anyway(context: Context, press: Press, known: Readable, prompt: Prompt) -> Answer:
+    result = await follow_up_anyway(context, known, prompt, _occasion(press))
+    if not result.accepted:
+        return Answer(message=say.cannot_follow_up(result.job))
+    return Answer(message=say.TOO_LATE) if result.repeated else Answer()
+
+
+@_on_prompt
+async def _send_again(context: Context, _press: Press, known: Readable, prompt: Prompt) -> Answer:
+    return _told_if_late(await send_again(context, steerable(context, known, prompt)))
+
+
+@_on_prompt
+async def _dismiss(context: Context, _press: Press, known: Readable, prompt: Prompt) -> Answer:
+    return _told_if_late(await dismiss(context, steerable(context, known, prompt)))
+
+
+@_on_job
+async def _withdraw(context: Context, press: Press, known: Readable) -> Answer:
+    prompt = await to_withdraw(context, known.job.number, press.origin.user)
+    done = prompt is not None and await withdraw(context, steerable(context, known, prompt))
+    return _told_if_late(done)
+
+
+@_on_job
+async def _keep_quiet(context: Context, _press: Press, known: Readable) -> Answer:
+    prompt = await context.store.read(lambda tx: Prompts(tx).starting(known.job.number))
+    stopped = prompt is not None and await stop_watching(context, steerable(context, known, prompt))
+    return _told_if_late(stopped)
+
+
+async def _ask_by_press(context: Context, press: Press) -> Answer:
+    return await _ask_form(context, press.origin)
+
+
+@_on_job
+async def _details(context: Context, _press: Press, known: Readable) -> Answer:
+    return replace(await status_of(context, known), replaces=True)
+
+
+def _told_if_late(is_done: bool) -> Answer:
+    """Return the answer to a decision. The thread shows it, so a message says only that it is too late."""
+    return Answer(message=None if is_done else say.TOO_LATE)
+
+
+@_on_job
+async def _show_attachments(context: Context, _press: Press, known: Readable) -> Answer:
+    texts = await context.store.read(lambda tx: Prompts(tx).attachments(known.job.number))
+    return Answer(message=face.shown(known.job, texts))
+
+
+@_on_job
+async def _changes(context: Context, _press: Press, known: Readable) -> Answer:
+    files = await read_changes(context, known)
+    if files is None:
+        return Answer(message=changes.unreadable(known.job))
+    return Answer(modal=changes.changes_view(known.job, files))
+
+
+@_on_job
+async def _preview(context: Context, _press: Press, known: Readable) -> Answer:
+    return Answer(message=await ask_by_press(context, known))
+
+
+@_on_job
+async def _fix_preview(context: Context, _press: Press, known: Readable) -> Answer:
+    result = await fix_preview(context, known)
+    if result is None or result.repeated:
+        return Answer(message=say.TOO_LATE)
+    return Answer() if result.accepted else Answer(message=say.cannot_follow_up(result.job))
+
+
+async def _tried(context: Context, press: Press) -> Answer:
+    """Store the press of the doctor's button, for which it waits."""
+    await choose(context, press.origin, Act.TRIED)
+    return Answer(message=trial.PRESSED)
+
+
+COMMAND = Command(
+    name=NAME,
+    summary="Ask the documentation agent for a change",
+    other=Word(
+        usage="PROMPT",
+        shape=".+",
+        tells="Starts a job.",
+        run=_ask,
+        example=EXAMPLE,
+        hint="what to write or change",
+        after_mention=None,
+        in_help=True,
+    ),
+    alone=Word(
+        "", "", "Opens a form with room for several lines.", _open_form, after_mention=None, in_help=True
+    ),
+    words=WORDS,
+    also=about_replies,
+    buttons={
+        Action.REVIEWED: _review,
+        Action.NOT_NEEDED: _review,
+        Action.UNDO_REVIEW: _review,
+        Action.JOBS_OLDER: turn_page,
+        Action.JOBS_NEWER: turn_page,
+        Action.RUN_AGAIN: _run_again,
+        Action.SEND_AGAIN: _send_again,
+        Action.DISMISS: _dismiss,
+        Action.WITHDRAW: _withdraw,
+        Action.SHOW_ATTACHMENTS: _show_attachments,
+        Action.CHANGES: _changes,
+        Action.PREVIEW: _preview,
+        Action.FIX_PREVIEW: _fix_preview,
+        Action.ASK_ANYWAY: _ask_anyway,
+        Action.FOLLOW_UP_ANYWAY: _follow_up_anyway,
+        Action.SEND_ANYWAY: send_anyway,
+        Action.SEND_WITH_KEY: send_anyway,
+        Action.KEEP_QUIET: _keep_quiet,
+        Action.DETAILS: _details,
+        Action.HELLO_ASK: _ask_by_press,
+        Action.TRY: _tried,
+    },
+    forms={"ask": _submit, "run_again": _submit_again},
+    shortcuts={"ask_about": _ask_about},
+)

@@ -1,0 +1,60 @@
+"""The commands about jobs, and messages that mention the bot or reply in a job's thread.
+
+To add a command, write its file and its test here, and add it to ``JOB_COMMANDS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from bot.access.admit import admit
+from bot.commands.command import Command, Invocation
+from bot.context import Context
+from bot.jobs.commands import agent, followup
+from bot.jobs.model.intents import Door
+from bot.jobs.thread_events import answer_in_private, hear, is_answered, take, telling_refusals
+from bot.ports import Mention, ThreadReply
+from bot.projects import UnknownProject
+
+JOB_COMMANDS = ((agent.COMMAND, ""), (followup.COMMAND, None))
+"""The commands, each with the shape of the text before ``help`` after a mention; None for no such help."""
+
+
+def meant_by(commands: Sequence[Command], context: Context, text: str) -> Command | None:
+    """Return the command that a text after a mention means; None if it is a prompt."""
+    without_project: str | None = None
+    with suppress(UnknownProject):
+        without_project, _ = context.projects.take(text)
+    for command in commands:
+        said = without_project if command.takes_project else text
+        if said is not None and command.meaning(said, context.projects, after_mention=True):
+            return command
+    return None
+
+
+async def take_message(commands: Sequence[Command], context: Context, message: ThreadReply | Mention) -> None:
+    """Run the command that a message means, or handle it as its kind of text.
+
+    Raises TooEarly and Untold, as ``hear`` and ``take`` do.
+    """
+    if (heard := await hear(context, message)) is None:
+        return
+    # The answers to commands are private, and apps cannot read any.
+    is_by_app = heard.origin.user in context.access_policy.bots
+    command = None if is_by_app else meant_by(commands, context, heard.text)
+    if command is not None and command.name == followup.NAME and heard.door is Door.REPLY:
+        command = None  # which names a job, as "#7 is wrong" does, and only a mention means that
+    async with telling_refusals(context, heard.origin):
+        if command is None:
+            await take(context, heard)
+            return
+        # Slack may deliver the message again before it is answered. Commands recognise a repeat by its key.
+        origin = heard.origin
+        if await context.store.read(lambda tx: is_answered(tx, origin)):
+            return
+        allowed = await admit(context, origin, channel=origin.channel)
+        # The message belongs to the person's conversation, which may not be that of the job that they name.
+        answer = await command.run(context, Invocation(allowed.but(message_ts=None), "", heard.text))
+        if answer.message is not None:
+            await answer_in_private(context, origin, "answer", answer.message)

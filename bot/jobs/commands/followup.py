@@ -1,0 +1,179 @@
+"""``/docs-followup``: send a follow-up from outside a job's thread. Slack allows no commands in threads."""
+
+from __future__ import annotations
+
+import re
+
+from bot.commands.command import (
+    Answer,
+    Command,
+    FormErrors,
+    FormState,
+    Invocation,
+    Submission,
+    Word,
+    number_in,
+)
+from bot.context import Context
+from bot.ids import JobNumber, Message, is_direct_message
+from bot.jobs.access import Readable, readable
+from bot.jobs.ask import follow_up, takes_follow_ups
+from bot.jobs.commands.intents import is_form_unsent, unsent
+from bot.jobs.commands.job_references import LINK, NUMBER, find_job
+from bot.jobs.commands.job_words import for_reader
+from bot.jobs.messages import forms
+from bot.jobs.messages import job_answers as say
+from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.model.prompts import PromptRequest
+from bot.jobs.store.jobs import Jobs
+from bot.messages import slack_text
+from bot.messages.blocks import bare, with_prompt
+from bot.messages.help import about_follow_ups
+
+NAME = "/docs-followup"
+_OFFERED = 20
+_AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOTALL)
+"""What follows the name of a job in a wire text."""
+
+
+async def _send_to_guessed(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+    """Send the text to the job that its first word names by a service id, or to the person's latest job.
+
+    If this person can see no job of that id, the word is part of the follow-up.
+    """
+    job = await find_job(context, slack_text.to_plain(invocation.text, {}, {}).split(maxsplit=1)[0])
+    if await readable(context, invocation.allowed, job) is None:
+        return await _send_to_latest(context, invocation)
+    return await _send_to(context, invocation, job, Answer())
+
+
+async def _send_to_latest(context: Context, invocation: Invocation) -> Answer:
+    """Send the whole text to the person's latest job in this channel, because no job is named."""
+    user, channel = invocation.origin.user, invocation.origin.channel
+    latest = await context.store.read(lambda tx: Jobs(tx).latest_of(user, channel))
+    unknown = _refused(say.no_job_yet(NAME), invocation, invocation.text)
+    return await for_reader(
+        context,
+        invocation.allowed,
+        latest,
+        unknown,
+        lambda known: _send(context, invocation, known, invocation.text, guessed=True),
+    )
+
+
+async def _send_to_named(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+    """Send a follow-up to the job that the person named."""
+    unknown = _refused(say.no_such_job(found[1]), invocation, _text_after_name(invocation))
+    return await _send_to(context, invocation, await find_job(context, found[1]), unknown)
+
+
+async def _send_to(
+    context: Context, invocation: Invocation, job: TrackedJob | None, unknown: Answer
+) -> Answer:
+    """Send the text after a job's name, or open a form if there is none."""
+    text = _text_after_name(invocation)
+
+    async def send(known: Readable) -> Answer:
+        if not text:
+            private = FormState.at(invocation.origin, known.job.number).dumps()
+            return Answer(modal=forms.follow_up_form([known.job], private=private, is_chosen=True))
+        return await _send(context, invocation, known, text, guessed=False)
+
+    return await for_reader(context, invocation.allowed, job, unknown, send)
+
+
+def _text_after_name(invocation: Invocation) -> str:
+    """Return the text after the job's name; an empty text if it has no visible characters."""
+    found = _AFTER_NAME.fullmatch(invocation.text)
+    raw = found[1] if found else ""
+    return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw
+
+
+async def _form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+    """Open a form with the channel's newest jobs; in direct messages the person's own of all channels."""
+    origin = invocation.origin
+    is_direct = is_direct_message(origin.channel)
+    channel = None if is_direct else origin.channel
+    jobs = await context.store.read(
+        lambda tx: Jobs(tx).in_channel(channel, _OFFERED, origin.user, mine=is_direct)
+    )
+    offered = [job for job in jobs if takes_follow_ups(job)]
+    if not offered:
+        return Answer(message=say.no_job_yet(NAME))
+    private = FormState.at(origin).dumps()
+    return Answer(modal=forms.follow_up_form(offered, private=private))
+
+
+async def _send(
+    context: Context, invocation: Invocation, known: Readable, raw: str, *, guessed: bool
+) -> Answer:
+    if (answer := await unsent(context, invocation.allowed, raw, known=known)) is not None:
+        return answer
+    result = await follow_up(context, known, PromptRequest(raw))
+    if not result.accepted:
+        return _refused(say.cannot_follow_up(result.job), invocation, raw)
+    if result.same is not None:
+        return Answer(message=say.same_follow_up(result.job.number, result.same))
+    return Answer(message=say.follow_up_taken(result.job, guessed=guessed))
+
+
+def _refused(message: Message, invocation: Invocation, raw: str) -> Answer:
+    """Return a refusal with the text to copy, unless it followed a mention, which people still see."""
+    text = slack_text.to_plain(raw, {}, {}) if invocation.command else ""
+    return Answer(message=with_prompt(message, text))
+
+
+async def _submit(context: Context, submission: Submission) -> FormErrors | None:
+    if slack_text.is_blank(submission.fields.get("prompt") or ""):
+        return FormErrors({"prompt": say.EMPTY_FORM})
+    number = submission.form.job or JobNumber(number_in(submission.fields.get("job")))
+    job = await context.store.read(lambda tx: Jobs(tx).get(number))
+    known = await readable(context, submission.claimed.elsewhere(), job)
+    if known is None:
+        return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
+    raw = slack_text.from_plain(submission.fields.get("prompt") or "")
+    if await is_form_unsent(context, known.allowed.but(channel=known.job.channel), raw, raw, known):
+        return None
+    result = await follow_up(context, known, PromptRequest(raw))
+    if result.same is not None:
+        return FormErrors({"prompt": say.SAME_ANEW})
+    return None if result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(known.job))})
+
+
+COMMAND = Command(
+    name=NAME,
+    summary="Give a job a further instruction",
+    other=Word(
+        usage="PROMPT",
+        shape=".+",
+        tells="Gives your latest job in the channel a further instruction.",
+        run=_send_to_guessed,
+        example="Make the introduction shorter",
+        hint="[42] what to change further",
+        after_mention=None,
+        in_help=True,
+    ),
+    alone=Word(
+        "",
+        "",
+        "Opens a form with the recent jobs to choose from.",
+        _form,
+        after_mention=None,
+        in_help=True,
+    ),
+    words=(
+        Word(
+            usage="42 PROMPT",
+            # A bare number counts, to waste no use.
+            shape=rf"(#{NUMBER}(?=[\s,:]|$)|(?:{NUMBER}|{LINK})(?=\s|$)).*",
+            tells="Gives job 42 a further instruction.",
+            run=_send_to_named,
+            example="42 Mention Python 3.11 too",
+            after_mention=rf"#{NUMBER}[\s,:]+\S.*",
+            in_help=True,
+        ),
+    ),
+    also=about_follow_ups,
+    takes_project=False,
+    forms={"follow_up": _submit},
+)

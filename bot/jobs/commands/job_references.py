@@ -1,0 +1,44 @@
+"""Names of a job: its number, the service's id, or a link to its thread."""
+
+from __future__ import annotations
+
+import re
+
+from bot.context import Context
+from bot.ids import ChannelId, JobNumber, MessageTs
+from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.store.jobs import Jobs
+from bot.ports import ThreadRef
+from bot.store import Transaction
+
+NUMBER = "[0-9]{1,9}"
+"""The shape of a job's number."""
+LINK = r"https?://[^\s/]+/archives/([A-Z0-9]+)/p([0-9]{10})([0-9]{6})/?(?:\?(\S*))?"
+"""The shape of a link to a message, such as
+
+https://acme.slack.com/archives/C0123/p1700000000123456?thread_ts=1700000000.123456&cid=C0123
+"""
+_THREAD = re.compile(r"(?:^|&)thread_ts=([0-9]+\.[0-9]+)")
+
+
+def as_thread(named: str) -> ThreadRef | None:
+    """Return the thread of a link to a Slack message; None if the text is no such link."""
+    found = re.fullmatch(LINK, named)
+    if found is None:
+        return None
+    channel, seconds, fraction, query = found.groups()
+    root = _THREAD.search(query or "")
+    return ThreadRef(ChannelId(channel), MessageTs(root[1] if root else f"{seconds}.{fraction}"))
+
+
+async def find_job(context: Context, named: str) -> TrackedJob | None:
+    """Return the job that a text names (``42``, ``#42``, a service id, a link), or None."""
+    return await context.store.read(lambda tx: _find_job(tx, named))
+
+
+def _find_job(tx: Transaction, named: str) -> TrackedJob | None:
+    if re.fullmatch(f"#?{NUMBER}", named):
+        return Jobs(tx).get(JobNumber(int(named.removeprefix("#"))))
+    if thread := as_thread(named):
+        return Jobs(tx).in_thread(thread)
+    return Jobs(tx).with_service_id(named)

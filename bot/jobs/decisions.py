@@ -1,0 +1,260 @@
+"""What the buttons under a job's messages do: run again, send, dismiss, withdraw, review, remind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
+
+from bot.access.admit import check_channel
+from bot.context import Context, WorkerContext
+from bot.engine import unless_taken_over
+from bot.ids import JobNumber, RequestKey, UserId
+from bot.jobs import thread
+from bot.jobs.access import Readable, Steerable
+from bot.jobs.ask import Asked, FollowedUp, ask, follow_up
+from bot.jobs.messages import jobs as messages
+from bot.jobs.messages.previews import to_fix
+from bot.jobs.model import lifecycle
+from bot.jobs.model.jobs import JobProblem, JobState, Review, TrackedJob
+from bot.jobs.model.previews import PreviewState
+from bot.jobs.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptState
+from bot.jobs.settle_prompt import drop_follow_ups, show_decision
+from bot.jobs.store.audit import Audit
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.limits import Quota
+from bot.jobs.store.previews import Previews
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.thread import redraw_face, say
+from bot.messages.slack_text import from_plain
+from bot.store import Transaction
+
+
+async def run_again(
+    context: Context, readable: Readable, occasion: str, raw: str | None = None
+) -> Asked | None:
+    """Start a new job in the channel of an old one; None if the old one is forgotten.
+
+    ``raw``: the new prompt; None for that of the old job. ``occasion`` identifies the button or the form, so
+    that a second use of it returns the job of the first.
+    """
+    job = readable.job
+    prompt = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
+    if prompt is None or job.is_forgotten:
+        return None
+    again = PromptRequest(
+        prompt.raw if raw is None else raw,
+        allow_duplicate=True,
+        allow_key=raw in (None, prompt.raw),
+        take_thread=prompt.take_thread,
+        files=prompt.files,
+        again_of=job.number,
+        project=None if context.projects.serves_former else job.project,
+        about=job.about,
+    )
+    return await ask(context, _sent_by_button(readable, f"again:{job.number}:{occasion}").allowed, again)
+
+
+async def follow_up_anyway(context: Context, readable: Readable, prompt: Prompt, occasion: str) -> FollowedUp:
+    """Send an equal follow-up again, as the person has confirmed."""
+    sent = _sent_by_button(readable, f"anyway:follow_up:{prompt.id}:{occasion}")
+    return await follow_up(context, sent, PromptRequest(prompt.raw, allow_duplicate=True, allow_key=True))
+
+
+async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None:
+    """Give the agent the log of the job's preview, whose build has failed. Return None if it has not.
+
+    A second press sends nothing.
+    """
+    job = readable.job
+    preview = await context.store.read(lambda tx: Previews(tx).get(job.number))
+    if preview is None or preview.state is not PreviewState.BROKEN or preview.iteration != job.iteration:
+        return None
+    sent = _sent_by_button(readable, f"fix:{job.number}:{preview.asked_at.isoformat()}")
+    return await follow_up(context, sent, PromptRequest(from_plain(to_fix(preview))))
+
+
+def _sent_by_button(readable: Readable, key: str) -> Readable:
+    """Return the request of a prompt that a button sends. It has no message: the person pressed the bot's.
+
+    A new job goes into the thread in which people asked for the old one.
+    """
+    job = readable.job
+    return readable.but(key=RequestKey(key), channel=job.channel, thread=job.thread_ts, message_ts=None)
+
+
+async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt | None:
+    """Return the prompt that *Withdraw* on a job's face takes back; None if none of the job's prompts waits.
+
+    The prompt that starts the job comes first, then the follow-ups of ``user``, then those of others.
+    """
+    prompts = await context.store.read(lambda tx: Prompts(tx).unsettled_of(job))
+    waiting = [prompt for prompt in prompts if prompt.state is PromptState.WAITING]
+    waiting.sort(key=lambda prompt: (prompt.kind is not PromptKind.START, prompt.asked_by != user, prompt.id))
+    return waiting[0] if waiting else None
+
+
+async def send_again(context: Context, steerable: Steerable) -> bool:
+    """Send an unconfirmed prompt again. Return False if it is not unconfirmed any more.
+
+    Raises NotAllowed for a job in a channel that the bot is not set up for.
+    """
+    if steerable.prompt.channel:
+        check_channel(context, steerable.prompt.channel)
+
+    def resend(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
+        Prompts(tx).save(prompt, lifecycle.prompt_resent(prompt, now))
+        Prompts(tx).part(prompt)
+        Audit(tx).decided(Act.SENT_AGAIN, by, job, now, prompt.id)
+        if prompt.kind is PromptKind.START:
+            Jobs(tx).save(job, lifecycle.resent(job))
+            redraw_face(tx, job.number, now)
+        show_decision(tx, job, prompt, messages.SEND_AGAIN, by, now)
+
+    return await _decide(context, steerable, PromptState.UNCONFIRMED, resend)
+
+
+async def dismiss(context: Context, steerable: Steerable) -> bool:
+    """Dismiss an unconfirmed prompt. Return False if it is not unconfirmed any more."""
+
+    def give_up(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
+        joined = Prompts(tx).joined(prompt)
+        take_back(tx, prompt, job, by, now, JobProblem.DISMISSED)
+        Prompts(tx).part(prompt)
+        for added in joined:
+            waiting = replace(added, state=PromptState.WAITING)
+            Prompts(tx).save(waiting, lifecycle.prompt_withdrawn(waiting, now))
+        show_decision(tx, job, prompt, messages.DISMISS, by, now)
+
+    return await _decide(context, steerable, PromptState.UNCONFIRMED, give_up)
+
+
+async def withdraw(context: Context, steerable: Steerable) -> bool:
+    """Take back a prompt that has not been sent. Return False if it is too late."""
+    return await _decide(context, steerable, PromptState.WAITING, take_back)
+
+
+async def _decide(
+    context: Context,
+    steerable: Steerable,
+    was: PromptState,
+    change: Callable[[Transaction, Prompt, TrackedJob, UserId, datetime], None],
+) -> bool:
+    """Change a prompt that is in this state. Return False if it is not any more."""
+
+    def decide(tx: Transaction) -> bool:
+        prompt = Prompts(tx).get(steerable.prompt.id)
+        if prompt is None or prompt.state is not was:
+            return False
+        job = Jobs(tx).known(prompt.job)
+        # Locked before any prompt, in the same order as in the worker that sets the times of the queue.
+        Quota(tx).lock(job.project)
+        change(tx, prompt, job, steerable.allowed.user, context.clock())
+        return True
+
+    done = False
+    with unless_taken_over("prompt", steerable.prompt.id):
+        done = await context.store.write(decide)
+    if done:
+        context.wake()
+    return done
+
+
+async def stop_watching(context: Context, steerable: Steerable) -> bool:
+    """Poll a running job no more, and say so in its thread. Return False if it is not running."""
+    now, number, by = context.clock(), steerable.prompt.job, steerable.allowed.user
+
+    def stop(tx: Transaction) -> bool:
+        job = Jobs(tx).lock(number)
+        if job.state is not JobState.WORKING:
+            return False
+        Jobs(tx).save(job, lifecycle.unwatched(job, now))
+        Audit(tx).decided(Act.STOPPED, by, job, now)
+        job = redraw_face(tx, number, now)
+        occasion = f"iteration:{job.iteration}:stopped:{now.isoformat()}"
+        say(tx, job, occasion, messages.stopped_watching(job, by), now)
+        return True
+
+    return await context.write(stop)
+
+
+async def review(context: Context, readable: Readable, said: Review | None) -> bool:
+    """Keep what became of a job's pull request; None takes back what was said of it.
+
+    Return False if the job goes on, or has no pull request. Raises NotAllowed for a job in a channel that the
+    bot is not set up for.
+    """
+    check_channel(context, readable.job.channel)
+    return await context.write(lambda tx: keep_review(context, tx, readable, said))
+
+
+def keep_review(context: Context, tx: Transaction, readable: Readable, said: Review | None) -> bool:
+    """Do what ``review`` does, within a transaction."""
+    now, job = context.clock(), Jobs(tx).lock(readable.job.number)
+    if job.is_forgotten or job.state is not JobState.PULL_REQUEST:
+        return False
+    if job.review is said:  # somebody was faster, or pressed twice
+        return True
+    if job.sees_pull_request:  # and the button is of before
+        redraw_face(tx, job.number, now)
+        return True
+    if said is None:
+        remind_at = context.remind_at(now)
+        new = replace(job, review=None, reviewed_by=None, reviewed_at=None, remind_at=remind_at)
+    else:
+        by = readable.allowed.user
+        new = replace(job, review=said, reviewed_by=by, reviewed_at=now, remind_at=None)
+    Jobs(tx).save(job, new)
+    redraw_face(tx, job.number, now)
+    return True
+
+
+def take_back(
+    tx: Transaction,
+    prompt: Prompt,
+    job: TrackedJob,
+    by: UserId,
+    now: datetime,
+    how: JobProblem = JobProblem.WITHDRAWN,
+) -> None:
+    """Give up a prompt, and move the queue up; with the first one its job is over, and its follow-ups.
+
+    Where nothing of the prompt has been shown, nothing is told.
+    """
+    is_shown, is_dismissed = prompt.text is not None, how is JobProblem.DISMISSED
+    Prompts(tx).lock_of(job.number)
+    Prompts(tx).save(prompt, lifecycle.prompt_withdrawn(prompt, now))
+    Prompts(tx).move_up(job.project, now)
+    if is_shown:
+        Audit(tx).decided(Act.DISMISSED if is_dismissed else Act.WITHDREW, by, job, now)
+    if prompt.kind is PromptKind.START:
+        job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, how, by))
+        if is_shown:
+            redraw_face(tx, job.number, now)
+        drop_follow_ups(tx, job, now, is_told=is_shown)
+    elif is_shown and not is_dismissed:
+        Jobs(tx).save(job, lifecycle.not_queued(job))
+        job = redraw_face(tx, job.number, now)
+        say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, how, by), now)
+
+
+log = structlog.get_logger(__name__)
+_AT_ONCE = 20
+
+
+async def remind(context: WorkerContext) -> int:
+    """Remind the threads of pull requests that wait for review. Return how many."""
+
+    def tell(tx: Transaction) -> int:
+        now = context.clock()
+        due = Jobs(tx).to_remind(now, _AT_ONCE)
+        for job in [Jobs(tx).lock(number) for number in sorted(job.number for job in due)]:
+            if job.remind_at is not None and job.awaits_review:
+                thread.remind(context, tx, Jobs(tx).save(job, replace(job, remind_at=None)), now)
+        return len(due)
+
+    if not await context.store.read(lambda tx: Jobs(tx).to_remind(context.clock(), 1)):
+        return 0
+    return await context.write(tell)

@@ -1,0 +1,87 @@
+"""What the bot says and does about texts that are not sent to the agent."""
+
+from __future__ import annotations
+
+from bot.access.admit import Allowed
+from bot.context import Context
+from bot.ids import JobNumber, Message, is_direct_message
+from bot.jobs.access import Readable, may_steer, readable
+from bot.jobs.decisions import review, run_again, to_withdraw
+from bot.jobs.messages import intents as say
+from bot.jobs.messages import job_answers
+from bot.jobs.model.intents import Intent, asks_yes_or_no, job_number
+from bot.jobs.model.jobs import Review
+from bot.jobs.model.prompts import Unsent
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.waits import Waits
+from bot.messages.help import hello
+
+
+async def respond(
+    context: Context, allowed: Allowed, text: str, intent: Intent, unsent: Unsent, known: Readable | None
+) -> Message | None:
+    """Return the private answer to a text that is not sent; None if the thread shows what was done.
+
+    ``known``: the job that it is about. Without one that is the job which the text names, or the author's
+    newest in the channel.
+    """
+    match intent:
+        case Intent.NO:
+            return say.WHAT_SHOULD_CHANGE
+        case Intent.QUESTION:
+            return say.cannot_answer(unsent)
+        case Intent.PING:
+            return say.CANNOT_PING
+        case Intent.THANKS:
+            return say.YOU_ARE_WELCOME
+        case Intent.GREETING | Intent.HELP:
+            return hello(context.bot_name, is_direct=is_direct_message(allowed.origin.channel))
+    number = job_number(text)
+    if number is not None or known is None:
+        known = await _find(context, allowed, number)
+    if known is None:
+        return say.NO_JOB_HERE if number is None else job_answers.no_such_job(str(number))
+    if known.job.is_forgotten:
+        return job_answers.forgotten(known.job)
+    return await _about(context, allowed, text, intent, known)
+
+
+async def _find(context: Context, allowed: Allowed, number: int | None) -> Readable | None:
+    origin = allowed.origin
+    job = await context.store.read(
+        lambda tx: (
+            Jobs(tx).latest_of(origin.user, origin.channel)
+            if number is None
+            else Jobs(tx).get(JobNumber(number))
+        )
+    )
+    return await readable(context, allowed, job)
+
+
+async def _about(
+    context: Context, allowed: Allowed, text: str, intent: Intent, known: Readable
+) -> Message | None:
+    """Carry out one of the bot's own words about a job."""
+    job, now = known.job, context.clock()
+    match intent:
+        case Intent.STOP:
+            waits = await to_withdraw(context, job.number, allowed.user)
+            first = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
+            decides = [each for each in (waits, first) if each and may_steer(context, known, each)]
+            return say.cannot_stop(job, withdraws=waits in decides, may_steer=first in decides)
+        case Intent.RETRY if job.can_run_again:
+            await run_again(context, known, allowed.origin.key)
+            return None
+        case Intent.RETRY:
+            return say.not_failed(job)
+        case Intent.MERGE:
+            return say.cannot_merge(job)
+        case Intent.REVIEWED:
+            if job.awaits_review:
+                await review(context, known, Review.REVIEWED)
+                job = await context.store.read(lambda tx: Jobs(tx).known(job.number))
+            return say.reviewed(job)
+        case _:
+            waiting = await context.store.read(lambda tx: Waits(tx).of_job(job.number, now))
+            return say.status_line(job, waiting, asks=asks_yes_or_no(text))

@@ -1,0 +1,1 @@
+"""The messages about jobs, as pure functions."""

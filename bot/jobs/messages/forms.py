@@ -1,0 +1,133 @@
+"""The forms about jobs (https://docs.slack.dev/reference/views/modal-views)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bot.ids import Block, ChannelId
+from bot.jobs.messages.face import name
+from bot.jobs.model.jobs import LeftOut, TrackedJob
+from bot.messages import blocks as b
+from bot.messages.general import EXAMPLE
+from bot.messages.numbers import counted
+from bot.messages.plain_text import clip, one_line, visible
+from bot.projects import Project
+
+NOT_SERVED = "These docs are no longer set up here. Close this and try again."
+
+
+def _view(callback_id: str, title: str, private: str, *blocks: Block) -> Block:
+    buttons = {"submit": b.plain_text("Send"), "close": b.plain_text("Cancel")}
+    made = {"type": "modal", "callback_id": callback_id, "title": b.plain_text(title), **buttons}
+    return made | {"private_metadata": private, "blocks": list(blocks)}
+
+
+def _input(name: str, label: str, element: Block, hint: str | None = None) -> Block:
+    made: Block = {"type": "input", "block_id": name, "label": b.plain_text(label)}
+    return made | {"element": element | {"action_id": name}} | ({"hint": b.plain_text(hint)} if hint else {})
+
+
+def _text_input(placeholder: str, text: str) -> Block:
+    made: Block = {"type": "plain_text_input", "multiline": True, "max_length": b.PLAIN_INPUT_LENGTH}
+    made["placeholder"] = b.plain_text(placeholder)
+    return made | {"initial_value": clip(visible(text), b.PLAIN_INPUT_LENGTH)} if text else made
+
+
+def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> Block:
+    return _input("prompt", label, _text_input(placeholder, text) | {"focus_on_load": True}, hint)
+
+
+def _select(options: Sequence[tuple[str, str]]) -> Block:
+    """Return a menu of labels and values, of which the first is chosen."""
+    made = [b.option(*each) for each in options[: b.MOST_OPTIONS]]
+    return {"type": "static_select", "options": made, "initial_option": made[0]}
+
+
+_LEFT_OUT = {
+    LeftOut.OTHERS: (
+        "from a guest, another organisation or a bot",
+        "from guests, other organisations or bots",
+    ),
+    LeftOut.UNTOLD: ("from somebody Slack didn't describe", "from people Slack didn't describe"),
+    LeftOut.ASIDE: ("aside", "asides"),
+    LeftOut.WORDLESS: ("without words", "without words"),
+    LeftOut.OLDER: ("older", "older"),
+}
+
+
+def earlier_blocks(
+    messages: str, left_out: Mapping[LeftOut, int], *, is_chosen: bool, is_read: bool
+) -> tuple[Block, ...]:
+    """Return the part of the form with the earlier messages of a thread, to edit or untick."""
+    if not is_read:
+        return (b.context("Slack didn't let me read the thread's earlier messages, so none go along."),)
+    parts = "; ".join(counted(left_out[why], *words) for why, words in _LEFT_OUT.items() if left_out.get(why))
+    if not messages:
+        return (b.context(f"No earlier messages go along. Left out: {parts}."),) if parts else ()
+    option = b.option("Send them to the agent, as background", "yes")
+    chosen = {"initial_options": [option]} if is_chosen else {}
+    boxes: Block = {"type": "checkboxes", "options": [option], **chosen}
+    element = _text_input("Empty: nothing goes along", messages)
+    hint = f"Left out: {parts}." if parts else None
+    return (
+        _input("take_earlier", "Earlier messages of the thread", boxes) | {"optional": True},
+        _input("earlier", "What they say", element, hint) | {"optional": True},
+    )
+
+
+def ask_form(
+    *,
+    channel: ChannelId | None,
+    private: str,
+    text: str = "",
+    projects: Sequence[Project] = (),
+    earlier: Sequence[Block] = (),
+) -> Block:
+    """Return the form for a new job. It also asks for the channel if ``channel`` is None.
+
+    ``projects``: those to choose from, the suggested one first. ``earlier``: see ``earlier_blocks``.
+    """
+    prompt = _prompt_input(
+        "What should be written or changed?",
+        EXAMPLE,
+        text,
+        "Name the page, who reads it, and what must stay. "
+        f"For more than {b.PLAIN_INPUT_LENGTH:,} characters, type the prompt after /docs-agent.",
+    )
+    chosen: list[Block] = []
+    if channel is None:
+        element: Block = {"type": "conversations_select", "default_to_current_conversation": True}
+        element["filter"] = {"include": ["public", "private"], "exclude_bot_users": True}
+        chosen.append(_input("channel", "Where should I report?", element))
+    if projects:
+        options = [(one_line(each.label, b.OPTION_LENGTH) or each.name, each.name) for each in projects]
+        chosen.append(_input("project", "Which docs?", _select(options)))
+    return _view("ask", "Ask the docs agent", private, prompt, *chosen, *earlier)
+
+
+def run_again_form(job: TrackedJob, *, private: str) -> Block:
+    """Return the form to run a prompt again; it holds the prompt, to edit, unless that is too long."""
+    if len(visible(job.text)) > b.PLAIN_INPUT_LENGTH:
+        said = (
+            f"The prompt of {name(job.number)} is too long for a form. *Send* runs it as it was. "
+            "To change it, type it after `/docs-agent`."
+        )
+        return _view("run_again", "Run again", private, b.section(said))
+    hint = f"It becomes a new job; {name(job.number)} stays as it is."
+    prompt = _prompt_input("What should be written or changed?", "Add a quickstart", job.text, hint)
+    return _view("run_again", "Run again", private, prompt)
+
+
+def follow_up_form(jobs: Sequence[TrackedJob], *, private: str, is_chosen: bool = False) -> Block:
+    """Return the form for a follow-up. It also asks for the job unless one was chosen."""
+    prompt = _prompt_input(
+        "What else should change?",
+        "Mention Python 3.11 too",
+        "",
+        "The agent goes on where it stopped, on the same pull request.",
+    )
+    if is_chosen:
+        shown = f"*{name(jobs[0].number)}* {b.quoted(jobs[0].text, 150)}"
+        return _view("follow_up", "Follow up", private, b.section(shown), prompt)
+    options = [(f"{name(job.number)} {one_line(job.text, b.OPTION_LENGTH)}", str(job.number)) for job in jobs]
+    return _view("follow_up", "Follow up", private, _input("job", "Which job?", _select(options)), prompt)

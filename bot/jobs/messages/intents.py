@@ -1,0 +1,100 @@
+"""Answers to texts that are not sent to the agent: a no, a question, and the bot's own words about a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.ids import Message
+from bot.jobs.messages.face import name, open_words, run_again, state_words, view, wait_lines
+from bot.jobs.model.jobs import JobState, TrackedJob, Wait
+from bot.jobs.model.prompts import Unsent
+from bot.messages import blocks as b
+from bot.messages.blocks import COPIED_LENGTH
+from bot.messages.plain_text import visible
+
+WHAT_SHOULD_CHANGE = b.words("What should change? Reply with what it should say.")
+"""The answer to a no."""
+
+
+def cannot_answer(unsent: Unsent) -> Message:
+    """Return the answer to a question, with a button that sends it to the agent."""
+    said = "I change docs; I can't answer questions yet."
+    return b.with_buttons(
+        said, [b.button("Send it to the agent anyway", b.Action.SEND_ANYWAY, unsent.dumps())]
+    )
+
+
+def key_found(unsent: Unsent | None, typed: str = "") -> Message:
+    """Return the answer to a prompt with a key in it. ``typed``: what Slack no longer shows, to copy."""
+    steps = [b.button("Send it anyway", b.Action.SEND_WITH_KEY, unsent.dumps())] if unsent else []
+    made_up = "" if unsent else " If it is made up, write “example” into it."
+    said = f"There is a key or a password in it, so I didn't send it. Take it out and try again.{made_up}"
+    shown = [b.quote(part) for part in list(b.split(visible(typed).strip(), COPIED_LENGTH))[:1]]
+    return b.message(b.section(said), *shown, *b.actions(steps))
+
+
+SENT = b.words("Sent to the agent.")
+"""The text in the place of that answer once the text was sent to the agent."""
+
+
+YOU_ARE_WELCOME = b.words(":+1:")
+"""The answer to thanks by a command, which leaves no message to react to."""
+
+
+CANNOT_PING = b.words("I can't mention people for you. Type `@` and their name here.")
+"""The answer to somebody who wants the bot to mention others."""
+
+
+NO_JOB_HERE = b.words("You have no job here yet. Tell me what to change, and I'll start one.")
+"""The answer to a word about a job, from somebody without one in this channel."""
+
+
+def reviewed(job: TrackedJob) -> Message:
+    """Return the answer to "merged" by a command. Its job's first message shows the rest."""
+    return b.words(f":+1: {name(job.number)}: {state_words(job)}")
+
+
+def cannot_stop(job: TrackedJob, *, withdraws: bool, may_steer: bool) -> Message:
+    """Return the answer to ``stop`` about a job.
+
+    ``withdraws``: its reader may take back a prompt of the job that still waits. ``may_steer``: they may
+    decide about the job.
+    """
+    shown, number = name(job.number), str(job.number)
+    if withdraws or job.state is JobState.WAITING:
+        what = f"{shown} hasn't started yet." if job.state is JobState.WAITING else "A follow-up still waits."
+        return b.with_buttons(what, [b.button("Withdraw", b.Action.WITHDRAW, number)] if withdraws else [])
+    if job.state is JobState.WORKING:
+        steps = [b.button("Keep quiet about it", b.Action.KEEP_QUIET, number)] if may_steer else []
+        return b.with_buttons(f"I can't stop {shown} once it runs.", steps)
+    return b.with_buttons(f"{shown} isn't running, so there is nothing to stop.", view(job))
+
+
+def not_failed(job: TrackedJob) -> Message:
+    """Return the answer to ``retry`` about a job that has not failed."""
+    return b.with_buttons(f"{name(job.number)} hasn't failed.", [run_again(job)])
+
+
+def cannot_merge(job: TrackedJob) -> Message:
+    """Return the answer to ``merge it`` and ``close the PR``."""
+    if not view(job):
+        return b.words(f"{name(job.number)} has no pull request that I could link to.")
+    return b.with_buttons("I can't merge or close it from here:", view(job))
+
+
+def status_line(job: TrackedJob, waiting: Sequence[Wait], *, asks: bool) -> Message:
+    """Return in one line how a job is doing. ``waiting``: see ``job_status``. ``asks``: for a yes or no."""
+    ended = f", since {b.moment(job.ended_at, '{time}')}" if job.ended_at else ""
+    url = b.web_address(job.pr_link)
+    if job.awaits_review and url:
+        number, _, _ = open_words(url, "pull request").partition(" · ")
+        said = f":memo: {'Yes' if asks else 'Ready'}: {number}{ended}."
+    elif job.state.is_open:
+        said = state_words(job)
+        if job.state is JobState.WAITING:
+            said = ". ".join([said, *wait_lines(waiting)[:1]])
+        said = f"Not yet. {said}" if asks else said
+    else:
+        said = f"{state_words(job)}{ended}"
+    buttons = [*view(job), *([run_again(job)] if job.can_run_again else [])]
+    return b.with_buttons(said, [*buttons, b.button("Details", b.Action.DETAILS, str(job.number))])

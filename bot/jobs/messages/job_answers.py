@@ -1,0 +1,414 @@
+"""Private answers about jobs and limits: lists, the status of a job, and why something was not done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
+from bot.jobs.messages.face import (
+    facts,
+    file_names,
+    in_private,
+    lasted,
+    name,
+    open_words,
+    state_words,
+    wait_lines,
+)
+from bot.jobs.messages.problems import key_setting, refusal, title
+from bot.jobs.messages.pull_requests import lines_changed
+from bot.jobs.model.jobs import JobState, Listed, TrackedJob, Wait
+from bot.jobs.model.quota import Budget
+from bot.messages import blocks as b
+from bot.messages.general import EXAMPLE
+from bot.messages.numbers import counted, number
+from bot.messages.plain_text import one_line
+from bot.outbox.model import NotPosted
+from bot.projects import Project
+
+EMPTY_FORM = "Tell me what to change. An empty prompt isn't sent."
+NO_CHANNEL_CHOSEN = "Choose the channel where I should report."
+CHANNEL_NOT_YOURS = (
+    "Slack doesn't tell me that you can read this channel. If it is private, invite me there. Otherwise "
+    "choose another one, or send this again in a moment."
+)
+FORM_WITHOUT_JOB = "I couldn't tell which job this is for. Close this and try again."
+SAME_ANEW = "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
+_LISTED_URL_LENGTH, _LISTED_TITLE_LENGTH = 300, 80
+
+
+def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
+    """Return the answer to a request whose thread could not be opened, so nothing was started."""
+    said = f":no_entry: Nothing was started: I can't report in {b.channel(refused.channel)}, because "
+    return b.with_prompt(b.words(f"{said}{refusal(refused, bot_name)}"), prompt)
+
+
+def undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Message:
+    """Return the job's state for its requester alone, after a post in its thread failed for good."""
+    url = b.web_address(job.pr_link)
+    _, _, state = state_words(job).partition(" ")
+    result = f"{state} · {b.link(url, open_words(url)) if url else ''}".removesuffix(" · ")
+    where = f"{b.channel(job.channel)}, “{b.quoted(job.text, 80)}”"
+    if refused.meaning is Refusal.THREAD_GONE:
+        said = f"The thread of {name(job.number)} is gone, so here: {result} ({where})."
+    else:
+        why = refusal(refused, bot_name)
+        said = f"{name(job.number)}: {result} ({where}). I can't say so in its thread, because {why}"
+    return b.words(f":warning: {said}")
+
+
+@dataclass(frozen=True, slots=True)
+class JobListing:
+    """Which jobs are listed. ``channel`` is None for those of all channels. ``page`` counts from 0.
+
+    ``is_all``: all channels were looked at.
+    """
+
+    channel: ChannelId | None = None
+    mine: bool = False
+    only: Listed | None = None
+    page: int = 0
+    is_here: bool = True
+    has_more: bool = False
+    is_all: bool = True
+
+    def turned(self, by: int) -> str:
+        """Return the value of a button that leads to another page."""
+        kinds = f"{'mine ' if self.mine else ''}{f'{self.only} ' if self.only else ''}"
+        return f"{self.page + by} {kinds}{self.channel or ''}"
+
+
+def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing | None = None) -> Message:
+    """Return a page of a list of jobs. Each is given with the permalink of its thread, if known."""
+    listing = listing or JobListing()
+    if not jobs and not listing.only and not listing.page:
+        return b.words(f"No {_kind(listing)}. Start one: {b.code(f'/docs-agent {EXAMPLE}')}")
+    if not jobs:
+        return b.words(f"No {'more ' if listing.page else ''}{_kind(listing)}.")
+    kind = _kind(listing)
+    lines = [f"{kind[:1].upper()}{kind[1:]}, page {listing.page + 1}:"] if listing.page else []
+    for group in _Group:
+        rows = [_row(job, permalink, listing) for job, permalink in jobs if _group_of(job) is group]
+        lines += [f"*{len(rows)} {group.value[len(rows) > 1]}*", *rows] if rows else []
+    back = [b.button("Previous", b.Action.JOBS_NEWER, listing.turned(-1))] if listing.page else []
+    onward = [b.button("Next", b.Action.JOBS_OLDER, listing.turned(1))] if listing.has_more else []
+    more = [] if listing.is_all else [_MORE_CHANNELS]
+    return b.message(*b.plain("\n".join([*lines, *more])), *b.actions([*back, *onward]))
+
+
+class _Group(Enum):
+    """What is to be done about a job."""
+
+    NEEDS_YOU = ("needs you", "need you")
+    TO_REVIEW = ("to review", "to review")
+    WORKING = ("working", "working")
+    DONE = ("done", "done")
+
+
+_NEED_YOU = (JobState.UNCONFIRMED, JobState.FAILED, JobState.GONE, JobState.UNWATCHED)
+
+
+def _group_of(job: TrackedJob) -> _Group:
+    if job.state in _NEED_YOU:
+        return _Group.NEEDS_YOU
+    if job.state.is_open:
+        return _Group.WORKING
+    return _Group.TO_REVIEW if job.awaits_review else _Group.DONE
+
+
+def _row(job: TrackedJob, permalink: str | None, listing: JobListing) -> str:
+    """Return a job in a line: the title, which leads to the pull request or else to the thread, first."""
+    url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
+    url = url if url and len(url) < _LISTED_URL_LENGTH else None
+    seen, (sign, _, state) = job.pull_request, state_words(job).partition(" ")
+    title = one_line(seen.title if seen else job.text, _LISTED_TITLE_LENGTH)
+    size = [lines_changed(seen.size)] if seen and job.state is JobState.PULL_REQUEST else []
+    parts = [
+        f"{sign} {b.link(url or permalink, title)}",
+        *([] if job.awaits_review else [state.replace("*", "")]),
+        *size,
+        *([b.label(job.project_label)] if job.project_label else []),
+        b.mention(job.requester),
+        b.moment(job.ended_at or job.asked_at, "{ago}"),
+        *([] if listing.is_here and listing.channel else [b.channel(job.channel)]),
+        b.link(permalink if url else None, name(job.number)),
+    ]
+    return " · ".join(parts)
+
+
+_MORE_CHANNELS = (
+    "There are more channels than I can look into at once: `/docs-agent jobs review #channel` lists one's."
+)
+
+
+_KINDS = {None: "jobs", Listed.OPEN: "open jobs", Listed.REVIEW: "jobs to review"}
+
+
+def _kind(listing: JobListing) -> str:
+    where = " here" if listing.is_here else f" in <#{listing.channel}>" if listing.channel else ""
+    return f"{_KINDS[listing.only]}{' of yours' if listing.mine else ''}{where}"
+
+
+NO_SUCH_CHANNEL = b.words(
+    ":no_entry: I don't know that channel, or you can't read it. "
+    "Choose it from Slack's suggestions after `#`, or ask for the list in that channel."
+)
+"""The answer to a list of the jobs of a channel that is unknown or that the person cannot read."""
+
+
+def _line(job: TrackedJob, permalink: str | None = None) -> str:
+    url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
+    shown = f" · {b.link(url, open_words(url))}" if url and len(url) < _LISTED_URL_LENGTH else ""
+    return (
+        f"{b.link(permalink, name(job.number))} {state_words(job)}{shown} · {b.quoted(job.text, 80)} · "
+        f"{facts(job, '{date_short_pretty} at {time}')}"
+    )
+
+
+def job_status(
+    job: TrackedJob,
+    permalink: str | None = None,
+    waiting: Sequence[Wait] = (),
+    more: Sequence[Block] = (),
+) -> Message:
+    """Return the status of one job, as the last poll found it, with a link to its thread and its buttons.
+
+    ``waiting``: what waits of the job. ``more``: further buttons.
+    """
+    details = [_line(job), *wait_lines(waiting), *_details(job)]
+    if job.pr_link and b.web_address(job.pr_link) is None:
+        details.append(f"Its pull request, at an address I can't link to: {b.code(job.pr_link, 300)}")
+    if job.problem and job.state is not JobState.WITHDRAWN:
+        details.append(f"Problem: {b.quoted(title(job.problem), 200)}")
+    if job.needs_mention:
+        details.append("Replies: only those that mention me steer it")
+    if b.web_address(permalink):
+        details.append(b.link(permalink, "Go to its thread"))
+    return b.message(*b.plain("\n".join(details)), *b.actions([*in_private(job), *more]))
+
+
+def _code(text: str) -> str:
+    return f"{b.code(text, 200)}"
+
+
+def _details(job: TrackedJob) -> list[str]:
+    """Return what the docs service has told about a job, a line for each subject."""
+    where = [_code(job.repository)] if job.repository else []
+    branch = [f"branch {_code(job.ref)}"] if job.ref else []
+    times = [f"created {b.moment(job.created_at)}"] if job.created_at else []
+    archived = [f"archived {b.moment(job.archived_at)}"] if job.archived_at else []
+    took = [lasted(job.time_taken)] if job.time_taken is not None else []
+    lines = {
+        "Repository": [*where, *branch],
+        "Last prompt": [*took, f"version {job.version}"] if took else [],
+        "Model": [_code(job.model)] if job.model else [],
+        "At the docs service": [*times, *archived],
+        "The service's id": [_code(job.service_id)] if job.service_id else [],
+    }
+    said = [f"{name}: {', '.join(parts)}" for name, parts in lines.items() if parts]
+    if job.unread_since:
+        said.append(
+            f":warning: The docs service's answers about it have failed since {b.moment(job.unread_since)}."
+        )
+    if job.missing_since:
+        said.append(f":warning: The docs service hasn't known it since {b.moment(job.missing_since)}.")
+    return said
+
+
+def forgotten(job: TrackedJob) -> Message:
+    """Return the answer about a job whose texts are not kept any more."""
+    return b.words(
+        f":no_entry: {name(job.number)} is over, and I no longer have its prompt and its result. "
+        "Nothing was sent. Ask me in the channel for a new one."
+    )
+
+
+def no_such_job(named: str) -> Message:
+    """Return the answer to a reference that matches no job."""
+    number = named.removeprefix("#")
+    shown = f"Job {number}" if re.fullmatch("[0-9]{1,9}", number) else f"job “{b.quoted(named, 80)}”"
+    return b.words(f":no_entry: There's no {shown} that you can see. `jobs` lists this channel's.")
+
+
+def no_job_yet(command: str) -> Message:
+    """Return the answer to a follow-up without a job to follow up on. ``command`` is the command typed."""
+    return b.words(
+        ":no_entry: You have no job in this channel to follow up on, so nothing was sent. "
+        f"Start one with `/docs-agent`, or name one: {b.code(f'{command} 42 what to change')}."
+    )
+
+
+def follow_up_taken(job: TrackedJob, *, guessed: bool) -> Message:
+    """Return the confirmation of a follow-up.
+
+    ``guessed``: the user named no job, so their latest one was chosen.
+    """
+    which = "your latest job here, " if guessed else ""
+    return b.words(
+        f"Sent to {which}{name(job.number)} (“{b.quoted(job.text, 80)}”). I'll report in its thread."
+    )
+
+
+def cannot_follow_up(job: TrackedJob) -> Message:
+    """Return why this job takes no follow-up."""
+    if job.is_forgotten:
+        return forgotten(job)
+    why = {
+        JobState.ARCHIVED: "has been archived at the docs service",
+        JobState.REFUSED: "was never started",
+        JobState.WITHDRAWN: "was withdrawn",
+        JobState.UNCONFIRMED: "may or may not have started (choose *Send again* or *Dismiss* in its thread)",
+    }.get(job.state, "can't take a follow-up now")
+    return b.words(
+        f":no_entry: {name(job.number)} {why}, so nothing was sent. Ask me in the channel for a new one."
+    )
+
+
+TOO_LATE = b.words("That's been decided already, so I did nothing. The thread shows what was chosen.")
+"""The answer to a button whose decision has already been made."""
+
+
+def not_reviewable(job: TrackedJob) -> Message:
+    """Return the answer to a button about a pull request of a job that has gone on meanwhile."""
+    return b.words(f"{name(job.number)} has gone on since, so I did nothing. Its first message shows how.")
+
+
+def started_before(number: JobNumber) -> Message:
+    """Return the answer to a second press of a button that starts a job; the first one started ``number``."""
+    return b.words(f"That's been started already, as {name(number)}. I started nothing new.")
+
+
+def same_job(job: JobNumber) -> Message:
+    """Return the answer to a request repeated within a minute, with a button to start it anyway."""
+    said = (
+        f"You asked for exactly this less than a minute ago: it's {name(job)}. "
+        "I started nothing new. Do you want it twice?"
+    )
+    return b.with_buttons(said, [b.button("Start it once more", b.Action.ASK_ANYWAY, str(job))])
+
+
+def same_follow_up(job: JobNumber, prompt: int) -> Message:
+    """Return the answer to a follow-up repeated within a minute, with a button to send it anyway."""
+    said = f"That's exactly what you sent to {name(job)} less than a minute ago, so I haven't sent it again."
+    return b.with_buttons(said, [b.button("Send it once more", b.Action.FOLLOW_UP_ANYWAY, str(prompt))])
+
+
+def edited_too_late(job: TrackedJob) -> Message:
+    """Return the word to the author of a message that was edited after it went to the agent."""
+    return b.words(
+        f"You edited a message that the agent already has, for {name(job.number)}. "
+        "It works with the text as it was. A follow-up can tell it what is new."
+    )
+
+
+def nothing_to_send(files: Sequence[str]) -> Message:
+    """Return the answer to a message without text. ``files`` are the names of the files in it."""
+    return b.words(
+        f":no_entry: There are no words in that, so nothing was sent, not even {file_names(files)}. "
+        "Tell me in words what to change. Text files up to 20 kB in the same message go along."
+    )
+
+
+def too_many_waiting(limit: int, prompt_text: str) -> Message:
+    """Return the answer to a prompt that is not taken, because so many of the person's prompts wait.
+
+    The prompt is quoted, so that the person can copy it and send it later.
+    """
+    waiting = counted(limit, "prompt of yours waits", "prompts of yours wait")
+    said = (
+        f":no_entry: {waiting} already, so I haven't taken this one. "
+        "Send it again when one of them has started."
+    )
+    return b.with_prompt(b.words(said), prompt_text)
+
+
+def key_refused(
+    project: ProjectId, *, forbidden: bool, shown: Project | None = None, entry: Project | None = None
+) -> Message:
+    """Return the notice to admins that the service refuses the key, with what to do.
+
+    ``forbidden``: the service answered 403 instead of 401. ``shown`` and ``entry``: see ``Projects``.
+    """
+    named = _named(project, shown)
+    said = "may read (only a prompt shows whether it may write)" if forbidden else "is good"
+    what = (
+        f"The docs service knows the key for {named} but doesn't let it do this (403): "
+        "it lacks a right, or the bot's address isn't allowed."
+        if forbidden
+        else f"The docs service doesn't accept the key for {named} any more (401): "
+        "it is unknown or has expired."
+    )
+    return b.words(
+        f":warning: {what} I've stopped calling it. What people ask waits, and nothing is lost. "
+        "Check the key on the API keys page of the project's dashboard, "
+        f"put a new one into {key_setting(entry)}, and restart the bot. "
+        f"`docs-bot doctor` says whether it {said}. I'll also try again by myself."
+    )
+
+
+def _named(project: ProjectId, shown: Project | None) -> str:
+    said = b.code(project, 80)
+    return f"*{b.label(shown.label)}* ({said})" if shown else said
+
+
+def key_accepted(project: ProjectId, shown: Project | None = None) -> Message:
+    """Return the notice to admins that the service accepts the key again."""
+    return b.words(
+        f":white_check_mark: The docs service accepts the key for {_named(project, shown)} again. "
+        "What waited goes out now."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of both hourly limits of a project is used.
+
+    ``used`` and ``limit`` are jobs and follow-ups, ``analytics`` the calls about visitors. ``waiting`` is the
+    number of queued prompts; ``mine`` is the reader's own uses in the last hour.
+    """
+
+    used: int
+    limit: int
+    frees_at: datetime | None
+    waiting: int
+    mine: int
+    analytics: Budget
+    key_is_refused: bool = False
+    shown: Project | None = None
+
+
+def limits(projects: Sequence[Limits]) -> Message:
+    """Return how much of both hourly limits is left, for each project."""
+    return b.words("\n".join([*map(_left, projects), "One job or follow-up is one use."]))
+
+
+def _left(of: Limits) -> str:
+    left = max(0, of.limit - of.used)
+    spent = ""
+    if of.mine:
+        verb = "is" if of.mine == 1 else "are"
+        spent = f" ({number(of.mine)} of the {number(of.used)} spent {verb} yours)"
+    frees = f"; the next frees at {b.moment(of.frees_at, '{time}')}" if of.frees_at and not left else ""
+    waits = (
+        f" {counted(of.waiting, 'prompt waits', 'prompts wait')}; people take turns." if of.waiting else ""
+    )
+    reads = max(0, of.analytics.limit - of.analytics.used)
+    reads_at = f"; the next at {b.moment(of.analytics.free_at, '{time}')}" if of.analytics.free_at else ""
+    key = ":warning: The docs service refuses my key, so everything waits until that's fixed.\n"
+    heading = f"*{b.label(of.shown.label)}*: " if of.shown else ""
+    return (
+        f"{key if of.key_is_refused else ''}"
+        f"{heading}*{number(left)} of {number(of.limit)} left this hour*{spent}{frees}.{waits} "
+        f"Visitors: {number(reads)} of {number(of.analytics.limit)} reads left{reads_at}."
+    )
+
+
+def not_yours(job: JobNumber, requester: UserId) -> Message:
+    """Return the answer to a user who pressed a button reserved for the requester and admins."""
+    return b.words(
+        f":no_entry: Only {b.mention(requester)} or an admin of this bot can decide that about {name(job)}."
+    )

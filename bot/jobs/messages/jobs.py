@@ -1,0 +1,329 @@
+"""Messages in a job's thread besides its face: the full prompt, and the replies about its progress."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bot.ids import Block, Message, Reviewer, UserId
+from bot.jobs.messages import previews
+from bot.jobs.messages.changes import changed_line
+from bot.jobs.messages.face import first_line, lasted, name, open_words, run_again, view, withdrawn_words
+from bot.jobs.messages.problems import Problem
+from bot.jobs.messages.pull_requests import by_whom, difference, made_nothing
+from bot.jobs.messages.to_review import waits
+from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
+from bot.jobs.model.previews import Preview
+from bot.jobs.model.prompts import Prompt
+from bot.jobs.model.pull_requests import SeenPullRequest
+from bot.messages import blocks as b
+from bot.messages.plain_text import visible
+
+_PART_LENGTH = 8_000
+_SUBJECT_LENGTH = 80
+SEND_AGAIN, DISMISS = "Send again", "Dismiss"
+"""The two decisions about an unconfirmed prompt, as their buttons call them."""
+
+
+def full_prompt(job: TrackedJob) -> tuple[Message, ...]:
+    """Return the full prompt, split into messages; nothing if the face shows all of it."""
+    shown = visible(job.text)
+    if shown.strip() == first_line(job):
+        return ()
+    parts = list(b.split(shown, _PART_LENGTH))
+    said = f"The whole prompt of {name(job.number)}"
+    which = [f" ({at} of {len(parts)})" if len(parts) > 1 else "" for at in range(1, len(parts) + 1)]
+    return tuple(
+        b.message(b.context(f"{said}{at}:"), b.quote(part)) for at, part in zip(which, parts, strict=True)
+    )
+
+
+def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) -> Message:
+    """Return a follow-up given by command or form, to show it in the thread."""
+    whole = visible(prompt_text)
+    shown = next(iter(b.split(whole, _PART_LENGTH)), "")
+    part = "" if shown == whole else " (its beginning; the agent gets all of it)"
+    headline = f"{b.mention(asked_by)} follows up on {name(job.number)}{part}:"
+    return b.message(b.section(headline), b.quote(shown))
+
+
+def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, how: JobProblem, by: UserId) -> Message:
+    """Return the reply about a follow-up that was withdrawn before it was sent."""
+    return b.words(
+        f":leftwards_arrow_with_hook: The follow-up of {b.mention(prompt.asked_by)} to {name(job.number)} "
+        f"(“{b.quoted(prompt.text or '', 120)}”) wasn't sent. It was withdrawn{withdrawn_words(how, by)}."
+    )
+
+
+def ended(
+    job: TrackedJob,
+    subject: str,
+    *,
+    is_first: bool = True,
+    is_newcomer: bool = False,
+    preview: Preview | None = None,
+    offers_preview: bool = False,
+) -> Message:
+    """Return the reply at the end of an iteration: the result, and the way on.
+
+    ``subject``: what the iteration was asked for. ``is_first``: no other job in the thread offers its pull
+    request, so this one's button stands out. ``is_newcomer``: it is the requester's first job.
+    """
+    buttons: list[Block] = []
+    about_preview = ""
+    if job.state is JobState.PULL_REQUEST:
+        is_open = not (job.pull_request and job.pull_request.ended_at)
+        buttons = view(job, style="primary" if is_first else None, called="Review") if is_open else []
+        if job.sees_pull_request:
+            buttons.append(b.button("Changes", b.Action.CHANGES, str(job.number)))
+        buttons += previews.buttons(job, preview, is_offered=offers_preview)
+        about_preview = previews.line(job, preview)
+    elif job.state in _BAD_ENDS:
+        buttons = [run_again(job)]
+    result, advice = _end(job, subject)
+    if is_newcomer and job.version < 2 and job.state is JobState.PULL_REQUEST and not advice:
+        advice = _about(job, _STEERING[job.needs_mention])
+    seen = _seen(job)
+    lines = map(changed_line, seen.lines if seen else ())
+    # It may be edited, once more is known of the pull request and of its preview.
+    said = "\n".join(filter(None, (f"{result} {advice}".rstrip(), *lines, about_preview)))
+    clipped = b.section(b.clip_bytes(said, b.EDITED_BYTES))
+    return b.message(clipped, *b.actions(buttons), most_bytes=b.EDITED_BYTES)
+
+
+def outdated_end(job: TrackedJob, subject: str) -> Message:
+    """Return an end as it is shown once the job goes on: its result, without advice and buttons."""
+    return b.words(b.clip_bytes(_end(job, subject)[0], b.EDITED_BYTES))
+
+
+def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
+    """Return how an iteration ended, and the advice."""
+    result, advice = _ENDS[job.state]
+    url, seen, change = b.web_address(job.pr_link), job.pull_request, ""
+    if job.state is JobState.PULL_REQUEST and url is None:
+        result, advice = _ODD_ADDRESS
+    elif job.state is JobState.PULL_REQUEST and seen and seen.ended_at:
+        result, advice = (result, _TOO_LATE) if _was_over(job) else (_OVER[seen.is_merged], "")
+    if job.state is JobState.PULL_REQUEST and (now := _seen(job)):
+        change = f"{', a draft' if now.is_draft else ''}, {difference(now)}"
+        if job.version > 1 and made_nothing(now):
+            change = ". Nothing changed in it"
+    more = {
+        "subject": b.quoted(subject, _SUBJECT_LENGTH),
+        "link": b.link(url, open_words(url, "PR")) if url else "",
+        "odd": b.quoted(job.pr_link or "", 300),
+        "change": change,
+        "over": "merged" if seen and seen.is_merged else "closed",
+        "live": f" It may be on {b.code(job.ref)} already." if job.ref and job.branch is None else "",
+    }
+    return _about(job, "{everybody} " + result, (), **more), _about(job, advice, (), **more)
+
+
+def _seen(job: TrackedJob) -> SeenPullRequest | None:
+    """Return the pull request if it was seen since the iteration ended."""
+    seen = job.pull_request
+    return seen if seen is not None and seen.iteration == job.iteration else None
+
+
+def _was_over(job: TrackedJob) -> bool:
+    """Return whether the pull request was merged or closed before the iteration ended."""
+    seen = job.pull_request
+    return bool(seen and seen.ended_at and job.ended_at and seen.ended_at < job.ended_at)
+
+
+def _about(job: TrackedJob, words: str, first: Sequence[UserId] = (), **more: str) -> str:
+    """Return words about a job with what they name of it.
+
+    ``{everybody}`` waits for the end, after ``first``; ``{it}`` is what ends or runs, for the beginning of a
+    sentence: a follow-up only if an end was told before it. ``{here}`` and ``{A_reply}`` are how to steer the
+    job, see ``TrackedJob.needs_mention``.
+    """
+    called, by_mention = name(job.number), job.needs_mention
+    here, a_reply = ("mention me here", "a mention") if by_mention else ("reply here", "a reply")
+    took = lasted(job.time_taken) if job.time_taken is not None else ""
+    return words.format(
+        everybody=" ".join(b.mention(user) for user in dict.fromkeys((*first, *job.recipients))),
+        job=called,
+        it=f"The follow-up to {called}" if job.version > 1 else called,
+        after=f" after {took}" if took else "",
+        here=here,
+        Here=here.capitalize(),
+        A_reply=a_reply.capitalize(),
+        **more,
+    )
+
+
+_STEERING = {False: "Just reply to change it.", True: "Mention me here to change it."}
+"""How to steer the job, by whether that takes a mention."""
+_TOO_LATE = (
+    "It was {over} before that, so look whether this is in it; "
+    "ask me in the channel for a job with a pull request of its own."
+)
+_OVER = {
+    True: ":white_check_mark: *{subject}* is merged: {link}{change}.",
+    False: ":no_entry_sign: *{subject}* was closed without being merged: {link}{change}.",
+}
+_ODD_ADDRESS = (
+    ":memo: *{subject}* is done, but I can't link to the address of its pull request: `{odd}`.",
+    "It must be https, on a host that your bot admin allows. Look for it in the repository.",
+)
+_ENDS = {
+    JobState.PULL_REQUEST: (":memo: *{subject}* is done: {link}{change}.", ""),
+    JobState.NO_PULL_REQUEST: (
+        ":heavy_minus_sign: *{subject}*: the agent made no pull request.{live}",
+        "Which page should change, and what should it say? {Here}.",
+    ),
+    JobState.FAILED: (
+        ":x: *{subject}* failed{after}, without a reason from the docs service.",
+        "*Run again*, or {here} with a smaller step. (One use spent.)",
+    ),
+    JobState.ARCHIVED: (
+        ":file_folder: {job} was archived at the docs service, so the agent won't go on with it.",
+        "Run it again if it's still needed.",
+    ),
+    JobState.GONE: (
+        ":ghost: The docs service no longer knows {job}, so I can't tell how it goes.",
+        "Look for its pull request in the repository. None there? Run it again.",
+    ),
+}
+"""What each end says: the result, and the advice, which goes when the job goes on."""
+_BAD_ENDS = frozenset({JobState.FAILED, JobState.ARCHIVED, JobState.GONE})
+ENDS_WITH_BUTTONS = _BAD_ENDS | {JobState.PULL_REQUEST}
+"""The states whose end has a button in the thread."""
+
+
+def reminder(
+    job: TrackedJob, face_link: str | None, now: datetime, reviewers: Sequence[Reviewer] = ()
+) -> Message:
+    """Return the reply, sent once, about a pull request of which nobody has said what became of it.
+
+    It is for the ``reviewers``; without any, for who waits for the job.
+    """
+    asks = ""
+    if not job.sees_pull_request:
+        face = b.link(face_link, "its first message")
+        asks = f" Say what became of it: *Reviewed* or *Not needed*, in {face}."
+    whom = b.mention_all(reviewers) or b.mention(job.recipient)
+    said = f"{whom} :memo: The pull request of {name(job.number)} has been {waits(job, now)}.{asks}"
+    return b.with_buttons(said, view(job))
+
+
+def pull_request_ended(job: TrackedJob, seen: SeenPullRequest) -> Message:
+    """Return the reply, sent once, about a pull request that was merged or closed."""
+    after = f"after {lasted((seen.ended_at or seen.since) - seen.since)}"
+    of = f"The pull request of {name(job.number)} was"
+    if seen.is_merged:
+        return b.words(f":white_check_mark: {of} merged {after}{by_whom(seen)}.")
+    return b.words(f":no_entry_sign: {of} closed {after} without being merged.")
+
+
+def still_running(job: TrackedJob, now: datetime) -> Message:
+    """Return the reply, sent once, about a job that runs unusually long."""
+    words = (
+        ":hourglass_flowing_sand: {it} has been running for {time}. "
+        "That's unusually long. I now check once an hour, and tell you here when it ends."
+    )
+    return b.words(_about(job, words, time=_running(job, now)))
+
+
+def unwatched(job: TrackedJob, now: datetime) -> Message:
+    """Return the reply about a job that is no longer polled."""
+    words = (
+        "{everybody} :zzz: {it} is still running after {time}, so I've stopped checking. "
+        "Look for a pull request in the repository. {A_reply} here is a new follow-up (one use)."
+    )
+    return b.words(_about(job, words, time=_running(job, now)))
+
+
+def _running(job: TrackedJob, now: datetime) -> str:
+    return lasted(now - (job.iteration_started_at or job.asked_at))
+
+
+def stopped_watching(job: TrackedJob, user: UserId) -> Message:
+    """Return the reply about a job that somebody has asked not to watch any more."""
+    words = (
+        "{everybody} :zzz: I'll stay quiet about {job}; the agent still works on it. "
+        "{A_reply} here is a new follow-up (one use)."
+    )
+    return b.words(_about(job, words, first=[user]))
+
+
+def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
+    """Return the reply about a job that is no longer polled because polls of it have failed since then."""
+    words = (
+        "{everybody} :zzz: The docs service gave no usable answer about {job} for {time}, so I've stopped "
+        "checking. Look for a pull request in the repository. {A_reply} here is a new follow-up (one use)."
+    )
+    return b.words(_about(job, words, time=lasted(now - since)))
+
+
+def not_served(job: TrackedJob) -> Message:
+    """Return the reply about a job that is no longer polled because its project is not served any more."""
+    words = (
+        "{everybody} :zzz: These docs are no longer set up here, so I can't tell how {job} goes. "
+        "Look for a pull request in the repository."
+    )
+    return b.words(_about(job, words))
+
+
+def run_again_as(job: TrackedJob, permalink: str | None) -> Message:
+    """Return the reply in the thread of a job whose prompt was run again as ``job``."""
+    return b.words(f"{b.mention(job.requester)} ran this again as {b.link(permalink, name(job.number))}.")
+
+
+def refused(job: TrackedJob, problem: Problem) -> Message:
+    """Return the reply about a first prompt that was refused."""
+    said = f"{b.mention(job.requester)} :no_entry: {name(job.number)} wasn't started. {problem.text}"
+    return b.with_buttons(said, [run_again(job)])
+
+
+def follow_up_refused(asked_by: UserId, problem: Problem) -> Message:
+    """Return the reply about a follow-up that was refused."""
+    return b.words(f"{b.mention(asked_by)} :no_entry: {problem.text}")
+
+
+def unconfirmed(
+    job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bool, *, answered: bool = False
+) -> Message:
+    """Return the question to the requester about an unconfirmed prompt: send it again, or dismiss it.
+
+    ``answered``: the docs service has answered with an error; otherwise its answer was lost.
+    """
+    lost = "the docs service answered with an error" if answered else "the docs service's answer was lost"
+    look = "Look for a change in the pull request." if follow_up else "Look for a new pull request."
+    said = (
+        f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} may or may not have started: {lost}. "
+        f"{look} None there? *{SEND_AGAIN}*."
+    )
+    buttons = [
+        b.button(SEND_AGAIN, b.Action.SEND_AGAIN, str(prompt_id)),
+        b.button(DISMISS, b.Action.DISMISS, str(prompt_id)),
+    ]
+    return b.with_buttons(said, buttons)
+
+
+def decided(job: TrackedJob, asked_by: UserId, follow_up: bool, decision: str, by: UserId) -> Message:
+    """Return the question about an unconfirmed prompt as it is shown once somebody has decided it."""
+    return b.words(
+        f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} was sent, and nobody knew whether it "
+        f"had started. {b.mention(by)} chose *{decision}*."
+    )
+
+
+def answered_after_all(job: TrackedJob, asked_by: UserId, follow_up: bool) -> Message:
+    """Return the question about an unconfirmed prompt as it is shown once its answer has come."""
+    return b.words(f"{b.mention(asked_by)} :white_check_mark: {_sent(job, follow_up)} has started after all.")
+
+
+def _sent(job: TrackedJob, follow_up: bool) -> str:
+    return f"Your follow-up to {name(job.number)}" if follow_up else name(job.number)
+
+
+def behind_unconfirmed(job: TrackedJob, asked_by: UserId) -> Message:
+    """Return the reply to the sender of a follow-up that waits behind the job's unconfirmed first prompt."""
+    return b.words(
+        f"{b.mention(asked_by)} :hourglass_flowing_sand: Your follow-up to {name(job.number)} waits, because "
+        "nobody knows whether the job has started. *Send again* above sends the job and then your follow-up. "
+        "After *Dismiss* it isn't sent. "
+        f"{b.mention(job.requester)} or an admin of this bot can choose."
+    )

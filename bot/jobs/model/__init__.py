@@ -1,0 +1,1 @@
+"""The records of jobs and their legal changes."""

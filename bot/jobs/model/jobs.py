@@ -1,0 +1,391 @@
+"""Tracked jobs: their data and their states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple, TypedDict
+
+from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, Reviewer, ServiceJobId, UserId
+from bot.jobs.model.previews import branch_to_show
+from bot.jobs.model.pull_requests import SeenPullRequest
+from bot.ports import ThreadRef
+
+
+class TakeThread(StrEnum):
+    """When the thread's earlier messages go along with a prompt."""
+
+    IF_PUBLIC = "if_public"
+    """In public channels."""
+    ASKED = "asked"
+    """Everywhere, since the person asked for it. Only rows of 0.2.0 have it."""
+    GIVEN = "given"
+    """As the person left them in a form."""
+
+
+class NotTaken(StrEnum):
+    """Why no earlier message went along, although some might have."""
+
+    UNREAD = "unread"
+    """Slack did not return the thread."""
+    OFF = "off"
+    """The bot is set up so, and the person asked for them. Only rows of 0.2.0 have it."""
+
+
+class LeftOut(StrEnum):
+    """Why an earlier message did not go along."""
+
+    OTHERS = "others"
+    """It is by a guest, somebody of another organisation, or a bot."""
+    UNTOLD = "untold"
+    """Slack did not say who wrote it, or not in time."""
+    ASIDE = "aside"
+    WORDLESS = "wordless"
+    OLDER = "older"
+    """The newer ones fill the room that there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A conversation to be read again after an outage: a thread, or the direct messages of a channel.
+
+    ``thread`` is None for direct messages. ``since``: the newest message that was heard. ``due_at`` changes
+    when the conversation has to be read once more. ``attempts``: how often reading it has failed.
+    """
+
+    id: int
+    channel: ChannelId
+    thread: MessageTs | None
+    since: MessageTs
+    due_at: datetime
+    attempts: int = 0
+
+
+class Earlier(NamedTuple):
+    """How many earlier messages went along with a job's newest prompt, and how many were left out."""
+
+    taken: int = 0
+    left_out: int = 0
+    not_taken: NotTaken | None = None
+
+
+class QueueWhy(StrEnum):
+    """Why a prompt waits; of a service that is unwell, also what the faces of its running jobs say."""
+
+    LIMIT = "limit"
+    """The shared hourly limit is used up, or the person's share of it."""
+    SERVICE = "service"
+    """The docs service cannot be reached, or answers with errors only."""
+    KEY = "key"
+    """The docs service refuses the bot's key."""
+    PERSON = "person"
+    """Somebody has to decide about an unconfirmed prompt. Not stored: the states say it."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> QueueWhy | None:
+        # 0.2.0 stored "share" beside "limit".
+        return cls.LIMIT if value == "share" else None
+
+
+class Waiting(StrEnum):
+    """The kind of work that waits."""
+
+    PROMPT = "prompt"
+    POLL = "poll"
+    MESSAGE = "message"
+    """A delivery that notifies somebody; not an edit or a reaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Work that waits."""
+
+    what: Waiting
+    why: QueueWhy | None
+    """None if it waits for its time, for earlier work, or for a free worker."""
+    since: datetime
+    """The time of the request; of a poll, its due time."""
+    until: datetime | None = None
+    """None if the time is unknown or has passed."""
+    job: JobNumber | None = None
+    before: int = 0
+    """How many prompts go first, if it waits for the hourly limit."""
+    stuck_since: datetime | None = None
+    """The time from which a worker could claim it, or has held it; None if no worker can."""
+
+
+class Review(StrEnum):
+    """What people said of a pull request."""
+
+    REVIEWED = "reviewed"
+    """It is reviewed, and merged if that was wanted."""
+    NOT_NEEDED = "not_needed"
+    MERGED = "merged"
+    """The bot has seen that it was merged."""
+    CLOSED = "closed"
+    """The bot has seen that it was closed without being merged."""
+
+
+class JobState(StrEnum):
+    """State of a tracked job, as stored and as logged.
+
+    ``bot.jobs.model.lifecycle`` defines the legal steps; docs/lifecycle.md shows them in a diagram.
+    """
+
+    WAITING = "waiting"
+    """Requested; not yet sent to the docs service."""
+    WORKING = "working"
+    """The service has accepted a prompt and has not reported an end."""
+    PULL_REQUEST = "pull_request"
+    """Completed, with a pull request of this iteration or of an earlier one."""
+    NO_PULL_REQUEST = "no_pull_request"
+    """Completed, and there is no pull request. The change may be live where none is made."""
+    FAILED = "failed"
+    ARCHIVED = "archived"
+    GONE = "gone"
+    """The service no longer knows the job (404)."""
+    REFUSED = "refused"
+    """Never started: refused by the service, by Slack or by the access rules."""
+    UNCONFIRMED = "unconfirmed"
+    """The prompt was sent and the answer was lost, so the job may or may not have started."""
+    WITHDRAWN = "withdrawn"
+    """Withdrawn by a person before it started, or dismissed while it was unconfirmed."""
+    UNWATCHED = "unwatched"
+    """Still running after seven days; no longer polled."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the bot will report more about the job by itself."""
+        return self in (JobState.WAITING, JobState.WORKING)
+
+    @property
+    def takes_follow_ups(self) -> bool:
+        """Whether the service accepts a follow-up for the job."""
+        return self in _FOLLOWABLE
+
+
+class JobProblem(StrEnum):
+    """Why a job never started, as a code."""
+
+    REJECTED = "rejected"
+    """The docs service did not accept the prompt."""
+    KEY_REFUSED = "key_refused"
+    KEY_FORBIDDEN = "key_forbidden"
+    PROJECT_UNKNOWN = "project_unknown"
+    NOT_SERVED = "not_served"
+    """The project is not among the bot's any more."""
+    JOB_UNKNOWN = "job_unknown"
+    NOT_STARTED = "not_started"
+    """A follow-up for a job that never started."""
+    SLACK_REFUSED = "slack_refused"
+    """Slack did not let the bot post."""
+    # The others are stored with who did it: ``dismissed:U0ANA``.
+    DISMISSED = "dismissed"
+    """The first prompt was unconfirmed and somebody dismissed it."""
+    WITHDRAWN = "withdrawn"
+    """Somebody pressed *Withdraw*."""
+    DELETED = "deleted"
+    """The message that asked for it was deleted. Slack does not say by whom; stored with who asked."""
+    EDITED = "edited"
+    """The message that asked for it was edited and asks for nothing any more."""
+
+
+class Listed(StrEnum):
+    """Which jobs people list."""
+
+    OPEN = "open"
+    """Those that have no end yet."""
+    REVIEW = "review"
+    """Those whose pull requests nobody has reviewed."""
+
+
+class JobFilter(TypedDict, total=False):
+    """Which jobs an operator wants to see; None lets all through."""
+
+    state: JobState | None
+    channel: ChannelId | None
+    requester: UserId | None
+    project: ProjectId | None
+
+
+_BAD_ENDS = frozenset(
+    {JobState.FAILED, JobState.ARCHIVED, JobState.GONE, JobState.REFUSED, JobState.WITHDRAWN}
+)
+_FOLLOWABLE = frozenset(
+    {
+        JobState.WORKING,
+        JobState.PULL_REQUEST,
+        JobState.NO_PULL_REQUEST,
+        JobState.FAILED,
+        JobState.GONE,
+        JobState.UNWATCHED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A row of what readers miss: what identifies it in its answer, and for people."""
+
+    key: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedJob:
+    """One stored job.
+
+    ``iteration`` counts the prompts that the service has accepted, from 1. Each iteration has one end, which
+    is reported once; ``state`` and ``ended_at`` belong to the current iteration.
+    ``version`` counts, from 1, what people see come out: iterations without an end between them are one.
+    ``pr_version``: the version in which the thread was told of the pull request (``pr_link``); None if it
+    has not been.
+    ``saw_active``: the service has reported *active* in this iteration, so *completed* is not stale.
+    ``unconfirmed_until``: a follow-up is unconfirmed; polls check until then whether it was accepted.
+    ``queue_until``: when a waiting prompt is sent, at the earliest. ``queue_why``: why it waits.
+    ``uses_left``: uses left in the hour when the iteration began; None unless few were left.
+    ``root_ts``: the message that is the job's face; None until it is posted. ``thread_ts``: the thread in
+    which the face is a reply; None if the face begins its thread.
+    ``misses``: the number of 404 answers in a row. ``missing_since``: when the first came; None for none.
+    ``unread_since``: when polls of the job began to fail; None when the last one was answered.
+    ``also_asked``: who waits for the iteration's end besides ``recipient``.
+    ``earlier``: what went along with the newest prompt that might take its thread's earlier messages along.
+    ``again_of``: the job whose prompt it runs again.
+    ``review``: what somebody said of the pull request, who, and when. ``remind_at``: when the thread is
+    reminded of it at the earliest; None for never again.
+    ``trouble``: what the face says of the docs service, and since when; None when all is well.
+    ``project_label``: how people read the project; None where only one was served when the job was asked for.
+    ``about``: the row of what readers miss at which it was asked for.
+    ``by_mention``: its channel has chosen that only replies which mention the bot steer jobs.
+    ``among_people``: people had begun its thread before the bot was mentioned there.
+    ``pull_request``: what was seen of it; None where the bot cannot look at it, or has not yet.
+    """
+
+    number: JobNumber
+    project: ProjectId
+    channel: ChannelId
+    requester: UserId
+    text: str
+    asked_at: datetime
+    state: JobState = JobState.WAITING
+    root_ts: MessageTs | None = None
+    thread_ts: MessageTs | None = None
+    service_id: ServiceJobId | None = None
+    iteration: int = 0
+    version: int = 0
+    pr_version: int | None = None
+    iteration_requester: UserId | None = None
+    iteration_started_at: datetime | None = None
+    saw_active: bool = False
+    unconfirmed_until: datetime | None = None
+    pr_link: str | None = None
+    repository: str | None = None
+    ref: str | None = None
+    model: str | None = None
+    created_at: datetime | None = None
+    archived_at: datetime | None = None
+    poll_at: datetime | None = None
+    misses: int = 0
+    missing_since: datetime | None = None
+    unread_since: datetime | None = None
+    ended_at: datetime | None = None
+    told_running_at: datetime | None = None
+    problem: str | None = None
+    queue_until: datetime | None = None
+    queue_why: QueueWhy | None = None
+    queue_before: int | None = None
+    """How many prompts go before it, if it waits for the hourly limit."""
+    uses_left: int | None = None
+    also_asked: tuple[UserId, ...] = ()
+    earlier: Earlier | None = None
+    again_of: JobNumber | None = None
+    trouble: QueueWhy | None = None
+    trouble_since: datetime | None = None
+    review: Review | None = None
+    reviewed_by: UserId | None = None
+    reviewed_at: datetime | None = None
+    remind_at: datetime | None = None
+    project_label: str | None = None
+    about: About | None = None
+    by_mention: bool = False
+    among_people: bool = False
+    pull_request: SeenPullRequest | None = None
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether the job's texts and people are not kept any more. Such a job takes no follow-ups."""
+        return not self.requester
+
+    @property
+    def thread(self) -> ThreadRef | None:
+        """The job's thread; None until it is known."""
+        ts = self.thread_ts or self.root_ts
+        return ThreadRef(self.channel, ts) if ts else None
+
+    @property
+    def needs_mention(self) -> bool:
+        """Whether only replies that mention the bot steer the job."""
+        return self.by_mention or self.among_people
+
+    @property
+    def time_taken(self) -> timedelta | None:
+        """Duration of the current iteration; None until it has ended."""
+        if self.ended_at is None or self.iteration_started_at is None:
+            return None
+        return self.ended_at - self.iteration_started_at
+
+    @property
+    def recipient(self) -> UserId:
+        """The user to notify of the iteration's end: who sent its prompt, else the job's requester."""
+        return self.iteration_requester or self.requester
+
+    @property
+    def recipients(self) -> tuple[UserId, ...]:
+        """Everybody to notify of the iteration's end, each once, ``recipient`` first."""
+        return tuple(dict.fromkeys((self.recipient, *self.also_asked)))
+
+    @property
+    def branch(self) -> str | None:
+        """The agent's own branch, of which a preview may be asked for; None if it is not known."""
+        seen = self.pull_request
+        return branch_to_show((seen and seen.branch) or self.ref)
+
+    @property
+    def withdrawn(self) -> tuple[JobProblem, UserId] | None:
+        """How a withdrawn or dismissed job was given up, and by whom; None if that is not known."""
+        code, _, user = (self.problem or "").partition(":")
+        return (JobProblem(code), UserId(user)) if user and code in set(JobProblem) else None
+
+    @property
+    def can_run_again(self) -> bool:
+        """Whether the job ended without a result, so that *Run again* is the way on."""
+        return self.state in _BAD_ENDS
+
+    @property
+    def has_new_pull_request(self) -> bool:
+        """Whether the current version is the first of which the thread is told with this pull request."""
+        return self.pr_version == self.version
+
+    @property
+    def sees_pull_request(self) -> bool:
+        """Whether the bot sees by itself what becomes of the pull request."""
+        return self.pull_request is not None and self.pull_request.as_of is None
+
+    @property
+    def awaits_review(self) -> bool:
+        """Whether nobody has said yet what became of the pull request."""
+        return self.state is JobState.PULL_REQUEST and self.review is None
+
+
+@dataclass(frozen=True, slots=True)
+class ToReview:
+    """The first jobs of a channel whose pull requests wait for review, oldest first."""
+
+    jobs: tuple[TrackedJob, ...]
+    at: datetime
+    """The time up to which they have waited."""
+    more: int = 0
+    """Number of further such jobs."""
+    reviewers: tuple[Reviewer, ...] = ()
+    """The people who review for the channel."""

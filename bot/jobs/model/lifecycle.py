@@ -1,0 +1,257 @@
+"""All legal state changes of jobs and prompts, as pure functions.
+
+A step returns the row as it is afterwards. Nothing else changes a state. ``save`` writes the columns that
+differ, refuses a step that is not legal, and frees the row's lease.
+The diagram in docs/lifecycle.md shows the steps of a job; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from bot.ids import ServiceJobId, UserId
+from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
+from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
+
+J, P = JobState, PromptState
+
+
+class IllegalStep(Exception):
+    """The state machine does not allow this step. Raised for a mistake in the calling code."""
+
+
+ENDS = frozenset({J.PULL_REQUEST, J.NO_PULL_REQUEST, J.FAILED, J.ARCHIVED, J.GONE})
+"""The states that end an iteration."""
+
+JOB_STEPS: Mapping[JobState, frozenset[JobState]] = {
+    J.WAITING: frozenset({J.WORKING, J.REFUSED, J.UNCONFIRMED, J.WITHDRAWN}),
+    # Its answer may come after all.
+    J.UNCONFIRMED: frozenset({J.WORKING, J.WAITING, J.WITHDRAWN}),
+    J.WORKING: ENDS | {J.WORKING, J.UNWATCHED},
+    J.PULL_REQUEST: frozenset({J.WORKING, J.GONE}),
+    J.NO_PULL_REQUEST: frozenset({J.WORKING, J.GONE}),
+    J.FAILED: frozenset({J.WORKING, J.GONE}),
+    J.UNWATCHED: frozenset({J.WORKING, J.GONE}),
+    # The service may accept a follow-up that was being sent while the job was archived.
+    J.ARCHIVED: frozenset({J.WORKING, J.GONE}),
+    J.GONE: frozenset({J.WORKING}),
+    J.REFUSED: frozenset(),
+    J.WITHDRAWN: frozenset(),
+}
+"""The legal next states of each job state."""
+
+PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
+    # A prompt whose message was edited is prepared again.
+    P.NEW: frozenset({P.NEW, P.WAITING, P.WITHDRAWN, P.REFUSED}),
+    # A reply that joins another one is sent with it.
+    P.WAITING: frozenset({P.NEW, P.SENDING, P.SENT, P.WITHDRAWN, P.REFUSED}),
+    P.SENDING: frozenset({P.SENT, P.WAITING, P.UNCONFIRMED, P.REFUSED}),
+    P.UNCONFIRMED: frozenset({P.SENT, P.WAITING, P.WITHDRAWN}),
+    P.SENT: frozenset(),
+    P.REFUSED: frozenset(),
+    P.WITHDRAWN: frozenset(),
+}
+"""The legal next states of each prompt state."""
+
+_MOST_TOLD = 20
+"""Maximum people that an end mentions besides who asked last."""
+
+
+def is_job_step(job: TrackedJob, new: TrackedJob) -> bool:
+    """Return whether a change is a step: of the state or the iteration. Raises IllegalStep."""
+    if (new.state, new.iteration) == (job.state, job.iteration):
+        return False
+    if new.state not in JOB_STEPS[job.state]:
+        raise IllegalStep(f"job {job.number}: {job.state} to {new.state}")
+    return True
+
+
+def check_prompt_step(prompt: Prompt, new: Prompt) -> None:
+    """Raise IllegalStep unless a prompt may change like that."""
+    if new.state not in PROMPT_STEPS[prompt.state]:
+        raise IllegalStep(f"prompt {prompt.id}: {prompt.state} to {new.state}")
+
+
+def iteration_started(
+    job: TrackedJob,
+    requester: UserId,
+    at: datetime,
+    *,
+    poll_at: datetime,
+    saw_active: bool,
+    service_id: ServiceJobId | None = None,
+    uses_left: int | None = None,
+) -> TrackedJob:
+    """Begin the iteration of a prompt that the docs service accepted: the first one or a follow-up.
+
+    Also for an unconfirmed follow-up that turns out to have been accepted.
+    ``saw_active``: the service reports that the agent works on this prompt. ``service_id`` is given for
+    the first prompt. ``uses_left``: uses left in the hour, or None unless few are left.
+    """
+    return replace(
+        not_polled(not_queued(job)),
+        state=J.WORKING,
+        service_id=service_id or job.service_id,
+        iteration=job.iteration + 1,
+        version=job.version if job.state is J.WORKING else job.version + 1,
+        iteration_requester=requester,
+        iteration_started_at=at,
+        also_asked=also_asked(job, requester),
+        saw_active=saw_active,
+        uses_left=uses_left,
+        told_running_at=None,
+        review=None,
+        reviewed_by=None,
+        reviewed_at=None,
+        remind_at=None,
+        ended_at=None,
+        poll_at=poll_at,
+    )
+
+
+def also_asked(job: TrackedJob, requester: UserId) -> tuple[UserId, ...]:
+    """Return who else waits for the end that ``requester`` waits for: whose own end has not been told.
+
+    Each prompt that the service accepts begins an iteration; of an iteration that another one replaced
+    before its end only the later one's end is told.
+    """
+    waiting = job.recipients if job.state is J.WORKING else ()
+    return tuple(user for user in waiting if user != requester)[:_MOST_TOLD]
+
+
+def with_asker(job: TrackedJob, user: UserId) -> TrackedJob:
+    """Add a user who asked in the running iteration to those who wait for its end."""
+    waiting = dict.fromkeys((*job.also_asked, user))
+    return replace(job, also_asked=tuple(each for each in waiting if each != job.recipient)[:_MOST_TOLD])
+
+
+def not_queued(job: TrackedJob) -> TrackedJob:
+    """Clear why and until when a prompt of the job waits."""
+    return replace(job, queue_until=None, queue_why=None, queue_before=None)
+
+
+def polled(job: TrackedJob, poll_at: datetime | None) -> TrackedJob:
+    """Write that a poll was answered. ``poll_at``: the next one."""
+    return replace(job, poll_at=poll_at, misses=0, missing_since=None, unread_since=None)
+
+
+def not_polled(job: TrackedJob) -> TrackedJob:
+    """Poll a job no more."""
+    return replace(polled(job, None), unconfirmed_until=None)
+
+
+def iteration_ended(
+    job: TrackedJob,
+    end: JobState,
+    at: datetime,
+    *,
+    pr_link: str | None,
+    remind_at: datetime | None = None,
+) -> TrackedJob:
+    """End the iteration as the docs service reports.
+
+    ``remind_at``: when the thread is reminded of a pull request that nobody has reviewed by then.
+
+    Raises IllegalStep if ``end`` is not in ``ENDS``.
+    """
+    if end not in ENDS:
+        raise IllegalStep(f"job {job.number}: {end} is no end")
+    told = job.pr_version if pr_link == job.pr_link else None
+    return replace(
+        not_polled(job),
+        state=end,
+        ended_at=at,
+        pr_link=pr_link,
+        pr_version=job.version if told is None and end is J.PULL_REQUEST else told,
+        remind_at=remind_at if end is J.PULL_REQUEST else None,
+    )
+
+
+def lost(job: TrackedJob, at: datetime) -> TrackedJob:
+    """End a job that the docs service no longer knows."""
+    return replace(not_polled(job), state=J.GONE, ended_at=at)
+
+
+def unwatched(job: TrackedJob, at: datetime) -> TrackedJob:
+    """Poll a job no more that has run, or could not be read, for days."""
+    return replace(not_polled(job), state=J.UNWATCHED, ended_at=at)
+
+
+def refused(job: TrackedJob, problem: str, at: datetime) -> TrackedJob:
+    """Give up a job that never starts: the service, Slack or the access check refused it.
+
+    ``problem`` is a code of ``JobProblem``.
+    """
+    return replace(not_queued(job), state=J.REFUSED, problem=problem, ended_at=at)
+
+
+def withdrawn(job: TrackedJob, at: datetime, how: JobProblem, by: UserId) -> TrackedJob:
+    """Withdraw a job before it started, or dismiss it while it is unconfirmed."""
+    return replace(not_queued(job), state=J.WITHDRAWN, problem=f"{how}:{by}", ended_at=at)
+
+
+def unconfirmed(job: TrackedJob) -> TrackedJob:
+    """Mark a job whose first prompt was sent and the answer was lost."""
+    return replace(not_queued(job), state=J.UNCONFIRMED)
+
+
+def resent(job: TrackedJob) -> TrackedJob:
+    """Let a job wait whose unconfirmed first prompt is sent again by a person."""
+    return replace(not_queued(job), state=J.WAITING, ended_at=None)
+
+
+def prompt_prepared(
+    prompt: Prompt, text: str, attachments: str = "", held_until: datetime | None = None
+) -> Prompt:
+    """Let a prompt wait to be sent: names are resolved and access is confirmed.
+
+    ``held_until``: when a follow-up that was said in a thread is sent, at the earliest.
+    """
+    due_at = held_until or prompt.due_at
+    return replace(prompt, state=P.WAITING, text=text, attachments=attachments, due_at=due_at)
+
+
+def prompt_joined(prompt: Prompt) -> Prompt:
+    """Send what its author has added to a follow-up together with it."""
+    return replace(prompt, state=P.SENT)
+
+
+def prompt_edited(prompt: Prompt, raw: str, at: datetime) -> Prompt:
+    """Prepare a prompt again whose message was edited before it was sent."""
+    return replace(prompt, state=P.NEW, raw=raw, due_at=at, sent_at=None)
+
+
+def prompt_sent(prompt: Prompt) -> Prompt:
+    """Settle a prompt that the docs service accepted. Of a follow-up's text the subject is kept."""
+    subject = subject_of(prompt.text or "") if prompt.kind is PromptKind.FOLLOW_UP else ""
+    return replace(prompt, state=P.SENT, response_url=None, text=subject)
+
+
+def prompt_postponed(prompt: Prompt, due_at: datetime, *, is_refused: bool = False) -> Prompt:
+    """Send a prompt later that was not taken and used nothing of the quota.
+
+    ``is_refused``: the service refused it as it refuses a bad key, so when that was is kept (``sent_at``).
+    """
+    return replace(prompt, state=P.WAITING, due_at=due_at, sent_at=prompt.sent_at if is_refused else None)
+
+
+def prompt_unconfirmed(prompt: Prompt) -> Prompt:
+    """Mark a prompt that was sent and whose answer was lost."""
+    return replace(prompt, state=P.UNCONFIRMED)
+
+
+def prompt_refused(prompt: Prompt) -> Prompt:
+    """Give up a prompt that the docs service refused, or that will never be sent."""
+    return replace(prompt, state=P.REFUSED, sent_at=None, response_url=None, in_queue=False)
+
+
+def prompt_resent(prompt: Prompt, at: datetime) -> Prompt:
+    """Let an unconfirmed prompt wait that a person sends again."""
+    return replace(prompt, state=P.WAITING, sent_at=None, due_at=at, in_queue=False)
+
+
+def prompt_withdrawn(prompt: Prompt, at: datetime) -> Prompt:
+    """Withdraw a prompt before it was sent, or dismiss it while it is unconfirmed."""
+    return replace(prompt, state=P.WITHDRAWN, sent_at=None, due_at=at, in_queue=False)

@@ -1,0 +1,211 @@
+"""Prompts: texts for the agent; and the acts of people that the audit keeps."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import ClassVar, Self
+
+from pydantic import SecretStr
+
+from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, SubscriptionId, UserId
+from bot.jobs.model.jobs import About, TakeThread
+from bot.ports import Origin, SharedFile
+
+
+class PromptKind(StrEnum):
+    """Whether a prompt starts a job or continues one."""
+
+    START = "start"
+    FOLLOW_UP = "follow_up"
+
+
+class PromptState(StrEnum):
+    """``new → waiting → sending → sent | refused | unconfirmed``, or ``withdrawn`` before it is sent.
+
+    A prompt whose message is edited before it is sent becomes *new* again.
+    """
+
+    NEW = "new"
+    """Stored as Slack sent it; names are not resolved yet."""
+    WAITING = "waiting"
+    SENDING = "sending"
+    SENT = "sent"
+    REFUSED = "refused"
+    UNCONFIRMED = "unconfirmed"
+    WITHDRAWN = "withdrawn"
+
+
+_NO_PROJECT = ProjectId("")
+_SUBJECT_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One text for the agent.
+
+    A forgotten prompt has no ``asked_by``.
+    ``raw`` is the text as Slack sent it, with entities and ids; ``text`` is the text for the agent, set once
+    names are resolved. ``message_ts`` is the Slack message that contained the prompt, if any.
+    ``take_thread``: when earlier messages go along; None for never. ``files``: the files of the message.
+    ``attachments``: what goes to the agent after the text, set together with it. Until then it holds the
+    messages that were given in a form.
+    ``key`` is that of the request. ``sent_at``: when it was sent; of a prompt that waits: when it was sent
+    and the service refused it as it refuses a bad key (401 or 403).
+    """
+
+    id: PromptId
+    job: JobNumber
+    kind: PromptKind
+    asked_by: UserId
+    raw: str
+    asked_at: datetime
+    state: PromptState = PromptState.NEW
+    text: str | None = None
+    channel: ChannelId | None = None
+    message_ts: MessageTs | None = None
+    attempts: int = 0
+    take_thread: TakeThread | None = None
+    files: tuple[SharedFile, ...] = ()
+    attachments: str | None = None
+    key: str = ""
+    sent_at: datetime | None = None
+    project: ProjectId = _NO_PROJECT
+    claimed_until: datetime | None = None
+    due_at: datetime | None = None
+    in_queue: bool = False
+    response_url: SecretStr | None = None
+    """It may have expired."""
+
+    @classmethod
+    def new(
+        cls,
+        origin: Origin,
+        request: PromptRequest,
+        job: JobNumber,
+        project: ProjectId,
+        kind: PromptKind,
+        asked_at: datetime,
+    ) -> Self:
+        """Return a prompt to store, once for the key of its origin."""
+        return cls(
+            PromptId(0),
+            job,
+            kind,
+            origin.user,
+            request.raw,
+            asked_at,
+            channel=origin.channel,
+            message_ts=origin.message_ts,
+            take_thread=request.take_thread,
+            files=request.files,
+            attachments=request.given,
+            key=origin.key,
+            project=project,
+            due_at=asked_at,
+            response_url=origin.response_url,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRequest:
+    """A text that somebody wants to be sent to the agent, for a new job or an old one.
+
+    ``raw`` is Slack's wire text and is not blank. ``allow_duplicate``: the person has confirmed that they
+    want an equal text to be sent again. ``allow_key``: they have confirmed that it has a key in it.
+    ``received``: it was received in a conversation that is read again. ``take_thread`` and ``files``: see
+    ``Prompt``. ``given``: the thread's messages as a form had them. ``again_of``: the job whose prompt a new
+    job runs again. ``project``: None for that of the channel. ``about``: see ``TrackedJob``.
+    """
+
+    raw: str
+    allow_duplicate: bool = False
+    allow_key: bool = False
+    received: bool = False
+    take_thread: TakeThread | None = None
+    files: tuple[SharedFile, ...] = ()
+    given: str | None = None
+    again_of: JobNumber | None = None
+    project: ProjectId | None = None
+    about: About | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """A text that was not sent, as the button that sends it anyway keeps it.
+
+    ``key``: that of the request. ``job``: which it follows up on; None to start one.
+    """
+
+    LONGEST: ClassVar = 1_800
+    """A button's value has at most 2,000 characters, and the other parts few."""
+
+    key: RequestKey
+    thread: MessageTs | None
+    raw: str
+    job: JobNumber | None = None
+
+    def dumps(self) -> str:
+        """Return the value of the button, without NUL and lone surrogates, which databases refuse."""
+        raw = self.raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
+        return "|".join((self.key, self.thread or "", str(self.job or ""), raw))
+
+    @classmethod
+    def loads(cls, value: str) -> Unsent | None:
+        """Return what the value of a button keeps; None if nothing."""
+        key, thread, job, raw = (*value.split("|", 3), "", "", "")[:4]
+        if not raw or not re.fullmatch("[0-9]{0,9}", job):
+            return None
+        number = JobNumber(int(job)) if job else None
+        return cls(RequestKey(key), MessageTs(thread) if thread else None, raw, number)
+
+
+def subject_of(text: str) -> str:
+    """Return the first line of a prompt, cut at a length that an end can show."""
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    return line.strip()[:_SUBJECT_LENGTH]
+
+
+class Act(StrEnum):
+    """What somebody did. Stored in the database."""
+
+    ASKED = "asked"
+    STEERED = "steered"
+    """Sent a follow-up."""
+    WITHDREW = "withdrew"
+    SENT_AGAIN = "sent_again"
+    """Decided to send an unconfirmed prompt again."""
+    DISMISSED = "dismissed"
+    """Decided not to."""
+    STOPPED = "stopped"
+    """Stopped watching a job."""
+    SUBSCRIBED = "subscribed"
+    UNSUBSCRIBED = "unsubscribed"
+    CHOSE_PROJECT = "chose_project"
+    """Chose the project of a channel."""
+    CHOSE_REPLIES = "chose_replies"
+    """Chose which replies steer the jobs of a channel."""
+    TRIED = "tried"
+    """Pressed the button of ``docs-bot doctor --try``, which waits for this row."""
+    CHOSE_REVIEWERS = "chose_reviewers"
+    """Chose who reviews the pull requests of a channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One act. ``user`` is empty once the person is forgotten.
+
+    ``end``: the state in which the prompt or its iteration ended; None while it is open, and for an act that
+    is no request.
+    """
+
+    at: datetime
+    user: UserId
+    act: Act
+    project: ProjectId
+    channel: ChannelId
+    job: JobNumber | None
+    subscription: SubscriptionId | None
+    end: str | None

@@ -1,0 +1,78 @@
+"""What is known of the pull request of a job, on a host where the bot can look at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from bot.ids import JobNumber
+from bot.jobs.model.changes import ChangedLine
+
+_OFTEN_FOR, _SELDOM_FOR, _SELDOM = timedelta(days=1), timedelta(days=30), 6
+
+
+class Size(NamedTuple):
+    """How much a pull request changes, in lines and in files."""
+
+    additions: int
+    deletions: int
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPullRequest:
+    """A pull request as it was when it was last looked at.
+
+    ``iteration``: the job's iteration whose end it belongs to. ``before``: its size at the end before that.
+    ``ended_at``: when it was merged or closed; None while it is open. ``merged_by``: a login of the host.
+    ``since``: when the job had it first.
+    ``as_of``: when it was looked at, if the next look is late, fails for long or never comes; else None.
+    """
+
+    title: str
+    size: Size
+    is_draft: bool
+    iteration: int
+    since: datetime
+    before: Size | None = None
+    is_merged: bool = False
+    ended_at: datetime | None = None
+    merged_by: str | None = None
+    as_of: datetime | None = None
+    branch: str | None = None
+    head: str | None = None
+    """The newest commit."""
+    made: Size | None = None
+    """What the iteration changed; None where only the totals before and after it are known."""
+    lines: tuple[ChangedLine, ...] = ()
+    """The lines that the iteration changed, where they are few."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedPullRequest:
+    """The pull request of a job, and what was seen of it.
+
+    ``iteration``: the newest iteration that has ended with it, at ``iteration_ended_at``. ``since``: when the
+    first one had. ``looked_at``: when the host last answered; None for never. ``failures``: how often it has
+    not answered since. ``etag``: what the host calls its last answer.
+    """
+
+    job: JobNumber
+    link: str
+    iteration: int
+    iteration_ended_at: datetime
+    since: datetime
+    seen: SeenPullRequest | None = None
+    etag: str = ""
+    looked_at: datetime | None = None
+    failures: int = 0
+    look_at: datetime | None = None
+    """When it is looked at next; None for never."""
+
+    def next_look(self, now: datetime, pause_seconds: float) -> datetime | None:
+        """Return when to look again at an open one; None for never. The pause is that of the first day."""
+        age = now - self.iteration_ended_at
+        if age >= _SELDOM_FOR:
+            return None
+        return now + timedelta(seconds=pause_seconds * (1 if age < _OFTEN_FOR else _SELDOM))

@@ -1,0 +1,226 @@
+"""The queue for the docs service's hourly quota, its fair order, and how often jobs are polled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from bot.ids import JobNumber, PromptId, UserId
+from bot.jobs.model.prompts import PromptKind
+
+MAY_NOT_WRITE = "ForbiddenToWrite"
+"""The reason of a back-off because prompts are refused; reading goes on, and does not end it."""
+KEY_REASONS = frozenset({"Unauthorized", "Forbidden", MAY_NOT_WRITE})
+"""The reasons of back-offs because the key is refused. Other reasons are names of errors, too."""
+QUOTA_PERIOD = timedelta(hours=1)
+LONGEST_BACK_OFF = timedelta(minutes=65)
+"""The docs service may ask to wait for an hour at most."""
+UNKNOWN_WAIT = timedelta(seconds=60)
+"""Wait when nothing tells when the next use frees."""
+_MARGIN = timedelta(seconds=1)
+"""Allowance for a difference between the bot's clock and the service's."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackOff:
+    """Calls about a project wait until then, which may be over: the service fails, or refuses the key.
+
+    ``reason``: the name of the latest error, or ``MAY_NOT_WRITE``. ``since``: when the trouble began.
+    ``attempts``: how many times in a row it went on after the wait.
+    """
+
+    reason: str
+    since: datetime
+    until: datetime
+    attempts: int = 1
+
+    def lasts(self, now: datetime) -> bool:
+        """Return whether calls wait. One that ends too far ahead was written by a clock that was ahead."""
+        return now < self.until <= now + LONGEST_BACK_OFF
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the service refuses the key, at least for writing."""
+        return self.reason in KEY_REASONS
+
+    @property
+    def refuses_reading(self) -> bool:
+        """Whether the service refuses the key for reading, too."""
+        return self.is_refusal and self.reason != MAY_NOT_WRITE
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A prompt that is ready to be sent as soon as the quota allows it.
+
+    ``in_queue`` and ``due_at`` are those last written; not in the queue: it has not waited yet.
+    ``refused_at``: when it was sent and refused as with a bad key, None if it was not.
+    """
+
+    id: PromptId
+    job: JobNumber
+    kind: PromptKind
+    asked_by: UserId
+    asked_at: datetime
+    due_at: datetime
+    in_queue: bool = False
+    refused_at: datetime | None = None
+    told_until: datetime | None = None
+    """Until when it waits at the earliest, as its job's status message says."""
+    told_before: int | None = None
+    """How many go before it, as its job's status message says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of the quota: a create or a follow-up."""
+
+    asked_by: UserId
+    at: datetime
+
+
+def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
+    """Return the queue in fair order: a user with fewer uses goes first.
+
+    A user's count is their ``uses`` (see ``remembered_since``) plus their prompts earlier in the queue. With
+    equal counts, follow-ups go before new jobs, then older prompts before newer ones.
+    """
+    counts = Counter(use.asked_by for use in uses)
+    ranked: list[tuple[int, Queued]] = []
+    for waiting in sorted(queue, key=lambda each: (each.kind is PromptKind.START, each.id)):
+        ranked.append((counts[waiting.asked_by], waiting))
+        counts[waiting.asked_by] += 1
+    return [waiting for _, waiting in sorted(ranked, key=lambda each: each[0])]
+
+
+def least_tried_first(queue: Sequence[Queued]) -> list[Queued]:
+    """Return the order in which prompts try a refused key: who has not tried, then who tried longest ago.
+
+    Perhaps the service refuses only one of them, which must not hold up the others.
+    """
+    tried = [each for each in queue if each.refused_at is not None]
+    untried = [each for each in queue if each.refused_at is None]
+    return [*untried, *sorted(tried, key=lambda each: each.refused_at or each.asked_at)]
+
+
+def share(limit: int, *, is_alone: bool) -> int:
+    """Return how many uses of an hour one person can have.
+
+    Half of the limit is kept for others who have asked within the hour, or a fifth for whoever asks next.
+    """
+    return max(1, limit - limit // (5 if is_alone else 2))
+
+
+def in_turn(
+    queue: Sequence[Queued], uses: Sequence[Use], limit: int, held_until: datetime | None
+) -> tuple[Sequence[Queued], Sequence[Queued]]:
+    """Return the prompts of a queue, in its order, that may go now, and those that wait.
+
+    Args:
+        uses: those of the last hour.
+        held_until: the time until which the service accepts none.
+    """
+    count = Counter(use.asked_by for use in uses)
+    most = share(limit, is_alone=len({*count, *(waiting.asked_by for waiting in queue)}) == 1)
+    room, going, left = 0 if held_until else limit - len(uses), list[Queued](), list[Queued]()
+    for waiting in queue:
+        may_go = len(going) < room and count[waiting.asked_by] < most
+        (going if may_go else left).append(waiting)
+        count[waiting.asked_by] += 1
+    return going, left
+
+
+def next_free_at(uses: Sequence[Use], limit: int, now: datetime, held_until: datetime | None) -> datetime:
+    """Return the earliest time at which a waiting prompt can go: no use frees and no share grows before."""
+    if held_until and len(uses) < limit:
+        return held_until
+    return max(frees_at(uses, limit) or now + UNKNOWN_WAIT, held_until or now)
+
+
+def remembered_since(queue: Sequence[Queued], now: datetime) -> datetime:
+    """Return the time from which uses count for ``fair_order``.
+
+    That is an hour ago, or when the oldest waiting prompt was requested if that is earlier.
+    Otherwise a user whose last use is over an hour old would overtake one who has waited since then.
+    """
+    return min([now - QUOTA_PERIOD, *(waiting.asked_at for waiting in queue)])
+
+
+def still_counted(uses: Sequence[Use], now: datetime) -> list[Use]:
+    """Return the uses of the last hour, which count against the limit."""
+    return [use for use in uses if use.at > now - QUOTA_PERIOD]
+
+
+def frees_at(uses: Sequence[Use], limit: int) -> datetime | None:
+    """Return when the next use of the last hour's expires; None if there are none: then it is unknown."""
+    # If there are more uses than the limit allows, only the newest delay the queue.
+    times = sorted(use.at for use in uses)[-limit:]
+    return times[0] + QUOTA_PERIOD + _MARGIN if times else None
+
+
+@dataclass(frozen=True, slots=True)
+class PollPace:
+    """The delay between two polls of a job.
+
+    The delay is ``share_of_age`` of the job's age, at least ``min_seconds`` and at most ``max_seconds``.
+    ``jitter`` is the share by which it varies at random, so that jobs are not polled all at once.
+    """
+
+    min_seconds: float = 10.0
+    max_seconds: float = 60.0
+    share_of_age: float = 0.05
+    jitter: float = 0.1
+
+    def wait_seconds(self, age_seconds: float, chance: float) -> float:
+        """Return the seconds until the next poll of a job; ``chance`` is a random number in [0, 1)."""
+        wait = min(max(self.min_seconds, age_seconds * self.share_of_age), self.max_seconds)
+        return wait * (1 - self.jitter + 2 * self.jitter * chance)
+
+    def retry_seconds(self, failing_seconds: float, chance: float, *, cap: float) -> float:
+        """Return the seconds until the next poll of a job whose polls have failed for so long.
+
+        The delay is about as long as they have failed, so it doubles with each failure, up to ``cap``.
+        """
+        wait = min(max(self.min_seconds, failing_seconds), max(self.min_seconds, cap))
+        return wait * (1 - self.jitter + 2 * self.jitter * chance)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The hourly budget of analytics calls."""
+
+    limit: int
+    used: int
+    free_at: datetime | None
+    """The time of the next possible call; None for now."""
+
+    @property
+    def free(self) -> int:
+        """Number of calls that are possible now."""
+        return 0 if self.free_at is not None else max(0, self.limit - self.used)
+
+
+@dataclass(frozen=True, slots=True)
+class Analytics:
+    """The settings of the analytics API."""
+
+    calls_an_hour: int = 100
+    zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
+    """The zone of its days."""
+    page_size: int = 250
+    """Rows of one call."""
+
+    @property
+    def question_calls(self) -> int:
+        """Maximum calls for one question."""
+        return max(1, self.calls_an_hour // 3)
+
+    def digest_room(self, budget: Budget) -> int:
+        """Return the calls that digests may make now. The rest is for people who wait."""
+        return min(max(1, self.calls_an_hour * 7 // 10) - budget.used, budget.free)
+
+    def today(self, now: datetime) -> date:
+        return now.astimezone(self.zone).date()

@@ -1,0 +1,169 @@
+"""Previews of jobs' branches: asked for at a press, built by the docs service, shown at the end of the job.
+
+A call that may begin a build is counted before it is made, so that a crash asks twice at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import structlog
+
+from bot.access.admit import check_channel
+from bot.context import Context, WorkerContext
+from bot.docs_api import (
+    BuildStatus,
+    DocsApiError,
+    Forbidden,
+    InvalidArgument,
+    NotConfigured,
+    NotFound,
+    Rejected,
+    Unauthorized,
+    Unavailable,
+)
+from bot.engine import unless_taken_over
+from bot.ids import Message, UserId
+from bot.jobs.access import Readable
+from bot.jobs.messages import previews as say
+from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.model.previews import GIVEN_UP_AFTER, MOST_ASKS, NOT_HERE_FOR, Preview, PreviewState, end_of
+from bot.jobs.service_health import key_refused, wait_asked_for
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.previews import PreviewLimits, Previews
+from bot.jobs.thread import can_preview, show_end_again
+from bot.messages.blocks import linkable
+from bot.messages.plain_text import visible
+from bot.outbox.model import NewDelivery
+from bot.outbox.store import Outbox
+from bot.store import Transaction
+
+log = structlog.get_logger(__name__)
+_RETRY_SECONDS = 30.0
+_NOT_HERE = (Forbidden, NotConfigured)
+
+
+def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) -> bool:
+    """Ask for the preview of a job's branch, unless one is under way. Return False if there can be none.
+
+    The caller has locked the job.
+    """
+    if job.state is not JobState.PULL_REQUEST or job.branch is None or not can_preview(context, tx, job):
+        return False
+    state, now = PreviewState.ASKED, context.clock()
+    wanted = Preview(job.number, job.project, job.iteration, user, job.branch, state, now, due_at=now)
+    if Previews(tx).ask(wanted):
+        show_end_again(context, tx, job)
+    return True
+
+
+async def ask_by_press(context: Context, readable: Readable) -> Message | None:
+    """Ask for a preview, as somebody did by a press. Return the answer if there can be none.
+
+    Raises NotAllowed for a job in a channel that the bot is not set up for.
+    """
+    check_channel(context, readable.job.channel)
+
+    def ask(tx: Transaction) -> Message | None:
+        job = Jobs(tx).lock(readable.job.number)
+        return None if ask_for(context, tx, job, readable.allowed.user) else say.none_came(job)
+
+    answer = await context.store.write(ask)
+    context.wake()
+    return answer
+
+
+async def claim_previews(
+    context: WorkerContext, limit: int, _full: Collection[str] = ()
+) -> Sequence[Preview]:
+    """Claim the previews that wait for a call."""
+    return await context.store.write(lambda tx: Previews(tx).claim_due(context.claimer(), limit))
+
+
+async def make_preview(context: WorkerContext, preview: Preview) -> None:
+    """Ask the service for a preview that is wanted, or how far its build is."""
+    with unless_taken_over("preview", preview.job):
+        counted = await context.settle(lambda tx: _count_call(context, tx, preview))
+        is_news = counted is None
+        if counted is not None:
+            try:
+                new = await (_begin if preview.state is PreviewState.ASKED else _look)(context, counted)
+            except DocsApiError as error:
+                failure = error
+                is_news = await context.settle(
+                    lambda tx: _settle_error(context, tx, preview, counted, failure)
+                )
+            else:
+                is_news = await context.settle(lambda tx: _settle(context, tx, counted, new))
+        if is_news:
+            context.wake()
+
+
+def _count_call(context: WorkerContext, tx: Transaction, preview: Preview) -> Preview | None:
+    """Count a call that begins a build. None, and no call, for a preview that comes to nothing."""
+    now, begins = context.clock(), preview.state is PreviewState.ASKED
+    is_refused = begins and PreviewLimits(tx).exhausted_until(preview.project, now) is not None
+    if now - preview.asked_at > GIVEN_UP_AFTER or (begins and preview.asks >= MOST_ASKS) or is_refused:
+        _settle(context, tx, preview, replace(preview, state=PreviewState.MISSING, due_at=None))
+        return None
+    return Previews(tx).count_call(preview, context.owner) if begins else preview
+
+
+async def _begin(context: WorkerContext, preview: Preview) -> Preview:
+    begun = await context.docs.create_preview(preview.project, preview.branch)
+    return replace(
+        preview,
+        state=PreviewState.BUILDING,
+        status_id=begun.status_id,
+        url=linkable(begun.preview_url, context.link_hosts),
+        due_at=context.after(context.timeouts.build_seconds),
+    )
+
+
+async def _look(context: WorkerContext, preview: Preview) -> Preview:
+    build = await context.docs.get_build(preview.project, preview.status_id or "")
+    over = replace(preview, due_at=None)
+    if not preview.url:
+        return replace(over, state=PreviewState.MISSING)
+    if build.known_status is BuildStatus.SUCCESS:
+        return replace(over, state=PreviewState.READY)
+    if build.known_status is BuildStatus.FAILURE:
+        log = end_of(list(map(visible, build.logs))) or end_of([visible(build.summary or "")])
+        return replace(over, state=PreviewState.BROKEN, log=log)
+    return replace(preview, due_at=context.after(context.timeouts.build_seconds))
+
+
+def _settle_error(
+    context: WorkerContext, tx: Transaction, preview: Preview, counted: Preview, error: DocsApiError
+) -> bool:
+    """Write a call that failed: a later one, or no preview. Return whether there is something to tell."""
+    begins = preview.state is PreviewState.ASKED
+    log.warning("preview_call_failed", job=preview.job, reason=type(error).__name__, begins=begins)
+    # Where the project had a preview, a 404 is about one branch.
+    is_unknown = isinstance(error, NotFound) and not Previews(tx).has_begun(preview.project)
+    if begins and (is_unknown or isinstance(error, _NOT_HERE)):
+        PreviewLimits(tx).mark_exhausted(preview.project, context.clock() + NOT_HERE_FOR)
+    new = replace(counted, due_at=context.after(wait_asked_for(error) or _RETRY_SECONDS))
+    if isinstance(error, Unauthorized):
+        new = replace(new, due_at=key_refused(context, tx, preview.project, error, wrote=False))
+    elif isinstance(error, (Rejected, InvalidArgument, NotFound, *_NOT_HERE)):
+        new = replace(new, state=PreviewState.MISSING, due_at=None)
+    if begins and not (isinstance(error, Unavailable) and error.sent):
+        new = replace(new, asks=preview.asks)  # nothing was begun
+    # Admins may be told of a refused key.
+    return _settle(context, tx, counted, new) or isinstance(error, Unauthorized)
+
+
+def _settle(context: WorkerContext, tx: Transaction, preview: Preview, new: Preview) -> bool:
+    """Write what was heard, and show it in the end of the job. Return whether there is something to tell."""
+    job = Jobs(tx).lock(preview.job)
+    Previews(tx).save(preview, new, owner=context.owner)
+    if job.is_forgotten or new.state is preview.state:
+        return False
+    show_end_again(context, tx, job)
+    if new.state is PreviewState.MISSING:
+        key, asker = f"preview:{job.number}:{preview.asked_at.isoformat()}", preview.requester
+        whisper = NewDelivery.whisper(key, job.channel, asker, say.none_came(job), thread=job.root_ts)
+        Outbox(tx).add(whisper, context.clock())
+    return True

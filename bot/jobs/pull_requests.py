@@ -1,0 +1,266 @@
+"""The worker that looks at the pull requests of jobs, and shows what it sees.
+
+The end of an iteration is told without it; a look only adds to what was told. What was seen, the edits of the
+face and of the end, and what is said in the thread are one transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+
+from bot.context import Context, WorkerContext
+from bot.engine import back_off_seconds, unless_taken_over
+from bot.github import (
+    GithubClient,
+    GithubError,
+    Limited,
+    NotVisible,
+    Paused,
+    PullRequest,
+    PullRequestFile,
+    PullRequestId,
+    PullRequestState,
+    RefusedToken,
+)
+from bot.jobs.access import Readable
+from bot.jobs.messages import jobs as messages
+from bot.jobs.model.changes import ChangedFile, ChangedLine, changed_lines
+from bot.jobs.model.jobs import JobState, Review, TrackedJob
+from bot.jobs.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.pull_requests import PullRequests
+from bot.jobs.thread import redraw_face, say, show_end_again
+from bot.messages.blocks import web_address
+from bot.store import Transaction
+
+log = structlog.get_logger(__name__)
+_RETRY = timedelta(minutes=1)
+_HIDDEN_TWICE, _HIDDEN_PAUSE = 2, timedelta(days=1)
+"""A new pull request may not be visible at once; one that stays invisible is looked for once a day."""
+_TOKEN_PAUSE = timedelta(minutes=10)
+_FEW_LINES, _SHOWN_LINES = 4, 2
+"""How many lines a new pull request changes at most whose lines are read for its end, which shows so many."""
+_READ_SECONDS = 1.5
+"""How long somebody who pressed a button waits: the form opens within three seconds of the press or never."""
+_NOTHING = Size(0, 0, 0)
+_Made = tuple[Size, tuple[ChangedLine, ...]]
+"""What an iteration changed: its size, and its lines where they are few."""
+_LATE = timedelta(hours=2)
+"""What was seen is told with its time when it is as old as that, or will be when a limit is over."""
+
+
+def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+    """Look at the pull request of a job as soon as possible, if it is on a host that can be looked at.
+
+    The token may read more than the people of the job's channel, so only the job's own repository counts.
+    """
+    link = web_address(job.pr_link)
+    if not link or not context.github or not context.github.pull_request_of(link):
+        return
+    if context.github.pull_request_of(link, job.repository or ""):
+        PullRequests(tx).watch(job, link, context.clock())
+    else:
+        log.warning("pull_request_elsewhere", job=job.number)
+
+
+async def claim_pull_requests(
+    context: WorkerContext, limit: int, _full: Collection[str] = ()
+) -> Sequence[WatchedPullRequest]:
+    """Claim those that are due, the ones first that were looked at longest ago."""
+    return await context.store.write(lambda tx: PullRequests(tx).claim_due(context.claimer(), limit))
+
+
+async def look_at(context: WorkerContext, watched: WatchedPullRequest) -> None:
+    """Look at one. When the host takes no calls, none is made for a while."""
+    try:
+        which = context.github.pull_request_of(watched.link) if context.github else None
+        if context.github is None or which is None:
+            raise NotVisible("The bot is set up for another host now")
+        answer = await context.github.pull_request(which, watched.etag)
+        made = await _made(context.github, which, watched, answer) if answer else None
+    except GithubError as error:
+        next_at = _retry_at(context, watched, error)
+        if context.github and next_at and isinstance(error, Limited | RefusedToken):
+            context.github.pause(next_at)
+        change = partial(_settle_error, context, watched, error, next_at)
+    else:
+        change = partial(_settle_answer, context, watched, answer, made)
+    with unless_taken_over("pull_request", watched.job):
+        if await context.settle(change):
+            context.wake()
+
+
+async def _made(
+    github: GithubClient, which: PullRequestId, watched: WatchedPullRequest, answer: PullRequest
+) -> _Made | None:
+    """Return what the newest iteration has changed; None if that is known, or cannot be read."""
+    last, total = watched.seen, answer.additions + answer.deletions
+    try:
+        if last is None:
+            files = await github.files(which) if total <= _FEW_LINES else ()
+            size = Size(answer.additions, answer.deletions, answer.changed_files)
+            return size, changed_lines(_changed(files), _SHOWN_LINES)
+        # The host may show the newest commits a little later, so one that showed none is compared again.
+        if last.iteration == watched.iteration and last.made != _NOTHING:
+            return None
+        if not last.head or not answer.head or last.head == answer.head:
+            return (_NOTHING, ()) if last.head and answer.head else None
+        comparison = await github.compare(which, last.head, answer.head)
+    except GithubError as error:
+        log.info("difference_not_read", job=watched.job, reason=type(error).__name__)
+        return None
+    if not comparison.is_ahead:  # the branch was rewritten
+        return None
+    files = comparison.files
+    size = Size(sum(each.additions for each in files), sum(each.deletions for each in files), len(files))
+    return size, changed_lines(_changed(files), _SHOWN_LINES)
+
+
+def _changed(files: Sequence[PullRequestFile]) -> Sequence[ChangedFile]:
+    return [
+        ChangedFile(each.path, each.status, each.additions, each.deletions, each.previous, each.patch)
+        for each in files
+    ]
+
+
+async def read_changes(context: Context, readable: Readable) -> Sequence[ChangedFile] | None:
+    """Return the files that a job's pull request changes; None if they cannot be read now."""
+    link = web_address(readable.job.pr_link)
+    which = (
+        context.github.pull_request_of(link, readable.job.repository or "")
+        if context.github and link
+        else None
+    )
+    if context.github is None or which is None:
+        return None
+    try:
+        async with asyncio.timeout(_READ_SECONDS):
+            return _changed(await context.github.files(which))
+    except (GithubError, TimeoutError) as error:
+        log.info("changes_not_read", job=readable.job.number, reason=type(error).__name__)
+        return None
+
+
+def _settle_answer(
+    context: WorkerContext,
+    watched: WatchedPullRequest,
+    answer: PullRequest | None,
+    made: _Made | None,
+    tx: Transaction,
+) -> bool:
+    """Write what was seen, and show it. Return whether it is news. ``answer``: None when it is as it was."""
+    now, job = context.clock(), Jobs(tx).lock(watched.job)
+    seen = _read(answer, watched.since) if answer else watched.seen
+    if seen is None:
+        raise LookupError(f"job {watched.job} has no pull request that was seen")
+    last, iteration = watched.seen, watched.iteration
+    is_next = last is not None and last.iteration < iteration
+    before = None if last is None else last.size if is_next else last.before
+    look_at = None if seen.ended_at else watched.next_look(now, context.timeouts.look_seconds)
+    as_of = None if look_at or seen.ended_at else now
+    size, lines = made or (None, ())
+    if made is None and last is not None:
+        size, lines = (None if answer else _NOTHING, ()) if is_next else (last.made, last.lines)
+    seen = replace(seen, iteration=iteration, before=before, as_of=as_of, made=size, lines=lines)
+    etag = answer.etag if answer else watched.etag
+    looked = replace(watched, look_at=look_at, seen=seen, etag=etag, looked_at=now, failures=0)
+    PullRequests(tx).save(watched, looked, owner=context.owner)
+    is_news = seen != last and not job.is_forgotten
+    if is_news:
+        _show(context, tx, job, last, seen)
+    return is_news
+
+
+def _read(answer: PullRequest, since: datetime) -> SeenPullRequest:
+    return SeenPullRequest(
+        answer.title,
+        Size(answer.additions, answer.deletions, answer.changed_files),
+        is_draft=answer.draft,
+        iteration=0,
+        since=since,
+        is_merged=answer.state is PullRequestState.MERGED,
+        ended_at=None if answer.is_open else answer.merged_at or answer.closed_at,
+        merged_by=answer.merged_by,
+        branch=answer.branch,
+        head=answer.head,
+    )
+
+
+def _show(
+    context: WorkerContext,
+    tx: Transaction,
+    job: TrackedJob,
+    last: SeenPullRequest | None,
+    seen: SeenPullRequest,
+) -> None:
+    """Show what was seen: in the face, in the end to which it is new, and, if it has ended, in the thread."""
+    now = context.clock()
+    has_ended = seen.ended_at is not None and (last is None or last.ended_at is None)
+    # What people said of the pull request counts only while it is open.
+    became = None if seen.ended_at is None else Review.MERGED if seen.is_merged else Review.CLOSED
+    was_reopened = became is None and job.review in (Review.MERGED, Review.CLOSED)
+    if job.state is JobState.PULL_REQUEST and (became or was_reopened):
+        new = replace(job, review=became, reviewed_by=None, reviewed_at=seen.ended_at, remind_at=None)
+        Jobs(tx).save(job, new)
+    job = redraw_face(tx, job.number, now)
+    if last is None or (last.iteration, last.made) != (seen.iteration, seen.made) or has_ended:
+        show_end_again(context, tx, job)
+    # People may have asked for quiet, or been told that the bot looks no more.
+    if has_ended and job.state is not JobState.UNWATCHED:
+        say(
+            tx,
+            job,
+            f"pull_request:{seen.iteration}",
+            messages.pull_request_ended(job, seen),
+            now,
+        )
+
+
+def _settle_error(
+    context: WorkerContext,
+    watched: WatchedPullRequest,
+    error: GithubError,
+    look_at: datetime | None,
+    tx: Transaction,
+) -> bool:
+    """Write a look that failed. Nobody is told, but the face says when what it shows is old.
+
+    Return whether it does so from now on.
+    """
+    now, seen = context.clock(), watched.seen
+    # A limit or a refused token says nothing of this pull request.
+    failures = watched.failures + (not isinstance(error, Limited | RefusedToken))
+    job = Jobs(tx).lock(watched.job)
+    if not isinstance(error, Paused):
+        log.warning("pull_request_not_seen", job=watched.job, reason=type(error).__name__, failures=failures)
+    is_late = watched.looked_at is not None and (look_at or now) - watched.looked_at >= _LATE
+    is_hidden = isinstance(error, NotVisible) and watched.failures >= _HIDDEN_TWICE
+    if seen and (is_late or is_hidden or look_at is None) and not seen.as_of:
+        seen = replace(seen, as_of=watched.looked_at)
+    new = replace(watched, look_at=look_at, seen=seen, failures=failures)
+    PullRequests(tx).save(watched, new, owner=context.owner)
+    is_news = seen != watched.seen and not job.is_forgotten
+    if is_news:
+        redraw_face(tx, watched.job, now)
+    return is_news
+
+
+def _retry_at(context: WorkerContext, watched: WatchedPullRequest, error: GithubError) -> datetime | None:
+    """Return when to look again after an error; None for never."""
+    now = context.clock()
+    next_look = watched.next_look(now, context.timeouts.look_seconds)
+    growing = context.after(back_off_seconds(watched.failures + 1, 1.0, first=60.0, cap=3_600.0))
+    if next_look is None:
+        return None
+    if isinstance(error, NotVisible):
+        return next_look if watched.failures < _HIDDEN_TWICE else now + _HIDDEN_PAUSE
+    if isinstance(error, RefusedToken):
+        return now + _TOKEN_PAUSE
+    # By this machine's clock a limit may be over already.
+    return max(error.until or growing, now + _RETRY) if isinstance(error, Limited) else growing

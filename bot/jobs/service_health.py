@@ -1,0 +1,197 @@
+"""Handle a docs service that fails, or refuses the API key: stop calls, tell people, resume by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeGuard
+
+import structlog
+
+from bot.context import WorkerContext
+from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
+from bot.engine import back_off_seconds
+from bot.ids import ChannelId, JobNumber, Message, ProjectId
+from bot.jobs.messages import job_answers as say
+from bot.jobs.model.jobs import QueueWhy, TrackedJob
+from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.limits import BackOffs, Quota
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.thread import redraw_face
+from bot.outbox.model import NewDelivery
+from bot.outbox.store import Outbox
+from bot.store import Transaction
+
+log = structlog.get_logger(__name__)
+_NOWHERE = ChannelId("-")
+"""The channel of a private delivery that belongs to no channel."""
+_OVERLOADED = 503
+FIRST_SECONDS = 30.0
+_CAP_SECONDS = 1_800.0
+"""First and longest back-off after a refused key."""
+_AT_ONCE = 50
+_ENDED_SECONDS = 120.0
+"""When a back-off ended longer ago, only jobs whose own calls failed say so: others may be well by now."""
+
+
+def is_key_problem(error: Exception) -> TypeGuard[Unauthorized | Forbidden]:
+    """Return whether the service refused the API key, or refused it for this request."""
+    return isinstance(error, Unauthorized | Forbidden)
+
+
+def is_about_service(error: Exception) -> bool:
+    """Return whether an error is certainly about the whole service, not about one job or prompt."""
+    if isinstance(error, Unavailable):
+        return not error.sent or error.status_code == _OVERLOADED
+    return isinstance(error, RateLimited | Unauthorized | Forbidden)
+
+
+def wait_asked_for(error: Exception) -> float:
+    """Return the seconds that the service asks to wait (its `Retry-After`); 0 when it does not say."""
+    asked = error.retry_after_seconds if isinstance(error, RateLimited | Unavailable) else None
+    return 0.0 if asked is None else max(asked, 1.0)
+
+
+def is_refused(tx: Transaction, project: ProjectId) -> bool:
+    """Return whether the project has a back-off because its key was refused."""
+    known = BackOffs(tx).of(project)
+    return known is not None and known.is_refusal
+
+
+def trouble_of(back_off: BackOff) -> QueueWhy | None:
+    """Return what a back-off means for people; None for a service that only asks to wait."""
+    if back_off.is_refusal:
+        return QueueWhy.KEY
+    return None if back_off.reason == RateLimited.__name__ else QueueWhy.SERVICE
+
+
+def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, error: Exception) -> datetime:
+    """Back off from a project because its service fails, and return until when.
+
+    Calls that fail while the project has a back-off already do not lengthen it, unless the service asks.
+    """
+    now, reason = context.clock(), type(error).__name__
+    known = BackOffs(tx).of(project) or BackOff(reason, now, now, 0)
+    attempts, wait_seconds = known.attempts, wait_asked_for(error)
+    lasts, until = known.lasts(now), known.until
+    if not lasts:
+        attempts += 1
+        wait_seconds = wait_seconds or back_off_seconds(attempts, context.chance())
+        log.warning("docs_service_unwell", project=project, reason=reason, attempts=attempts)
+    asked = context.after(wait_seconds)
+    until = max(known.until, asked) if lasts else asked
+    kept = known.reason if known.is_refusal else reason
+    BackOffs(tx).put(project, BackOff(kept, known.since, until, attempts))
+    return until
+
+
+def key_refused(
+    context: WorkerContext, tx: Transaction, project: ProjectId, error: DocsApiError, *, wrote: bool
+) -> datetime:
+    """Back off from a project whose key was refused, and return until when.
+
+    The admins are told when the first call is refused, and not again before the key is accepted.
+    ``wrote``: the refused call was a prompt and not a read.
+    """
+    # Locked, because of several calls refused at the same moment each would tell the admins.
+    Quota(tx).lock(project)
+    now, known, reason = context.clock(), BackOffs(tx).of(project), type(error).__name__
+    is_first = known is None or not known.is_refusal
+    if known is None or is_first:
+        known = BackOff(MAY_NOT_WRITE, now, now, 0)
+    attempts, until = known.attempts, known.until
+    if wrote or not known.lasts(now):
+        # Otherwise reads that are refused at the same moment would each double the wait.
+        attempts += 1
+        # While prompts wait that have not been tried, each is: perhaps only this one is refused.
+        queue = Prompts(tx).quota_queue(project, now) if wrote else ()
+        doubled = 1 if any(each.refused_at is None for each in queue) else attempts
+        until = context.after(
+            back_off_seconds(doubled, context.chance(), first=FIRST_SECONDS, cap=_CAP_SECONDS)
+        )
+    # Only a read shows whether the key is bad for reading too.
+    BackOffs(tx).put(project, BackOff(known.reason if wrote else reason, known.since, until, attempts))
+    log.error("key_refused", project=project, reason=reason, attempts=attempts)
+    if is_first:
+        shown, entry = context.projects.shown(project), context.projects.entry(project)
+        forbidden = isinstance(error, Forbidden)
+        message = say.key_refused(project, forbidden=forbidden, shown=shown, entry=entry)
+        _tell_admins(context, tx, f"key:{project}:refused", message, now)
+    return until
+
+
+def postpone_prompts(
+    context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime, refused: JobNumber
+) -> None:
+    """Postpone all waiting prompts of a project until then, and show why in the faces of their jobs.
+
+    ``refused``: the job of the prompt whose key was refused, which waits until then already.
+    """
+    now = context.clock()
+    numbers = {refused, *Prompts(tx).postpone(project, now, until)}
+    # All jobs are locked before the first delivery.
+    for job in [Jobs(tx).lock(number) for number in sorted(numbers)]:
+        Jobs(tx).save(job, replace(job, queue_until=until, queue_why=QueueWhy.KEY))
+        if job.queue_why != QueueWhy.KEY:
+            redraw_face(tx, job.number, now)
+
+
+def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool) -> None:
+    """End the back-off of a project after a successful call, and resume prompts that waited for the key.
+
+    The admins are told if a refused key is accepted again. ``wrote``: the call was a prompt and not a read.
+    """
+    known = BackOffs(tx).of(project)
+    if known is None or (known.reason == MAY_NOT_WRITE and not wrote):
+        return
+    if not wrote and not known.is_refusal and known.lasts(context.clock()):
+        return  # no job is polled during it, so that this call was begun before
+    if known.is_refusal:
+        Quota(tx).lock(project)
+    if not BackOffs(tx).clear(project) or not known.is_refusal:
+        return
+    now = context.clock()
+    Prompts(tx).resume(project, QueueWhy.KEY, now)
+    log.info("key_accepted_again", project=project)
+    message = say.key_accepted(project, context.projects.shown(project))
+    _tell_admins(context, tx, f"key:{project}:accepted", message, now)
+
+
+def _tell_admins(
+    context: WorkerContext, tx: Transaction, occasion: str, message: Message, now: datetime
+) -> None:
+    for admin in sorted(context.access_policy.admins):
+        key = f"{occasion}:{now.isoformat()}:{admin}"
+        Outbox(tx).add(NewDelivery.private(key, _NOWHERE, admin, message), now)
+
+
+async def show_trouble(context: WorkerContext) -> int:
+    """Let the faces of open jobs say since when the docs service fails or refuses the bot.
+
+    Trouble that has lasted for ten minutes is shown once, and taken back when the service works again. Return
+    how many faces were redrawn.
+    """
+
+    def change(tx: Transaction) -> int:
+        now, back_offs, changed = context.clock(), BackOffs(tx).all(), list[TrackedJob]()
+        for job in Jobs(tx).with_trouble(back_offs, _AT_ONCE):
+            changed.append(Jobs(tx).save(job, replace(job, trouble=None, trouble_since=None)))
+        began, recent = context.after(-context.timeouts.trouble_seconds), context.after(-_ENDED_SECONDS)
+        for project, back_off in back_offs.items():
+            trouble = trouble_of(back_off)
+            if trouble is None or back_off.since > began:
+                continue
+            # Where only prompts are refused, the running jobs are well.
+            only_failing = back_off.until < recent or back_off.reason == MAY_NOT_WRITE
+            for job in Jobs(tx).without_trouble(project, trouble, _AT_ONCE, only_failing=only_failing):
+                new = replace(job, trouble=trouble, trouble_since=back_off.since)
+                changed.append(Jobs(tx).save(job, new))
+        for job in changed:
+            if job.state.is_open:
+                redraw_face(tx, job.number, now)
+        return len(changed)
+
+    if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).has_trouble()):
+        return 0
+    return await context.write(change)

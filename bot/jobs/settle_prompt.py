@@ -1,0 +1,192 @@
+"""Write the outcome of a prompt together with the messages about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from bot.context import WorkerContext
+from bot.docs_api import DocsApiError, Forbidden, Job, NotConfigured, NotFound, Unauthorized
+from bot.ids import ServiceJobId, UserId
+from bot.jobs.messages import jobs as messages
+from bot.jobs.messages import problems
+from bot.jobs.messages.problems import Problem
+from bot.jobs.model import lifecycle
+from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
+from bot.jobs.service_health import service_is_well
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.limits import Quota
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.thread import edit, overtake, redraw_face, say
+from bot.projects import Project
+from bot.store import Transaction
+
+
+def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Job) -> None:
+    """Write that the docs service accepted a prompt, and begin an iteration.
+
+    Another process may have taken the prompt for abandoned meanwhile, and asked a person about it.
+    """
+    now, project = context.clock(), Jobs(tx).known(prompt.job).project
+    # Locks the project's quota, which every transaction locks before any prompt.
+    service_is_well(context, tx, project, wrote=True)
+    Prompts(tx).lock_of(prompt.job)
+    stored, is_start = Prompts(tx).get(prompt.id) or prompt, prompt.kind is PromptKind.START
+    is_asked = stored.state is PromptState.UNCONFIRMED and stored.attempts == prompt.attempts
+    sent = stored if is_asked else prompt
+    Prompts(tx).save(sent, lifecycle.prompt_sent(sent), owner=None if is_asked else context.owner)
+    Prompts(tx).clear_joined(prompt)
+    job = Jobs(tx).lock(prompt.job)
+    if is_asked:
+        edit(tx, job, _question(prompt), messages.answered_after_all(job, prompt.asked_by, not is_start), now)
+    limit = context.uses_an_hour
+    left = max(0, limit - len(Prompts(tx).uses(project, now)))
+    begun = lifecycle.iteration_started(
+        with_details(job, answer),
+        prompt.asked_by,
+        now,
+        poll_at=context.after(context.pace.wait_seconds(0, context.chance())),
+        # A new job cannot be stale; after a follow-up the answer may still be the previous iteration's.
+        saw_active=is_start or answer.is_running,
+        service_id=ServiceJobId(answer.id) if is_start else None,
+        # Shown when a fifth of the hour's uses is left, or less.
+        uses_left=left if left * 5 <= limit else None,
+    )
+    Jobs(tx).save(job, begun)
+    overtake(tx, job, now)
+
+
+def with_details(job: TrackedJob, answer: Job) -> TrackedJob:
+    """Add what an answer tells about a job besides its status; what it leaves out is as it was."""
+    return replace(
+        job,
+        repository=answer.source.repository or job.repository,
+        ref=answer.source.ref or job.ref,
+        model=answer.model or job.model,
+        created_at=answer.created_at or job.created_at,
+        archived_at=answer.archived_at or job.archived_at,
+    )
+
+
+def back_to_waiting(
+    context: WorkerContext, tx: Transaction, prompt: Prompt, due_at: datetime, *, is_refused: bool = False
+) -> None:
+    """Write that a prompt was not taken and spent no use; it waits until ``due_at``.
+
+    ``is_refused``: see ``lifecycle.prompt_postponed``.
+    """
+    postponed = lifecycle.prompt_postponed(prompt, due_at, is_refused=is_refused)
+    Prompts(tx).save(prompt, postponed, owner=context.owner)
+    Prompts(tx).part(prompt)
+
+
+def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt, *, answered: bool = False) -> None:
+    """Write that a prompt was sent and no usable answer came. Only a person can decide to send it again.
+
+    ``answered``: the service has answered with an error.
+    """
+    now, is_follow_up = context.clock(), prompt.kind is PromptKind.FOLLOW_UP
+    Prompts(tx).save(prompt, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
+    job = Jobs(tx).lock(prompt.job)
+    if not is_follow_up:
+        Jobs(tx).save(job, lifecycle.unconfirmed(job))
+    elif job.state.is_open:  # the end of the running iteration may be that of this follow-up
+        Jobs(tx).save(job, lifecycle.with_asker(lifecycle.not_queued(job), prompt.asked_by))
+    else:
+        _poll_for_a_while(context, tx, job)
+    job = redraw_face(tx, prompt.job, now)
+    question = messages.unconfirmed(job, prompt.id, prompt.asked_by, is_follow_up, answered=answered)
+    say(tx, job, _question(prompt), question, now)
+    for waiting in Prompts(tx).unsettled_of(job.number):
+        if waiting.state is PromptState.WAITING:
+            tell_behind_unconfirmed(tx, job, waiting, now)
+
+
+def _question(prompt: Prompt) -> str:
+    """Return the occasion of the question about an unconfirmed prompt: each attempt has its own."""
+    return f"unconfirmed:{prompt.id}:{prompt.attempts}"
+
+
+def show_decision(
+    tx: Transaction, job: TrackedJob, prompt: Prompt, decision: str, by: UserId, now: datetime
+) -> None:
+    """Edit the question about an unconfirmed prompt: it shows who decided what, and loses its buttons."""
+    is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
+    message = messages.decided(job, prompt.asked_by, is_follow_up, decision, by)
+    edit(tx, job, _question(prompt), message, now)
+
+
+def tell_behind_unconfirmed(tx: Transaction, job: TrackedJob, waiting: Prompt, now: datetime) -> None:
+    """Tell the sender of a follow-up once that it waits for the decision about the job's first prompt."""
+    if job.state is JobState.UNCONFIRMED:
+        message = messages.behind_unconfirmed(job, waiting.asked_by)
+        say(tx, job, f"behind:{waiting.asked_by}", message, now)
+
+
+def _poll_for_a_while(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+    """Poll an ended job for a while: an unconfirmed follow-up may have arrived, or the job may be lost."""
+    until, soon = context.after(context.timeouts.quiet_seconds), context.after(context.pace.min_seconds)
+    # Takes the lease from a poll that runs for an earlier unconfirmed follow-up.
+    Jobs(tx).save(job, replace(lifecycle.not_queued(job), unconfirmed_until=until, poll_at=soon))
+
+
+def refused(
+    context: WorkerContext,
+    tx: Transaction,
+    prompt: Prompt,
+    error: DocsApiError,
+    problem: Problem | None = None,
+) -> None:
+    """Write that the service refused a prompt, tell why and what to do, and move the queue up.
+
+    ``problem``: what the error means here, if more is known than the error says.
+    """
+    now, project = context.clock(), prompt.project
+    Quota(tx).lock(project)
+    Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt), owner=context.owner)
+    Prompts(tx).move_up(project, now)
+    job = Jobs(tx).lock(prompt.job)
+    problem = problem or _problem(prompt, error, context.projects.entry(job.project))
+    if prompt.kind is PromptKind.START:
+        Jobs(tx).save(job, lifecycle.refused(job, problem.code, now))
+        job = redraw_face(tx, job.number, now)
+        say(tx, job, f"refused:{prompt.id}", messages.refused(job, problem), now)
+        drop_follow_ups(tx, job, now)
+        return
+    if isinstance(error, NotFound) and job.state is not JobState.GONE and not job.state.is_open:
+        # One such answer is not enough to call the job lost.
+        _poll_for_a_while(context, tx, job)
+    else:
+        Jobs(tx).save(job, lifecycle.not_queued(job))
+    job = redraw_face(tx, job.number, now)
+    say(tx, job, f"refused:{prompt.id}", messages.follow_up_refused(prompt.asked_by, problem), now)
+
+
+def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told: bool = True) -> None:
+    """Refuse the follow-ups that wait for a job that will never start, and tell their senders in the thread.
+
+    ``is_told`` is false for a job without a thread.
+    """
+    for waiting in Prompts(tx).unsettled_of(job.number):
+        if waiting.kind is PromptKind.FOLLOW_UP:
+            Prompts(tx).save(waiting, lifecycle.prompt_refused(waiting))
+            message = messages.follow_up_refused(waiting.asked_by, problems.JOB_NOT_STARTED)
+            if is_told:
+                say(tx, job, f"refused:{waiting.id}", message, now)
+
+
+def _problem(prompt: Prompt, error: DocsApiError, entry: Project | None) -> Problem:
+    match error:
+        case Unauthorized():
+            return problems.key_refused(entry)
+        case Forbidden():
+            return problems.KEY_FORBIDDEN
+        case NotFound() if prompt.kind is PromptKind.START:
+            return problems.project_unknown(entry)
+        case NotConfigured():
+            return problems.NOT_SERVED
+        case NotFound():
+            return problems.JOB_UNKNOWN
+        case _:
+            return problems.service_rejected(error.text or "")

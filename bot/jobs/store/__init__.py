@@ -1,0 +1,1 @@
+"""The tables of jobs, and their rows."""

@@ -1,0 +1,93 @@
+"""The audit: who asked for a prompt, decided about a job, or chose something."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, func, insert, or_, select, true, update
+from sqlalchemy.engine import Connection
+
+from bot.ids import JobNumber, ProjectId, PromptId, SubscriptionId, UserId
+from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.model.lifecycle import ENDS
+from bot.jobs.model.prompts import Act, AuditRow, Prompt, PromptKind, PromptState
+from bot.jobs.store.tables import audit, prompts
+from bot.ports import Origin
+from bot.store.schema import Repository, reader
+
+_to_row = reader(AuditRow, audit)
+IS_OVER: ColumnElement[bool] = or_(audit.c.prompt.is_(None), audit.c.end.is_not(None))
+"""The condition that nothing more will be written to a row."""
+_ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
+_PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
+
+
+class Audit(Repository):
+    """The audit, within the transaction that does what it tells."""
+
+    def asked(self, prompt: Prompt, job: TrackedJob) -> None:
+        """Add a prompt whose sender has access, at the time when they sent it."""
+        act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
+        self.decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id)
+
+    def decided(
+        self, act: Act, user: UserId, job: TrackedJob, at: datetime, prompt: PromptId | None = None
+    ) -> None:
+        """Add what somebody did to a job. ``prompt``: the one whose end the row will tell."""
+        values = {"project": job.project, "channel": job.channel, "job": job.number, "prompt": prompt}
+        self._add(act, user, at, values)
+
+    def subscribed(
+        self, act: Act, origin: Origin, subscription: SubscriptionId, project: ProjectId, at: datetime
+    ) -> None:
+        """Add what somebody did to a subscription of their channel."""
+        place = {"project": project, "channel": origin.channel}
+        self._add(act, origin.user, at, {**place, "subscription": subscription})
+
+    def chose(self, act: Act, origin: Origin, project: ProjectId, at: datetime) -> None:
+        """Add that somebody chose or tried something in their channel, which is for ``project`` then."""
+        self._add(act, origin.user, at, {"project": project, "channel": origin.channel})
+
+    def _add(self, act: Act, user: UserId, at: datetime, values: dict[str, object]) -> None:
+        self.connection.execute(insert(audit), {"at": at, "user": user, "act": act, **values})
+
+    def last(self) -> int:
+        """Return the id of the newest row; 0 if there is none."""
+        return self.connection.execute(select(func.max(audit.c.id))).scalar() or 0
+
+    def after(
+        self,
+        last: int,
+        limit: int,
+        *,
+        since: datetime | None = None,
+        user: UserId | None = None,
+        job: JobNumber | None = None,
+    ) -> tuple[int, list[AuditRow]]:
+        """Return the next rows in the order of writing, and the id of the last of them.
+
+        ``last``: the id of the row before; 0 for the first rows.
+        """
+        from_then = audit.c.at >= since if since else true()
+        theirs = audit.c.user == user if user else true()
+        about_it = audit.c.job == job if job else true()
+        wanted = and_(audit.c.id > last, from_then, theirs, about_it)
+        page = select(audit).where(wanted).order_by(audit.c.id).limit(limit)
+        rows = self.connection.execute(page).mappings().all()
+        return (rows[-1]["id"] if rows else last), [_to_row(row) for row in rows]
+
+
+def write_prompt_end(connection: Connection, prompt: PromptId, state: PromptState) -> None:
+    """Write the end of a prompt that will never be sent; do nothing for other states."""
+    if state in _PROMPT_ENDS:
+        job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
+        mine = and_(audit.c.job == job, audit.c.prompt == prompt)
+        connection.execute(update(audit).where(mine).values(end=state))
+
+
+def write_job_end(connection: Connection, job: JobNumber, state: JobState) -> None:
+    """Write the end of the prompts that the service has accepted; do nothing for other states."""
+    if state in _ITERATION_ENDS:
+        sent = select(prompts.c.id).where(prompts.c.job == job, prompts.c.state == PromptState.SENT)
+        mine = and_(audit.c.job == job, audit.c.prompt.in_(sent), audit.c.end.is_(None))
+        connection.execute(update(audit).where(mine).values(end=state))

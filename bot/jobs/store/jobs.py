@@ -1,0 +1,294 @@
+"""Tracked jobs: adding, finding and changing them, and claiming those that are due for a poll."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from operator import itemgetter
+from typing import Unpack
+
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    and_,
+    bindparam,
+    false,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    true,
+)
+from sqlalchemy.engine import RowMapping
+
+from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
+from bot.jobs.model import lifecycle
+from bot.jobs.model.jobs import JobFilter, JobState, Listed, QueueWhy, TrackedJob
+from bot.jobs.model.quota import MAY_NOT_WRITE
+from bot.jobs.store.audit import write_job_end
+from bot.jobs.store.tables import SEEN, back_offs, jobs, prompts, pull_requests
+from bot.ports import ThreadRef
+from bot.store.channels import channels
+from bot.store.leases import FREE, LIMIT, Claimer, Rows, claim, claiming, is_ahead, one_of, readable
+from bot.store.queues import QueueTable
+from bot.store.schema import changed, reader, stored
+
+POLLS = QueueTable("polls", jobs, None, jobs.c.poll_at)
+_OLDEST = jobs.c.number + 0
+"""The order of the numbers, for which a planner sorts the rows that match."""
+_FEWEST_USUAL, _USUAL_OF = 3, 20
+"""Of how many jobs the usual time is computed."""
+_AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
+# An open job has no review; with this condition the index of jobs without one is used.
+_IS_OPEN = and_(
+    jobs.c.state.in_((JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)), jobs.c.review.is_(None)
+)
+_OPEN_FACE = and_(_IS_OPEN, jobs.c.state != JobState.UNCONFIRMED, jobs.c.root_ts.is_not(None))
+# Each value by itself, as SQLite would read all jobs for any value.
+_HAS_TROUBLE = one_of(jobs.c.trouble, QueueWhy)
+
+_ADD = jobs.insert().returning(jobs.c.number)
+
+# No EXISTS, which PostgreSQL may turn into a table of all prompts and jobs, made for each statement.
+_BY_MENTION = select(channels.c.by_mention).where(channels.c.id == jobs.c.channel).scalar_subquery()
+_first = jobs.alias("first")
+_BEGINNING = literal("message:", String) + jobs.c.channel + ":" + jobs.c.thread_ts
+"""The key of the message that begins the thread in which a job's first message is a reply."""
+_AMONG_PEOPLE = and_(
+    jobs.c.thread_ts.is_not(None),
+    ~jobs.c.channel.startswith("D"),
+    select(prompts.c.id).where(prompts.c.key == _BEGINNING).correlate(jobs).scalar_subquery().is_(None),
+    select(_first.c.number)
+    .where(_first.c.channel == jobs.c.channel, _first.c.root_ts == jobs.c.thread_ts)
+    .correlate(jobs)
+    .scalar_subquery()
+    .is_(None),
+)
+"""The thread begins with a message that is neither a job's own nor one that asked for a job."""
+_MORE = (
+    func.coalesce(_BY_MENTION.correlate(jobs), false()).label("by_mention"),
+    _AMONG_PEOPLE.label("among_people"),
+    select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery().label("seen"),
+)
+_WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
+_WITH_NUMBER_LOCKED = _WITH_NUMBER.with_for_update()
+_BACKING_OFF = select(back_offs.c.project).where(
+    is_ahead(back_offs.c.until), back_offs.c.reason != MAY_NOT_WRITE
+)
+_CLAIM_DUE = claiming(
+    jobs,
+    candidates=select(jobs.c.number)
+    .where(POLLS.waits, POLLS.is_free, jobs.c.project.not_in(_BACKING_OFF))
+    .where(jobs.c.project.not_in(bindparam("besides", expanding=True)))
+    .order_by(jobs.c.poll_at, jobs.c.number)
+    .limit(LIMIT),
+    still=POLLS.waits,
+)
+# Not in RETURNING, where SQLite takes the columns of a job for those of the sub-select's own table.
+_CLAIMED = (
+    select(jobs, *_MORE)
+    .where(jobs.c.number.in_(bindparam("claimed", expanding=True)))
+    .order_by(jobs.c.number)
+)
+
+
+def _seen(row: RowMapping) -> object:
+    return None if row["seen"] is None else SEEN.read(row["seen"])
+
+
+def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
+    """Return the condition that a job has its face in a thread."""
+    # The channel in both, so that SQLite uses the whole index of each and does not read the channel's jobs.
+    here = jobs.c.channel == thread.channel
+    return or_(and_(here, jobs.c.root_ts == thread.ts), and_(here, jobs.c.thread_ts == thread.ts))
+
+
+def _listed(
+    channel: ChannelId | None, user: UserId, *, mine: bool, only: Listed | None
+) -> ColumnElement[bool]:
+    if channel is None and not mine:
+        raise ValueError("somebody else's jobs are listed by their channel")
+    wanted = [jobs.c.requester != ""]
+    wanted += [] if channel is None else [jobs.c.channel == channel]
+    wanted += [jobs.c.requester == user] if mine else []
+    shown = {Listed.OPEN: _IS_OPEN, Listed.REVIEW: _AWAITS_REVIEW, None: true()}[only]
+    return and_(shown, *wanted)
+
+
+class Jobs(Rows[TrackedJob]):
+    """The tracked jobs, within one transaction."""
+
+    table = jobs
+    more = _MORE
+    read = staticmethod(
+        reader(
+            TrackedJob,
+            jobs,
+            by_mention=itemgetter("by_mention"),
+            among_people=itemgetter("among_people"),
+            pull_request=_seen,
+        )
+    )
+
+    def add(self, new: TrackedJob) -> JobNumber:
+        """Add a job; return its number."""
+        return JobNumber(self.connection.execute(_ADD, stored(new, jobs, without="number")).scalar_one())
+
+    def get(self, number: JobNumber) -> TrackedJob | None:
+        """Return the job with this number; None when there is none."""
+        return self._with_number(_WITH_NUMBER, number)
+
+    def lock(self, number: JobNumber) -> TrackedJob:
+        """Return a job and lock its row until the transaction ends. Raises LookupError when there is none."""
+        return self.known(number, _WITH_NUMBER_LOCKED)
+
+    def known(self, number: JobNumber, statement: Select[object] = _WITH_NUMBER) -> TrackedJob:
+        """Return the job with this number. Raises LookupError when there is none."""
+        job = self._with_number(statement, number)
+        if job is None:
+            raise LookupError(f"job {number} is not in the store")
+        return job
+
+    def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
+        """Return the newest job with its face in this thread; None when there is none."""
+        return self._newest(_is_in(thread))
+
+    def offers_pull_request(self, besides: TrackedJob) -> bool:
+        """Return whether another job in the same thread has ended with a pull request."""
+        if besides.thread is None:
+            return False
+        ready = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.number != besides.number)
+        return self._newest(and_(_is_in(besides.thread), ready)) is not None
+
+    def with_service_id(self, service_id: str) -> TrackedJob | None:
+        """Return the job with this id at the docs service; None when there is none."""
+        return self._newest(jobs.c.service_id == service_id)
+
+    def latest_of(self, user: UserId, channel: ChannelId) -> TrackedJob | None:
+        """Return a user's newest job in a channel, leaving out refused and withdrawn ones."""
+        asked = and_(jobs.c.requester == user, jobs.c.channel == channel)
+        never_started = jobs.c.state.in_((JobState.REFUSED, JobState.WITHDRAWN))
+        return self._newest(and_(asked, not_(never_started)))
+
+    def in_channel(
+        self,
+        channel: ChannelId | None,
+        limit: int,
+        user: UserId,
+        *,
+        mine: bool = False,
+        only: Listed | None = None,
+        skipped: int = 0,
+    ) -> Sequence[TrackedJob]:
+        """Return a channel's jobs, newest first (those to review oldest first), without forgotten ones.
+
+        ``mine``: only those that the user asked for. Without a channel, return those of all channels, which
+        only ``mine`` may ask for.
+        """
+        wanted = _listed(channel, user, mine=mine, only=only)
+        return self._many(wanted, limit, skipped, by=_OLDEST if only is Listed.REVIEW else None)
+
+    def usual_time(self, project: ProjectId) -> timedelta | None:
+        """Return the median time of a project's last jobs; None for fewer than three."""
+        began, ended = jobs.c.iteration_started_at, jobs.c.ended_at
+        done = (jobs.c.project == project, began.is_not(None), jobs.c.state == JobState.PULL_REQUEST)
+        newest = select(began, ended).where(*done).order_by(jobs.c.number.desc()).limit(_USUAL_OF)
+        times = sorted(end - begin for begin, end in self.connection.execute(newest))
+        return times[len(times) // 2] if len(times) >= _FEWEST_USUAL else None
+
+    def channels_to_review(self, limit: int) -> Sequence[ChannelId]:
+        """Return the channels with jobs that wait for review, those first that have the oldest job."""
+        found = select(jobs.c.channel).where(_AWAITS_REVIEW, jobs.c.requester != "")
+        ordered = found.group_by(jobs.c.channel).order_by(func.min(jobs.c.number)).limit(limit)
+        return self.connection.execute(ordered).scalars().all()
+
+    def to_review(
+        self, channels: Collection[ChannelId], user: UserId, limit: int, skipped: int = 0
+    ) -> Sequence[TrackedJob]:
+        """Return the oldest jobs to review in these channels, and wherever the user sent one a prompt."""
+        theirs = jobs.c.number.in_(select(prompts.c.job).where(prompts.c.asked_by == user))
+        seen = or_(jobs.c.channel.in_(channels), jobs.c.requester == user, theirs)
+        return self._many(and_(_AWAITS_REVIEW, jobs.c.requester != "", seen), limit, skipped, by=_OLDEST)
+
+    def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
+        """Return the newest jobs of all channels that have these values; an empty one lets all through."""
+        wanted = [jobs.c[name] == value for name, value in only.items() if value]
+        return self._many(and_(true(), *wanted), limit)
+
+    def save(self, job: TrackedJob, new: TrackedJob, *, owner: str | None = None) -> TrackedJob:
+        """Write the columns in which a job differs from what was read, and return it.
+
+        An owner's write, a step and a new time for the poll free its lease, since its holder works on what
+        was before. Raises IllegalStep, and LeaseLost when ``owner`` is given and does not hold the lease.
+        """
+        changes = changed(job, new, jobs)
+        if lifecycle.is_job_step(job, new) or "poll_at" in changes or owner:
+            changes |= FREE
+        if changes:
+            self._write(job.number, owner, changes)
+        if new.state is not job.state:
+            write_job_end(self.connection, job.number, new.state)
+        return new
+
+    def claim_due(
+        self, claimer: Claimer, limit: int, *, besides: Collection[str] = ()
+    ) -> Sequence[TrackedJob]:
+        """Claim the most overdue polls.
+
+        Skips the projects in ``besides`` and those with a back-off (the service failed, or refused the key
+        for more than writing).
+        """
+        rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit, besides=list(besides))
+        claimed = {"claimed": [row["number"] for row in rows]}
+        ordered = self.connection.execute(_CLAIMED, claimed).mappings()
+        return readable(jobs, ordered, self.read)
+
+    def asked_between(
+        self, project: ProjectId, since: datetime, until: datetime, limit: int
+    ) -> Sequence[TrackedJob]:
+        """Return the jobs asked for from ``since`` until before ``until``, newest first."""
+        asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until)
+        return self._many(asked, limit)
+
+    def without_trouble(
+        self, project: ProjectId, trouble: QueueWhy, limit: int, *, only_failing: bool
+    ) -> Sequence[TrackedJob]:
+        """Lock and return a project's open jobs whose faces do not show this trouble with the docs service.
+
+        ``only_failing``: only jobs whose last poll failed, or whose prompt waits because of the trouble.
+        """
+        silent = or_(jobs.c.trouble.is_(None), jobs.c.trouble != trouble)
+        waits = jobs.c.queue_why.in_((QueueWhy.SERVICE, QueueWhy.KEY))
+        failing = or_(jobs.c.unread_since.is_not(None), waits) if only_failing else true()
+        return self._lock_oldest(and_(_OPEN_FACE, jobs.c.project == project, silent, failing), limit)
+
+    def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
+        """Return jobs of whose pull request it is time to remind their threads."""
+        due = and_(jobs.c.remind_at <= now, jobs.c.requester != "", _AWAITS_REVIEW)
+        return self._many(due, limit, by=jobs.c.remind_at)
+
+    def awaiting_review(
+        self, project: ProjectId, channel: ChannelId, limit: int
+    ) -> tuple[Sequence[TrackedJob], int]:
+        """Return a channel's oldest jobs whose pull requests wait for review, and how many do in all."""
+        here = and_(
+            jobs.c.channel == channel, jobs.c.project == project, jobs.c.requester != "", _AWAITS_REVIEW
+        )
+        count = self.connection.execute(select(func.count()).select_from(jobs).where(here)).scalar_one()
+        return self._many(here, limit, by=_OLDEST), int(count)
+
+    def has_trouble(self) -> bool:
+        """Return whether the face of any job shows trouble with the docs service."""
+        return self._has(_HAS_TROUBLE)
+
+    def with_trouble(self, besides: Collection[ProjectId], limit: int) -> Sequence[TrackedJob]:
+        """Lock and return the jobs whose faces show trouble, without those of these projects."""
+        return self._lock_oldest(and_(_HAS_TROUBLE, jobs.c.project.not_in(besides)), limit)
+
+    def _with_number(self, statement: Select[object], number: JobNumber) -> TrackedJob | None:
+        if not can_be_id(number):
+            return None
+        row = self.connection.execute(statement, {"this": number}).mappings().first()
+        return self.read(row) if row else None

@@ -1,0 +1,108 @@
+"""The service's hourly limits on prompts and analytics calls, and the back-offs of projects.
+
+Uses are counted in the bot's own rows, under the lock of the project's row, and corrected by 429 responses.
+Projects with one key have one budget of calls, under the id that ``Projects.budget_of`` returns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+
+from sqlalchemy import Column, and_, delete, func, select, update
+
+from bot.ids import JobNumber, ProjectId
+from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff, Budget
+from bot.jobs.store.tables import analytics_calls, back_offs, jobs, limits
+from bot.store.leases import is_ahead
+from bot.store.schema import Repository, insert_unless_there, reader
+
+WINDOW = timedelta(hours=1)
+SKEW = timedelta(minutes=1)
+"""Uses further ahead were counted by a clock that was ahead."""
+
+
+class Quota(Repository):
+    """The limit on prompts of each project, within one transaction."""
+
+    until: Column[datetime | None] = limits.c.prompts_until
+
+    def lock(self, project: ProjectId) -> None:
+        """Lock the project's limits against all other transactions until this one ends."""
+        insert_unless_there(self.connection, limits, {"project": project})
+        mine = select(limits.c.project).where(limits.c.project == project)
+        self.connection.execute(mine.with_for_update())
+
+    def mark_exhausted(self, project: ProjectId, until: datetime) -> None:
+        """Record that the service said the limit is reached until then (a 429 response)."""
+        insert_unless_there(self.connection, limits, {"project": project})
+        mine = update(limits).where(limits.c.project == project)
+        self.connection.execute(mine.values({self.until: until}))
+
+    def exhausted_until(self, project: ProjectId, now: datetime) -> datetime | None:
+        """Return the time until which the service accepts nothing; None when it has passed."""
+        statement = select(self.until).where(limits.c.project == project, is_ahead(self.until, now))
+        return self.connection.execute(statement).scalar_one_or_none()
+
+
+class AnalyticsQuota(Quota):
+    """The limit on analytics calls of each project, within one transaction."""
+
+    until = limits.c.calls_until
+
+    def read(self, project: ProjectId, limit: int, now: datetime) -> Budget:
+        """Return the calls used in the last hour, and when the next call is possible if none is left."""
+        calls = select(func.count(), func.min(analytics_calls.c.at)).where(
+            analytics_calls.c.project == project, analytics_calls.c.at.between(now - WINDOW, now + SKEW)
+        )
+        used, oldest_at = self.connection.execute(calls).one()
+        free_at = self.exhausted_until(project, now)
+        if used >= limit and oldest_at is not None:
+            free_at = max(free_at or oldest_at, oldest_at + WINDOW)
+        return Budget(limit, int(used), free_at)
+
+    def take(self, project: ProjectId, calls: int, now: datetime) -> None:
+        """Record calls before they are made, so that a crash cannot make the count too low."""
+        if calls:
+            rows = [{"project": project, "at": now} for _ in range(calls)]
+            self.connection.execute(analytics_calls.insert(), rows)
+        self.connection.execute(
+            delete(analytics_calls).where(
+                analytics_calls.c.project == project, analytics_calls.c.at < now - 2 * WINDOW
+            )
+        )
+
+
+_to_back_off = reader(BackOff, back_offs)
+
+
+class BackOffs(Repository):
+    """The projects' back-offs, within one transaction."""
+
+    def all(self) -> dict[ProjectId, BackOff]:
+        """Return each project's back-off, including expired ones: they stay until the service answers."""
+        rows = self.connection.execute(select(back_offs)).mappings()
+        return {ProjectId(row["project"]): _to_back_off(row) for row in rows}
+
+    def of(self, project: ProjectId) -> BackOff | None:
+        """Return the project's back-off; None when the service has worked since."""
+        return self.all().get(project)
+
+    def put(self, project: ProjectId, back_off: BackOff) -> None:
+        """Start or extend the project's back-off."""
+        values = asdict(back_off)
+        if not insert_unless_there(self.connection, back_offs, {"project": project, **values}):
+            self.connection.execute(update(back_offs).where(back_offs.c.project == project).values(**values))
+
+    def end_by(self, job: JobNumber, until: datetime) -> None:
+        """End the back-off of a job's project by then, if only prompts are refused."""
+        project = select(jobs.c.project).where(jobs.c.number == job).scalar_subquery()
+        longer = and_(back_offs.c.reason == MAY_NOT_WRITE, back_offs.c.until > until)
+        self.connection.execute(
+            update(back_offs).where(back_offs.c.project == project, longer).values(until=until)
+        )
+
+    def clear(self, project: ProjectId) -> bool:
+        """Remove the project's back-off, because the service works again. Return whether there was one."""
+        gone = self.connection.execute(delete(back_offs).where(back_offs.c.project == project))
+        return gone.rowcount > 0

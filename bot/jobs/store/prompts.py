@@ -1,0 +1,459 @@
+"""Prompts: stored before the request is acknowledged, then claimed by workers that prepare and send them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, select, update
+
+from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
+from bot.jobs.model import lifecycle
+from bot.jobs.model.jobs import JobState, QueueWhy, TakeThread, TrackedJob
+from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
+from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
+from bot.jobs.store.audit import write_prompt_end
+from bot.jobs.store.limits import SKEW
+from bot.jobs.store.tables import audit, back_offs, jobs, prompts
+from bot.ports import message_key, ts_at
+from bot.projects import Project
+from bot.store.leases import (
+    FREE,
+    HOLDER,
+    NOW,
+    Claimer,
+    LeaseLost,
+    Rows,
+    claiming,
+    has_passed,
+    held,
+    is_ahead,
+    one_of,
+    unclaimed,
+)
+from bot.store.queues import QueueTable
+from bot.store.schema import changed, reader, stored, update_one
+
+UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
+
+
+def is_behind() -> ColumnElement[bool]:
+    """Return the condition that an earlier prompt of the job is not settled."""
+    earlier = prompts.alias("earlier")
+    return exists().where(
+        earlier.c.job == prompts.c.job, earlier.c.id < prompts.c.id, one_of(earlier.c.state, UNSETTLED)
+    )
+
+
+_HAS_FACE = and_(prompts.c.kind == PromptKind.START, jobs.c.root_ts.is_not(None))
+_SENDABLE = and_(
+    ~is_behind(),
+    exists().where(jobs.c.number == prompts.c.job, or_(_HAS_FACE, jobs.c.service_id.is_not(None))),
+    ~exists().where(back_offs.c.project == prompts.c.project, is_ahead(back_offs.c.until)),
+)
+"""A waiting prompt waits for nothing but its time and the quota.
+
+Its job's face has been posted or its service id is known, the job has no earlier unsettled prompt, and the
+project has no back-off. A follow-up behind an unconfirmed first prompt waits for a person.
+"""
+
+NEW_PROMPTS = QueueTable("requests", prompts, PromptState.NEW, prompts.c.due_at)
+"""Prompts as Slack sent them."""
+WAITING_PROMPTS = QueueTable(
+    "prompts", prompts, PromptState.WAITING, prompts.c.due_at, _SENDABLE, back_offs.c.until
+)
+ABANDONED_PROMPTS = QueueTable("abandoned", prompts, PromptState.SENDING, None)
+"""Prompts that a process was sending when it died."""
+_to_queued = reader(
+    Queued,
+    prompts,
+    refused_at=lambda row: row["sent_at"],
+    told_until=lambda row: row["told_until"],
+    told_before=lambda row: row["told_before"],
+)
+_NOT_FAILED = (
+    JobState.WAITING,
+    JobState.WORKING,
+    JobState.PULL_REQUEST,
+    JobState.NO_PULL_REQUEST,
+    JobState.UNCONFIRMED,
+)
+"""States of a job for which a repeated prompt may be an accident; after a failure it is a retry."""
+_UNSENT = (PromptState.NEW, PromptState.WAITING)
+_PERSON_LOCK = 1
+"""The space of the advisory locks of people; migrations lock in the other space, of one number."""
+
+
+_BEFORE = prompts.alias("before")
+_FACE_BEFORE = exists().where(
+    _BEFORE.c.asked_by == prompts.c.asked_by,
+    _BEFORE.c.channel == prompts.c.channel,
+    _BEFORE.c.id < prompts.c.id,
+    _BEFORE.c.kind == PromptKind.START,
+    one_of(_BEFORE.c.state, _UNSENT),
+    jobs.c.number == _BEFORE.c.job,
+    jobs.c.root_ts.is_(None),
+)
+"""The face of an earlier job of this person in this channel is to be posted."""
+# Built once: building a statement takes longer than running it.
+IN_TURN = or_(prompts.c.kind != PromptKind.START, ~_FACE_BEFORE)
+_CLAIM_NEW = NEW_PROMPTS.claiming(IN_TURN)
+_CLAIM_ABANDONED = ABANDONED_PROMPTS.claiming()
+_BEGIN_SENDING = claiming(
+    prompts,
+    candidates=select(prompts.c.id).where(prompts.c.id.in_(bindparam("ids", expanding=True))),
+    still=prompts.c.state == PromptState.WAITING,
+    values={
+        "state": PromptState.SENDING,
+        "sent_at": NOW,
+        "attempts": prompts.c.attempts + 1,
+        "in_queue": False,
+    },
+)
+_WAITING_PROJECTS = select(prompts.c.project).where(WAITING_PROMPTS.waits, WAITING_PROMPTS.is_free).distinct()
+_QUOTA_QUEUE = (
+    select(
+        *prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "in_queue", "sent_at"],
+        *(
+            select(column).where(jobs.c.number == prompts.c.job).scalar_subquery().label(f"told_{name}")
+            for name, column in (("until", jobs.c.queue_until), ("before", jobs.c.queue_before))
+        ),
+    )
+    .where(
+        prompts.c.project == bindparam("of_project"),
+        or_(has_passed(prompts.c.due_at), prompts.c.in_queue),
+        WAITING_PROMPTS.is_free,
+    )
+    .order_by(prompts.c.id)
+)
+_AS_READ = and_(
+    prompts.c.id == bindparam("this"),
+    prompts.c.state == bindparam("was"),
+    prompts.c.raw == bindparam("as_read", type_=Text),
+    held(prompts),
+)
+
+_OF_KEY = select(prompts.c.job).where(prompts.c.key == bindparam("of_key"))
+_SAME_JOB = (
+    select(prompts.c.job)
+    .where(
+        prompts.c.kind == PromptKind.START,
+        prompts.c.asked_by == bindparam("by"),
+        prompts.c.asked_at > bindparam("since"),
+        prompts.c.channel == bindparam("in_channel"),
+        prompts.c.project == bindparam("of_project"),
+        prompts.c.raw == bindparam("words"),
+        exists().where(jobs.c.number == prompts.c.job, one_of(jobs.c.state, _NOT_FAILED)),
+    )
+    .order_by(prompts.c.id.desc())
+    .limit(1)
+)
+_WAITING_BY = (
+    select(func.count())
+    .select_from(prompts)
+    .where(one_of(prompts.c.state, _UNSENT), prompts.c.asked_by == bindparam("by"))
+)
+_EARLIER = select(*(each.scalar_subquery() for each in (_OF_KEY, _SAME_JOB, _WAITING_BY)))
+_ADD = prompts.insert().returning(prompts.c.id)
+
+
+class Earlier(NamedTuple):
+    """What is stored when somebody asks for a job."""
+
+    job: JobNumber | None
+    """The job of this very request; None when the request is new."""
+    same: JobNumber | None
+    """The job that they asked for with the same words a moment ago, unless it failed."""
+    waiting: int
+    """How many of their prompts are not sent yet."""
+
+
+def _together(job: JobNumber, user: UserId, begun_at: datetime) -> ColumnElement[bool]:
+    """Return the condition of what a user said to a job that is one follow-up: it was begun at one time."""
+    mine = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.asked_at == begun_at)
+    return and_(mine, prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.message_ts.is_not(None))
+
+
+def _joined(prompt: Prompt) -> ColumnElement[bool]:
+    """Return the condition of what has joined a follow-up: it is sent, and never was by itself."""
+    together = _together(prompt.job, prompt.asked_by, prompt.asked_at)
+    is_sent = and_(prompts.c.state == PromptState.SENT, prompts.c.sent_at.is_(None))
+    return and_(together, prompts.c.id > prompt.id, is_sent)
+
+
+def _queued(project: ProjectId) -> ColumnElement[bool]:
+    waits = and_(prompts.c.state == PromptState.WAITING, prompts.c.in_queue)
+    return and_(prompts.c.project == project, waits)
+
+
+class Prompts(Rows[Prompt]):
+    """The prompts, within one transaction."""
+
+    table = prompts
+    read = staticmethod(reader(Prompt, prompts))
+
+    def add(self, new: Prompt) -> PromptId:
+        """Store a prompt and return its id. The key of its origin is unique (see ``job_of``)."""
+        return PromptId(self.connection.execute(_ADD, stored(new, prompts, without="id")).scalar_one())
+
+    def job_of(self, key: RequestKey) -> JobNumber | None:
+        """Return the job of the request with this key; None when the request is new."""
+        return self.connection.execute(_OF_KEY, {"of_key": key}).scalar_one_or_none()
+
+    def earlier(self, new: Prompt, since: datetime) -> Earlier:
+        """Return what is stored when somebody asks for a job; ``since`` is a moment ago."""
+        values = {
+            "of_key": new.key,
+            "by": new.asked_by,
+            "since": since,
+            "in_channel": new.channel,
+            "of_project": new.project,
+            "words": new.raw,
+        }
+        return Earlier(*self.connection.execute(_EARLIER, values).one())
+
+    def waiting_by(self, user: UserId) -> int:
+        """Return how many prompts of a person are not sent yet."""
+        return self.connection.execute(_WAITING_BY, {"by": user}).scalar_one()
+
+    def get(self, prompt: PromptId) -> Prompt | None:
+        """Return the prompt with this id; None when there is none."""
+        return self._newest(prompts.c.id == prompt)
+
+    def starting(self, job: JobNumber) -> Prompt | None:
+        """Return the prompt that starts a job; None when there is none."""
+        return self._newest(and_(prompts.c.job == job, prompts.c.kind == PromptKind.START))
+
+    def lock_of(self, job: JobNumber) -> None:
+        """Lock the rows of a job's prompts until the transaction ends."""
+        locked = select(prompts.c.id).where(prompts.c.job == job).order_by(prompts.c.id).with_for_update()
+        self.connection.execute(locked).all()
+
+    def same_follow_up(self, user: UserId, job: JobNumber, raw: str, since: datetime) -> PromptId | None:
+        """Return the user's newest follow-up with this text after ``since``, unless refused or withdrawn."""
+        same = and_(
+            prompts.c.kind == PromptKind.FOLLOW_UP,
+            prompts.c.job == job,
+            prompts.c.asked_by == user,
+            prompts.c.asked_at > since,
+            prompts.c.raw == raw,
+            prompts.c.state.not_in((PromptState.REFUSED, PromptState.WITHDRAWN)),
+        )
+        newest = self._newest(same)
+        return newest.id if newest else None
+
+    def held(self, job: JobNumber, user: UserId, since: datetime, now: datetime) -> datetime | None:
+        """Return when the follow-up of a user was begun that is held for additions; None if none is."""
+        is_held = or_(
+            prompts.c.state == PromptState.NEW,
+            and_(prompts.c.state == PromptState.WAITING, prompts.c.due_at > now, prompts.c.attempts == 0),
+        )
+        mine = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.asked_at > since)
+        said = and_(prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.message_ts.is_not(None))
+        newest = self._newest(and_(mine, said, is_held, ~prompts.c.in_queue))
+        return newest.asked_at if newest else None
+
+    def hold(self, job: JobNumber, user: UserId, begun_at: datetime, until: datetime) -> None:
+        """Hold what a user has said since then to a job, and what waits, until another time."""
+        waits = and_(_together(job, user, begun_at), prompts.c.state == PromptState.WAITING)
+        self.connection.execute(prompts.update().where(waits).values(due_at=until))
+
+    def join(self, prompt: Prompt) -> None:
+        """Mark what its author has added to a follow-up as sent with it."""
+        if prompt.message_ts is None:
+            return
+        added = and_(
+            _together(prompt.job, prompt.asked_by, prompt.asked_at),
+            *(prompts.c.id > prompt.id, prompts.c.state == PromptState.WAITING),
+        )
+        for each in self._all(added):
+            self.save(each, lifecycle.prompt_joined(each))
+
+    def joined(self, prompt: Prompt) -> Sequence[Prompt]:
+        """Return what has joined a follow-up, oldest first."""
+        return () if prompt.message_ts is None else self._all(_joined(prompt))
+
+    def _all(self, condition: ColumnElement[bool]) -> Sequence[Prompt]:
+        rows = self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
+        return [self.read(row) for row in rows.mappings()]
+
+    def part(self, prompt: Prompt) -> None:
+        """Let what has joined a follow-up wait again, since that was not sent after all."""
+        self.connection.execute(prompts.update().where(_joined(prompt)).values(state=PromptState.WAITING))
+
+    def clear_joined(self, prompt: Prompt) -> None:
+        """Keep the texts no longer that were sent with a follow-up."""
+        self.connection.execute(prompts.update().where(_joined(prompt)).values(text=""))
+
+    def subject(self, job: TrackedJob) -> str:
+        """Return the subject of the prompt that made a job's current version."""
+        sent = (prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.state == PromptState.SENT)
+        by_then = and_(
+            prompts.c.job == job.number, *sent, prompts.c.sent_at <= job.ended_at, prompts.c.text != ""
+        )
+        newest = self._newest(by_then) if job.version > 1 and job.ended_at else None
+        return subject_of((newest and newest.text) or job.text)
+
+    def is_first_job(self, job: TrackedJob) -> bool:
+        """Return whether its requester has asked for nothing before this job."""
+        return not self._has(and_(prompts.c.asked_by == job.requester, prompts.c.job < job.number))
+
+    def has_asked(self, user: UserId, job: JobNumber) -> bool:
+        """Return whether this user has sent a prompt for this job."""
+        return self._has(and_(prompts.c.job == job, prompts.c.asked_by == user))
+
+    def save(self, prompt: Prompt, new: Prompt, *, owner: str | None = None) -> None:
+        """Write a step of a prompt's lifecycle and free its lease.
+
+        Its message may be edited while a worker prepares it, and the same worker may have claimed it anew.
+        Raises IllegalStep, and LeaseLost when its state or its text as typed are not those that were read, or
+        when ``owner`` is given and does not hold the lease.
+        """
+        lifecycle.check_prompt_step(prompt, new)
+        changes = changed(prompt, new, prompts)
+        as_read = {"this": prompt.id, "was": prompt.state, "as_read": prompt.raw, HOLDER.key: owner}
+        shrinks = new.state is PromptState.SENT
+        if not update_one(self.connection, prompts, _AS_READ, as_read, changes | FREE, shrinks=shrinks):
+            raise LeaseLost(f"prompt {prompt.id}")
+        write_prompt_end(self.connection, prompt.id, new.state)
+
+    def put_in_queue(self, prompt: PromptId, due_at: datetime) -> None:
+        """Let a prompt wait for the quota until then."""
+        waits = and_(prompts.c.id == prompt, prompts.c.state == PromptState.WAITING)
+        self.connection.execute(update(prompts).where(waits).values(due_at=due_at, in_queue=True))
+
+    def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
+        """Claim new prompts, which are still to be prepared.
+
+        Somebody's next job in a channel is left until the face of their one before it has been posted. So the
+        faces of several people's jobs go out in turn.
+        """
+        return self._claim(_CLAIM_NEW, claimer, limit=limit)
+
+    def lock_person(self, user: UserId) -> None:
+        """Let no other transaction store a prompt of this person until this one ends.
+
+        SQLite has one writer. On PostgreSQL take this lock before any other.
+        https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
+        """
+        if self.connection.dialect.name == "postgresql":
+            self.connection.execute(select(func.pg_advisory_xact_lock(_PERSON_LOCK, func.hashtext(user))))
+
+    def free_new(self, prompt: PromptId, owner: str) -> None:
+        """Free a new prompt that this owner has claimed; do nothing if it is another's or is prepared."""
+        held = and_(prompts.c.id == prompt, prompts.c.claimed_by == owner, prompts.c.state == PromptState.NEW)
+        self.connection.execute(update(prompts).where(held).values(FREE))
+
+    def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
+        """Return the prompts that wait for nothing but the quota, oldest first.
+
+        They are due or in the queue.
+        """
+        rows = self.connection.execute(_QUOTA_QUEUE, {"of_project": project, NOW.key: now})
+        return [_to_queued(row) for row in rows.mappings()]
+
+    def begin_sending(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
+        """Claim those of these prompts that still wait, and mark them *sending*, as each is about to be."""
+        return self._claim(_BEGIN_SENDING, claimer, ids=ids) if ids else []
+
+    def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
+        """Return the project's uses in the last hour, or from ``since`` on."""
+        sent = and_(
+            prompts.c.sent_at.between(since or now - QUOTA_PERIOD, now + SKEW),
+            prompts.c.state != PromptState.WAITING,
+        )
+        rows = self.connection.execute(
+            select(prompts.c.asked_by, prompts.c.sent_at).where(prompts.c.project == project, sent)
+        )
+        return [Use(who, at) for who, at in rows]
+
+    def took_any_since(self, project: ProjectId, since: datetime) -> bool:
+        """Return whether the service has taken a prompt of the project sent at ``since`` or later."""
+        taken = and_(prompts.c.state == PromptState.SENT, prompts.c.sent_at >= since)
+        return self._has(prompts.c.project == project, taken)
+
+    def waiting_for_quota(self, project: ProjectId) -> int:
+        """Return how many prompts are in the queue."""
+        statement = select(func.count()).select_from(prompts).where(_queued(project))
+        return int(self.connection.execute(statement).scalar_one())
+
+    def postpone(self, project: ProjectId, now: datetime, until: datetime) -> Sequence[JobNumber]:
+        """Set the due time of the project's waiting prompts to ``until``; return their jobs."""
+        waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
+        free = and_(waiting, prompts.c.due_at < until, unclaimed(prompts))
+        later = prompts.update().where(free).values(due_at=until, in_queue=False)
+        rows = self.connection.execute(later.returning(prompts.c.job), {NOW.key: now})
+        return rows.scalars().all()
+
+    def resume(self, project: ProjectId, why: QueueWhy, now: datetime) -> None:
+        """Make the project's prompts that were postponed for this reason due now."""
+        for_it = exists().where(jobs.c.number == prompts.c.job, jobs.c.queue_why == why)
+        waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
+        self.connection.execute(
+            prompts.update().where(waiting, prompts.c.due_at > now, for_it).values(due_at=now)
+        )
+
+    def move_up(self, project: ProjectId, now: datetime) -> None:
+        """Make the head of the queue due now, so that the times are set again after one left."""
+        head = select(func.min(prompts.c.id)).where(_queued(project)).scalar_subquery()
+        self.connection.execute(prompts.update().where(prompts.c.id == head).values(due_at=now))
+
+    def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
+        """Claim prompts whose sender lost its lease; whether the service received them is unknown."""
+        return self._claim(_CLAIM_ABANDONED, claimer, limit=limit)
+
+    def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
+        """Return the projects that have prompts to send now."""
+        found = self.connection.execute(_WAITING_PROJECTS, {NOW.key: now})
+        return [ProjectId(name) for name in found.scalars()]
+
+    def perhaps_carried_out(self, job: JobNumber) -> Prompt | None:
+        """Return a job's newest follow-up that may have been taken: unconfirmed, dismissed or sent again."""
+        state, attempts = prompts.c.state, prompts.c.attempts
+        unknown = or_(
+            state == PromptState.UNCONFIRMED,
+            and_(state == PromptState.WITHDRAWN, attempts > 0),
+            and_(state == PromptState.REFUSED, attempts > 1),
+        )
+        return self._newest(and_(prompts.c.job == job, prompts.c.kind == PromptKind.FOLLOW_UP, unknown))
+
+    def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:
+        """Return a job's prompts that are new, waiting or being sent, oldest first."""
+        return self._all(and_(prompts.c.job == job, prompts.c.state.in_(UNSETTLED)))
+
+    def with_key(self, key: RequestKey) -> Prompt | None:
+        """Return the prompt of the request with this key; None when there is none."""
+        return self._newest(prompts.c.key == key)
+
+    def move(self, prompt: Prompt, project: Project) -> None:
+        """Move a prompt that has not been sent, and the job that it starts, to another project."""
+        mine, its_job = prompts.c.id == prompt.id, jobs.c.number == prompt.job
+        self.connection.execute(prompts.update().where(mine).values(project=project.id))
+        moved = jobs.update().where(its_job).values(project=project.id, project_label=project.label)
+        self.connection.execute(moved)
+        its_row = audit.update().where(audit.c.job == prompt.job, audit.c.prompt == prompt.id)
+        self.connection.execute(its_row.values(project=project.id))
+
+    def taken_until(self, job: JobNumber, before: PromptId) -> MessageTs | None:
+        """Return the newest message that earlier prompts of a job have covered; None if there is none.
+
+        That is the one that brought a prompt, or the last before the one that was given the thread in a form.
+        """
+        earlier = and_(prompts.c.job == job, prompts.c.id < before)
+        given_at = func.max(prompts.c.asked_at).filter(prompts.c.take_thread == TakeThread.GIVEN)
+        row = self.connection.execute(select(func.max(prompts.c.message_ts), given_at).where(earlier)).one()
+        return max((ts for ts in (row[0], row[1] and ts_at(row[1])) if ts), default=None)
+
+    def brought_by(self, channel: ChannelId, first: MessageTs, last: MessageTs) -> set[MessageTs]:
+        """Return which messages of a channel, from ``first`` to ``last``, are prompts of jobs that go on."""
+        then = prompts.c.key.between(message_key(channel, first), message_key(channel, last))
+        going_on = jobs.c.state.not_in((JobState.ARCHIVED, JobState.REFUSED))
+        found = select(prompts.c.message_ts).join(jobs, jobs.c.number == prompts.c.job).where(then, going_on)
+        return set(self.connection.execute(found).scalars())
+
+    def attachments(self, job: JobNumber) -> Sequence[str]:
+        """Return what went along with a job's prompts, oldest first."""
+        with_some = and_(prompts.c.job == job, prompts.c.attachments != "")
+        rows = self.connection.execute(select(prompts.c.attachments).where(with_some).order_by(prompts.c.id))
+        return list(rows.scalars())

@@ -1,0 +1,79 @@
+"""The rules of retention for jobs, their parts and messages, and forgetting of one job."""
+
+from __future__ import annotations
+
+from sqlalchemy import ColumnElement, and_, exists
+
+from bot.ids import JobNumber
+from bot.jobs.model.jobs import JobProblem, JobState
+from bot.jobs.model.prompts import PromptState
+from bot.jobs.store.audit import IS_OVER
+from bot.jobs.store.tables import audit, jobs, previews, prompts, pull_requests
+from bot.outbox.store import OPEN, deliveries, is_being_delivered
+from bot.store.leases import FREE
+from bot.store.retention import Retention, RetentionRule, RowCounts
+from bot.store.schema import Transaction
+
+_UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED)
+_OPEN_JOBS = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
+# An alias, as the condition is used within statements about prompts, too.
+_of_job = prompts.alias("of_job")
+_JOB_IS_OVER = and_(
+    jobs.c.state.not_in(_OPEN_JOBS),
+    jobs.c.poll_at.is_(None),
+    jobs.c.unconfirmed_until.is_(None),
+    ~exists().where(_of_job.c.job == jobs.c.number, _of_job.c.state.in_(_UNSETTLED)),
+    ~is_being_delivered(deliveries.c.job, jobs.c.number),
+)
+
+
+def _is_of_finished_job(job: ColumnElement[int]) -> ColumnElement[bool]:
+    # No IN, for which SQLite would first list all finished jobs.
+    return exists().where(jobs.c.number == job, _JOB_IS_OVER)
+
+
+JOBS = RetentionRule(
+    "jobs",
+    jobs,
+    _JOB_IS_OVER,
+    jobs.c.ended_at,
+    parts={
+        "prompts": prompts.c.job,
+        "pull requests": pull_requests.c.job,
+        "previews": previews.c.job,
+        "messages": deliveries.c.job,
+    },
+    names_person=lambda user: {"problem": jobs.c.problem.in_([f"{how}:{user}" for how in JobProblem])},
+)
+PROMPTS = RetentionRule("prompts", prompts, _is_of_finished_job(prompts.c.job), None)
+PULL_REQUESTS = RetentionRule(
+    "pull requests",
+    pull_requests,
+    _is_of_finished_job(pull_requests.c.job),
+    None,
+    extra_values={"look_at": None, **FREE},
+)
+PREVIEWS = RetentionRule(
+    "previews",
+    previews,
+    and_(previews.c.due_at.is_(None), _is_of_finished_job(previews.c.job)),
+    None,
+    extra_values={"due_at": None, **FREE},
+)
+DELIVERIES = RetentionRule(
+    "messages",
+    deliveries,
+    deliveries.c.state.not_in(OPEN),
+    deliveries.c.settled_at,
+    delete_when=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
+)
+AUDIT = RetentionRule("audit rows", audit, IS_OVER, audit.c.at)
+
+
+def forget_job(tx: Transaction, number: JobNumber) -> RowCounts | None:
+    """Forget one job, with its prompts and people. Return None while something of it is under way."""
+    counts = Retention(tx).forget(JOBS, [number])
+    if not counts:
+        return None
+    counts[AUDIT.name] = Retention(tx).change(audit, audit.c.job == number, AUDIT.emptied)
+    return counts

@@ -1,0 +1,232 @@
+"""The tables of jobs: prompts, pull requests, previews, limits, conversations and the audit."""
+
+from __future__ import annotations
+
+from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, text
+
+from bot.jobs.model.jobs import About, Earlier, JobState, QueueWhy, Review, TakeThread
+from bot.jobs.model.previews import PreviewState
+from bot.jobs.model.prompts import Act, PromptKind, PromptState
+from bot.jobs.model.pull_requests import SeenPullRequest
+from bot.jobs.model.quota import LONGEST_BACK_OFF
+from bot.ports import SharedFile
+from bot.store.schema import (
+    Channel,
+    Choice,
+    Due,
+    Id,
+    Json,
+    Note,
+    Owner,
+    People,
+    Person,
+    Secret,
+    UserJson,
+    UserText,
+    UtcDateTime,
+    if_set,
+    lease,
+    metadata,
+    partial_index,
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("project", Id(200), nullable=False),
+    Column("channel", Channel(40), nullable=False),
+    Column("requester", Owner(40), nullable=False),
+    Column("text", UserText, nullable=False),
+    Column("asked_at", UtcDateTime, nullable=False),
+    Column("state", Choice(JobState), nullable=False),
+    Column("root_ts", Id(40)),
+    # Empty when the face begins its thread.
+    Column("thread_ts", Id(40)),
+    Column("service_id", Id(400)),
+    Column("iteration", Integer, nullable=False, server_default=text("0")),
+    Column("version", Integer, nullable=False, server_default=text("0")),
+    Column("iteration_requester", Person(40)),
+    Column("iteration_started_at", UtcDateTime),
+    Column("saw_active", Boolean, nullable=False, server_default=text("false")),
+    Column("unconfirmed_until", UtcDateTime),
+    Column("pr_link", UserText),
+    Column("pr_version", Integer),
+    Column("repository", UserText),
+    Column("ref", UserText),
+    Column("ended_at", UtcDateTime),
+    Column("told_running_at", UtcDateTime),
+    Column("problem", UserText),
+    Column("queue_until", UtcDateTime),
+    Column("queue_why", Choice(QueueWhy)),
+    Column("queue_before", Integer),
+    Column("uses_left", Integer),
+    Column("also_asked", People),
+    Column("earlier", Json(Earlier)),
+    Column("poll_at", Due(minutes=70)),
+    Column("misses", Integer, nullable=False, server_default=text("0")),
+    Column("missing_since", UtcDateTime),
+    Column("unread_since", UtcDateTime),
+    Column("model", Note),
+    Column("created_at", UtcDateTime),
+    Column("archived_at", UtcDateTime),
+    # Read by versions before the status message showed the start; migrations only add.
+    Column("shown_minutes", Integer, nullable=False, server_default=text("0")),
+    Column("again_of", Integer),
+    Column("trouble", Choice(QueueWhy)),
+    Column("trouble_since", UtcDateTime),
+    Column("review", Choice(Review)),
+    Column("reviewed_by", Person(40)),
+    Column("reviewed_at", UtcDateTime),
+    Column("remind_at", UtcDateTime),
+    Column("project_label", Note),
+    Column("about", UserJson(About)),
+    *lease(),
+    Index("ix_jobs_thread", "channel", "root_ts", unique=True),
+    if_set("ix_jobs_in_thread", "channel", "thread_ts"),
+    if_set("ix_jobs_service_id", "service_id"),
+    if_set("ix_jobs_poll_at", "poll_at"),
+    if_set("ix_jobs_remind_at", "state", "remind_at"),
+    if_set("ix_jobs_trouble", "trouble"),
+    Index("ix_jobs_channel", "channel", "number"),
+    Index("ix_jobs_requester", "requester", "number"),
+    Index("ix_jobs_asked_at", "project", "asked_at"),
+    partial_index("review IS NULL", "ix_jobs_state", "state", "channel"),
+    # Forgotten jobs, which become the most by far, need no entry.
+    partial_index("requester <> ''", "ix_jobs_ended_at", "ended_at"),
+)
+
+prompts = Table(
+    "prompts",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("key", Id(400), nullable=False, unique=True),
+    Column("job", Integer, ForeignKey("jobs.number"), nullable=False),
+    Column("project", Id(200), nullable=False),
+    Column("kind", Choice(PromptKind), nullable=False),
+    Column("state", Choice(PromptState), nullable=False),
+    Column("asked_by", Owner(40), nullable=False),
+    Column("raw", UserText, nullable=False),
+    Column("text", UserText),
+    Column("asked_at", UtcDateTime, nullable=False),
+    Column("channel", Channel(40)),
+    Column("message_ts", Id(40)),
+    Column("response_url", Secret),
+    Column("take_thread", Choice(TakeThread)),
+    Column("attachments", UserText),
+    Column("files", UserJson(tuple[SharedFile, ...])),
+    Column("due_at", Due(minutes=65), nullable=False),
+    Column("sent_at", UtcDateTime),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("in_queue", Boolean, nullable=False, server_default=text("false")),
+    *lease(),
+    Index("ix_prompts_state", "state", "due_at"),
+    Index("ix_prompts_job", "job"),
+    if_set("ix_prompts_sent_at", "project", "sent_at"),
+    Index("ix_prompts_asked_by", "asked_by", "asked_at"),
+    Index("ix_prompts_waiting", "asked_by", "state"),
+)
+
+SEEN = UserJson(SeenPullRequest)
+pull_requests = Table(
+    "pull_requests",
+    metadata,
+    Column("job", Integer, ForeignKey("jobs.number"), primary_key=True, autoincrement=False),
+    Column("requester", Owner(40), nullable=False),
+    Column("link", UserText, nullable=False),
+    Column("iteration", Integer, nullable=False),
+    Column("iteration_ended_at", UtcDateTime, nullable=False),
+    Column("since", UtcDateTime, nullable=False),
+    Column("seen", SEEN),
+    Column("etag", Note),
+    Column("looked_at", UtcDateTime),
+    Column("look_at", Due(days=2)),
+    Column("failures", Integer, nullable=False, server_default=text("0")),
+    *lease(),
+    if_set("ix_pull_requests_look_at", "look_at"),
+)
+
+previews = Table(
+    "previews",
+    metadata,
+    Column("job", Integer, ForeignKey("jobs.number"), primary_key=True, autoincrement=False),
+    Column("project", Id(200), nullable=False),
+    Column("iteration", Integer, nullable=False),
+    Column("requester", Owner(40), nullable=False),
+    Column("branch", UserText, nullable=False),
+    Column("state", Choice(PreviewState), nullable=False),
+    Column("asked_at", UtcDateTime, nullable=False),
+    Column("asks", Integer, nullable=False, server_default=text("0")),
+    Column("called_at", UtcDateTime),  # 0.2.0 fills it; nothing reads it
+    Column("status_id", Id(400)),
+    Column("url", UserText),
+    Column("files", UserJson(tuple[str, ...])),  # 0.2.0 fills it; nothing reads it
+    Column("log", UserText),
+    Column("due_at", Due(minutes=65)),
+    *lease(),
+    if_set("ix_previews_due_at", "due_at"),
+    if_set("ix_previews_called_at", "called_at"),
+)
+
+back_offs = Table(
+    "back_offs",
+    metadata,
+    Column("project", Id(200), primary_key=True),
+    Column("until", Due(seconds=LONGEST_BACK_OFF.total_seconds()), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("reason", Id(200), nullable=False),
+    Column("since", UtcDateTime, nullable=False),
+)
+
+limits = Table(
+    "limits",
+    metadata,
+    Column("project", Id(200), primary_key=True),
+    Column("prompts_until", Due(minutes=65)),
+    Column("calls_until", Due(minutes=65)),
+    Column("no_previews_until", Due(hours=25)),
+)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("channel", Channel(40), nullable=False),
+    # Empty for the messages of a channel outside of threads.
+    Column("thread", Id(40), nullable=False),
+    Column("newest_ts", Id(40), nullable=False),
+    Column("missed_since", Id(40)),
+    Column("due_at", Due(minutes=11)),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    *lease(),
+    Index("ix_conversations_place", "channel", "thread", unique=True),
+    Index("ix_conversations_due_at", "due_at"),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("at", UtcDateTime, nullable=False),
+    Column("user", Owner(40), nullable=False),
+    Column("act", Choice(Act), nullable=False),
+    Column("project", Id(200), nullable=False),
+    Column("channel", Channel(40), nullable=False),
+    Column("job", Integer),
+    # Empty for an act that has no end of its own.
+    Column("prompt", Integer),
+    Column("subscription", Integer),
+    Column("end", Id(20)),
+    # Most jobs have one row, so this finds the row of a prompt, too.
+    Index("ix_audit_job", "job"),
+    partial_index("\"user\" <> ''", "ix_audit_at", "at"),
+)
+
+analytics_calls = Table(
+    "analytics_calls",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("project", Id(200), nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Index("ix_analytics_calls_at", "project", "at"),
+)

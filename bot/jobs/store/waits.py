@@ -1,0 +1,163 @@
+"""Pending work and the reasons for which it waits, by the conditions of the claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, ScalarSelect, and_, func, or_, select
+from sqlalchemy.engine import RowMapping
+
+from bot.ids import JobNumber
+from bot.jobs.model.jobs import JobState, QueueWhy, Wait, Waiting
+from bot.jobs.model.prompts import PromptState
+from bot.jobs.model.quota import KEY_REASONS, MAY_NOT_WRITE
+from bot.jobs.store.prompts import ABANDONED_PROMPTS, IN_TURN, NEW_PROMPTS, UNSETTLED, WAITING_PROMPTS
+from bot.jobs.store.tables import back_offs, jobs, prompts
+from bot.outbox.model import QUIET, DeliveryKind, DeliveryState
+from bot.outbox.store import (
+    ABANDONED_DELIVERIES,
+    DELIVERIES,
+    OPEN,
+    UNCLEAR_DELIVERIES,
+    deliveries,
+    waits_in_thread,
+)
+from bot.store.leases import NOW, is_ahead, one_of
+from bot.store.schema import AnyTable, Repository, UtcDateTime
+
+# Aliases: the claims' conditions contain subqueries of the tables themselves, which must not be correlated.
+_job, _pause = jobs.alias("of"), back_offs.alias("pause")
+_PAUSE = (_pause.c.reason, _pause.c.until.label("paused_until"))
+_CLAIMABLE_PROMPT = or_(
+    and_(NEW_PROMPTS.waits, IN_TURN),
+    and_(WAITING_PROMPTS.waits, WAITING_PROMPTS.is_free),
+    ABANDONED_PROMPTS.here,
+)
+_PROMPTS = (
+    select(
+        *prompts.c["job", "state", "asked_at", "due_at", "in_queue"],
+        _job.c.state.label("job_state"),
+        _job.c.queue_before,
+        *_PAUSE,
+        _CLAIMABLE_PROMPT.label("is_claimable"),
+    )
+    .select_from(prompts)
+    .join(_job, _job.c.number == prompts.c.job)
+    .outerjoin(_pause, and_(_pause.c.project == prompts.c.project, is_ahead(_pause.c.until)))
+    .order_by(prompts.c.id)
+)
+_POLLS = (
+    select(*jobs.c["number", "poll_at"], *_PAUSE)
+    .select_from(jobs)
+    .outerjoin(
+        _pause,
+        and_(_pause.c.project == jobs.c.project, is_ahead(_pause.c.until), _pause.c.reason != MAY_NOT_WRITE),
+    )
+)
+_CLAIMABLE_DELIVERY = and_(
+    or_(DELIVERIES.waits, UNCLEAR_DELIVERIES.waits, ABANDONED_DELIVERIES.here), ~waits_in_thread()
+)
+_OLDEST_MESSAGE = (
+    select(*deliveries.c["job", "created_at", "due_at"], _CLAIMABLE_DELIVERY.label("is_claimable"))
+    .where(one_of(deliveries.c.state, OPEN), deliveries.c.kind.not_in(QUIET))
+    .order_by(deliveries.c.seq)
+    .limit(1)
+)
+
+
+class Waits(Repository):
+    """Pending work, within one transaction."""
+
+    def of_job(self, number: JobNumber, now: datetime) -> Sequence[Wait]:
+        """Return the pending prompts of a job, its next poll, then its oldest message."""
+        states = (*UNSETTLED, PromptState.UNCONFIRMED)
+        asked = self._prompts(and_(prompts.c.job == number, prompts.c.state.in_(states)), now)
+        which = _POLLS.where(jobs.c.number == number, jobs.c.poll_at.is_not(None))
+        polls = list[Wait]()
+        for row in self.connection.execute(which, {NOW.key: now}).mappings():
+            until = max(row["poll_at"], row["paused_until"] or row["poll_at"])
+            why = _trouble(row["reason"]) if row["paused_until"] else None
+            poll_at = row["poll_at"]
+            polls.append(Wait(Waiting.POLL, why, poll_at, until if until > now else None, row["number"]))
+        message = self.oldest_message(now, job=number)
+        return [*asked, *polls, *([message] if message else [])]
+
+    def all_prompts(self, now: datetime) -> Sequence[Wait]:
+        """Return the unsettled prompts, oldest first, without those that wait for a person."""
+        pending = self._prompts(one_of(prompts.c.state, UNSETTLED), now)
+        return [wait for wait in pending if wait.why is not QueueWhy.PERSON]
+
+    def oldest_message(self, now: datetime, *, job: JobNumber | None = None) -> Wait | None:
+        """Return the oldest pending message of a job, or of all; None if there is none."""
+        query = _OLDEST_MESSAGE if job is None else _OLDEST_MESSAGE.where(deliveries.c.job == job)
+        row = self.connection.execute(query, {NOW.key: now}).mappings().one_or_none()
+        if row is None:
+            return None
+        created_at, stuck_since = row["created_at"], _stuck(row, "created_at")
+        until = _ahead(row, now)
+        return Wait(Waiting.MESSAGE, None, created_at, until, row["job"], stuck_since=stuck_since)
+
+    def backlog(self, now: datetime) -> dict[str, float]:
+        """Return the unsettled work of all processes, by the name of its gauge: numbers of rows, and ages.
+
+        An age is that of the oldest unsettled request, whatever its next attempt is; 0 if there is none.
+        Edits and reactions tell nobody anything new, so they are no deliveries here. A poll ages from when it
+        was due.
+        """
+        unsettled, is_edit = deliveries.c.state.in_(OPEN), deliveries.c.kind.in_(QUIET)
+        dead = deliveries.c.state == DeliveryState.DEAD
+        ages: dict[str, ScalarSelect[datetime]] = {
+            "oldest_prompt_seconds": _oldest(prompts.c.asked_at, prompts.c.state.in_(UNSETTLED)),
+            "oldest_delivery_seconds": _oldest(deliveries.c.created_at, and_(unsettled, ~is_edit)),
+            "most_overdue_poll_seconds": _oldest(jobs.c.poll_at, jobs.c.poll_at <= now),
+        }
+        counts: dict[str, ScalarSelect[int]] = {
+            "open_jobs": _count(jobs, jobs.c.poll_at.is_not(None)),
+            "unconfirmed_prompts": _count(prompts, prompts.c.state == PromptState.UNCONFIRMED),
+            "dead_letters": _count(deliveries, dead & (deliveries.c.kind != DeliveryKind.REACTION)),
+        }
+        row = self.connection.execute(select(*ages.values(), *counts.values())).one()
+        return {
+            name: max((now - value).total_seconds(), 0.0)
+            if isinstance(value, datetime)
+            else float(value or 0)
+            for name, value in zip([*ages, *counts], row, strict=True)
+        }
+
+    def _prompts(self, which: ColumnElement[bool], now: datetime) -> list[Wait]:
+        rows = self.connection.execute(_PROMPTS.where(which), {NOW.key: now}).mappings()
+        return [_prompt(row, now) for row in rows]
+
+
+def _prompt(row: RowMapping, now: datetime) -> Wait:
+    why, until, before = None, _ahead(row, now), 0
+    is_waiting = row["state"] == PromptState.WAITING
+    if row["state"] == PromptState.UNCONFIRMED or (is_waiting and row["job_state"] == JobState.UNCONFIRMED):
+        why, until = QueueWhy.PERSON, None
+    elif is_waiting and row["reason"]:
+        why, until = _trouble(row["reason"]), row["paused_until"]
+    elif is_waiting and row["in_queue"] and until:
+        why, before = QueueWhy.LIMIT, row["queue_before"] or 0
+    return Wait(Waiting.PROMPT, why, row["asked_at"], until, row["job"], before, _stuck(row, "asked_at"))
+
+
+def _trouble(reason: str) -> QueueWhy:
+    return QueueWhy.KEY if reason in KEY_REASONS else QueueWhy.SERVICE
+
+
+def _ahead(row: RowMapping, now: datetime) -> datetime | None:
+    due_at: datetime = row["due_at"]
+    return due_at if due_at > now else None
+
+
+def _stuck(row: RowMapping, asked: str) -> datetime | None:
+    return max(row[asked], row["due_at"]) if row["is_claimable"] else None
+
+
+def _oldest(column: ColumnElement[datetime], condition: ColumnElement[bool]) -> ScalarSelect[datetime]:
+    return select(func.min(column, type_=UtcDateTime)).where(condition).scalar_subquery()
+
+
+def _count(table: AnyTable, condition: ColumnElement[bool]) -> ScalarSelect[int]:
+    return select(func.count()).select_from(table).where(condition).scalar_subquery()

@@ -1,0 +1,258 @@
+"""The worker that sends prompts to the docs service: each at most once, within the hourly quota."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+
+from bot.context import WorkerContext
+from bot.docs_api import (
+    DocsApiError,
+    Forbidden,
+    InvalidArgument,
+    NotConfigured,
+    NotFound,
+    RateLimited,
+    Rejected,
+    Unauthorized,
+    Unavailable,
+)
+from bot.engine import back_off_seconds, unless_taken_over
+from bot.ids import ProjectId
+from bot.jobs.messages import problems
+from bot.jobs.messages.face import IN_A_REPLY
+from bot.jobs.model.jobs import QueueWhy, TrackedJob
+from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
+from bot.jobs.model.quota import (
+    QUOTA_PERIOD,
+    UNKNOWN_WAIT,
+    Queued,
+    Use,
+    fair_order,
+    frees_at,
+    in_turn,
+    least_tried_first,
+    next_free_at,
+    remembered_since,
+    still_counted,
+)
+from bot.jobs.service_health import (
+    is_about_service,
+    is_refused,
+    key_refused,
+    postpone_prompts,
+    service_failed,
+)
+from bot.jobs.settle_prompt import accepted, back_to_waiting, refused, unconfirmed
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.limits import Quota
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.thread import show_wait
+from bot.logs import about_request
+from bot.store import LeaseLost, Transaction
+
+log = structlog.get_logger(__name__)
+_AT_ONCE = 10
+_MOVED = timedelta(minutes=2)
+"""A time that changes by less is not shown anew."""
+_CALL_SHARE = 1 / 3
+"""The share of a lease that the slowest call to the docs service may take."""
+_MOST_ATTEMPTS = 10
+"""So often, over almost an hour, a follow-up is sent that gets a 404 though the service knows its job."""
+_KEY_RETRY = timedelta(hours=24)
+"""How long a prompt waits while the key is refused. Then it is refused and the thread is told why."""
+
+
+async def claim_prompts(context: WorkerContext, _limit: int, full: Collection[str] = ()) -> Sequence[Prompt]:
+    """Claim the prompts that the quota of each project allows, and mark them *sending*."""
+    claimed: list[Prompt] = []
+    for project in await context.store.read(lambda tx: Prompts(tx).waiting_projects(context.clock())):
+        if project not in full:
+            prompts, has_moved = await context.store.write(partial(_claim_free, context, project))
+            claimed += prompts
+            if has_moved:
+                context.wake()
+    return claimed
+
+
+def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> tuple[Sequence[Prompt], bool]:
+    """Claim as many prompts as there are free uses. Return them, and whether the queue of others moved."""
+    now = context.clock()
+    Quota(tx).lock(project)
+    waiting = Prompts(tx).quota_queue(project, now)
+    remembered = Prompts(tx).uses(project, now, remembered_since(waiting, now))
+    uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
+    held_until = Quota(tx).exhausted_until(project, now)
+    at_once = _AT_ONCE
+    if is_refused(tx, project):
+        # One prompt tries the refused key, not all of them.
+        at_once, queue = 1, least_tried_first(queue)
+    going, left = in_turn(queue, uses, context.uses_an_hour, held_until)
+    counted = [*uses, *(Use(each.asked_by, now) for each in going)]
+    next_at = next_free_at(counted, context.uses_an_hour, now, held_until)
+    prompts = Prompts(tx).begin_sending(context.claimer(), [each.id for each in going[:at_once]])
+    for prompt in prompts:
+        Prompts(tx).join(prompt)
+    return prompts, _set_times(context, tx, left, next_at)
+
+
+def _set_times(context: WorkerContext, tx: Transaction, left: Sequence[Queued], next_at: datetime) -> bool:
+    """Set the due time of those that wait, and show it with their places. Return whether any was set.
+
+    A time that moves by less than two minutes is not shown anew: each use that frees moves all of them.
+    """
+    now, has_moved = context.clock(), False
+    until = max(next_at, context.after(1.0))
+    for waiting, before in sorted(zip(left, itertools.count()), key=lambda place: place[0].job):
+        told, is_moved_up = waiting.told_until or now, waiting.told_before != before
+        is_shown = not waiting.in_queue or abs(until - told) >= _MOVED or (until == told and is_moved_up)
+        if not is_shown and waiting.due_at > now:
+            continue
+        has_moved = True
+        Prompts(tx).put_in_queue(waiting.id, min(until, now + QUOTA_PERIOD))
+        if is_shown:
+            show_wait(tx, waiting.job, until, QueueWhy.LIMIT, now, before)
+        if not waiting.in_queue:
+            context.count("prompts", "queued")
+    return has_moved
+
+
+async def claim_abandoned(
+    context: WorkerContext, limit: int, _full: Collection[str] = ()
+) -> Sequence[Prompt]:
+    """Claim the prompts that a process was sending when it died."""
+    return await context.store.write(lambda tx: Prompts(tx).claim_abandoned(context.claimer(), limit))
+
+
+async def settle_abandoned(context: WorkerContext, prompt: Prompt) -> None:
+    """Nobody knows whether the service has the prompt: its thread asks a person."""
+    with unless_taken_over("prompt", prompt.id):
+        await context.settle(partial(unconfirmed, context, prompt=prompt))
+        context.count("prompts", PromptState.UNCONFIRMED)
+        context.wake()
+
+
+async def submit(context: WorkerContext, prompt: Prompt) -> None:
+    """Send a prompt that is marked *sending*, and write what came of it."""
+    with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
+        await _send(context, prompt)
+        context.wake()
+
+
+async def _send(context: WorkerContext, prompt: Prompt) -> None:
+    def read(tx: Transaction) -> tuple[TrackedJob, Sequence[Prompt]]:
+        return Jobs(tx).known(prompt.job), Prompts(tx).joined(prompt)
+
+    job, added = await context.store.read(read)
+    needed_seconds = context.timeouts.lease_seconds * _CALL_SHARE
+    if prompt.claimed_until is not None and context.after(needed_seconds) > prompt.claimed_until:
+        # The process was suspended, and another one may have taken the prompt for abandoned.
+        log.warning("prompt_not_sent_in_time", prompt=prompt.id)
+        await context.settle(lambda tx: back_to_waiting(context, tx, prompt, context.clock()))
+        return
+    every = (prompt, *added)
+    parts = [*(each.text for each in every), *dict.fromkeys(each.attachments for each in every)]
+    if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
+        parts.append(IN_A_REPLY)
+    text = "\n\n".join(part for part in parts if part)
+    try:
+        if prompt.kind is PromptKind.START:
+            answer = await context.docs.create_job(job.project, text)
+        elif job.service_id is None:
+            raise LookupError(f"a follow-up for job {prompt.job}, which has not started")
+        else:
+            answer = await context.docs.send_follow_up(job.project, job.service_id, text)
+    except DocsApiError as error:
+        log.warning("prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=type(error).__name__)
+        knows = isinstance(error, NotFound) and await _knows_job(context, job)
+        write = partial(_write_error, context, prompt, job.project, error, knows_job=knows)
+        context.count("prompts", await context.settle(write))
+        return
+    try:
+        await context.settle(lambda tx: accepted(context, tx, prompt, answer))
+    except LeaseLost:
+        log.warning("answer_came_too_late", prompt=prompt.id, job=prompt.job, service_job=answer.id)
+        raise
+    context.count("prompts", "sent")
+    log.info("prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind, service_job=answer.id)
+
+
+async def _knows_job(context: WorkerContext, job: TrackedJob) -> bool:
+    """Return whether the service may still know a job though it has just said that it does not (404)."""
+    if job.service_id is None:
+        return False
+    try:
+        await context.docs.get_job(job.project, job.service_id)
+    except DocsApiError as error:
+        return not isinstance(error, NotFound)
+    return True
+
+
+def _write_error(
+    context: WorkerContext,
+    prompt: Prompt,
+    project: ProjectId,
+    error: DocsApiError,
+    tx: Transaction,
+    *,
+    knows_job: bool,
+) -> str:
+    """Write an error: wait, mark unconfirmed, or refuse. Some cases are base classes: their order matters.
+
+    Return the outcome for the metrics. ``knows_job``: the service may know the job that a follow-up got a
+    404 for.
+    """
+    now = context.clock()
+    if isinstance(error, Unavailable) and (prompt.kind is PromptKind.START or is_about_service(error)):
+        # The prompts that wait would fare no better.
+        service_failed(context, tx, project, error)
+    match error:
+        case RateLimited():
+            _wait_for_quota(context, tx, prompt, project, error)
+        case Unavailable(sent=False):
+            # The service was not reached, so no use was spent and a retry is safe.
+            due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
+            back_to_waiting(context, tx, prompt, due_at)
+            if prompt.attempts >= 3:
+                show_wait(tx, prompt.job, due_at, QueueWhy.SERVICE, now)
+        case Unauthorized() | Forbidden() if prompt.sent_at and Prompts(tx).took_any_since(
+            project, prompt.sent_at
+        ):
+            # The service has taken another prompt since it first refused this one.
+            refused(context, tx, prompt, error, problems.only_this_refused(error.status_code))
+        case Unauthorized() | Forbidden() if now - prompt.asked_at < _KEY_RETRY:
+            until = key_refused(context, tx, project, error, wrote=True)
+            back_to_waiting(context, tx, prompt, until, is_refused=True)
+            postpone_prompts(context, tx, project, until, prompt.job)
+        case NotFound() if knows_job and prompt.attempts < _MOST_ATTEMPTS:
+            wait_seconds = back_off_seconds(prompt.attempts, context.chance(), first=30.0, cap=600.0)
+            due_at = context.after(wait_seconds)
+            back_to_waiting(context, tx, prompt, due_at)
+            show_wait(tx, prompt.job, due_at, None, now)
+        case NotFound() if knows_job:
+            refused(context, tx, prompt, error, problems.FOLLOW_UP_NOT_TAKEN)
+        case Unauthorized() | Forbidden() | NotConfigured() | NotFound() | Rejected() | InvalidArgument():
+            refused(context, tx, prompt, error)
+        case _:
+            unconfirmed(context, tx, prompt, answered=error.status_code is not None)
+            return PromptState.UNCONFIRMED
+    return type(error).__name__.lower()
+
+
+def _wait_for_quota(
+    context: WorkerContext, tx: Transaction, prompt: Prompt, project: ProjectId, error: RateLimited
+) -> None:
+    """Postpone a prompt after a 429, and the project's queue with it: the service's count overrides ours."""
+    now = context.clock()
+    Quota(tx).lock(project)
+    back_to_waiting(context, tx, prompt, now)
+    if error.retry_after_seconds is not None:
+        until = context.after(error.retry_after_seconds)
+    else:
+        frees = frees_at(Prompts(tx).uses(project, now), 0)
+        until = min(frees or now + UNKNOWN_WAIT, now + 15 * UNKNOWN_WAIT)
+    Quota(tx).mark_exhausted(project, max(until, context.after(1.0)))

@@ -1,0 +1,160 @@
+"""The one way into a job's thread: its face, what is said under it, and the edits of both.
+
+Each message has a key of its own, so that it is sent once. All wait until the face is there.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from datetime import datetime
+
+from bot.context import Context
+from bot.ids import JobNumber, Message
+from bot.jobs.messages import face as faces
+from bot.jobs.messages import jobs as messages
+from bot.jobs.model.jobs import JobState, QueueWhy, TrackedJob
+from bot.jobs.model.previews import PreviewsWanted
+from bot.jobs.model.quota import frees_at
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.previews import PreviewLimits, Previews
+from bot.jobs.store.prompts import Prompts
+from bot.outbox.model import DeliveryKind, NewDelivery
+from bot.outbox.store import Outbox
+from bot.store import Transaction
+from bot.store.channels import Channels
+
+
+def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+    """Post a job's face; if it is there, because the prompt was edited, show the new text in it."""
+    edited = Outbox(tx).state_of(_key(job, "root")) is not None
+    if edited:
+        redraw_face(tx, job.number, now)
+    else:
+        key, kind, face = _key(job, "root"), DeliveryKind.ROOT, faces.face(job)
+        Outbox(tx).add(NewDelivery(key, kind, job.channel, job=job.number, message=face), now)
+    for part, message in enumerate(messages.full_prompt(job)):
+        say(tx, job, f"prompt:{part}:{now.isoformat()}" if edited else f"prompt:{part}", message, now)
+
+
+def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
+    """Say something in the job's thread, once for each ``occasion``."""
+    key, kind = _key(job, occasion), DeliveryKind.REPLY
+    Outbox(tx).add(NewDelivery(key, kind, job.channel, job=job.number, message=message), now)
+
+
+def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime) -> None:
+    """Say how the job's iteration ended."""
+    # An iteration may end and then be lost, and both are told.
+    lost = ":lost" if job.state is JobState.GONE else ""
+    say(tx, job, f"iteration:{job.iteration}{lost}:end", message, now)
+
+
+def remind(context: Context, tx: Transaction, job: TrackedJob, now: datetime) -> None:
+    """Remind the thread of the job's pull request, once for each iteration."""
+    reviewers = Channels(tx).reviewers(job.channel)
+    reminder = messages.reminder(job, face_link(context, job), now, reviewers)
+    say(tx, job, f"remind:{job.iteration}", reminder, now)
+
+
+def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
+    """Edit a job's face so that it shows the current state. Return the job."""
+    job = Jobs(tx).known(number)
+    next_frees_at = None
+    if job.uses_left is not None and job.state is JobState.WORKING:
+        uses = Prompts(tx).uses(job.project, now)
+        next_frees_at = frees_at(uses, len(uses))
+    usual = Jobs(tx).usual_time(job.project) if job.state is JobState.WORKING else None
+    face = faces.face(job, next_frees_at, usual)
+    message = faces.redrawn(face, posted_plain=Outbox(tx).face_is_plain(number))
+    _edit(tx, job, None, message, now)
+    return job
+
+
+def show_wait(
+    tx: Transaction,
+    number: JobNumber,
+    until: datetime,
+    why: QueueWhy | None,
+    now: datetime,
+    before: int | None = None,
+) -> None:
+    """Show in a job's face until when and why its prompt waits, and how many go first."""
+    job = Jobs(tx).lock(number)
+    Jobs(tx).save(job, replace(job, queue_until=until, queue_why=why, queue_before=before))
+    redraw_face(tx, number, now)
+
+
+def overtake(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
+    """Show the next state of a job, and take the buttons from the end that it overtakes. Return the job.
+
+    ``before`` is the job as it was when its last end was told.
+    """
+    has_buttons = before.state in messages.ENDS_WITH_BUTTONS
+    end = Outbox(tx).newest_end(before.number, before.iteration) if has_buttons else None
+    if end is not None:
+        _edit(tx, before, end, messages.outdated_end(before, Prompts(tx).subject(before)), now)
+    return redraw_face(tx, before.number, now)
+
+
+def ended(context: Context, tx: Transaction, job: TrackedJob) -> Message:
+    """Return the end of the job's iteration, with what is known of its preview."""
+    preview = Previews(tx).get(job.number)
+    if preview is not None and preview.iteration != job.iteration and not preview.outlasts:
+        preview = None
+    return messages.ended(
+        job,
+        Prompts(tx).subject(job),
+        is_newcomer=Prompts(tx).is_first_job(job),
+        is_first=not Jobs(tx).offers_pull_request(job),
+        preview=preview,
+        offers_preview=can_preview(context, tx, job),
+    )
+
+
+def can_preview(context: Context, tx: Transaction, job: TrackedJob) -> bool:
+    """Return whether a preview of the job's branch may be asked for."""
+    has_ended = job.pull_request is not None and job.pull_request.ended_at is not None
+    if context.previews is PreviewsWanted.OFF or job.branch is None or has_ended:
+        return False
+    return PreviewLimits(tx).exhausted_until(job.project, context.clock()) is None
+
+
+def show_end_again(context: Context, tx: Transaction, job: TrackedJob) -> None:
+    """Edit the end that told of the job's pull request, since more is known of it."""
+    end = Outbox(tx).newest_end(job.number, job.iteration)
+    if end is not None and job.state is JobState.PULL_REQUEST:
+        _edit(tx, job, end, ended(context, tx, job), context.clock())
+
+
+def edit(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
+    """Edit what was said in the job's thread on this occasion."""
+    _edit(tx, job, _key(job, occasion), message, now)
+
+
+def _edit(tx: Transaction, job: TrackedJob, key: str | None, message: Message, now: datetime) -> None:
+    """Edit what was posted under this key; None for the face."""
+    # No two keys are alike: the later of two edits in one moment replaces the earlier.
+    own, kind = f"{key or f'job:{job.number}'}:edit:{secrets.token_hex(8)}", DeliveryKind.EDIT
+    Outbox(tx).add(NewDelivery(own, kind, job.channel, job=job.number, message=message, edits=key), now)
+
+
+def _key(job: TrackedJob, occasion: str) -> str:
+    return f"job:{job.number}:{occasion}"
+
+
+def face_link(context: Context, job: TrackedJob) -> str | None:
+    """Return the address of the job's face, which may be a reply in its thread; None if it is not known."""
+    if job.thread is None or job.root_ts is None or not context.workspace_url:
+        return None
+    return context.permalink(job.thread, job.root_ts)
+
+
+def link_from_earlier(context: Context, tx: Transaction, job: TrackedJob) -> None:
+    """Link to a job from the thread of the job that it runs again, unless both stand in one thread."""
+    earlier = Jobs(tx).get(job.again_of) if job.again_of is not None else None
+    if earlier is None or earlier.thread in (None, job.thread) or earlier.is_forgotten:
+        return
+    if job.root_ts is not None:
+        message = messages.run_again_as(job, face_link(context, job))
+        say(tx, earlier, f"again:{job.number}", message, context.clock())

@@ -1,0 +1,315 @@
+"""Messages in Slack: whether they are for the bot, by which door, and what is done about each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+import structlog
+
+from bot.access.admit import Allowed, NotAllowed, Untold, admit
+from bot.access.store import Members
+from bot.context import Context
+from bot.ids import JobNumber, Message, is_direct_message
+from bot.jobs.access import Readable, readable
+from bot.jobs.ask import HasKey, TooManyWaiting, ask, follow_up
+from bot.jobs.decisions import keep_review
+from bot.jobs.intents import respond
+from bot.jobs.messages import job_answers as say
+from bot.jobs.model.intents import Deed, Door, Intent, classify, deed_for
+from bot.jobs.model.jobs import JobState, Review, TakeThread, TrackedJob
+from bot.jobs.model.prompts import PromptRequest, Unsent
+from bot.jobs.store.conversations import RETRIED_FOR, Conversations
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.thread import say as say_in_thread
+from bot.messages import slack_text
+from bot.messages.general import unknown_project
+from bot.messages.help import hello
+from bot.outbox.model import DeliveryKind, NewDelivery
+from bot.outbox.store import Outbox
+from bot.ports import Mention, Origin, SharedFile, ThreadReply, message_key
+from bot.projects import UnknownProject
+from bot.store import Transaction
+
+REACTION = "+1"
+log = structlog.get_logger(__name__)
+_NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
+_OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED})
+"""States after which a mention in the job's thread starts a new job there."""
+
+
+class TooEarly(Exception):
+    """An event that came before what it is about is stored. Slack should deliver it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenThread:
+    """A thread in which something was said.
+
+    ``job``: the job that the reply steers. ``text``: the reply without the mention and the job's name.
+    ``being_posted``: no job is known here, and a status message whose timestamp is not known yet may have
+    begun the thread.
+    """
+
+    job: TrackedJob | None
+    text: str
+    being_posted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message for the bot.
+
+    ``text``: without the mention and the name of the job. ``job``: that of its thread.
+    """
+
+    origin: Origin
+    door: Door
+    text: str
+    files: tuple[SharedFile, ...] = ()
+    job: TrackedJob | None = None
+    allow_key: bool = False
+
+
+@asynccontextmanager
+async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[None]:
+    """Tell the author of a message in private why it has no effect, if the block raises that.
+
+    While Slack does not say who they are, Untold leaves the event to Slack, which delivers it again. After
+    that the conversation is read once more, which names nobody.
+    """
+    try:
+        yield
+    except Untold:
+        later = context.clock() + RETRIED_FOR
+        await context.store.write(lambda tx: Conversations(tx).read_later(origin, later))
+        raise
+    except NotAllowed as why:
+        refusal, rule = why.message, context.access_policy.rule
+
+        def refuse(tx: Transaction) -> None:
+            now = context.clock()
+            if Members(tx).may_tell_denied(origin.user, rule, now):
+                key = f"{origin.key}:not_allowed"
+                Outbox(tx).add(NewDelivery.private(key, origin.channel, origin.user, refusal), now)
+
+        await _tell(context, origin, refuse)
+    except (HasKey, TooManyWaiting) as declined:
+        end = "key" if isinstance(declined, HasKey) else "too_many"
+        await answer_in_private(context, origin, end, declined.answer("", is_form=False))
+    except UnknownProject as unknown:
+        prompt = slack_text.to_plain(unknown.text, {}, {})
+        message = unknown_project(unknown.name, context.projects, prompt)
+        await answer_in_private(context, origin, "project", message)
+
+
+async def hear(context: Context, message: ThreadReply | Mention) -> Heard | None:
+    """Return a message that is for the bot; None for others, which are left alone.
+
+    Raises TooEarly for a reply that arrives after a status message was posted and before its timestamp is
+    stored.
+    """
+    origin, text = message.origin, slack_text.without_leading_mention(message.text, context.bot_user)
+    if isinstance(message, Mention):
+        if not slack_text.is_aside(text):
+            return Heard(origin, Door.FIRST, text, message.files)
+        await _note(context, origin)
+        return None
+    thread = await context.store.read(lambda tx: look(tx, origin, text))
+    if thread.being_posted and message.parent == context.bot_user:
+        raise TooEarly(origin.key)
+    if not is_meant_for_us(context, message, thread):
+        if thread.job is not None:
+            await _note(context, origin)
+        return None
+    return Heard(origin, door_of(context, message, thread), thread.text, message.files, thread.job)
+
+
+def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
+    """Return the thread of a reply and the job that it steers."""
+    # In this order, so that the second statement finds a timestamp that is stored between the two.
+    being_posted = Outbox(tx).face_being_posted(origin.channel)
+    thread = origin.thread_ref
+    if thread is None:
+        raise ValueError("a reply names its thread")
+    newest = Jobs(tx).in_thread(thread)
+    if newest is None and is_direct_message(thread.channel):
+        # A direct message asked for this job, whose first message begins another thread.
+        begun_with = Prompts(tx).job_of(message_key(thread.channel, thread.ts))
+        begun = Jobs(tx).get(begun_with) if begun_with is not None else None
+        newest = begun if begun is not None and begun.channel == thread.channel else None
+    if newest is None:
+        return SpokenThread(None, text, being_posted=being_posted)
+    named = named_job(text)
+    job = Jobs(tx).get(named[0]) if named else None
+    if named and job is not None and job.thread == thread:
+        return SpokenThread(job, named[1])
+    return SpokenThread(newest, text)
+
+
+def named_job(text: str) -> tuple[JobNumber, str] | None:
+    """Return the job that a text names at its start (``#7``), and the rest of the text."""
+    found = _NAMED.match(text)
+    return (JobNumber(int(found[1])), text[found.end() :]) if found else None
+
+
+def is_meant_for_us(context: Context, received: ThreadReply, thread: SpokenThread) -> bool:
+    """Return whether a reply is for the bot: it mentions it, or stands where every reply is for it."""
+    text = slack_text.without_leading_mention(received.text, context.bot_user)
+    if slack_text.is_aside(text) or slack_text.mentions_somebody_else_first(received.text, context.bot_user):
+        return False
+    if slack_text.mentions(received.text, context.bot_user):
+        return True
+    if thread.job is None:
+        # In direct messages only the bot is there to talk to. Its own messages may get replies, too.
+        return is_direct_message(received.origin.channel) and received.parent not in (None, context.bot_user)
+    return not thread.job.needs_mention
+
+
+def door_of(context: Context, received: ThreadReply, thread: SpokenThread) -> Door:
+    """Return the door by which a reply that is for the bot comes."""
+    job, is_mention = thread.job, slack_text.mentions(received.text, context.bot_user)
+    if job is None or (is_mention and (job.is_forgotten or job.state in _OVER)):
+        return Door.FIRST
+    return Door.ADDRESSED if is_mention else Door.REPLY
+
+
+async def take(context: Context, heard: Heard) -> None:
+    """Do what the table in ``bot.jobs.model.intents`` says about a message that is no command.
+
+    Raises Untold while Slack does not say who its author is.
+    """
+    origin, job = heard.origin, heard.job
+    if await context.store.read(lambda tx: Outbox(tx).state_of(f"{origin.key}:same")) is not None:
+        # Its author knows that it repeats another, which may be a minute old by now. A late delivery of the
+        # same event would otherwise count as a new request.
+        return
+    without_project = heard.text
+    with suppress(UnknownProject):
+        without_project, _ = context.projects.take(heard.text)
+    plain = slack_text.to_plain(without_project, {}, {})
+    intent = classify(plain, heard.door)
+    deed = deed_for(intent, heard.door, retries=job is not None and job.can_run_again)
+    is_by_app, thanks = origin.user in context.access_policy.bots, (Intent.THANKS, Intent.REVIEWED)
+    if (heard.files or is_by_app) and intent not in thanks:
+        # Files say more than the words beside them, and apps can press no button.
+        deed = Deed.SEND
+    if deed is Deed.LEAVE:
+        await _note(context, origin)
+        return
+    try:
+        allowed = await admit(context, origin, channel=origin.channel)
+    except NotAllowed as why:
+        if isinstance(why, Untold) or intent not in thanks:
+            raise
+        await _note(context, origin)
+        return
+    known = await readable(context, allowed, job)
+    if deed is Deed.SEND:
+        await send(context, allowed, heard, known)
+    elif intent in thanks:
+        await _react(context, origin, known if intent is Intent.REVIEWED else None)
+    else:
+        unsent = Unsent(origin.key, origin.thread, heard.text.strip())
+        if (answer := await respond(context, allowed, plain, intent, unsent, known)) is not None:
+            await answer_in_private(context, origin, "unsent", answer)
+
+
+async def send(context: Context, allowed: Allowed, heard: Heard, known: Readable | None) -> None:
+    """Send a message to the agent: as a follow-up of its thread's job, or to start a job."""
+    origin, text, project = allowed.origin, heard.text, None
+    if heard.door is not Door.REPLY or known is None:
+        text, project = context.projects.take(text)
+    if heard.door is Door.FIRST or (known and project and project.id != known.job.project):
+        known = None
+    if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
+        hello_to_you = hello(context.bot_name, is_direct=is_direct_message(origin.channel))
+        answer = say.nothing_to_send([file.name for file in heard.files]) if heard.files else hello_to_you
+        await answer_in_private(context, origin, "greeting", answer)
+        return
+    # Among people, the thread may go along.
+    takes_thread = origin.thread is not None and (known is None or known.job.among_people)
+    request = PromptRequest(
+        text,
+        received=_is_noted(origin),
+        take_thread=TakeThread.IF_PUBLIC if takes_thread else None,
+        files=heard.files,
+        project=project.id if project and known is None else None,
+        allow_key=heard.allow_key,
+    )
+    if known is None:
+        asked = await ask(context, allowed, request)
+        if asked.same:
+            await answer_in_private(context, origin, "same", say.same_job(asked.job))
+        return
+    job, result = known.job, await follow_up(context, known, request)
+    if not result.accepted:
+        # Once for each reply.
+        occasion, refusal, now = f"unsent:{origin.message_ts}", say.cannot_follow_up(job), context.clock()
+        await _tell(context, origin, lambda tx: say_in_thread(tx, job, occasion, refusal, now))
+    elif result.same is not None:
+        await answer_in_private(context, origin, "same", say.same_follow_up(job.number, result.same))
+
+
+async def _react(context: Context, origin: Origin, reviewed: Readable | None) -> None:
+    """React to thanks. ``reviewed``: the job of which they say that it is reviewed, merged or done."""
+    key = f"{origin.key}:thanks"
+    kind, ts = DeliveryKind.REACTION, origin.message_ts
+    reaction = NewDelivery(key, kind, origin.channel, message_ts=ts, reaction=REACTION)
+
+    def react(tx: Transaction) -> None:
+        # When its event comes again, the job may have another pull request.
+        is_new = reviewed is not None and Outbox(tx).state_of(key) is None
+        if reviewed and is_new and Jobs(tx).known(reviewed.job.number).awaits_review:
+            keep_review(context, tx, reviewed, Review.REVIEWED)
+        Outbox(tx).add(reaction, context.clock())
+
+    await _tell(context, origin, react)
+
+
+def is_answered(tx: Transaction, origin: Origin) -> bool:
+    """Return whether the command in this message has been answered."""
+    return Outbox(tx).state_of(f"{origin.key}:answer") is not None
+
+
+async def answer_in_private(context: Context, origin: Origin, occasion: str, message: Message) -> None:
+    """Tell only the author, where they wrote, once for each of their messages and ``occasion``.
+
+    Nothing can be told to an app in private.
+    """
+    if origin.user in context.access_policy.bots:
+        log.info("app_not_told", user=origin.user, occasion=occasion)
+        await _note(context, origin)
+        return
+    key = f"{origin.key}:{occasion}"
+    note = NewDelivery.whisper(key, origin.channel, origin.user, message, thread=origin.thread)
+    await _tell(context, origin, lambda tx: Outbox(tx).add(note, context.clock()))
+
+
+async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], None]) -> None:
+    """Answer a message that asks the agent for nothing."""
+
+    def answer(tx: Transaction) -> None:
+        tell(tx)
+        _note_received(tx, origin)
+
+    await context.store.write(answer)
+    context.wake()
+
+
+async def _note(context: Context, origin: Origin) -> None:
+    """Note a message as heard that the bot leaves alone, so that no later rule takes it after an outage."""
+    await context.store.write(lambda tx: _note_received(tx, origin))
+
+
+def _note_received(tx: Transaction, origin: Origin) -> None:
+    if _is_noted(origin):
+        Conversations(tx).received(origin)
+
+
+def _is_noted(origin: Origin) -> bool:
+    """Return whether the message stands where messages are read again after an outage."""
+    return origin.thread is not None or origin.is_direct

@@ -1,1 +1,0 @@
-"""Values and pure rules of the bot: no input or output, and the current time is always an argument."""

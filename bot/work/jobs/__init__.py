@@ -1,1 +1,0 @@
-"""Jobs: from a request to the told end."""

@@ -1,0 +1,257 @@
+"""Who may use the bot: decided before anything is stored, from memory or by asking Slack for a moment."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+import bot
+import bot.access.admit
+import bot.jobs.access
+from bot.access.admit import Untold, admit
+from bot.access.store import Members
+from bot.ids import ChannelId
+from bot.jobs.model.jobs import JobState
+from bot.ports import Profile
+from bot.store.deadline import Deadline, within
+from tests.builders import ANA, BEN, let_in, origin
+from tests.talk import Talk
+from tests.work.drains import prepare_prompts
+from tests.work.office import Office
+
+GUEST = Profile(True, False, False, False)
+UNTOLD = "Slack didn't tell me who you are"
+
+
+def test_only_two_modules_make_proofs_of_access() -> None:
+    makers = {Path(bot.access.admit.__file__), Path(bot.jobs.access.__file__)}
+    for path in Path(bot.__path__[0]).rglob("*.py"):
+        names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+        assert (path in makers) == bool(names & {"_MAKER", "_Maker"}), path
+    with pytest.raises(TypeError):
+        type(let_in(origin()))(origin())  # type: ignore[call-arg]
+
+
+async def test_slack_is_asked_only_in_the_time_that_storing_leaves(office: Office) -> None:
+    office.slack.silent.add(ANA)
+    request = Deadline.after(1.1)
+    with within(request), pytest.raises(Untold):
+        await admit(office.context, origin())
+    assert request.left_seconds() > 0.5
+
+
+async def test_what_slack_says_of_somebody_is_not_what_they_asked_for(office: Office) -> None:
+    """So that a failure afterwards is told as one that has stored nothing."""
+    request = Deadline.after(10)
+    with within(request):
+        await admit(office.context, origin())
+    assert not request.has_written
+
+
+@pytest.mark.parametrize("action", ["preview", "reviewed", "send_again"])
+async def test_buttons_of_job_in_unlisted_channel_do_nothing(office: Office, action: str) -> None:
+    office.docs.branch = "agent/page"
+    await office.finished("Add a page")
+    office.docs.lost.append(httpx.ReadError("cut"))
+    await office.started("Add another page")
+    office.access_policy(channels=frozenset({"C0OTHER"}))
+    calls, seen = list(office.docs.calls), office.slack.edits[office.slack.root().ts][-1]
+    value = "2" if action == "send_again" else "1"
+    answer = await office.press(action, value, channel=ChannelId("D0ANA"))
+    await office.settle()
+    assert answer.message is not None
+    assert "not set up for use in" in answer.message.text
+    assert (office.docs.calls, office.slack.edits[office.slack.root().ts][-1]) == (calls, seen)
+
+
+async def test_the_word_of_the_hour_is_kept_in_the_store(office: Office) -> None:
+    rule = office.context.access_policy.rule
+    told = await asyncio.gather(
+        *(
+            office.store.write(lambda tx: Members(tx).may_tell_denied(ANA, rule, office.clock()))
+            for _ in "abc"
+        )
+    )
+    assert sorted(told) == [False, False, True]
+
+
+async def test_a_request_is_known_before_its_root_is_noted(office: Office) -> None:
+    """People may see the root in Slack earlier than the bot knows that it stands there."""
+    await office.ask("Add a quickstart")
+    await prepare_prompts(office.context)
+    assert "Add a quickstart" in str(await office.types("/docs-agent", "jobs", user=BEN))
+    assert "that you can see" not in str(await office.types("/docs-followup", "1 Mention Python", user=BEN))
+
+
+async def test_a_guest_is_told_no_more_than_that_even_about_their_own_prompt(office: Office) -> None:
+    office.limit(1)
+    await office.ask("One")
+    await office.ask("Two")
+    await office.settle()
+    office.clock.pass_seconds(timedelta(hours=7).total_seconds())
+    office.limit(0)
+    office.slack.profiles[ANA] = GUEST
+    assert "Guests can't use this bot" in str(await office.press("withdraw", "2"))
+    assert (await office.job(2)).state is JobState.WAITING
+
+
+@pytest.mark.parametrize("value", ["", "0", "-1", "99", "x", "9" * 40, "1; DROP TABLE jobs", "٣"])
+@pytest.mark.parametrize(
+    "action", ["withdraw", "send_again", "dismiss", "ask_anyway", "follow_up_anyway", "run_again"]
+)
+async def test_a_button_that_names_nothing_is_answered(office: Office, action: str, value: str) -> None:
+    assert (await office.press(action, value)).message is not None
+    await office.started("One")
+    for each in ("withdraw", "send_again", "dismiss"):
+        assert "decided already" in str(await office.press(each, "1"))
+
+
+@pytest.mark.parametrize("code", ["", "user_not_found"])
+async def test_a_command_is_given_back_when_slack_does_not_say_who_sent_it(talk: Talk, code: str) -> None:
+    if code:
+        talk.faults.refuses("users.info", code)
+    else:
+        talk.faults.goes_down("users.info")
+    told = await talk.ana.answer_to("/docs-agent Add a #docs page")
+    assert UNTOLD in told
+    assert told.endswith("to copy:\n/docs-agent Add a #docs page")
+    talk.faults.comes_back()
+    await talk.started("Add a page")
+    assert talk.agent_got() == ["Add a page"]
+    talk.everything()
+
+
+async def test_a_button_and_a_form_say_that_slack_does_not_say_who_it_was(talk: Talk) -> None:
+    await talk.finished()
+    await talk.ben.types("/docs-agent")
+    await talk.time.passes(hours=7)
+    talk.everything()
+    talk.faults.goes_down("users.info")
+    errors = await talk.ben.fills_in(prompt="Add a page")
+    assert errors["prompt"].startswith(UNTOLD)
+    talk.slack.state.views.clear()
+    await talk.ben.presses("Reviewed")
+    assert UNTOLD in talk.ben.reads()[-1]
+    assert "Reviewed" in talk.status().buttons
+    assert talk.agent_got() == ["Add a quickstart"]
+
+
+@pytest.mark.parametrize("code", ["", "token_revoked", "invalid_blocks"])
+@pytest.mark.parametrize("way", ["mention", "direct", "reply"])
+async def test_a_message_is_left_to_slack_until_it_says_who_wrote_it_and_then_read_once_more(
+    talk: Talk, way: str, code: str
+) -> None:
+    await talk.finished("First")
+    if code:
+        talk.faults.refuses("users.info", code, times=30)
+    else:
+        talk.faults.goes_down("users.info")
+    match way:
+        case "mention":
+            await talk.ben.says("@docs-agent Add a page")
+        case "direct":
+            await talk.ben.says("Add a page", "dm")
+        case _:
+            await talk.ben.replies("Mention Python")
+    await talk.time.passes(minutes=10)
+    assert (talk.unread(), talk.agent_got()) == ([], ["First"])
+    talk.faults.comes_back()
+    await talk.time.passes(minutes=20)
+    assert len(talk.agent_got()) == 2
+    talk.everything()
+
+
+async def test_slack_is_asked_once_in_six_hours(talk: Talk) -> None:
+    for number, hours in enumerate((1, 4, 6)):
+        await talk.started(f"Add page {number}")
+        await talk.time.passes(hours=hours)
+        assert talk.slack.calls.count("users.info") == 1
+    await talk.started("Add one more")
+    assert talk.slack.calls.count("users.info") == 2
+    talk.everything()
+
+
+async def test_lists_let_in_whom_they_name_by_person_or_by_group_and_admins_at_once(talk: Talk) -> None:
+    await talk.started("One", by=talk.chika)
+    await talk.process.stops()
+    await talk.process.starts(
+        allowed_users=f"{talk.ana.id},{talk.gus.id}", allowed_user_groups="S01WRITERS", admins=talk.pia.id
+    )
+    for person in (talk.ana, talk.ben):
+        await talk.started(f"Write for {person}", by=person)
+    assert len(talk.agent_got()) == 3
+    assert "set up for some people only" in await talk.chika.answer_to("/docs-agent Two")
+    assert "Guests can't use this bot" in await talk.gus.answer_to("/docs-agent Two")
+    talk.everything()
+
+
+async def test_in_a_channel_that_is_not_listed_nothing_is_done(talk: Talk) -> None:
+    await talk.started("Add a page")
+    partners = talk.room("partners").id
+    await talk.ana.types("/docs-agent")
+    await talk.process.stops()
+    await talk.process.starts(allowed_channels=partners)
+    for channel, typed in (("docs", "/docs-agent Add a page"), ("partners", "/docs-followup 1 Write more")):
+        answer = await talk.ana.answer_to(typed, channel)
+        assert "not set up for use in" in answer
+        assert answer.endswith(f"to copy:\n{typed}")
+    errors = await talk.ana.fills_in(prompt="Add one more page")
+    assert "not set up for use in" in errors["prompt"]
+    await talk.time.passes()
+    assert talk.agent_got() == ["Add a page"]
+    talk.everything()
+
+
+async def test_a_refused_person_is_answered_once_an_hour_and_each_time_they_type(
+    talk: Talk,
+) -> None:
+    for text in ("Page 1", "jobs", "visitors last week", "", "Page 2"):
+        await talk.gus.says(f"@docs-agent {text}")
+        await talk.time.passes()
+        await talk.process.stops()
+        await talk.process.starts()
+    [told] = talk.gus.reads()
+    assert "Guests can't use this bot" in told
+    assert "to copy" not in told
+    for _ in range(2):
+        assert "Guests can't use this bot" in await talk.gus.answer_to("/docs-agent Add a page")
+    await talk.time.passes(3_600)
+    await talk.gus.says("@docs-agent One more page")
+    await talk.time.passes()
+    assert len(talk.gus.reads()) == 1
+
+
+@pytest.mark.parametrize("ended", [True, False])
+@pytest.mark.parametrize(("text", "files"), [("", 1), ("Delete everything", 0)])
+async def test_a_reply_of_a_guest_is_answered_in_private_and_gets_no_reaction(
+    talk: Talk, text: str, files: int, ended: bool
+) -> None:
+    await talk.started("Add a page")
+    if ended:
+        await talk.ends("archived", pr_link=None)
+    talk.everything()
+    for _ in range(2):
+        await talk.gus.replies(text, files=[("a.png", "x")] * files)
+        await talk.time.passes()
+    [told] = talk.gus.reads()
+    assert "Guests can't use this bot" in told
+    assert (talk.unread(), talk.agent_got()) == ([], ["Add a page"])
+
+
+async def test_only_who_asked_and_admins_decide_about_a_waiting_prompt(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=1, admins=talk.ben.id)
+    await talk.started("One")
+    await talk.started("Two")
+    waiting = talk.status(2)
+    await talk.chika.presses("Withdraw", on=waiting)
+    assert f"Only <@{talk.ana.id}> or an admin of this bot can decide that" in talk.chika.reads()[-1]
+    assert "Withdraw" in talk.status(2).buttons
+    await talk.ben.presses("Withdraw", on=waiting)
+    await talk.time.passes()
+    assert "ithdrawn" in talk.status(2)
+    talk.everything()

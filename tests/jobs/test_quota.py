@@ -1,0 +1,134 @@
+"""The queue for the shared limit: fair between people, with times that come true."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.ids import JobNumber, PromptId, UserId
+from bot.jobs.model.prompts import PromptKind
+from bot.jobs.model.quota import (
+    Queued,
+    Use,
+    fair_order,
+    frees_at,
+    in_turn,
+    least_tried_first,
+    next_free_at,
+    share,
+    still_counted,
+)
+from tests.builders import ANA, BEN, NOW
+
+PEOPLE = (ANA, BEN, UserId("U0CHIKA"))
+FOLLOW_UP, START = PromptKind.FOLLOW_UP, PromptKind.START
+
+
+def waiting(number: int, asked_by: UserId, kind: PromptKind = START) -> Queued:
+    """A prompt in the queue; lower numbers came first."""
+    return Queued(PromptId(number), JobNumber(number), kind, asked_by, NOW, NOW)
+
+
+queues = st.lists(st.tuples(st.sampled_from(PEOPLE), st.sampled_from(PromptKind)), max_size=30).map(
+    lambda made: [waiting(number, who, kind) for number, (who, kind) in enumerate(made, 1)]
+)
+histories = st.lists(
+    st.builds(
+        lambda who, seconds: Use(who, NOW - timedelta(seconds=seconds)),
+        st.sampled_from(PEOPLE),
+        st.floats(0, 3599),
+    ),
+    max_size=30,
+)
+
+
+@given(queues, histories)
+def test_each_turn_goes_to_whoever_had_least(queue: list[Queued], uses: list[Use]) -> None:
+    had = Counter(use.asked_by for use in uses)
+    left = list(queue)
+    for turn in fair_order(queue, uses):
+        least = min(had.get(each.asked_by, 0) for each in left)
+        assert had.get(turn.asked_by, 0) == least
+        had[turn.asked_by] = least + 1
+        left.remove(turn)
+    assert left == []
+
+
+@given(queues, histories)
+def test_a_persons_own_prompts_keep_their_order_within_a_kind(queue: list[Queued], uses: list[Use]) -> None:
+    order = fair_order(queue, uses)
+    for who in PEOPLE:
+        mine = [(each.kind is START, each.id) for each in order if each.asked_by == who]
+        assert mine == sorted(mine)
+
+
+@given(histories, st.integers(1, 20))
+def test_a_use_is_free_an_hour_after_it_was_made(uses: list[Use], limit: int) -> None:
+    told = frees_at(uses, limit)
+    if not uses:
+        assert told is None
+        return
+    assert told is not None
+    assert len(still_counted(uses, told)) < limit
+    just_before = still_counted(uses, told - timedelta(seconds=1.001))
+    assert len(just_before) >= min(limit, len(uses))
+
+
+limits = st.integers(1, 30)
+
+
+@given(queues, histories, limits)
+def test_nobody_gets_more_than_their_share_and_nothing_is_left_out(
+    queue: list[Queued], uses: list[Use], limit: int
+) -> None:
+    order, had = fair_order(queue, uses), Counter(use.asked_by for use in uses)
+    going, left = in_turn(order, uses, limit, None)
+    assert sorted(each.id for each in (*going, *left)) == sorted(each.id for each in queue)
+    assert in_turn(order, uses, limit, NOW)[0] == []
+    assert len(uses) + len(going) <= max(limit, len(uses))
+    people = {use.asked_by for use in uses} | {each.asked_by for each in queue}
+    most = share(limit, is_alone=len(people) == 1)
+    for who in people:
+        own = sum(each.asked_by == who for each in going)
+        assert own == 0 or had.get(who, 0) + own <= most
+
+
+@given(st.lists(st.integers(0, 900), max_size=60), st.integers(5, 30))
+def test_after_one_person_alone_the_next_persons_prompt_goes_at_once(gaps: list[int], limit: int) -> None:
+    uses: list[Use] = []
+    now = NOW
+    for number, seconds in enumerate(gaps, 1):
+        now += timedelta(seconds=seconds)
+        going, _ = in_turn([waiting(number, ANA)], still_counted(uses, now), limit, None)
+        uses += [Use(each.asked_by, now) for each in going]
+        [next_goes], _ = in_turn([waiting(99, BEN)], still_counted(uses, now), limit, None)
+        assert next_goes.asked_by == BEN
+
+
+@given(queues, histories, limits)
+def test_nothing_can_go_before_the_next_free_use(queue: list[Queued], uses: list[Use], limit: int) -> None:
+    """Nobody asks anything more: looking again at the time that was told sends everything in the end."""
+    left, spent, now = fair_order(queue, uses), list(uses), NOW
+    for _ in range(400):
+        going, rest = in_turn(fair_order(left, spent), still_counted(spent, now), limit, None)
+        spent += [Use(each.asked_by, now) for each in going]
+        left = list(rest)
+        if not left:
+            break
+        counted = still_counted(spent, now)
+        told = next_free_at(counted, limit, now, None)
+        assert told > now
+        sooner = told - timedelta(seconds=1.001)
+        assert in_turn(fair_order(left, spent), still_counted(counted, sooner), limit, None)[0] == []
+        now = told
+    assert left == []
+
+
+def test_while_a_key_is_refused_who_was_not_tried_goes_first_then_who_was_tried_longest_ago() -> None:
+    tried = [replace(waiting(n, ANA), refused_at=NOW - timedelta(minutes=n)) for n in (1, 3, 2)]
+    order = least_tried_first([*tried, waiting(4, BEN), waiting(5, ANA)])
+    assert [each.id for each in order] == [4, 5, 3, 2, 1]

@@ -1,0 +1,23 @@
+"""A face shows what is so now, also when two things change it in one moment."""
+
+from __future__ import annotations
+
+from bot.ids import JobNumber
+from bot.jobs.thread import redraw_face
+from bot.store import Transaction
+from tests.builders import set_job
+from tests.work.drains import deliver_due
+from tests.work.office import Office
+
+
+async def test_of_two_redraws_in_one_moment_the_later_one_is_shown(office: Office) -> None:
+    await office.started()
+
+    def change_twice(tx: Transaction) -> None:
+        for uses in (30, 40):
+            set_job(tx, JobNumber(1), uses_left=uses)
+            redraw_face(tx, JobNumber(1), office.clock())
+
+    await office.store.write(change_twice)
+    await deliver_due(office.context)
+    assert "40 uses of this hour left" in office.root_text()

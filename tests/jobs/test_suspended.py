@@ -1,0 +1,62 @@
+"""A process that is suspended between marking a prompt and sending it: the prompt is sent once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from bot.ids import JobNumber
+from bot.jobs.model.jobs import JobState
+from bot.jobs.model.prompts import PromptState
+from bot.jobs.store.prompts import Prompts
+from bot.store import Store, Transaction
+from tests.work.drains import submit_prompts
+from tests.work.office import Office
+
+Result = TypeVar("Result")
+SUSPENDED_SECONDS = 120.0
+
+
+class SuspendedStore(Store):
+    """A store whose process is suspended once, when it has marked the first job's prompt as being sent."""
+
+    def __init__(self, store: Store, suspended: Callable[[], Awaitable[object]]) -> None:
+        super().__init__(store.database)
+        self.suspended: Callable[[], Awaitable[object]] | None = suspended
+
+    async def write(self, change: Callable[[Transaction], Result]) -> Result:
+        result = await super().write(change)
+        found = await self.read(lambda tx: Prompts(tx).starting(JobNumber(1)))
+        if self.suspended and found is not None and found.state is PromptState.SENDING:
+            suspended, self.suspended = self.suspended, None
+            await suspended()
+        return result
+
+
+async def test_a_suspended_process_sends_nothing_that_a_person_has_sent_again_meanwhile(
+    office: Office,
+) -> None:
+    other = replace(office.context, owner="another process", under_way={})
+
+    async def meanwhile() -> None:
+        office.clock.pass_seconds(SUSPENDED_SECONDS)
+        await submit_prompts(other)
+        await office.press("send_again", "1")
+        await submit_prompts(other)
+
+    office.context = replace(office.context, store=SuspendedStore(office.store, meanwhile))
+    await office.started("One")
+    assert office.sent() == ["One"]
+    assert (await office.job()).state is JobState.WORKING
+
+
+async def test_a_prompt_of_a_process_that_was_suspended_goes_out_without_a_question(office: Office) -> None:
+    async def meanwhile() -> None:
+        office.clock.pass_seconds(SUSPENDED_SECONDS)
+
+    office.context = replace(office.context, store=SuspendedStore(office.store, meanwhile))
+    await office.started("One")
+    assert office.sent() == ["One"]
+    assert (await office.job()).state is JobState.WORKING
+    assert office.said() == []
