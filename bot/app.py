@@ -68,6 +68,7 @@ from bot.workers import beat
 
 __all__ = [
     "EVERYTHING",
+    "FEATURES",
     "Doors",
     "HeldBot",
     "Roles",

@@ -27,7 +27,7 @@ from typing import Any, TypeVar, cast
 import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.app import Doors, HeldBot, Timeouts, held_bot, migrate_database, open_store
+from bot.app import FEATURES, Doors, HeldBot, Timeouts, held_bot, migrate_database, open_store
 from bot.settings import Settings
 from sandbox.workspace.state import BOT_USER, Channel, Json, User
 from tests.services import DocsService, Github
@@ -96,6 +96,8 @@ class Process:
     settings: dict[str, str] = field(default_factory=dict)
     bot: HeldBot | None = None
     timeouts: Timeouts = _TIMEOUTS
+    has_features: bool = True
+    """Whether the bot has more than jobs."""
     _session: SlackSession | None = None
     _started: list[AsyncExitStack] = field(default_factory=list)
 
@@ -120,7 +122,14 @@ class Process:
         stack = AsyncExitStack()
         stack.enter_context(redirect_stderr(talk.log_stream))
         self._started.append(stack)
-        opened = held_bot(chosen, doors, clock=talk.time, store=own, timeouts=self.timeouts)
+        features = FEATURES if self.has_features else ()
+        opened = held_bot(
+            *(chosen, doors),
+            clock=talk.time,
+            store=own,
+            timeouts=self.timeouts,
+            features=features,
+        )
         self.bot = await stack.enter_async_context(opened)
         talk.slack.line.take = self.bot.take
 

@@ -36,6 +36,7 @@ TABLES = (
     "limits",
     "snapshots",
     "questions",
+    "question_snapshots",
     "subscriptions",
     "conversations",
     "pull_requests",
@@ -57,14 +58,18 @@ def read_rows(url: str) -> Rows:
     except (sqlite3.Error, psycopg.Error) as error:
         raise NotReadable(type(error).__name__) from None
     both = rows["questions"]
+    waiting = {row["id"] for row in both if row["state"] == "waiting"}
+    listed = {row["snapshot"] for row in rows["question_snapshots"] if row["question"] in waiting}
+    for row in rows["snapshots"]:
+        row["is_listed"] = row["id"] in listed
     rows["questions"] = [row for row in both if row["kind"] != "digest"]
     rows["digests"] = [row for row in both if row["kind"] == "digest"]
     return rows
 
 
 def is_wanted(row: Row) -> bool:
-    """Return whether somebody wants the numbers of this row; all but snapshots are wanted always."""
-    return "planned_until" not in row or bool(row["wanted_until"] or row["planned_until"])
+    """Return whether the bot still works on this row: a snapshot needs a waiting question that lists it."""
+    return bool(row.get("is_listed", True))
 
 
 def _from_sqlite(url: str) -> Rows:
