@@ -167,7 +167,7 @@ async def follow_up(context: Context, readable: Readable, request: PromptRequest
     try:
         result = await context.store.write(lambda tx: _store_follow_up(context, tx, origin, number, request))
     except AlreadyStored:
-        job = await context.store.read(lambda tx: Jobs(tx).known(number))
+        job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(number))
         return FollowedUp(job, accepted=True, repeated=True)
     if result.accepted and not result.repeated:
         log.info("prompt_stored", job=result.job.number, repeated=False)

@@ -142,7 +142,7 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
     def read(tx: Transaction) -> tuple[ThreadRef | None, MessageTs | None]:
         is_start = prompt.kind is PromptKind.START
         since = None if is_start else Prompts(tx).taken_until(prompt.job, prompt.id)
-        return Jobs(tx).known(prompt.job).thread, since
+        return Jobs(tx).get_or_raise(prompt.job).thread, since
 
     # What went along with an earlier prompt does not go along again.
     thread, since = await context.store.read(read)

@@ -120,7 +120,7 @@ def _edit(
         Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, raw, context.clock()))
         return True
     if prompt.state in _OUT and not is_nothing:
-        job = Jobs(tx).known(prompt.job)
+        job = Jobs(tx).get_or_raise(prompt.job)
         is_here = job.thread is not None and job.thread.channel == origin.channel
         thread = job.thread.ts if job.thread and is_here else origin.thread
         _whisper(context, tx, origin, "sent", say.edited_too_late(job), thread)
@@ -200,7 +200,7 @@ def _is_nothing(raw: str, prompt: Prompt, door: Door) -> bool:
 
 
 def _withdraw(context: Context, tx: Transaction, prompt: Prompt, how: JobProblem) -> bool:
-    job = Jobs(tx).known(prompt.job)
+    job = Jobs(tx).get_or_raise(prompt.job)
     Quota(tx).lock(job.project)
     take_back(tx, prompt, job, prompt.asked_by, context.clock(), how)
     return True

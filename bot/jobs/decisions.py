@@ -148,7 +148,7 @@ async def _decide(
         prompt = Prompts(tx).get(steerable.prompt.id)
         if prompt is None or prompt.state is not was:
             return False
-        job = Jobs(tx).known(prompt.job)
+        job = Jobs(tx).get_or_raise(prompt.job)
         # Locked before any prompt, in the same order as in the worker that sets the times of the queue.
         Quota(tx).lock(job.project)
         change(tx, prompt, job, steerable.allowed.user, context.clock())

@@ -80,7 +80,7 @@ async def _about(
         case Intent.REVIEWED:
             if job.awaits_review:
                 await review(context, known, Review.REVIEWED)
-                job = await context.store.read(lambda tx: Jobs(tx).known(job.number))
+                job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(job.number))
             return say.reviewed(job)
         case _:
             waiting = await context.store.read(lambda tx: Waits(tx).of_job(job.number, now))

@@ -28,7 +28,7 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
 
     Another process may have taken the prompt for abandoned meanwhile, and asked a person about it.
     """
-    now, project = context.clock(), Jobs(tx).known(prompt.job).project
+    now, project = context.clock(), Jobs(tx).get_or_raise(prompt.job).project
     # Locks the project's quota, which every transaction locks before any prompt.
     service_is_well(context, tx, project, wrote=True)
     Prompts(tx).lock_of(prompt.job)

@@ -145,7 +145,7 @@ async def submit(context: WorkerContext, prompt: Prompt) -> None:
 
 async def _send(context: WorkerContext, prompt: Prompt) -> None:
     def read(tx: Transaction) -> tuple[TrackedJob, Sequence[Prompt]]:
-        return Jobs(tx).known(prompt.job), Prompts(tx).joined(prompt)
+        return Jobs(tx).get_or_raise(prompt.job), Prompts(tx).joined(prompt)
 
     job, added = await context.store.read(read)
     needed_seconds = context.timeouts.lease_seconds * _CALL_SHARE

@@ -59,7 +59,7 @@ def remind(context: Context, tx: Transaction, job: TrackedJob, now: datetime) ->
 
 def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
     """Edit a job's face so that it shows the current state. Return the job."""
-    job = Jobs(tx).known(number)
+    job = Jobs(tx).get_or_raise(number)
     next_frees_at = None
     if job.uses_left is not None and job.state is JobState.WORKING:
         uses = Prompts(tx).uses(job.project, now)

@@ -263,7 +263,7 @@ async def _react(context: Context, origin: Origin, reviewed: Readable | None) ->
     def react(tx: Transaction) -> None:
         # When its event comes again, the job may have another pull request.
         is_new = reviewed is not None and Outbox(tx).state_of(key) is None
-        if reviewed and is_new and Jobs(tx).known(reviewed.job.number).awaits_review:
+        if reviewed and is_new and Jobs(tx).get_or_raise(reviewed.job.number).awaits_review:
             keep_review(context, tx, reviewed, Review.REVIEWED)
         Outbox(tx).add(reaction, context.clock())
 

@@ -52,7 +52,7 @@ def _write_copy(live: sqlite3.Connection, target: Path, *, is_checked: bool) -> 
 
 
 def restore(source: Path, file: Path, now: datetime) -> Path | None:
-    """Replace what the SQLite file contains by a copy; return where the earlier content is kept, if any.
+    """Replace the content of the SQLite file by a copy; return the file with the earlier content, if any.
 
     Raises UnusableDatabase, and changes nothing, if a process has the file open, if the copy is damaged, none
     of the bot's or of another version, or if the disk has too little room.
@@ -65,17 +65,17 @@ def restore(source: Path, file: Path, now: datetime) -> Path | None:
         )
     if not file.exists() or not file.stat().st_size:
         with _opened_copy(source) as copy:
-            for each in beside(file):
-                each.unlink(missing_ok=True)  # the log of a file that is gone would be applied to the new one
+            for path in beside(file):
+                path.unlink(missing_ok=True)  # the log of a file that is gone would be applied to the new one
             make_file(file)
             with closing(_opened(file)) as live:
                 _replace(copy, live)
         return None
-    kept = file.with_name(f"{file.name}.{now:%Y%m%dT%H%M%S}")
+    backup = file.with_name(f"{file.name}.{now:%Y%m%dT%H%M%S}")
     try:
         with _opened_copy(source) as copy, closing(_opened(file)) as live:
             _close_to_others(live)
-            _write_copy(live, kept, is_checked=False)
+            _write_copy(live, backup, is_checked=False)
             highest = _highest_number(live)
             _replace(copy, live)
             _go_on_above(live, highest, now)
@@ -83,13 +83,13 @@ def restore(source: Path, file: Path, now: datetime) -> Path | None:
         raise UnusableDatabase(
             f"The SQLite file cannot be replaced ({error}): {_way_out(error, file)}."
         ) from None
-    return kept
+    return backup
 
 
 def _way_out(error: sqlite3.DatabaseError, file: Path) -> str:
     if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return "look at the disk and the room on it, and run this again"
-    *others, last = (each.name for each in beside(file))
+    *others, last = (path.name for path in beside(file))
     return f"move it and what there is of {', '.join(others)} and {last} beside it away, and run this again"
 
 
@@ -117,7 +117,7 @@ def _highest_number(live: sqlite3.Connection) -> int:
 
 
 def _go_on_above(live: sqlite3.Connection, highest: int, now: datetime) -> None:
-    """Let new jobs have numbers above ``highest``, because people know what the lower ones were about.
+    """Let new jobs have numbers above ``highest``, because people may still refer to the lower ones.
 
     SQLite counts on from the highest row, so a job without a text takes that number.
     """
@@ -156,7 +156,7 @@ def _opened(file: Path, options: str = "mode=rw") -> sqlite3.Connection:
 @contextmanager
 def _opened_copy(source: Path) -> Iterator[sqlite3.Connection]:
     """Open a copy for reading. Raises UnusableDatabase if it is damaged, foreign or of another version."""
-    has_log = any(each.exists() for each in beside(source))
+    has_log = any(path.exists() for path in beside(source))
     with closing(_opened(source, "mode=ro" if has_log else "mode=ro&immutable=1")) as copy:
         try:
             _check(copy, source)
@@ -172,6 +172,6 @@ def _opened_copy(source: Path) -> Iterator[sqlite3.Connection]:
 
 def _check(connection: sqlite3.Connection, file: Path) -> None:
     """Raise UnusableDatabase if the database is damaged. https://www.sqlite.org/pragma.html#pragma_quick_check"""
-    [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if found != "ok":
-        raise UnusableDatabase(f"{file} is damaged: {found}.")
+    [result] = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if result != "ok":
+        raise UnusableDatabase(f"{file} is damaged: {result}.")

@@ -31,10 +31,10 @@ REVIEWERS = RetentionRule("reviewers", reviewers, true(), None)
 
 
 class Channels(Repository):
-    """What channels have chosen, within one transaction."""
+    """The choices of channels, within one transaction."""
 
     def project(self, channel: ChannelId) -> ProjectId | None:
-        """Return the project that a channel has chosen; None if it has chosen none."""
+        """Return the project that a channel has chosen; None if there is no choice."""
         chosen = select(channels.c.project).where(channels.c.id == channel)
         return self.connection.execute(chosen).scalar_one_or_none()
 
@@ -52,18 +52,18 @@ class Channels(Repository):
         self._choose(channel, {"by_mention": by_mention})
 
     def reviewers(self, channel: ChannelId) -> tuple[Reviewer, ...]:
-        """Return whom a channel has chosen to review pull requests, user groups first; () for nobody."""
+        """Return the channel's reviewers of pull requests, user groups first; may be empty."""
         chosen = select(reviewers.c.reviewer).where(reviewers.c.channel == channel)
         return tuple(self.connection.execute(chosen.order_by(reviewers.c.reviewer)).scalars())
 
     def choose_reviewers(self, channel: ChannelId, chosen: Sequence[Reviewer]) -> None:
-        """Remember whom a channel has chosen to review pull requests, in place of those before."""
+        """Replace the channel's reviewers of pull requests."""
         self.connection.execute(delete(reviewers).where(reviewers.c.channel == channel))
         if chosen:
-            rows = [{"channel": channel, "reviewer": each} for each in sorted(set(chosen))]
+            rows = [{"channel": channel, "reviewer": reviewer} for reviewer in sorted(set(chosen))]
             insert_unless_there(self.connection, reviewers, *rows)
 
     def _choose(self, channel: ChannelId, chosen: dict[str, object]) -> None:
         if not insert_unless_there(self.connection, channels, {"id": channel, **chosen}):
-            here = channels.c.id == channel
-            self.connection.execute(update(channels).where(here).values(chosen))
+            is_channel = channels.c.id == channel
+            self.connection.execute(update(channels).where(is_channel).values(chosen))

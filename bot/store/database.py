@@ -64,7 +64,7 @@ _MOST_WORDS = 300
 
 
 class Trouble(NamedTuple):
-    """The cause of an error, and what to do."""
+    """The cause of an error, and its remedy."""
 
     cause: str
     advice: str
@@ -76,9 +76,9 @@ def explain(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
         cause, _, advice = str(error).partition(": ")
         return Trouble(cause, advice)
     driver = error.orig if isinstance(error, DBAPIError) else error
-    words = str(driver).strip().partition("\n")[0] or type(driver).__name__
+    text = str(driver).strip().partition("\n")[0] or type(driver).__name__
     return Trouble(
-        mask(words)[:_MOST_WORDS], "Look at DATABASE_URL, at the database's log and disk, and the network."
+        mask(text)[:_MOST_WORDS], "Look at DATABASE_URL, at the database's log and disk, and the network."
     )
 
 
@@ -158,7 +158,7 @@ class Database:
             raise TooLate("the database did not answer in time") from None
 
     async def empty_log(self) -> None:
-        """Move SQLite's log into the file, so that nothing that was erased is left in it.
+        """Move SQLite's log into the file, so that erased values are gone from the log.
 
         A reader that is still at work leaves it as it is until the next time.
         https://www.sqlite.org/pragma.html#pragma_wal_checkpoint
@@ -280,10 +280,10 @@ def _sqlite_engine(
     )
     event.listen(engine, "connect", partial(_prepare_sqlite, read_only))
     if file:
-        seen = [] if opened is None else opened
-        event.listen(engine, "do_connect", lambda *_: check_file(file, seen))
+        files = [] if opened is None else opened
+        event.listen(engine, "do_connect", lambda *_: check_file(file, files))
         # After _prepare_sqlite, because a new file does not exist before.
-        event.listen(engine, "connect", lambda _, record: _remember_file(file, seen, record))
+        event.listen(engine, "connect", lambda _, record: _remember_file(file, files, record))
         event.listen(engine, "checkout", lambda _, record, __: _check_same_file(file, record))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -305,13 +305,13 @@ def _check_same_file(file: Path, record: ConnectionPoolEntry) -> None:
 
 def _prepare_sqlite(read_only: bool, connection: sqlite3.Connection, _record: object) -> None:
     # Stop the driver from beginning transactions itself: a deferred transaction that starts to write
-    # fails at once with "database is locked", whatever the time-out is.
+    # fails at once with "database is locked", despite the time-out.
     # https://docs.sqlalchemy.org/en/21/dialects/sqlite.html#enabling-non-legacy-sqlite-transactional-modes-with-the-sqlite3-or-aiosqlite-driver
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
-    # What is erased leaves no copy in pages that are free now.
+    # Erased values must leave no copy in free pages.
     cursor.execute("PRAGMA secure_delete=ON")
     if cursor.execute("PRAGMA application_id").fetchone() == (BACKUP_MARK,):
         cursor.execute("PRAGMA application_id=0")

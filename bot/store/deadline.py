@@ -155,9 +155,9 @@ class WorkQueue:
 async def _wait_for_end(done: asyncio.Future[Result]) -> None:
     """Wait until the future is done or the time is up, even if this task is cancelled again."""
     until = monotonic() + _LAST_WAIT_SECONDS
-    while not done.done() and (left := until - monotonic()) > 0:
+    while not done.done() and (rest := until - monotonic()) > 0:
         with suppress(asyncio.CancelledError):
-            await asyncio.wait({done}, timeout=left)
+            await asyncio.wait({done}, timeout=rest)
 
 
 def commit(engine: Engine, works: Sequence[Work[object]]) -> None:

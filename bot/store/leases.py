@@ -5,8 +5,8 @@ The contract, for every queue (prompts, polls, deliveries, snapshots, questions,
 * A row is *claimable* when it meets its queue's condition (for example, it is due and nothing before it is
   unsettled) and nobody holds its lease: ``claimed_until`` is empty or has passed (``has_passed``).
 * ``claim`` takes rows with one statement. The claimer holds their leases until they run out. The leases of
-  a dead process expire without any action. A process claims no row that it still works on: whoever lost
-  the lease could settle it as the new holder.
+  a dead process expire without any action. A process claims no row that it still works on: the
+  part that lost the lease could settle it as the new holder.
 * A claimed row that this version cannot read is left to its lease, so that it stops no other.
 * Writing the outcome requires the owner (``held``) and frees the lease (``FREE``). When the lease ran out
   and another owner took the row, nothing is written and ``LeaseLost`` is raised.
@@ -99,13 +99,13 @@ class _Later(FunctionElement[datetime]):
 
 @compiles(_Later, "sqlite")
 def _later_on_sqlite(element: _Later, compiler: SQLCompiler, **options: object) -> str:
-    time, seconds = (compiler.process(each, **options) for each in element.clauses)
+    time, seconds = (compiler.process(clause, **options) for clause in element.clauses)
     return f"strftime('%Y-%m-%d %H:%M:%f', {time}, '{seconds} seconds')"
 
 
 @compiles(_Later, "postgresql")
 def _later_on_postgresql(element: _Later, compiler: SQLCompiler, **options: object) -> str:
-    time, seconds = (compiler.process(each, **options) for each in element.clauses)
+    time, seconds = (compiler.process(clause, **options) for clause in element.clauses)
     return f"{time} + interval '{seconds} seconds'"
 
 
@@ -149,7 +149,7 @@ def one_of(column: ColumnElement[object], values: Iterable[StrEnum]) -> ColumnEl
 
     A list given to ``in_`` is passed as parameters, and the statement is adapted to it each time it runs.
     """
-    return column.in_([literal_column(f"'{each}'", String) for each in values])
+    return column.in_([literal_column(f"'{value}'", String) for value in values])
 
 
 def claiming(
@@ -211,13 +211,13 @@ def readable(table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMap
 
     A newer version may have written a value that this one does not know.
     """
-    key, found = next(iter(table.primary_key.columns)).key, list[Item]()
+    key, items = next(iter(table.primary_key.columns)).key, list[Item]()
     for row in rows:
         try:
-            found.append(read(row))
+            items.append(read(row))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             log.error("row_not_readable", table=table.name, row=row[key], reason=type(error).__name__)
-    return found
+    return items
 
 
 @cache
@@ -228,7 +228,7 @@ def _this_held(table: AnyTable) -> ColumnElement[bool]:
 class Rows(Repository, Generic[Item]):
     """Statements about one table whose rows are read into records, within one transaction.
 
-    ``more``: what ``read`` needs besides the table's columns.
+    ``more``: columns that ``read`` needs besides the table's.
     """
 
     table: AnyTable
@@ -261,8 +261,8 @@ class Rows(Repository, Generic[Item]):
 
         Few of many rows are found sooner in another order, as planners walk all rows for that of the key.
         """
-        wanted = select(self.table, *self.more).where(condition)
-        ordered = wanted.order_by(self._key.desc() if by is None else by).limit(limit).offset(skipped)
+        query = select(self.table, *self.more).where(condition)
+        ordered = query.order_by(self._key.desc() if by is None else by).limit(limit).offset(skipped)
         return readable(self.table, self.connection.execute(ordered).mappings(), self.read)
 
     def _lock_oldest(self, condition: ColumnElement[bool], limit: int) -> list[Item]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 FIRST, HEAD = "1001", "1004"
-"""The first and the newest revision in ``migrations/versions``, as a test says. Revisions sort as text.
+"""The first and the newest revision in ``migrations/versions``, as a test checks. Revisions sort as text.
 An empty database gets the tables of `bot.store.schema` and the newest revision at once."""
 _FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 7_203_114
@@ -32,7 +32,7 @@ _version = Table("alembic_version", MetaData(), Column("version_num", String(32)
 
 
 async def current(database: Database) -> str | None:
-    """Return the revision of a database; None when it is empty. Raises what ``revision_of`` does."""
+    """Return the revision of a database; None when it is empty. Raises UnusableDatabase."""
     return await database.read(revision_of)
 
 
@@ -60,20 +60,20 @@ async def migrate(database: Database) -> None:
     """Apply the missing migrations. When several processes call it at once, one migrates and the others wait.
 
     A database with a newer revision is left as it is, with a warning. Migrations only add to the schema, so
-    this version can work with it and a deployment can be rolled back. Raises what ``revision_of`` does, and
-    UnusableDatabase for a migration that fails.
+    this version can work with it and a deployment can be rolled back. Raises UnusableDatabase as
+    ``revision_of``, and for a migration that fails.
     """
     try:
-        found = await current(database)
+        revision = await current(database)
     except UnusableDatabase as error:
         log.error("database_unusable", advice=str(error))
         raise
     try:  # a person may have made the SQLite file
         if database.file and (files := make_private(database.file)):
-            log.warning("database_made_private", files=[each.name for each in files])
+            log.warning("database_made_private", files=[file.name for file in files])
     except PermissionError:
         log.warning("database_not_private", advice="docs-bot doctor says what to do")
-    if _lacks(found):
+    if _lacks(revision):
         try:
             await database.write(_migrate)
         except (ProgrammingError, IntegrityError, DataError) as error:
@@ -88,10 +88,10 @@ def _migrate(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     # Another process, perhaps of a newer version, may have migrated while we waited.
-    found = revision_of(connection)
-    if found is None:
+    revision = revision_of(connection)
+    if revision is None:
         _create_tables(connection)
-    elif _lacks(found):
+    elif _lacks(revision):
         from alembic import command
 
         command.upgrade(alembic_config(connection), HEAD)
@@ -107,11 +107,11 @@ def _create_tables(connection: Connection) -> None:
     connection.execute(_version.insert().values(version_num=HEAD))
 
 
-def _lacks(found: str | None) -> bool:
+def _lacks(revision: str | None) -> bool:
     """Return whether migrations are missing; log a warning when the database has a newer revision."""
-    if found is not None and found > HEAD:
-        log.warning("database_is_newer", at=found, known=HEAD)
-    return found is None or found < HEAD
+    if revision is not None and revision > HEAD:
+        log.warning("database_is_newer", at=revision, known=HEAD)
+    return revision is None or revision < HEAD
 
 
 def alembic_config(connection: Connection | None = None) -> Config:

@@ -1,4 +1,4 @@
-"""The queues, each row of which waits for a worker. Claims and the check of what is due come from them.
+"""The queues, each row of which waits for a worker. Claims and the check for due rows come from them.
 
 Each subject declares its queues beside its tables.
 """
@@ -37,24 +37,24 @@ class QueueTable:
     """A time of other rows at which ``ready`` may begin to hold."""
 
     def __post_init__(self) -> None:
-        """Declare the queue, so that the look at all queues includes it."""
+        """Declare the queue, so that ``find_due`` includes it."""
         QUEUE_TABLES.append(self)
 
     @property
-    def here(self) -> ColumnElement[bool]:
+    def is_queued(self) -> ColumnElement[bool]:
         """Return the condition that a row is in the queue, due or not."""
         return true() if self.state is None else self.table.c.state == self.state
 
     @property
     def waits(self) -> ColumnElement[bool]:
         """Return the condition that a row is in the queue and its time has come."""
-        return self.here if self.due is None else and_(self.here, has_passed(self.due))
+        return self.is_queued if self.due is None else and_(self.is_queued, has_passed(self.due))
 
     @property
     def is_free(self) -> ColumnElement[bool]:
         """Return the condition that a row of the queue waits for nothing but its time."""
         held = unclaimed(self.table) if "claimed_until" in self.table.c else true()
-        return and_(self.here, held, true() if self.ready is None else self.ready)
+        return and_(self.is_queued, held, true() if self.ready is None else self.ready)
 
     def is_due(self) -> ColumnElement[bool]:
         """Return the condition that a row of the queue can be claimed."""
@@ -62,7 +62,7 @@ class QueueTable:
 
     def next_times(self) -> list[ScalarSelect[datetime]]:
         """Return when the next row comes due, and when one may become ready."""
-        times = [] if self.due is None else [_first(self.due, self.here)]
+        times = [] if self.due is None else [_first(self.due, self.is_queued)]
         return times if self.ready_at is None else [*times, _first(self.ready_at)]
 
     def claiming(self, *more: ColumnElement[bool]) -> ClaimStatement:
@@ -84,7 +84,7 @@ class Due:
 
 @cache
 def _looking(tables: tuple[QueueTable, ...]) -> Select[*tuple[object, ...]]:
-    """Return the statement that looks at these tables of queues. Building takes longer than running it."""
+    """Return the statement that checks these tables of queues. Building takes longer than running it."""
     # Not joined with OR, so that each of them uses an index.
     conditions = [table.is_due() for table in tables]
     return select(*conditions, *(at for table in tables for at in table.next_times()))
@@ -98,7 +98,7 @@ def find_due(connection: Connection, now: datetime) -> Due:
     to a dead process, and the workers' regular check finds such rows.
     """
     tables = tuple(QUEUE_TABLES)
-    found = connection.execute(_looking(tables), {NOW.key: now}).one()
-    flags, coming = found[: len(tables)], found[len(tables) :]
+    row = connection.execute(_looking(tables), {NOW.key: now}).one()
+    flags, coming = row[: len(tables)], row[len(tables) :]
     queues = frozenset(table.queue for table, is_due in zip(tables, flags, strict=True) if is_due)
     return Due(queues, min((at for at in coming if isinstance(at, datetime)), default=None))

@@ -1,4 +1,4 @@
-"""Forgetting: texts and people are taken out of the rows of work that is over.
+"""Forgetting: texts and people are removed from the rows of work that is over.
 
 Keys, states, numbers and times stay: they keep a request from being carried out twice, and they are counted.
 Work under way is left alone. A forgotten job has no requester, and neither has a prompt or question.
@@ -41,7 +41,7 @@ https://github.com/sqlite/sqlite/blob/master/src/main.c (sqliteDefaultBusyCallba
 RowCounts = Counter[str]
 """How many rows of each kind were forgotten, or are under way."""
 NAMES = "names in others' jobs"
-"""Mentions of a person in others' jobs: who follows one, reviewed it, or gave it up."""
+"""Mentions of a person in others' jobs: as follower, reviewer, or the one that gave it up."""
 RULES: list[RetentionRule] = []
 """The declared rules."""
 
@@ -54,7 +54,7 @@ class RetentionRule:
     """The name of the rows for people."""
     table: AnyTable
     is_finished: ColumnElement[bool]
-    """The condition that nothing of a row is under way."""
+    """The condition that all work on a row is over."""
     ended_at: ColumnElement[datetime] | None
     """The time of its end; None for rows that are forgotten with those of another table."""
     delete_when: ColumnElement[bool] | None = None
@@ -80,7 +80,7 @@ class RetentionRule:
 
     @property
     def owner(self) -> Column[object] | None:
-        """Return the column with the person whose row it is; None for rows of nobody whom the bot knows."""
+        """Return the column with the person whose row it is; None for rows without one."""
         return next((column for column in self.table.c if isinstance(column.type, Owner)), None)
 
     @property
@@ -96,7 +96,7 @@ class RetentionRule:
             names = forgotten(self.table) if owner is None or owner.nullable else [owner.key]
             columns = [self.table.c[name] for name in names]
             is_old_enough = or_(
-                *(is_set(each) if nothing(each) == "" else each != nothing(each) for each in columns)
+                *(is_set(value) if nothing(value) == "" else value != nothing(value) for value in columns)
             )
         return (
             and_(is_old_enough, self.ended_at < before, self.is_finished)
@@ -122,14 +122,14 @@ class Retention(Repository):
         """Forget rows that ended before ``before``: at most ``limit`` of each table, and their parts."""
         counts = RowCounts()
         for rule in _by_age():
-            found = self._first(rule, rule.old(before), limit)
-            counts += self.forget(rule, found, deletes=rule.delete_when is not None)
+            keys = self._first(rule, rule.old(before), limit)
+            counts += self.forget(rule, keys, deletes=rule.delete_when is not None)
         return counts
 
     def find_person(self, user: UserId) -> list[tuple[Mention, list[object]]]:
         """Return one person's mentions that are not under way, with the keys of the rows."""
-        found = [(each, self._first(each.rule, each.condition)) for each in _mentions(user)]
-        return [(mention, keys) for mention, keys in found if keys]
+        pairs = [(named, self._first(named.rule, named.condition)) for named in _mentions(user)]
+        return [(mention, keys) for mention, keys in pairs if keys]
 
     def forget_mention(self, mention: Mention, keys: Sequence[object]) -> RowCounts:
         """Forget a person in those of these rows that still mention them; return the numbers of rows."""
@@ -156,8 +156,8 @@ class Retention(Repository):
                 if part.name in rule.parts:
                     counts.update(self._empty(part, rule.parts[part.name].in_(keys)))
         if keys and (deletes or (rule.owner is not None and rule.owner.primary_key)):
-            gone = rule.table.delete().where(rule.key.in_(keys))
-            counts[rule.name] = self.connection.execute(gone).rowcount
+            deletion = rule.table.delete().where(rule.key.in_(keys))
+            counts[rule.name] = self.connection.execute(deletion).rowcount
         elif keys:
             counts[rule.name] = self.change(rule.table, rule.key.in_(keys), rule.emptied)
         return +counts
@@ -177,7 +177,7 @@ class Retention(Repository):
         mine = rule.key.in_(keys)
         locked = select(rule.key).where(mine).order_by(rule.key).with_for_update(skip_locked=True)
         held = list(self.connection.execute(locked).scalars())
-        # A statement of its own sees what was committed before the locks were granted.
+        # A statement of its own includes changes committed before the locks were granted.
         return self._first(rule, and_(rule.key.in_(held), rule.is_finished))
 
     def _first(
@@ -227,8 +227,8 @@ async def forget_person(store: Store, user: UserId) -> tuple[RowCounts, RowCount
     """Forget one person and their texts. Return the rows forgotten, and the rows under way, which stay."""
     forgotten = RowCounts()
     # Found outside the transactions that write: that reads all rows, and a bot may be waiting to write.
-    while found := await store.read(lambda tx: Retention(tx).find_person(user)):
-        for mention, keys in found:
+    while mentions := await store.read(lambda tx: Retention(tx).find_person(user)):
+        for mention, keys in mentions:
             for start in range(0, len(keys), _AT_ONCE):
                 change = partial(_forget_mention, mention, keys[start : start + _AT_ONCE])
                 forgotten += await store.write(change)

@@ -1,7 +1,7 @@
 """The metadata on which each subject declares its tables, types of columns, and access to single rows.
 
-A column's type says what it is, how it is read, and whether its row keeps it for ever. `String`, `Text` and
-`JSON` say nothing of that, so a test refuses them in a table. Each statement is built once and executed with
+A column's type defines its meaning, how it is read, and whether its row keeps it for ever. `String`, `Text`
+and `JSON` do not, so a test refuses them in a table. Each statement is built once and executed with
 values, because building takes longer than running it.
 """
 
@@ -81,7 +81,6 @@ class UtcDateTime(TypeDecorator[datetime]):
         return process
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """Return the stored time as an aware time in UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -117,11 +116,11 @@ class Person(Id, Forgotten):
 
 
 class Owner(Person):
-    """Whose row it is: the row is forgotten with them."""
+    """The person whose row it is: the row is forgotten with them."""
 
 
 class Note(TypeDecorator[str]):
-    """A text of the service's, of Slack's or of the settings, which tells nothing of a person. It stays.
+    """A text of the service's, of Slack's or of the settings, without personal data. It stays.
 
     It is stored without NUL and lone surrogates, which databases refuse.
     https://www.postgresql.org/docs/current/datatype-character.html
@@ -131,14 +130,14 @@ class Note(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        """Return the text as every database takes it."""
+        """Return the text without the characters that databases refuse."""
         if value is None or (value.isascii() and "\x00" not in value):
             return value
         return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
 class UserText(Note, Forgotten):
-    """What somebody wrote, or what leads to it or to them."""
+    """A text that somebody wrote, or an address that leads to the text or the person."""
 
     cache_ok = True
 
@@ -192,7 +191,7 @@ class Json(TypeDecorator[object]):
 
 
 class UserJson(Json, Forgotten):
-    """What somebody wrote, with a form."""
+    """Texts that somebody wrote, in a structure."""
 
     cache_ok = True
 
@@ -207,7 +206,7 @@ class People(UserJson):
 
 
 def nothing(column: Column[object]) -> object:
-    """Return what a column holds when its row is forgotten."""
+    """Return the value of a column in a forgotten row."""
     if column.nullable:
         return None
     return {} if isinstance(column.type, Json) else ""
@@ -227,12 +226,12 @@ def reader(
     ValueError, LookupError or TypeError for a row that this version cannot read.
     """
     # Every dataclass may be given; typing has no name for them.
-    found = [field for field in fields(kind) if field.name not in made]  # type: ignore[arg-type]
-    names = [field.name for field in found]
+    members = [field for field in fields(kind) if field.name not in made]  # type: ignore[arg-type]
+    names = [field.name for field in members]
     defaults = [
-        (each.name, each.default)
-        for each in found
-        if table.c[each.name].nullable and each.default not in (None, MISSING)
+        (member.name, member.default)
+        for member in members
+        if table.c[member.name].nullable and member.default not in (None, MISSING)
     ]
     typed = [(name, type_.read) for name in names if isinstance(type_ := table.c[name].type, Choice | Json)]
 
@@ -250,7 +249,7 @@ def reader(
 
 
 def changed(row: Record, new: Record, table: AnyTable) -> dict[str, object]:
-    """Return the columns of a table in which a record differs from what was read, with their new values."""
+    """Return the columns in which a record differs from the one that was read, with their new values."""
     names = _fields_of(cast("Hashable", type(row)), table)
     return {name: value for name in names if (value := getattr(new, name)) != getattr(row, name)}
 
@@ -311,7 +310,7 @@ def insert_unless_there(connection: Connection, table: AnyTable, *rows: Mapping[
     Uses ``ON CONFLICT DO NOTHING``, because on PostgreSQL an error would abort the transaction.
     """
     statement = _insert_unless_there(table, connection.dialect.name)
-    # Returned rows tell whether one was written; not every driver counts rows here.
+    # RETURNING, because not every driver counts rows here.
     return connection.execute(statement, rows if len(rows) > 1 else rows[0]).first() is not None
 
 
@@ -331,11 +330,10 @@ def update_one(
     """
     if not shrinks or connection.dialect.name != "sqlite":
         return connection.execute(_update(table, mine), {**values, **which}).rowcount == 1
-    found = connection.execute(_take_out(table, mine), which).first()
-    if found is None:
+    row = connection.execute(_take_out(table, mine), which).first()
+    if row is None:
         return False
-    row = dict(zip(table.c.keys(), found, strict=True))
-    connection.execute(insert(table), {**row, **values})
+    connection.execute(insert(table), {**dict(zip(table.c.keys(), row, strict=True)), **values})
     return True
 
 

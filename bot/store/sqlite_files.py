@@ -28,7 +28,7 @@ _NETWORK_FILE_SYSTEM = re.compile(
 
 
 class UnusableDatabase(SQLAlchemyError):
-    """The database cannot be used as it is. The text says why and, after a colon, what to do."""
+    """The database cannot be used as it is. The text has the reason and, after a colon, the remedy."""
 
 
 def sqlite_file(url: str) -> Path | None:
@@ -115,7 +115,7 @@ def running_alone(file: Path | None) -> Iterator[None]:
 
 def exposed(file: Path) -> list[Path]:
     """Return those of a SQLite file and the files beside it to which other users have rights."""
-    return [each for each in (file, *beside(file)) if is_exposed(each)]
+    return [path for path in (file, *beside(file)) if is_exposed(path)]
 
 
 def beside(file: Path) -> list[Path]:
@@ -129,23 +129,23 @@ def beside(file: Path) -> list[Path]:
 def _has_log(file: Path) -> bool:
     try:
         return beside(file)[0].stat().st_size > 0
-    except OSError:  # no log, or a path that cannot be used, which make_file says
+    except OSError:  # no log, or an unusable path, which make_file reports
         return False
 
 
 def _is_marked(file: Path) -> bool:
     """Return whether no bot has opened the file since its backup.
 
-    An immutable database is read without its log. SQLite must open the file itself: whoever else closes it
-    frees all locks that this process has on it. https://www.sqlite.org/howtocorrupt.html
+    An immutable database is read without its log. SQLite must open the file itself: closing it any other
+    way frees all locks that this process has on it. https://www.sqlite.org/howtocorrupt.html
     """
     if not file.exists() or not file.stat().st_size:
         return False
-    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as found:
+    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as copy:
         try:
-            return bool(found.execute("PRAGMA application_id").fetchone() == (BACKUP_MARK,))
+            return bool(copy.execute("PRAGMA application_id").fetchone() == (BACKUP_MARK,))
         except sqlite3.DatabaseError:
-            return False  # no database at all, which the real connection says
+            return False  # not a database, which the real connection reports
 
 
 def is_exposed(path: Path) -> bool:
@@ -158,22 +158,22 @@ def is_exposed(path: Path) -> bool:
 
 def make_private(file: Path) -> list[Path]:
     """Take all rights of other users from the files of `exposed`; return these. Raises PermissionError."""
-    found = exposed(file)
-    for each in found:
-        each.chmod(PRIVATE_FILE)
-    return found
+    exposed_files = exposed(file)
+    for path in exposed_files:
+        path.chmod(PRIVATE_FILE)
+    return exposed_files
 
 
 def identity(file: Path) -> Identity:
     try:
-        found = file.stat()
+        stat = file.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 def is_on_network(folder: Path, mounts: Path = _MOUNTS) -> bool:
-    """Return whether a folder is on a network file system; False when the system does not tell.
+    """Return whether a folder is on a network file system; False if unknown.
 
     SQLite's write-ahead log needs memory that all processes share: https://www.sqlite.org/wal.html
     """
@@ -183,8 +183,8 @@ def is_on_network(folder: Path, mounts: Path = _MOUNTS) -> bool:
         return False
     folder = folder.resolve()
     kind, longest = "", 0
-    for _, point, found, *_ in lines:
+    for _, point, mounted, *_ in lines:
         # /proc escapes blanks. Of two mounts on the same point, the later one hides the earlier.
         if len(point) >= longest and folder.is_relative_to(point.replace(r"\040", " ")):
-            kind, longest = found, len(point)
+            kind, longest = mounted, len(point)
     return _NETWORK_FILE_SYSTEM.fullmatch(kind) is not None

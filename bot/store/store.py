@@ -114,8 +114,8 @@ class Store:
     async def release(self, owner: str, limit_seconds: float = _RELEASE_SECONDS) -> list[str]:
         """Free this owner's leases on rows that are not being sent, so that others can claim them at once.
 
-        Its heartbeat ends, too. Return what is left, in words. A database that fails or hangs is only logged,
-        since the leases expire by themselves.
+        Its heartbeat ends, too. Return the names of failed steps. A database that fails is only logged, since
+        the leases expire by themselves.
         """
         try:
             async with asyncio.timeout(limit_seconds):
@@ -126,7 +126,7 @@ class Store:
         return []
 
     async def forget(self, change: Callable[[Transaction], Result]) -> Result:
-        """Do as ``write``, and leave no copy of what was erased in SQLite's log."""
+        """Do as ``write``, and leave no copy of erased values in SQLite's log."""
         result = await self.write(change)
         await self.database.empty_log()
         return result
@@ -134,7 +134,7 @@ class Store:
     async def try_writing(self, process: str, now: datetime) -> None:
         """Write something and commit it. Raises DatabaseTrouble when the database cannot be written.
 
-        Whoever no longer waits for it can leave at once, also while the database hangs.
+        A cancelled caller returns at once, also while the database hangs.
         """
         await self.database.try_writing(
             lambda connection: Heartbeats(Transaction(connection)).try_writing(process, now)
@@ -154,6 +154,6 @@ def _release_all(connection: Connection, owner: str) -> None:
         is_leased = "claimed_by" in queue.table.c and not queue.table.info.get("is_long")
         if is_leased and queue.due is not None:
             # Only rows that are in the queue, since the others are many.
-            mine = and_(queue.table.c.claimed_by == owner, queue.here, queue.due.is_not(None))
+            mine = and_(queue.table.c.claimed_by == owner, queue.is_queued, queue.due.is_not(None))
             connection.execute(queue.table.update().where(mine).values(FREE))
     Heartbeats(Transaction(connection)).end(owner)

@@ -75,7 +75,7 @@ async def open_ones(office: Office, count: int, *, has_token: bool) -> Host:
 
 
 def _watch(number: JobNumber, link: str, tx: Transaction) -> None:
-    PullRequests(tx).watch(Jobs(tx).known(number), link, NOW)
+    PullRequests(tx).watch(Jobs(tx).get_or_raise(number), link, NOW)
 
 
 async def hours_pass(office: Office, hours: int) -> None:

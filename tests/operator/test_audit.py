@@ -35,7 +35,7 @@ class Terminal(io.StringIO):
 
 def stop(people: Sequence[tuple[UserId, timedelta]], tx: Transaction) -> None:
     """Let people stop watching the first job, each so long after the same time."""
-    job = Jobs(tx).known(JobNumber(1))
+    job = Jobs(tx).get_or_raise(JobNumber(1))
     for user, after in people:
         Audit(tx).decided(Act.STOPPED, user, job, NOW + after)
 

@@ -103,8 +103,8 @@ async def test_one_job_is_shown_with_what_people_did_and_without_their_words(sto
     def ask_and_end(tx: Transaction) -> None:
         asked = Prompts(tx).get(prompt)
         assert asked is not None
-        Audit(tx).asked(asked, Jobs(tx).known(number))
-        job = Jobs(tx).known(number)
+        Audit(tx).asked(asked, Jobs(tx).get_or_raise(number))
+        job = Jobs(tx).get_or_raise(number)
         Jobs(tx).save(job, lifecycle.iteration_ended(job, JobState.FAILED, NOW, pr_link=None))
 
     await store.write(ask_and_end)

@@ -34,7 +34,7 @@ from tests.store.stock import fill
 
 
 async def state_of(store: Store, number: JobNumber) -> JobState:
-    return await store.read(lambda tx: Jobs(tx).known(number).state)
+    return await store.read(lambda tx: Jobs(tx).get_or_raise(number).state)
 
 
 async def test_a_locked_job_changes_only_afterwards(store: Store, another: Store) -> None:
@@ -44,7 +44,7 @@ async def test_a_locked_job_changes_only_afterwards(store: Store, another: Store
     def follow_up(tx: Transaction) -> JobState:
         Jobs(tx).lock(number)
         pause()
-        return Jobs(tx).known(number).state
+        return Jobs(tx).get_or_raise(number).state
 
     following_up = asyncio.create_task(store.write(follow_up))
     await pause.reached()

@@ -53,5 +53,5 @@ def test_what_is_leased_or_due_waits_in_a_line() -> None:
 async def test_text_that_databases_refuse_is_cleaned_by_its_type(store: Store) -> None:
     number = await add_job(store)
     await store.write(lambda tx: set_job(tx, number, text="a\x00b\ud800c", project_label="d\x00"))
-    job = await store.read(lambda tx: Jobs(tx).known(number))
+    job = await store.read(lambda tx: Jobs(tx).get_or_raise(number))
     assert (job.text, job.project_label) == ("a\ufffdb?c", "d\ufffd")

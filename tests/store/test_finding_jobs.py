@@ -52,4 +52,4 @@ async def test_a_claimed_job_is_read_as_by_its_number(store: Store) -> None:
     await store.write(ask)
     claimed = await store.write(lambda tx: Jobs(tx).claim_due(claimer(), 10))
     assert [job.among_people for job in claimed] == [False, False, True]
-    assert claimed == await store.read(lambda tx: [Jobs(tx).known(job.number) for job in claimed])
+    assert claimed == await store.read(lambda tx: [Jobs(tx).get_or_raise(job.number) for job in claimed])

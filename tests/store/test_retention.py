@@ -87,7 +87,7 @@ async def everything_else(store: Store) -> None:
 
 async def seen_pull_request(store: Store, number: JobNumber) -> None:
     """A pull request of the job that was seen."""
-    job = await store.read(lambda tx: Jobs(tx).known(number))
+    job = await store.read(lambda tx: Jobs(tx).get_or_raise(number))
     seen = SeenPullRequest(SECRET, Size(1, 0, 1), is_draft=False, iteration=1, since=NOW, merged_by=SECRET)
     await store.write(lambda tx: PullRequests(tx).watch(job, SECRET, LONG_AGO))
     await execute(store, update(pull_requests).values(seen=seen))
@@ -114,7 +114,7 @@ async def test_long_after_the_end_texts_and_people_are_gone_and_keys_and_states_
     left = await kept(store)
     assert SECRET not in left
     assert ANA not in left
-    job = await store.read(lambda tx: Jobs(tx).known(number))
+    job = await store.read(lambda tx: Jobs(tx).get_or_raise(number))
     assert (job.state, job.ended_at, job.is_forgotten) == (JobState.PULL_REQUEST, LONG_AGO, True)
     [prompt] = await rows_of(store, select(prompts))
     assert (prompt["key"], prompt["state"]) == ("start", PromptState.SENT)
@@ -183,8 +183,8 @@ async def test_one_person_is_forgotten_at_once_and_others_are_not(store: Store) 
     left = await kept(store)
     assert ANA not in left
     assert "Ana's words" not in left
-    assert (await store.read(lambda tx: Jobs(tx).known(mine))).is_forgotten
-    job = await store.read(lambda tx: Jobs(tx).known(bens))
+    assert (await store.read(lambda tx: Jobs(tx).get_or_raise(mine))).is_forgotten
+    job = await store.read(lambda tx: Jobs(tx).get_or_raise(bens))
     assert (job.requester, job.text, job.recipient) == (BEN, SECRET, BEN)
 
 
@@ -207,7 +207,7 @@ async def test_what_was_erased_stands_in_no_file_of_the_running_bot(tmp_path: Pa
     await migrate(store.database)
     for count in range(20):
         await old_job(store, key=f"job {count}")
-    await store.read(lambda tx: Jobs(tx).known(JobNumber(1)))
+    await store.read(lambda tx: Jobs(tx).get_or_raise(JobNumber(1)))
     assert await forget_person(store, ANA) == (RowCounts(jobs=20, prompts=20), RowCounts())
     left = copies_in(tmp_path)
     await store.close()

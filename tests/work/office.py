@@ -408,7 +408,7 @@ class Office:
 
     async def job(self, number: int = 1) -> TrackedJob:
         """Return a job as the store has it."""
-        return await self.store.read(lambda tx: Jobs(tx).known(JobNumber(number)))
+        return await self.store.read(lambda tx: Jobs(tx).get_or_raise(JobNumber(number)))
 
     async def count_jobs(self) -> int:
         """Return how many jobs there are."""

@@ -1,4 +1,4 @@
-"""The audit: who asked for a prompt, decided about a job, or chose something."""
+"""The audit: prompts asked for, decisions about jobs, and choices for channels, each with its user."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
 
 
 class Audit(Repository):
-    """The audit, within the transaction that does what it tells."""
+    """The audit, within the transaction of the recorded act."""
 
     def asked(self, prompt: Prompt, job: TrackedJob) -> None:
         """Add a prompt whose sender has access, at the time when they sent it."""
@@ -33,19 +33,19 @@ class Audit(Repository):
     def decided(
         self, act: Act, user: UserId, job: TrackedJob, at: datetime, prompt: PromptId | None = None
     ) -> None:
-        """Add what somebody did to a job. ``prompt``: the one whose end the row will tell."""
+        """Add an act on a job. ``prompt``: the prompt whose end will be written to the row."""
         values = {"project": job.project, "channel": job.channel, "job": job.number, "prompt": prompt}
         self._add(act, user, at, values)
 
     def subscribed(
         self, act: Act, origin: Origin, subscription: SubscriptionId, project: ProjectId, at: datetime
     ) -> None:
-        """Add what somebody did to a subscription of their channel."""
+        """Add an act on a subscription of a channel."""
         place = {"project": project, "channel": origin.channel}
         self._add(act, origin.user, at, {**place, "subscription": subscription})
 
     def chose(self, act: Act, origin: Origin, project: ProjectId, at: datetime) -> None:
-        """Add that somebody chose or tried something in their channel, which is for ``project`` then."""
+        """Add a choice or a trial in a channel, whose project is now ``project``."""
         self._add(act, origin.user, at, {"project": project, "channel": origin.channel})
 
     def _add(self, act: Act, user: UserId, at: datetime, values: dict[str, object]) -> None:
@@ -71,8 +71,8 @@ class Audit(Repository):
         from_then = audit.c.at >= since if since else true()
         theirs = audit.c.user == user if user else true()
         about_it = audit.c.job == job if job else true()
-        wanted = and_(audit.c.id > last, from_then, theirs, about_it)
-        page = select(audit).where(wanted).order_by(audit.c.id).limit(limit)
+        matching = and_(audit.c.id > last, from_then, theirs, about_it)
+        page = select(audit).where(matching).order_by(audit.c.id).limit(limit)
         rows = self.connection.execute(page).mappings().all()
         return (rows[-1]["id"] if rows else last), [_to_row(row) for row in rows]
 

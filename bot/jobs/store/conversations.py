@@ -22,7 +22,7 @@ RETRIED_FOR = timedelta(minutes=10)
 MOST_READ = 200
 """Maximum of threads, and of channels with direct messages, that are read again after an outage."""
 _AT_ONCE = datetime.fromtimestamp(0, UTC)
-"""Slack's clock, which a message tells, may be ahead of this machine's."""
+"""Slack's clock, from which a message has its time, may be ahead of this machine's."""
 _TIMELINE = ""
 """In place of a thread: the messages of a channel outside of threads."""
 _c = conversations.c
@@ -46,7 +46,7 @@ class Conversations(Repository):
     """The conversations, within one transaction."""
 
     def received(self, origin: Origin) -> None:
-        """Write that a message was received, and so all before it in its conversation.
+        """Record a message as received, and so all before it in its conversation.
 
         The first one in direct messages is an exception. Others around it may have been missed by a bot that
         did not know of the conversation, so it is read once.
@@ -110,10 +110,10 @@ class Conversations(Repository):
         new |= {"newest_ts": before, "missed_since": before, "due_at": due_at}
         if insert_unless_there(self.connection, conversations, new):
             return
-        here = and_(_c.channel == origin.channel, _c.thread == thread)
+        is_same = and_(_c.channel == origin.channel, _c.thread == thread)
         since = case((_c.missed_since < before, _c.missed_since), else_=before)
         soon = func.coalesce(_c.due_at, due_at)
-        self.connection.execute(update(conversations).where(here).values(missed_since=since, due_at=soon))
+        self.connection.execute(update(conversations).where(is_same).values(missed_since=since, due_at=soon))
 
     def _threads(self, now: datetime) -> tuple[Sequence[tuple[ChannelId, MessageTs]], int]:
         """Return the newest threads to be read, and how many more there are. Each has a row afterwards."""
@@ -126,21 +126,21 @@ class Conversations(Repository):
         which = running.union_all(begun.where(jobs.c.ended_at > now - MISSED_FOR)).subquery()
         newest = select(which.c.channel, which.c.thread).order_by(which.c.number.desc())
         rows = self.connection.execute(newest.limit(MOST_READ)).all()
-        found = list(dict.fromkeys((row.channel, row.thread) for row in rows))
+        threads = list(dict.fromkeys((row.channel, row.thread) for row in rows))
         count = int(self.connection.execute(select(func.count()).select_from(which)).scalar_one())
-        new = [{"channel": channel, "thread": root, "newest_ts": root} for channel, root in sorted(found)]
+        new = [{"channel": channel, "thread": root, "newest_ts": root} for channel, root in sorted(threads)]
         if new:
             insert_unless_there(self.connection, conversations, *new)
-        return found, count - len(rows)
+        return threads, count - len(rows)
 
     def _add_direct_channels(self, now: datetime) -> None:
         """Add rows for direct messages that jobs were asked for in before received messages were written."""
         newest = func.max(jobs.c.number).desc()
         direct = jobs.c.channel.between("D", "E")
         channels = select(jobs.c.channel).where(direct).group_by(jobs.c.channel).order_by(newest)
-        found = self.connection.execute(channels.limit(MOST_READ)).scalars().all()
+        ids = self.connection.execute(channels.limit(MOST_READ)).scalars().all()
         ts = ts_at(now - MISSED_FOR)
-        new = [{"channel": channel, "thread": _TIMELINE, "newest_ts": ts} for channel in sorted(found)]
+        new = [{"channel": channel, "thread": _TIMELINE, "newest_ts": ts} for channel in sorted(ids)]
         if new:
             insert_unless_there(self.connection, conversations, *new)
 
@@ -160,7 +160,7 @@ class Conversations(Repository):
         self.connection.execute(_HOLD, {"until": until})
 
     def settle(self, unread: Unread, owner: str) -> None:
-        """Write that a conversation was read, unless it has become due again meanwhile; free its lease.
+        """Record a conversation as read, unless it has become due again meanwhile; free its lease.
 
         Raises LeaseLost unless ``owner`` holds the lease.
         """
@@ -182,6 +182,6 @@ class Conversations(Repository):
             raise LeaseLost(f"conversation {unread.id}")
 
     def forget(self, now: datetime) -> None:
-        """Delete what is too old to matter: threads in which nothing was said for a day."""
+        """Delete threads whose newest message is more than a day old."""
         old = and_(_c.newest_ts < ts_at(now - MISSED_FOR), _c.due_at.is_(None))
         self.connection.execute(conversations.delete().where(old, _c.thread != _TIMELINE))

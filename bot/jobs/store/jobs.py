@@ -94,15 +94,15 @@ _CLAIMED = (
 )
 
 
-def _seen(row: RowMapping) -> object:
+def _read_pr(row: RowMapping) -> object:
     return None if row["seen"] is None else SEEN.read(row["seen"])
 
 
 def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     """Return the condition that a job has its face in a thread."""
     # The channel in both, so that SQLite uses the whole index of each and does not read the channel's jobs.
-    here = jobs.c.channel == thread.channel
-    return or_(and_(here, jobs.c.root_ts == thread.ts), and_(here, jobs.c.thread_ts == thread.ts))
+    in_channel = jobs.c.channel == thread.channel
+    return or_(and_(in_channel, jobs.c.root_ts == thread.ts), and_(in_channel, jobs.c.thread_ts == thread.ts))
 
 
 def _listed(
@@ -110,11 +110,11 @@ def _listed(
 ) -> ColumnElement[bool]:
     if channel is None and not mine:
         raise ValueError("somebody else's jobs are listed by their channel")
-    wanted = [jobs.c.requester != ""]
-    wanted += [] if channel is None else [jobs.c.channel == channel]
-    wanted += [jobs.c.requester == user] if mine else []
-    shown = {Listed.OPEN: _IS_OPEN, Listed.REVIEW: _AWAITS_REVIEW, None: true()}[only]
-    return and_(shown, *wanted)
+    terms = [jobs.c.requester != ""]
+    terms += [] if channel is None else [jobs.c.channel == channel]
+    terms += [jobs.c.requester == user] if mine else []
+    state = {Listed.OPEN: _IS_OPEN, Listed.REVIEW: _AWAITS_REVIEW, None: true()}[only]
+    return and_(state, *terms)
 
 
 class Jobs(Rows[TrackedJob]):
@@ -128,7 +128,7 @@ class Jobs(Rows[TrackedJob]):
             jobs,
             by_mention=itemgetter("by_mention"),
             among_people=itemgetter("among_people"),
-            pull_request=_seen,
+            pull_request=_read_pr,
         )
     )
 
@@ -142,9 +142,9 @@ class Jobs(Rows[TrackedJob]):
 
     def lock(self, number: JobNumber) -> TrackedJob:
         """Return a job and lock its row until the transaction ends. Raises LookupError when there is none."""
-        return self.known(number, _WITH_NUMBER_LOCKED)
+        return self.get_or_raise(number, _WITH_NUMBER_LOCKED)
 
-    def known(self, number: JobNumber, statement: Select[object] = _WITH_NUMBER) -> TrackedJob:
+    def get_or_raise(self, number: JobNumber, statement: Select[object] = _WITH_NUMBER) -> TrackedJob:
         """Return the job with this number. Raises LookupError when there is none."""
         job = self._with_number(statement, number)
         if job is None:
@@ -187,8 +187,8 @@ class Jobs(Rows[TrackedJob]):
         ``mine``: only those that the user asked for. Without a channel, return those of all channels, which
         only ``mine`` may ask for.
         """
-        wanted = _listed(channel, user, mine=mine, only=only)
-        return self._many(wanted, limit, skipped, by=_OLDEST if only is Listed.REVIEW else None)
+        matching = _listed(channel, user, mine=mine, only=only)
+        return self._many(matching, limit, skipped, by=_OLDEST if only is Listed.REVIEW else None)
 
     def usual_time(self, project: ProjectId) -> timedelta | None:
         """Return the median time of a project's last jobs; None for fewer than three."""
@@ -200,8 +200,8 @@ class Jobs(Rows[TrackedJob]):
 
     def channels_to_review(self, limit: int) -> Sequence[ChannelId]:
         """Return the channels with jobs that wait for review, those first that have the oldest job."""
-        found = select(jobs.c.channel).where(_AWAITS_REVIEW, jobs.c.requester != "")
-        ordered = found.group_by(jobs.c.channel).order_by(func.min(jobs.c.number)).limit(limit)
+        query = select(jobs.c.channel).where(_AWAITS_REVIEW, jobs.c.requester != "")
+        ordered = query.group_by(jobs.c.channel).order_by(func.min(jobs.c.number)).limit(limit)
         return self.connection.execute(ordered).scalars().all()
 
     def to_review(
@@ -209,19 +209,19 @@ class Jobs(Rows[TrackedJob]):
     ) -> Sequence[TrackedJob]:
         """Return the oldest jobs to review in these channels, and wherever the user sent one a prompt."""
         theirs = jobs.c.number.in_(select(prompts.c.job).where(prompts.c.asked_by == user))
-        seen = or_(jobs.c.channel.in_(channels), jobs.c.requester == user, theirs)
-        return self._many(and_(_AWAITS_REVIEW, jobs.c.requester != "", seen), limit, skipped, by=_OLDEST)
+        visible = or_(jobs.c.channel.in_(channels), jobs.c.requester == user, theirs)
+        return self._many(and_(_AWAITS_REVIEW, jobs.c.requester != "", visible), limit, skipped, by=_OLDEST)
 
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
         """Return the newest jobs of all channels that have these values; an empty one lets all through."""
-        wanted = [jobs.c[name] == value for name, value in only.items() if value]
-        return self._many(and_(true(), *wanted), limit)
+        terms = [jobs.c[name] == value for name, value in only.items() if value]
+        return self._many(and_(true(), *terms), limit)
 
     def save(self, job: TrackedJob, new: TrackedJob, *, owner: str | None = None) -> TrackedJob:
-        """Write the columns in which a job differs from what was read, and return it.
+        """Write the changed columns of a job, and return it.
 
-        An owner's write, a step and a new time for the poll free its lease, since its holder works on what
-        was before. Raises IllegalStep, and LeaseLost when ``owner`` is given and does not hold the lease.
+        An owner's write, a step and a new time for the poll free its lease, since its holder works on the
+        earlier values. Raises IllegalStep, and LeaseLost when ``owner`` is given and does not hold the lease.
         """
         changes = changed(job, new, jobs)
         if lifecycle.is_job_step(job, new) or "poll_at" in changes or owner:
@@ -265,7 +265,7 @@ class Jobs(Rows[TrackedJob]):
         return self._lock_oldest(and_(_OPEN_FACE, jobs.c.project == project, silent, failing), limit)
 
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
-        """Return jobs of whose pull request it is time to remind their threads."""
+        """Return jobs whose threads are due for a reminder of their pull request."""
         due = and_(jobs.c.remind_at <= now, jobs.c.requester != "", _AWAITS_REVIEW)
         return self._many(due, limit, by=jobs.c.remind_at)
 
@@ -273,11 +273,11 @@ class Jobs(Rows[TrackedJob]):
         self, project: ProjectId, channel: ChannelId, limit: int
     ) -> tuple[Sequence[TrackedJob], int]:
         """Return a channel's oldest jobs whose pull requests wait for review, and how many do in all."""
-        here = and_(
+        matching = and_(
             jobs.c.channel == channel, jobs.c.project == project, jobs.c.requester != "", _AWAITS_REVIEW
         )
-        count = self.connection.execute(select(func.count()).select_from(jobs).where(here)).scalar_one()
-        return self._many(here, limit, by=_OLDEST), int(count)
+        count = self.connection.execute(select(func.count()).select_from(jobs).where(matching)).scalar_one()
+        return self._many(matching, limit, by=_OLDEST), int(count)
 
     def has_trouble(self) -> bool:
         """Return whether the face of any job shows trouble with the docs service."""

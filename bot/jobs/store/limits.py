@@ -34,13 +34,13 @@ class Quota(Repository):
         self.connection.execute(mine.with_for_update())
 
     def mark_exhausted(self, project: ProjectId, until: datetime) -> None:
-        """Record that the service said the limit is reached until then (a 429 response)."""
+        """Record that the limit is reached until then (a 429 response)."""
         insert_unless_there(self.connection, limits, {"project": project})
         mine = update(limits).where(limits.c.project == project)
         self.connection.execute(mine.values({self.until: until}))
 
     def exhausted_until(self, project: ProjectId, now: datetime) -> datetime | None:
-        """Return the time until which the service accepts nothing; None when it has passed."""
+        """Return the time until which the limit is reached; None when it has passed."""
         statement = select(self.until).where(limits.c.project == project, is_ahead(self.until, now))
         return self.connection.execute(statement).scalar_one_or_none()
 
@@ -104,5 +104,5 @@ class BackOffs(Repository):
 
     def clear(self, project: ProjectId) -> bool:
         """Remove the project's back-off, because the service works again. Return whether there was one."""
-        gone = self.connection.execute(delete(back_offs).where(back_offs.c.project == project))
-        return gone.rowcount > 0
+        deleted = self.connection.execute(delete(back_offs).where(back_offs.c.project == project))
+        return deleted.rowcount > 0

@@ -35,8 +35,8 @@ class Previews(Rows[Preview]):
         new = {name: getattr(preview, name) for name in Preview.__dataclass_fields__} | FREE
         if insert_unless_there(self.connection, previews, new):
             return True
-        known = self.get(preview.job)
-        if known is not None and known.state.is_open and known.iteration == preview.iteration:
+        old = self.get(preview.job)
+        if old is not None and old.state.is_open and old.iteration == preview.iteration:
             return False
         del new["status_id"]  # which stays, since it shows that the project has previews
         self._write(preview.job, None, new)

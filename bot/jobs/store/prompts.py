@@ -52,7 +52,7 @@ _SENDABLE = and_(
     exists().where(jobs.c.number == prompts.c.job, or_(_HAS_FACE, jobs.c.service_id.is_not(None))),
     ~exists().where(back_offs.c.project == prompts.c.project, is_ahead(back_offs.c.until)),
 )
-"""A waiting prompt waits for nothing but its time and the quota.
+"""The condition that a waiting prompt waits only for its time and the quota.
 
 Its job's face has been posted or its service id is known, the job has no earlier unsettled prompt, and the
 project has no back-off. A follow-up behind an unconfirmed first prompt waits for a person.
@@ -154,12 +154,12 @@ _WAITING_BY = (
     .select_from(prompts)
     .where(one_of(prompts.c.state, _UNSENT), prompts.c.asked_by == bindparam("by"))
 )
-_EARLIER = select(*(each.scalar_subquery() for each in (_OF_KEY, _SAME_JOB, _WAITING_BY)))
+_EARLIER = select(*(part.scalar_subquery() for part in (_OF_KEY, _SAME_JOB, _WAITING_BY)))
 _ADD = prompts.insert().returning(prompts.c.id)
 
 
 class Earlier(NamedTuple):
-    """What is stored when somebody asks for a job."""
+    """The stored requests that bear on a new one."""
 
     job: JobNumber | None
     """The job of this very request; None when the request is new."""
@@ -170,13 +170,13 @@ class Earlier(NamedTuple):
 
 
 def _together(job: JobNumber, user: UserId, begun_at: datetime) -> ColumnElement[bool]:
-    """Return the condition of what a user said to a job that is one follow-up: it was begun at one time."""
+    """Return the condition for the parts of one follow-up: same user and job, begun at the same time."""
     mine = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.asked_at == begun_at)
     return and_(mine, prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.message_ts.is_not(None))
 
 
 def _joined(prompt: Prompt) -> ColumnElement[bool]:
-    """Return the condition of what has joined a follow-up: it is sent, and never was by itself."""
+    """Return the condition for additions to a follow-up: sent, but never by themselves."""
     together = _together(prompt.job, prompt.asked_by, prompt.asked_at)
     is_sent = and_(prompts.c.state == PromptState.SENT, prompts.c.sent_at.is_(None))
     return and_(together, prompts.c.id > prompt.id, is_sent)
@@ -202,7 +202,7 @@ class Prompts(Rows[Prompt]):
         return self.connection.execute(_OF_KEY, {"of_key": key}).scalar_one_or_none()
 
     def earlier(self, new: Prompt, since: datetime) -> Earlier:
-        """Return what is stored when somebody asks for a job; ``since`` is a moment ago."""
+        """Return the stored requests that bear on a new one; ``since`` is a moment ago."""
         values = {
             "of_key": new.key,
             "by": new.asked_by,
@@ -244,34 +244,34 @@ class Prompts(Rows[Prompt]):
         return newest.id if newest else None
 
     def held(self, job: JobNumber, user: UserId, since: datetime, now: datetime) -> datetime | None:
-        """Return when the follow-up of a user was begun that is held for additions; None if none is."""
+        """Return when the user's follow-up that is held for additions was begun; None if there is none."""
         is_held = or_(
             prompts.c.state == PromptState.NEW,
             and_(prompts.c.state == PromptState.WAITING, prompts.c.due_at > now, prompts.c.attempts == 0),
         )
         mine = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.asked_at > since)
-        said = and_(prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.message_ts.is_not(None))
-        newest = self._newest(and_(mine, said, is_held, ~prompts.c.in_queue))
+        is_reply = and_(prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.message_ts.is_not(None))
+        newest = self._newest(and_(mine, is_reply, is_held, ~prompts.c.in_queue))
         return newest.asked_at if newest else None
 
     def hold(self, job: JobNumber, user: UserId, begun_at: datetime, until: datetime) -> None:
-        """Hold what a user has said since then to a job, and what waits, until another time."""
+        """Hold the parts of a user's follow-up, begun at ``begun_at``, until another time."""
         waits = and_(_together(job, user, begun_at), prompts.c.state == PromptState.WAITING)
         self.connection.execute(prompts.update().where(waits).values(due_at=until))
 
     def join(self, prompt: Prompt) -> None:
-        """Mark what its author has added to a follow-up as sent with it."""
+        """Mark its author's additions to a follow-up as sent with it."""
         if prompt.message_ts is None:
             return
         added = and_(
             _together(prompt.job, prompt.asked_by, prompt.asked_at),
             *(prompts.c.id > prompt.id, prompts.c.state == PromptState.WAITING),
         )
-        for each in self._all(added):
-            self.save(each, lifecycle.prompt_joined(each))
+        for addition in self._all(added):
+            self.save(addition, lifecycle.prompt_joined(addition))
 
     def joined(self, prompt: Prompt) -> Sequence[Prompt]:
-        """Return what has joined a follow-up, oldest first."""
+        """Return the additions to a follow-up, oldest first."""
         return () if prompt.message_ts is None else self._all(_joined(prompt))
 
     def _all(self, condition: ColumnElement[bool]) -> Sequence[Prompt]:
@@ -279,11 +279,11 @@ class Prompts(Rows[Prompt]):
         return [self.read(row) for row in rows.mappings()]
 
     def part(self, prompt: Prompt) -> None:
-        """Let what has joined a follow-up wait again, since that was not sent after all."""
+        """Let the additions to a follow-up wait again, since the follow-up was not sent after all."""
         self.connection.execute(prompts.update().where(_joined(prompt)).values(state=PromptState.WAITING))
 
     def clear_joined(self, prompt: Prompt) -> None:
-        """Keep the texts no longer that were sent with a follow-up."""
+        """Delete the texts of the additions to a follow-up."""
         self.connection.execute(prompts.update().where(_joined(prompt)).values(text=""))
 
     def subject(self, job: TrackedJob) -> str:
@@ -296,7 +296,7 @@ class Prompts(Rows[Prompt]):
         return subject_of((newest and newest.text) or job.text)
 
     def is_first_job(self, job: TrackedJob) -> bool:
-        """Return whether its requester has asked for nothing before this job."""
+        """Return whether this is its requester's first job."""
         return not self._has(and_(prompts.c.asked_by == job.requester, prompts.c.job < job.number))
 
     def has_asked(self, user: UserId, job: JobNumber) -> bool:
@@ -369,9 +369,9 @@ class Prompts(Rows[Prompt]):
         return [Use(who, at) for who, at in rows]
 
     def took_any_since(self, project: ProjectId, since: datetime) -> bool:
-        """Return whether the service has taken a prompt of the project sent at ``since`` or later."""
-        taken = and_(prompts.c.state == PromptState.SENT, prompts.c.sent_at >= since)
-        return self._has(prompts.c.project == project, taken)
+        """Return whether the service has accepted a prompt of the project sent at ``since`` or later."""
+        is_sent = and_(prompts.c.state == PromptState.SENT, prompts.c.sent_at >= since)
+        return self._has(prompts.c.project == project, is_sent)
 
     def waiting_for_quota(self, project: ProjectId) -> int:
         """Return how many prompts are in the queue."""
@@ -386,9 +386,9 @@ class Prompts(Rows[Prompt]):
         rows = self.connection.execute(later.returning(prompts.c.job), {NOW.key: now})
         return rows.scalars().all()
 
-    def resume(self, project: ProjectId, why: QueueWhy, now: datetime) -> None:
+    def resume(self, project: ProjectId, reason: QueueWhy, now: datetime) -> None:
         """Make the project's prompts that were postponed for this reason due now."""
-        for_it = exists().where(jobs.c.number == prompts.c.job, jobs.c.queue_why == why)
+        for_it = exists().where(jobs.c.number == prompts.c.job, jobs.c.queue_why == reason)
         waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
         self.connection.execute(
             prompts.update().where(waiting, prompts.c.due_at > now, for_it).values(due_at=now)
@@ -405,11 +405,11 @@ class Prompts(Rows[Prompt]):
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """Return the projects that have prompts to send now."""
-        found = self.connection.execute(_WAITING_PROJECTS, {NOW.key: now})
-        return [ProjectId(name) for name in found.scalars()]
+        rows = self.connection.execute(_WAITING_PROJECTS, {NOW.key: now})
+        return [ProjectId(name) for name in rows.scalars()]
 
     def perhaps_carried_out(self, job: JobNumber) -> Prompt | None:
-        """Return a job's newest follow-up that may have been taken: unconfirmed, dismissed or sent again."""
+        """Return a job's newest follow-up that may be accepted: unconfirmed, dismissed or sent again."""
         state, attempts = prompts.c.state, prompts.c.attempts
         unknown = or_(
             state == PromptState.UNCONFIRMED,
@@ -446,14 +446,14 @@ class Prompts(Rows[Prompt]):
         return max((ts for ts in (row[0], row[1] and ts_at(row[1])) if ts), default=None)
 
     def brought_by(self, channel: ChannelId, first: MessageTs, last: MessageTs) -> set[MessageTs]:
-        """Return which messages of a channel, from ``first`` to ``last``, are prompts of jobs that go on."""
+        """Return the messages from ``first`` to ``last`` that are prompts of jobs that go on."""
         then = prompts.c.key.between(message_key(channel, first), message_key(channel, last))
         going_on = jobs.c.state.not_in((JobState.ARCHIVED, JobState.REFUSED))
-        found = select(prompts.c.message_ts).join(jobs, jobs.c.number == prompts.c.job).where(then, going_on)
-        return set(self.connection.execute(found).scalars())
+        query = select(prompts.c.message_ts).join(jobs, jobs.c.number == prompts.c.job).where(then, going_on)
+        return set(self.connection.execute(query).scalars())
 
     def attachments(self, job: JobNumber) -> Sequence[str]:
-        """Return what went along with a job's prompts, oldest first."""
+        """Return the attachments of a job's prompts, oldest first."""
         with_some = and_(prompts.c.job == job, prompts.c.attachments != "")
         rows = self.connection.execute(select(prompts.c.attachments).where(with_some).order_by(prompts.c.id))
         return list(rows.scalars())

@@ -1,4 +1,4 @@
-"""The pull requests of jobs, where the bot can look at them, and which of them are due for a look."""
+"""The pull requests that the bot can poll, and their due times."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class PullRequests(Rows[WatchedPullRequest]):
     read = staticmethod(reader(WatchedPullRequest, rows))
 
     def watch(self, job: TrackedJob, link: str, ended_at: datetime) -> None:
-        """Look at the pull request of a job as soon as possible, since an iteration has ended with it.
+        """Poll the pull request of a job as soon as possible, since an iteration has ended with it.
 
-        What was seen of it stays. The caller has locked the job.
+        Its recorded state stays. The caller has locked the job.
         """
         end = {"iteration": job.iteration, "iteration_ended_at": ended_at}
         due = {**end, "look_at": ended_at, "failures": 0, **FREE}
@@ -47,7 +47,7 @@ class PullRequests(Rows[WatchedPullRequest]):
         self._write(job.number, None, due)
 
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[WatchedPullRequest]:
-        """Claim those that were looked at longest ago."""
+        """Claim those that were polled longest ago."""
         return self._claim(_CLAIM_DUE, claimer, limit=limit)
 
     def save(self, watched: WatchedPullRequest, new: WatchedPullRequest, *, owner: str) -> None:

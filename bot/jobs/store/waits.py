@@ -32,7 +32,7 @@ _PAUSE = (_pause.c.reason, _pause.c.until.label("paused_until"))
 _CLAIMABLE_PROMPT = or_(
     and_(NEW_PROMPTS.waits, IN_TURN),
     and_(WAITING_PROMPTS.waits, WAITING_PROMPTS.is_free),
-    ABANDONED_PROMPTS.here,
+    ABANDONED_PROMPTS.is_queued,
 )
 _PROMPTS = (
     select(
@@ -56,7 +56,7 @@ _POLLS = (
     )
 )
 _CLAIMABLE_DELIVERY = and_(
-    or_(DELIVERIES.waits, UNCLEAR_DELIVERIES.waits, ABANDONED_DELIVERIES.here), ~waits_in_thread()
+    or_(DELIVERIES.waits, UNCLEAR_DELIVERIES.waits, ABANDONED_DELIVERIES.is_queued), ~waits_in_thread()
 )
 _OLDEST_MESSAGE = (
     select(*deliveries.c["job", "created_at", "due_at"], _CLAIMABLE_DELIVERY.label("is_claimable"))
@@ -101,9 +101,8 @@ class Waits(Repository):
     def backlog(self, now: datetime) -> dict[str, float]:
         """Return the unsettled work of all processes, by the name of its gauge: numbers of rows, and ages.
 
-        An age is that of the oldest unsettled request, whatever its next attempt is; 0 if there is none.
-        Edits and reactions tell nobody anything new, so they are no deliveries here. A poll ages from when it
-        was due.
+        An age is that of the oldest unsettled request since it was made; 0 if there is none. Edits and
+        reactions notify nobody, so they do not count as deliveries here. A poll ages from its due time.
         """
         unsettled, is_edit = deliveries.c.state.in_(OPEN), deliveries.c.kind.in_(QUIET)
         dead = deliveries.c.state == DeliveryState.DEAD
@@ -131,15 +130,15 @@ class Waits(Repository):
 
 
 def _prompt(row: RowMapping, now: datetime) -> Wait:
-    why, until, before = None, _ahead(row, now), 0
+    reason, until, before = None, _ahead(row, now), 0
     is_waiting = row["state"] == PromptState.WAITING
     if row["state"] == PromptState.UNCONFIRMED or (is_waiting and row["job_state"] == JobState.UNCONFIRMED):
-        why, until = QueueWhy.PERSON, None
+        reason, until = QueueWhy.PERSON, None
     elif is_waiting and row["reason"]:
-        why, until = _trouble(row["reason"]), row["paused_until"]
+        reason, until = _trouble(row["reason"]), row["paused_until"]
     elif is_waiting and row["in_queue"] and until:
-        why, before = QueueWhy.LIMIT, row["queue_before"] or 0
-    return Wait(Waiting.PROMPT, why, row["asked_at"], until, row["job"], before, _stuck(row, "asked_at"))
+        reason, before = QueueWhy.LIMIT, row["queue_before"] or 0
+    return Wait(Waiting.PROMPT, reason, row["asked_at"], until, row["job"], before, _stuck(row, "asked_at"))
 
 
 def _trouble(reason: str) -> QueueWhy:

@@ -1,4 +1,4 @@
-"""Indexes for what runs often, so that nothing reads all the jobs that ended."""
+"""Indexes for frequent statements, which otherwise read all the jobs that ended."""
 
 from __future__ import annotations
 
