@@ -1,1 +1,1 @@
-"""Access: who may use the bot, and the proofs of it."""
+"""Access: the permission to use the bot, and its proofs."""

@@ -1,4 +1,4 @@
-"""Authorization: who may use the bot. It is decided before anything is stored.
+"""Authorization of requests, before anything is stored.
 
 A use case that writes takes an ``Allowed``. Only this module makes one, so a missing check is a type error. A
 form carries a ``Claimed``, which becomes an ``Allowed`` when Slack has confirmed its channel. Slack's answers
@@ -51,14 +51,14 @@ class OriginChange(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """A request of somebody who may use the bot, from where Slack says that they sent it."""
+    """A request of somebody who may use the bot, from the place that Slack reports."""
 
     origin: Origin
     maker: InitVar[_Maker] = field(kw_only=True)
 
     @property
     def user(self) -> UserId:
-        """Who sent the request."""
+        """The sender of the request."""
         return self.origin.user
 
     def but(self, **change: Unpack[OriginChange]) -> Allowed:
@@ -77,18 +77,18 @@ class Claimed:
 
     @property
     def origin(self) -> Origin:
-        """Where the request says that it comes from."""
+        """The place from which the request claims to come."""
         return self._allowed.origin
 
     async def prove(self, context: Context, channel: ChannelId) -> Allowed | None:
-        """Return the request as one from this channel; None unless its sender can read it, as Slack says."""
+        """Return the request as one from this channel; None unless its sender can read the channel."""
         if not await reads_channel(context, self.origin.user, channel):
             return None
         thread = self.origin.thread if channel == self.origin.channel else None
         return self._allowed.but(channel=channel, thread=thread)
 
     def elsewhere(self) -> Allowed:
-        """Return the request as one from no channel, which nothing has to be proved about."""
+        """Return the request without a channel, so that there is nothing to prove."""
         return self._allowed.but(channel=ChannelId(""))
 
 
@@ -101,7 +101,7 @@ class Declined(Exception):
 
 
 class NotAllowed(Declined):
-    """Somebody may not do what they ask for. ``message`` has the reason."""
+    """A request that its sender may not make. ``message`` has the reason."""
 
     def __init__(
         self, access: Access, message: Message | None = None, *, channel: ChannelId | None = None
@@ -117,7 +117,7 @@ class NotAllowed(Declined):
 
 
 class Untold(NotAllowed):
-    """Slack did not say in time who somebody is. The same request may be allowed in a moment."""
+    """Slack returned no profile in time; the same request may be allowed in a moment."""
 
     def __init__(self) -> None:
         super().__init__(Access.UNTOLD)
@@ -126,7 +126,7 @@ class Untold(NotAllowed):
 async def admit(context: Context, origin: Origin, *, channel: ChannelId | None = None) -> Allowed:
     """Let a request in if its sender may use the bot. Raises NotAllowed, and Untold while Slack is silent.
 
-    ``channel``: where they ask, if the bot must be set up for it.
+    ``channel``: the channel for which the bot must be set up, if any.
     """
     if channel is not None:
         check_channel(context, channel)
@@ -144,7 +144,7 @@ def check_channel(context: Context, channel: ChannelId) -> None:
 
 
 async def _access(context: Context, user: UserId) -> Access:
-    """Return somebody's access from the memory of this process, from the database, or as Slack says."""
+    """Return a user's access from the cache of this process, from the database, or from Slack."""
     policy, now = context.access_policy, context.clock()
     if user in policy.bots or context.member_cache.get((user, policy.rule), _CACHED_SECONDS):
         return Access.MEMBER
@@ -166,7 +166,7 @@ async def _ask_slack(context: Context, user: UserId) -> Access:
     except (SlackError, TimeoutError) as error:
         log.warning("access_unknown", user=user, reason=str(error) or type(error).__name__)
         if isinstance(error, SlackRefused) and error.meaning is Refusal.PERMANENT:
-            return Access.UNTOLD  # Slack does not tell the bot of this person; that of a token passes
+            return Access.UNTOLD  # Slack hides this person from the bot
         raise Untold from None
     rule, now = context.access_policy.rule, context.clock()
     # In the time of the request but not as a part of it: if storing it fails, nothing of it is stored.
@@ -195,9 +195,9 @@ async def _fetch_access(context: Context, user: UserId) -> Access:
 
 
 async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> bool:
-    """Return whether somebody can read a channel: it is public or they are in it, as Slack says.
+    """Return whether a user can read a channel: it is public, or Slack lists them as a member.
 
-    Admins of the bot may read all jobs. What Slack does not say in time is a no.
+    Admins of the bot may read all jobs. An answer of Slack that is late counts as no.
     """
     if user in context.access_policy.admins:
         return True

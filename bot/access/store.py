@@ -1,4 +1,4 @@
-"""What is remembered of people: whether they may use the bot, and when they were last refused."""
+"""The cached access of people, and the times of their last refusals."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Members(Repository):
             self.connection.execute(update(members).where(members.c.user == user).values(**values))
 
     def may_tell_denied(self, user: UserId, rule: str, now: datetime) -> bool:
-        """Return whether a user is to be told that a request was denied, and store that they are told now.
+        """Return whether to answer a denied request, and store the time of the answer.
 
-        Members are always told. Everybody else is told once an hour.
+        Members always get an answer. Others get one once an hour.
         """
-        # A rule that matches none: the row says nothing about access.
+        # An empty rule matches none, so this row grants no access.
         new = {"user": user, "access": Access.UNTOLD, "rule": "", "checked_at": now, "told_at": now}
         if insert_unless_there(self.connection, members, new):
             return True

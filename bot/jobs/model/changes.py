@@ -18,11 +18,11 @@ _MOST_WORDS = 400
 _FEWEST_COMMON = 0.3
 """The share of words that two versions of a text have in common, below which one replaces the other whole."""
 _LONGEST_LINE, _LONGEST_PATCH = 100, 10_000
-"""In characters, of what an end shows."""
+"""In characters: the limits for lines and patches that an end shows."""
 
 
 class Mark(StrEnum):
-    """What a change does with words."""
+    """The effect of a change on words."""
 
     KEPT = "kept"
     STRUCK = "struck"
@@ -80,7 +80,7 @@ class Change:
         return any(sign == "-" for sign, _ in self.lines)
 
     def runs(self) -> Iterator[tuple[list[str], list[str]]]:
-        """Yield the old and the new lines of each run of lines; those that are kept are in both."""
+        """Yield the old and the new lines of each run of lines; unchanged lines are in both."""
         for is_kept, run in groupby(self.lines, key=lambda line: line[0] == " "):
             lines = list(run)
             yield (

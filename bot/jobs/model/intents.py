@@ -1,8 +1,8 @@
-"""Intents: the kind of a text, and what the bot does about it at each door. In doubt it is an instruction.
+"""Intents: the kind of a text, and the bot's deed about it at each door. In doubt it is an instruction.
 
 ``intents.txt`` holds the texts of each kind. An exact kind counts only as the whole text. From the others a
-naive Bayes classifier learns instructions, questions, and talk among people. To change what the bot makes
-of a text, add it there to its kind: ``make words`` measures the effect.
+naive Bayes classifier learns instructions, questions, and talk among people. To change the kind of
+a text, add it there: ``make words`` measures the effect.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 
 class Intent(StrEnum):
-    """What a text is. The last three are learned; each other one is wholly one of the texts of its kind."""
+    """The kind of a text. The last three are learned; of the others a text has to match an example wholly."""
 
     HELP = "help"
     STATUS = "status"
@@ -41,7 +41,7 @@ class Intent(StrEnum):
 
 
 class Door(StrEnum):
-    """How a text came. A plain reply where only mentions steer comes to none of them: it is left alone."""
+    """The way by which a text came. A plain reply where only mentions steer has none: it is left alone."""
 
     FIRST = "first"
     """By command, form, mention or direct message, to start a job."""
@@ -52,7 +52,7 @@ class Door(StrEnum):
 
 
 class Deed(StrEnum):
-    """What is done about a text."""
+    """The bot's action about a text."""
 
     SEND = "send"
     RUN = "run"
@@ -60,7 +60,7 @@ class Deed(StrEnum):
     THANK = "thank"
     GREET = "greet"
     ASK = "ask"
-    """Ask its author in private what should change."""
+    """Ask its author in private for the change that they want."""
     OFFER = "offer"
     """Answer that questions are not answered, with a button that sends it to the agent."""
     LEAVE = "leave"
@@ -80,11 +80,11 @@ DEEDS: Mapping[Door, Mapping[Intent, Deed]] = {
     Door.ADDRESSED: _ALWAYS,
     Door.REPLY: {**_ALWAYS, Intent.GREETING: Deed.LEAVE, Intent.TALK: Deed.LEAVE},
 }
-"""The whole rule: what is done about each kind of text at each door."""
+"""The whole rule: the deed for each kind of text at each door."""
 
 
 def deed_for(intent: Intent, door: Door, *, retries: bool) -> Deed:
-    """Return what is done about a text. ``retries``: the job of its thread ended without a result.
+    """Return the deed for a text. ``retries``: the job of its thread ended without a result.
 
     "Try again" about any other job is for its agent.
     """
@@ -94,7 +94,7 @@ def deed_for(intent: Intent, door: Door, *, retries: bool) -> Deed:
 
 
 LONGEST = 500
-"""Characters of the longest text that is looked at. A longer one is an instruction."""
+"""Characters of the longest text that is classified. A longer one is an instruction."""
 _SEQUENCES = (Intent.NO, Intent.REVIEWED, Intent.THANKS, Intent.GREETING)
 """The kinds of which several may make up a text: "ok, great, thanks". The first one counts."""
 _PEOPLE = re.compile(
@@ -120,7 +120,7 @@ _SURE = 2.0
 
 
 def classify(text: str, door: Door, learned: Learned | None = None) -> Intent:
-    """Return what a plain text is that came by this door."""
+    """Return the kind of a plain text that came by this door."""
     if len(text) > LONGEST or not text.strip():
         return Intent.INSTRUCTION
     if (known := exact(text)) is not None or door is Door.ADDRESSED:
@@ -178,7 +178,7 @@ def asks_help(text: str) -> bool:
 
 
 def job_number(text: str) -> int | None:
-    """Return the number of the job that ends a text: ``retry job 12``; None without one."""
+    """Return the job number at the end of a text: ``retry job 12``; None without one."""
     found = re.search(r"\s#?([1-9][0-9]{0,8})\W*$", text)
     return int(found[1]) if found else None
 
@@ -196,7 +196,7 @@ def _words(said: str) -> tuple[tuple[str, ...], list[str]]:
     """Return the words of a text without marks and politeness, and its emoji and smileys."""
     signs = _SIGNS.findall(said)
     bare = _SIGNS.sub(" ", said)
-    if bare.isascii():  # most are, and each command is looked at: 8 us instead of 17
+    if bare.isascii():  # most are, and each command is classified: 8 us instead of 17
         bare = bare.replace("^", " ").replace("`", " ")
     else:
         signs += [each for each in bare if unicodedata.category(each) == "So" and ord(each) > 0x2000]
@@ -208,7 +208,7 @@ def _words(said: str) -> tuple[tuple[str, ...], list[str]]:
 
 
 def _features(text: str) -> Iterator[str]:
-    """Yield what is learned from: words, pairs of words, the first one, stems, and signs."""
+    """Yield the features to learn from: words, pairs of words, the first word, stems, and signs."""
     said = _folded(text)
     words = ["0" if word.isdecimal() else word for word in re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+", said)]
     yield from words
@@ -256,7 +256,7 @@ def read_texts() -> Texts:
 
 
 class Classifier:
-    """A naive Bayes classifier of two kinds of texts. Kinds count alike, whichever has more examples."""
+    """A naive Bayes classifier of two kinds of texts. Both kinds count alike, also with fewer examples."""
 
     def __init__(self, texts: Iterable[str], others: Iterable[str]) -> None:
         of_kind, of_others = (
@@ -278,7 +278,7 @@ _SMOOTHING = 0.5
 
 
 class Learned(NamedTuple):
-    """What tells talk from instructions and questions, and questions from instructions."""
+    """The classifiers: of talk among all texts, and of questions among questions and instructions."""
 
     talk: Classifier
     questions: Classifier

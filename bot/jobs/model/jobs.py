@@ -14,7 +14,7 @@ from bot.ports import ThreadRef
 
 
 class TakeThread(StrEnum):
-    """When the thread's earlier messages go along with a prompt."""
+    """When the thread's earlier messages are attached to a prompt."""
 
     IF_PUBLIC = "if_public"
     """In public channels."""
@@ -25,7 +25,7 @@ class TakeThread(StrEnum):
 
 
 class NotTaken(StrEnum):
-    """Why no earlier message went along, although some might have."""
+    """Why no earlier message was attached, although some could have been."""
 
     UNREAD = "unread"
     """Slack did not return the thread."""
@@ -34,12 +34,12 @@ class NotTaken(StrEnum):
 
 
 class LeftOut(StrEnum):
-    """Why an earlier message did not go along."""
+    """Why an earlier message was not attached."""
 
     OTHERS = "others"
     """It is by a guest, somebody of another organisation, or a bot."""
     UNTOLD = "untold"
-    """Slack did not say who wrote it, or not in time."""
+    """Slack did not return its author in time."""
     ASIDE = "aside"
     WORDLESS = "wordless"
     OLDER = "older"
@@ -50,7 +50,7 @@ class LeftOut(StrEnum):
 class Unread:
     """A conversation to be read again after an outage: a thread, or the direct messages of a channel.
 
-    ``thread`` is None for direct messages. ``since``: the newest message that was heard. ``due_at`` changes
+    ``thread`` is None for direct messages. ``since``: the newest received message. ``due_at`` changes
     when the conversation has to be read once more. ``attempts``: how often reading it has failed.
     """
 
@@ -63,7 +63,7 @@ class Unread:
 
 
 class Earlier(NamedTuple):
-    """How many earlier messages went along with a job's newest prompt, and how many were left out."""
+    """The numbers of earlier messages attached to a job's newest prompt, and of those left out."""
 
     taken: int = 0
     left_out: int = 0
@@ -71,7 +71,7 @@ class Earlier(NamedTuple):
 
 
 class QueueWhy(StrEnum):
-    """Why a prompt waits; of a service that is unwell, also what the faces of its running jobs say."""
+    """Why a prompt waits. For a failing service, the status messages of running jobs show it, too."""
 
     LIMIT = "limit"
     """The shared hourly limit is used up, or the person's share of it."""
@@ -80,7 +80,7 @@ class QueueWhy(StrEnum):
     KEY = "key"
     """The docs service refuses the bot's key."""
     PERSON = "person"
-    """Somebody has to decide about an unconfirmed prompt. Not stored: the states say it."""
+    """Somebody has to decide about an unconfirmed prompt. Not stored: it follows from the states."""
 
     @classmethod
     def _missing_(cls, value: object) -> QueueWhy | None:
@@ -116,15 +116,15 @@ class Wait:
 
 
 class Review(StrEnum):
-    """What people said of a pull request."""
+    """The outcome of a pull request's review."""
 
     REVIEWED = "reviewed"
-    """It is reviewed, and merged if that was wanted."""
+    """Somebody has marked it as reviewed."""
     NOT_NEEDED = "not_needed"
     MERGED = "merged"
-    """The bot has seen that it was merged."""
+    """Merged, as a poll showed."""
     CLOSED = "closed"
-    """The bot has seen that it was closed without being merged."""
+    """Closed without being merged, as a poll showed."""
 
 
 class JobState(StrEnum):
@@ -174,7 +174,7 @@ class JobProblem(StrEnum):
     KEY_FORBIDDEN = "key_forbidden"
     PROJECT_UNKNOWN = "project_unknown"
     NOT_SERVED = "not_served"
-    """The project is not among the bot's any more."""
+    """The bot no longer serves the project."""
     JOB_UNKNOWN = "job_unknown"
     NOT_STARTED = "not_started"
     """A follow-up for a job that never started."""
@@ -186,7 +186,7 @@ class JobProblem(StrEnum):
     WITHDRAWN = "withdrawn"
     """Somebody pressed *Withdraw*."""
     DELETED = "deleted"
-    """The message that asked for it was deleted. Slack does not say by whom; stored with who asked."""
+    """The message that asked for it was deleted. Slack does not name the deleter; stored with the asker."""
     EDITED = "edited"
     """The message that asked for it was edited and asks for nothing any more."""
 
@@ -197,11 +197,11 @@ class Listed(StrEnum):
     OPEN = "open"
     """Those that have no end yet."""
     REVIEW = "review"
-    """Those whose pull requests nobody has reviewed."""
+    """Those with a pull request to review."""
 
 
 class JobFilter(TypedDict, total=False):
-    """Which jobs an operator wants to see; None lets all through."""
+    """The values of the jobs that an operator lists; None matches all."""
 
     state: JobState | None
     channel: ChannelId | None
@@ -226,7 +226,7 @@ _FOLLOWABLE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """A row of what readers miss: what identifies it in its answer, and for people."""
+    """A row of the content gaps: its key in the answer, and its title for people."""
 
     key: str
     title: str
@@ -238,9 +238,8 @@ class TrackedJob:
 
     ``iteration`` counts the prompts that the service has accepted, from 1. Each iteration has one end, which
     is reported once; ``state`` and ``ended_at`` belong to the current iteration.
-    ``version`` counts, from 1, what people see come out: iterations without an end between them are one.
-    ``pr_version``: the version in which the thread was told of the pull request (``pr_link``); None if it
-    has not been.
+    ``version`` counts, from 1, the results that people see: iterations without an end between them are one.
+    ``pr_version``: the version whose end first showed the pull request (``pr_link``); None before.
     ``saw_active``: the service has reported *active* in this iteration, so *completed* is not stale.
     ``unconfirmed_until``: a follow-up is unconfirmed; polls check until then whether it was accepted.
     ``queue_until``: when a waiting prompt is sent, at the earliest. ``queue_why``: why it waits.
@@ -249,17 +248,17 @@ class TrackedJob:
     which the face is a reply; None if the face begins its thread.
     ``misses``: the number of 404 answers in a row. ``missing_since``: when the first came; None for none.
     ``unread_since``: when polls of the job began to fail; None when the last one was answered.
-    ``also_asked``: who waits for the iteration's end besides ``recipient``.
-    ``earlier``: what went along with the newest prompt that might take its thread's earlier messages along.
+    ``also_asked``: people who wait for the iteration's end besides ``recipient``.
+    ``earlier``: the earlier messages attached to the newest prompt that could have some.
     ``again_of``: the job whose prompt it runs again.
-    ``review``: what somebody said of the pull request, who, and when. ``remind_at``: when the thread is
+    ``review``: the outcome of the pull request, who reported it, and when. ``remind_at``: when the thread is
     reminded of it at the earliest; None for never again.
-    ``trouble``: what the face says of the docs service, and since when; None when all is well.
+    ``trouble``: the failure of the docs service that the face shows, and since when; None without one.
     ``project_label``: how people read the project; None where only one was served when the job was asked for.
-    ``about``: the row of what readers miss at which it was asked for.
+    ``about``: the row of the content gaps at which it was asked for.
     ``by_mention``: its channel has chosen that only replies which mention the bot steer jobs.
     ``among_people``: people had begun its thread before the bot was mentioned there.
-    ``pull_request``: what was seen of it; None where the bot cannot look at it, or has not yet.
+    ``pull_request``: its state at the last poll; None where the bot cannot poll it, or has not yet.
     """
 
     number: JobNumber
@@ -314,7 +313,7 @@ class TrackedJob:
 
     @property
     def is_forgotten(self) -> bool:
-        """Whether the job's texts and people are not kept any more. Such a job takes no follow-ups."""
+        """Whether the job's texts and people were erased. Such a job takes no follow-ups."""
         return not self.requester
 
     @property
@@ -337,7 +336,7 @@ class TrackedJob:
 
     @property
     def recipient(self) -> UserId:
-        """The user to notify of the iteration's end: who sent its prompt, else the job's requester."""
+        """The user to notify of the iteration's end: the sender of its prompt, else the job's requester."""
         return self.iteration_requester or self.requester
 
     @property
@@ -347,13 +346,13 @@ class TrackedJob:
 
     @property
     def branch(self) -> str | None:
-        """The agent's own branch, of which a preview may be asked for; None if it is not known."""
+        """The agent's own branch, of which a preview may be asked for; None if unknown."""
         seen = self.pull_request
         return branch_to_show((seen and seen.branch) or self.ref)
 
     @property
     def withdrawn(self) -> tuple[JobProblem, UserId] | None:
-        """How a withdrawn or dismissed job was given up, and by whom; None if that is not known."""
+        """How a withdrawn or dismissed job was given up, and by whom; None if unknown."""
         code, _, user = (self.problem or "").partition(":")
         return (JobProblem(code), UserId(user)) if user and code in set(JobProblem) else None
 
@@ -364,17 +363,17 @@ class TrackedJob:
 
     @property
     def has_new_pull_request(self) -> bool:
-        """Whether the current version is the first of which the thread is told with this pull request."""
+        """Whether the current version is the first whose end shows this pull request."""
         return self.pr_version == self.version
 
     @property
     def sees_pull_request(self) -> bool:
-        """Whether the bot sees by itself what becomes of the pull request."""
+        """Whether the bot polls the pull request and so learns its outcome."""
         return self.pull_request is not None and self.pull_request.as_of is None
 
     @property
     def awaits_review(self) -> bool:
-        """Whether nobody has said yet what became of the pull request."""
+        """Whether the pull request has no reported outcome yet."""
         return self.state is JobState.PULL_REQUEST and self.review is None
 
 

@@ -56,7 +56,7 @@ PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
 """The legal next states of each prompt state."""
 
 _MOST_TOLD = 20
-"""Maximum people that an end mentions besides who asked last."""
+"""Maximum people that an end mentions besides the last asker."""
 
 
 def is_job_step(job: TrackedJob, new: TrackedJob) -> bool:
@@ -112,10 +112,10 @@ def iteration_started(
 
 
 def also_asked(job: TrackedJob, requester: UserId) -> tuple[UserId, ...]:
-    """Return who else waits for the end that ``requester`` waits for: whose own end has not been told.
+    """Return the other people who wait for the end that ``requester`` waits for.
 
-    Each prompt that the service accepts begins an iteration; of an iteration that another one replaced
-    before its end only the later one's end is told.
+    Each prompt that the service accepts begins an iteration. When another one replaces an iteration before
+    its end, only the later end is posted, for the askers of both.
     """
     waiting = job.recipients if job.state is J.WORKING else ()
     return tuple(user for user in waiting if user != requester)[:_MOST_TOLD]
@@ -128,17 +128,17 @@ def with_asker(job: TrackedJob, user: UserId) -> TrackedJob:
 
 
 def not_queued(job: TrackedJob) -> TrackedJob:
-    """Clear why and until when a prompt of the job waits."""
+    """Clear the reason and the time for which a prompt of the job waits."""
     return replace(job, queue_until=None, queue_why=None, queue_before=None)
 
 
 def polled(job: TrackedJob, poll_at: datetime | None) -> TrackedJob:
-    """Write that a poll was answered. ``poll_at``: the next one."""
+    """Record an answered poll. ``poll_at``: the next one."""
     return replace(job, poll_at=poll_at, misses=0, missing_since=None, unread_since=None)
 
 
 def not_polled(job: TrackedJob) -> TrackedJob:
-    """Poll a job no more."""
+    """Stop polling a job."""
     return replace(polled(job, None), unconfirmed_until=None)
 
 
@@ -175,7 +175,7 @@ def lost(job: TrackedJob, at: datetime) -> TrackedJob:
 
 
 def unwatched(job: TrackedJob, at: datetime) -> TrackedJob:
-    """Poll a job no more that has run, or could not be read, for days."""
+    """Stop polling a job that has run, or could not be read, for days."""
     return replace(not_polled(job), state=J.UNWATCHED, ended_at=at)
 
 
@@ -193,7 +193,7 @@ def withdrawn(job: TrackedJob, at: datetime, how: JobProblem, by: UserId) -> Tra
 
 
 def unconfirmed(job: TrackedJob) -> TrackedJob:
-    """Mark a job whose first prompt was sent and the answer was lost."""
+    """Mark a job whose first prompt was sent without an answer."""
     return replace(not_queued(job), state=J.UNCONFIRMED)
 
 
@@ -207,14 +207,14 @@ def prompt_prepared(
 ) -> Prompt:
     """Let a prompt wait to be sent: names are resolved and access is confirmed.
 
-    ``held_until``: when a follow-up that was said in a thread is sent, at the earliest.
+    ``held_until``: when a follow-up by a reply is sent, at the earliest.
     """
     due_at = held_until or prompt.due_at
     return replace(prompt, state=P.WAITING, text=text, attachments=attachments, due_at=due_at)
 
 
 def prompt_joined(prompt: Prompt) -> Prompt:
-    """Send what its author has added to a follow-up together with it."""
+    """Send an addition together with the follow-up of its author."""
     return replace(prompt, state=P.SENT)
 
 
@@ -230,9 +230,9 @@ def prompt_sent(prompt: Prompt) -> Prompt:
 
 
 def prompt_postponed(prompt: Prompt, due_at: datetime, *, is_refused: bool = False) -> Prompt:
-    """Send a prompt later that was not taken and used nothing of the quota.
+    """Send a prompt later that was not accepted, and so used none of the quota.
 
-    ``is_refused``: the service refused it as it refuses a bad key, so when that was is kept (``sent_at``).
+    ``is_refused``: the service refused it as it refuses a bad key; ``sent_at`` keeps the time of that.
     """
     return replace(prompt, state=P.WAITING, due_at=due_at, sent_at=prompt.sent_at if is_refused else None)
 

@@ -15,7 +15,7 @@ MOST_ASKS = 2
 GIVEN_UP_AFTER = timedelta(minutes=30)
 """A build that is not over by then is not waited for. Users measured 1.5 to 4 minutes."""
 NOT_HERE_FOR = timedelta(days=1)
-"""How long a project's previews count as not available after the service has said so."""
+"""How long a project's previews count as not available after such an answer of the service."""
 _MOST_LINES, _LINE_LENGTH = 15, 300
 _READ_LENGTH = 1_000
 """Characters of a line that are masked, so that no key is cut where it is still a key."""
@@ -32,11 +32,11 @@ class PreviewState(StrEnum):
     BROKEN = "broken"
     """Its build has failed."""
     MISSING = "missing"
-    """There will be none: the service has refused it, or did not say how its build goes."""
+    """There will be none: the service has refused it, or did not report on its build."""
 
     @property
     def is_open(self) -> bool:
-        """Return whether something is still to come."""
+        """Return whether the preview may still change."""
         return self in (PreviewState.ASKED, PreviewState.BUILDING)
 
 
@@ -54,7 +54,7 @@ class PreviewsWanted(StrEnum):
 class Preview:
     """A preview of the branch of a job, for the end of one of its iterations.
 
-    ``asks``: calls that may have begun a build. ``status_id``: what the service calls the build. ``log``: the
+    ``asks``: calls that may have begun a build. ``status_id``: the service's id of the build. ``log``: the
     end of a failed build's log.
     """
 
@@ -70,16 +70,16 @@ class Preview:
     url: str | None = None
     log: str | None = None
     due_at: datetime | None = None
-    """When the service is asked next; None when nothing more is to come."""
+    """When the service is asked next; None for never."""
 
     @property
     def outlasts(self) -> bool:
-        """Return whether it stands for later iterations, too: the service renews what was built once."""
+        """Return whether it stays valid for later iterations: the service rebuilds an existing preview."""
         return self.state in (PreviewState.BUILDING, PreviewState.READY)
 
 
 def branch_to_show(branch: str | None) -> str | None:
-    """Return the branch of which a preview may be asked for; None for none that is the agent's own.
+    """Return the branch if a preview of it may be asked for; None unless it is the agent's own.
 
     The deployment branch has a preview of its own: the site itself.
     """

@@ -49,9 +49,9 @@ class Prompt:
     A forgotten prompt has no ``asked_by``.
     ``raw`` is the text as Slack sent it, with entities and ids; ``text`` is the text for the agent, set once
     names are resolved. ``message_ts`` is the Slack message that contained the prompt, if any.
-    ``take_thread``: when earlier messages go along; None for never. ``files``: the files of the message.
-    ``attachments``: what goes to the agent after the text, set together with it. Until then it holds the
-    messages that were given in a form.
+    ``take_thread``: when earlier messages are attached; None for never. ``files``: the files of the message.
+    ``attachments``: the messages and files sent after the text, set together with it. Until then it holds
+    the messages of a form.
     ``key`` is that of the request. ``sent_at``: when it was sent; of a prompt that waits: when it was sent
     and the service refused it as it refuses a bad key (401 or 403).
     """
@@ -111,7 +111,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
-    """A text that somebody wants to be sent to the agent, for a new job or an old one.
+    """A request to send a text to the agent, for a new job or an old one.
 
     ``raw`` is Slack's wire text and is not blank. ``allow_duplicate``: the person has confirmed that they
     want an equal text to be sent again. ``allow_key``: they have confirmed that it has a key in it.
@@ -134,9 +134,9 @@ class PromptRequest:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A text that was not sent, as the button that sends it anyway keeps it.
+    """A text that was not sent, in the value of the button that sends it anyway.
 
-    ``key``: that of the request. ``job``: which it follows up on; None to start one.
+    ``key``: that of the request. ``job``: the job to follow up on; None to start one.
     """
 
     LONGEST: ClassVar = 1_800
@@ -154,7 +154,7 @@ class Unsent:
 
     @classmethod
     def loads(cls, value: str) -> Unsent | None:
-        """Return what the value of a button keeps; None if nothing."""
+        """Return the text in the value of a button; None for an invalid value."""
         key, thread, job, raw = (*value.split("|", 3), "", "", "")[:4]
         if not raw or not re.fullmatch("[0-9]{0,9}", job):
             return None
@@ -169,7 +169,7 @@ def subject_of(text: str) -> str:
 
 
 class Act(StrEnum):
-    """What somebody did. Stored in the database."""
+    """A person's act. Stored in the database."""
 
     ASKED = "asked"
     STEERED = "steered"
@@ -178,7 +178,7 @@ class Act(StrEnum):
     SENT_AGAIN = "sent_again"
     """Decided to send an unconfirmed prompt again."""
     DISMISSED = "dismissed"
-    """Decided not to."""
+    """Decided not to send an unconfirmed prompt again."""
     STOPPED = "stopped"
     """Stopped watching a job."""
     SUBSCRIBED = "subscribed"
@@ -190,7 +190,7 @@ class Act(StrEnum):
     TRIED = "tried"
     """Pressed the button of ``docs-bot doctor --try``, which waits for this row."""
     CHOSE_REVIEWERS = "chose_reviewers"
-    """Chose who reviews the pull requests of a channel."""
+    """Chose the reviewers of a channel's pull requests."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is known of the pull request of a job, on a host where the bot can look at it."""
+"""The state of a job's pull request, on a host that the bot can poll."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SeenPullRequest:
-    """A pull request as it was when it was last looked at.
+    """A pull request as of its last poll.
 
     ``iteration``: the job's iteration whose end it belongs to. ``before``: its size at the end before that.
     ``ended_at``: when it was merged or closed; None while it is open. ``merged_by``: a login of the host.
     ``since``: when the job had it first.
-    ``as_of``: when it was looked at, if the next look is late, fails for long or never comes; else None.
+    ``as_of``: when it was polled, if the next poll is late, fails for long or never comes; else None.
     """
 
     title: str
@@ -44,18 +44,18 @@ class SeenPullRequest:
     head: str | None = None
     """The newest commit."""
     made: Size | None = None
-    """What the iteration changed; None where only the totals before and after it are known."""
+    """The size of the iteration's change; None where only the totals before and after it are known."""
     lines: tuple[ChangedLine, ...] = ()
     """The lines that the iteration changed, where they are few."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedPullRequest:
-    """The pull request of a job, and what was seen of it.
+    """The pull request of a job, and its state at the last poll.
 
     ``iteration``: the newest iteration that has ended with it, at ``iteration_ended_at``. ``since``: when the
-    first one had. ``looked_at``: when the host last answered; None for never. ``failures``: how often it has
-    not answered since. ``etag``: what the host calls its last answer.
+    first one had. ``looked_at``: when the host last answered; None for never. ``failures``: polls without
+    an answer since. ``etag``: the host's id of its last answer.
     """
 
     job: JobNumber
@@ -68,10 +68,10 @@ class WatchedPullRequest:
     looked_at: datetime | None = None
     failures: int = 0
     look_at: datetime | None = None
-    """When it is looked at next; None for never."""
+    """When it is polled next; None for never."""
 
     def next_look(self, now: datetime, pause_seconds: float) -> datetime | None:
-        """Return when to look again at an open one; None for never. The pause is that of the first day."""
+        """Return when to poll an open one again; None for never. The pause is that of the first day."""
         age = now - self.iteration_ended_at
         if age >= _SELDOM_FOR:
             return None

@@ -19,7 +19,7 @@ QUOTA_PERIOD = timedelta(hours=1)
 LONGEST_BACK_OFF = timedelta(minutes=65)
 """The docs service may ask to wait for an hour at most."""
 UNKNOWN_WAIT = timedelta(seconds=60)
-"""Wait when nothing tells when the next use frees."""
+"""Wait when the time of the next free use is unknown."""
 _MARGIN = timedelta(seconds=1)
 """Allowance for a difference between the bot's clock and the service's."""
 
@@ -69,9 +69,9 @@ class Queued:
     in_queue: bool = False
     refused_at: datetime | None = None
     told_until: datetime | None = None
-    """Until when it waits at the earliest, as its job's status message says."""
+    """Until when it waits at the earliest, as its job's status message shows."""
     told_before: int | None = None
-    """How many go before it, as its job's status message says."""
+    """How many go before it, as its job's status message shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
 
 
 def least_tried_first(queue: Sequence[Queued]) -> list[Queued]:
-    """Return the order in which prompts try a refused key: who has not tried, then who tried longest ago.
+    """Return the order in which prompts try a refused key: the untried ones, then the longest untried.
 
     Perhaps the service refuses only one of them, which must not hold up the others.
     """
@@ -109,7 +109,7 @@ def least_tried_first(queue: Sequence[Queued]) -> list[Queued]:
 def share(limit: int, *, is_alone: bool) -> int:
     """Return how many uses of an hour one person can have.
 
-    Half of the limit is kept for others who have asked within the hour, or a fifth for whoever asks next.
+    Half of the limit is kept for others who have asked within the hour, or a fifth for a newcomer.
     """
     return max(1, limit - limit // (5 if is_alone else 2))
 
@@ -134,7 +134,7 @@ def in_turn(
 
 
 def next_free_at(uses: Sequence[Use], limit: int, now: datetime, held_until: datetime | None) -> datetime:
-    """Return the earliest time at which a waiting prompt can go: no use frees and no share grows before."""
+    """Return the earliest time at which a waiting prompt can go: when a use frees or a share grows."""
     if held_until and len(uses) < limit:
         return held_until
     return max(frees_at(uses, limit) or now + UNKNOWN_WAIT, held_until or now)
