@@ -21,7 +21,10 @@ from typing import Any
 
 from sqlalchemy import Engine, Pool, event
 
-_SHOWN = ("/bot/work/", "/bot/store/", "/bot/slack/messenger", "/bot/docs_api/client")
+_SHOWN = (
+    *("/bot/jobs/", "/bot/outbox/", "/bot/visitors/", "/bot/work/"),
+    *("/bot/store/", "/bot/slack/messenger", "/bot/docs_api/client"),
+)
 _HIDDEN = ("/bot/store/store.py", "/bot/store/database.py", "/bot/store/deadline.py")
 """Every transaction passes these, so their frames say nothing about where it comes from."""
 
