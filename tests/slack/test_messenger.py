@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from bot.context import Timeouts
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
 from bot.ports import SlackRefused, SlackUnclear
-from bot.slack.client import identify, open_session, refused, wait_seconds, web_client
+from bot.slack.client import identify, open_session, wait_seconds, web_client
 from bot.slack.messenger import SlackMessenger, upload_seconds
 from sandbox.workspace import Workspace
 from sandbox.workspace.options import utcnow
@@ -105,10 +105,6 @@ async def test_upload_that_breaks_off_is_refused_for_now(
 def test_large_upload_gets_more_time_and_less_than_its_lease() -> None:
     assert (upload_seconds(0), upload_seconds(1_000_000)) == (30, 50)
     assert upload_seconds(10**9) < Timeouts().lease_seconds
-
-
-def test_migration_of_workspace_passes() -> None:
-    assert refused("org_login_required").meaning is Refusal.PASSING
 
 
 async def test_a_response_url_speaks_to_one_person_until_it_is_used_up(

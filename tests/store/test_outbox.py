@@ -48,3 +48,10 @@ async def test_a_claim_asks_once_which_deliveries_wait_for_others(store: Store) 
         event.remove(Engine, "before_cursor_execute", note)
     edits_and_posts = 3
     assert [said.count("deliveries AS other") for said in asked if " AS other" in said] == [edits_and_posts]
+
+
+async def test_a_newer_edit_takes_the_place_of_a_pending_one(store: Store) -> None:
+    job = await add_job(store, root_ts="1.1")
+    await write(store, "edit 1", job, DeliveryKind.EDIT)
+    await write(store, "edit 2", job, DeliveryKind.EDIT)
+    assert [delivery.what.key for delivery in await take(store)] == ["edit 2"]
