@@ -120,12 +120,9 @@ async def dismiss(context: Context, steerable: Steerable) -> bool:
     """Dismiss an unconfirmed prompt. Return False if it is not unconfirmed any more."""
 
     def give_up(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
-        joined = Prompts(tx).joined(prompt)
         take_back(tx, prompt, job, by, now, JobProblem.DISMISSED)
-        Prompts(tx).part(prompt)
-        for added in joined:
-            waiting = replace(added, state=PromptState.WAITING)
-            Prompts(tx).save(waiting, lifecycle.prompt_withdrawn(waiting, now))
+        for added in Prompts(tx).part(prompt):
+            Prompts(tx).save(added, lifecycle.prompt_withdrawn(added, now))
         show_decision(tx, job, prompt, messages.DISMISS, by, now)
 
     return await _decide(context, steerable, PromptState.UNCONFIRMED, give_up)

@@ -145,6 +145,8 @@ def refused(
     now, project = context.clock(), prompt.project
     Quota(tx).lock(project)
     Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt), owner=context.owner)
+    for added in Prompts(tx).part(prompt):
+        Prompts(tx).save(added, lifecycle.prompt_refused(added))
     Prompts(tx).move_up(project, now)
     job = Jobs(tx).lock(prompt.job)
     problem = problem or _problem(prompt, error, context.projects.entry(job.project))

@@ -140,3 +140,14 @@ async def test_what_has_joined_is_dismissed_with_it_when_its_answer_was_lost(tal
     await talk.time.passes(60)
     assert later(talk) == []
     assert "the agent already has" not in talk.everything()
+
+
+async def test_what_has_joined_is_refused_with_it(talk: Talk) -> None:
+    talk.service.says("follow_up", 400)
+    await talk.ana.replies("Make it shorter")
+    added = await talk.ana.replies("Add a table")
+    await talk.time.passes(10)
+    await talk.ana.edits(added, "Add two tables")
+    await talk.time.passes(60)
+    assert later(talk) == []
+    assert "the agent already has" not in talk.everything()

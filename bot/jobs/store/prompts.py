@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -278,9 +279,11 @@ class Prompts(Rows[Prompt]):
         rows = self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
         return [self.read(row) for row in rows.mappings()]
 
-    def part(self, prompt: Prompt) -> None:
-        """Let the additions to a follow-up wait again, since the follow-up was not sent after all."""
+    def part(self, prompt: Prompt) -> Sequence[Prompt]:
+        """Let the additions to a follow-up wait again, since it was not sent after all; return them."""
+        parted = [replace(each, state=PromptState.WAITING) for each in self.joined(prompt)]
         self.connection.execute(prompts.update().where(_joined(prompt)).values(state=PromptState.WAITING))
+        return parted
 
     def clear_joined(self, prompt: Prompt) -> None:
         """Delete the texts of the additions to a follow-up."""
