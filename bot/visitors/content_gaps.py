@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from bot.masking import masked
@@ -146,6 +146,20 @@ def page_of(address: str | None) -> str | None:
 
 
 # ---- rows of an answer
+
+
+def merge_searches(searches: Iterable[Search]) -> list[Search]:
+    """Return searches with one row for the same words: masked or in small letters, texts may be the same."""
+    rows: dict[str, Search] = {}
+    for search in searches:
+        key = search.words.casefold()
+        rows[key] = _add_search(rows[key], search) if key in rows else search
+    return list(rows.values())
+
+
+def _add_search(one: Search, other: Search) -> Search:
+    clicks = None if one.clicks is None or other.clicks is None else one.clicks + other.clicks
+    return replace(one, hits=one.hits + other.hits, clicks=clicks, page=one.page or other.page)
 
 
 def rank_searches(searches: Iterable[Search]) -> list[Search]:

@@ -36,6 +36,7 @@ from bot.visitors.content_gaps import (
     Source,
     Unanswered,
     Votes,
+    merge_searches,
     page_of,
 )
 from bot.visitors.model import Counts, ReadingProblem, Snapshot
@@ -214,8 +215,8 @@ async def _searches(docs: DocsClient, project: str, window: _Window) -> GapRows:
         )
         for search in page.searches
     )
-    found = tuple(search for search in searches if search.words)
-    return GapRows(searches=found, events=page.total_searches, is_part=page.has_more)
+    found = merge_searches(search for search in searches if search.words)
+    return GapRows(searches=tuple(found), events=page.total_searches, is_part=page.has_more)
 
 
 async def _votes(docs: DocsClient, project: str, window: _Window) -> GapRows:
