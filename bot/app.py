@@ -86,7 +86,7 @@ _IDLE_SECONDS = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What this process does: accept requests (``intake``), carry them out (``workers``), or both."""
+    """The roles of this process: accept requests (``intake``), carry them out (``workers``), or both."""
 
     intake: bool = True
     workers: bool = True
@@ -164,7 +164,7 @@ async def running_bot(
             wake=workers.wake if roles.workers else lambda: None,
             wake_after=workers.wake_after,
         )
-        # What is stored is carried out later; a command that Slack cannot bring is lost.
+        # A stored request is carried out later; a command that Slack cannot bring is lost.
         is_door = roles.intake and not settings.socket_mode
         checks: Checks = {
             "database": partial(database_check, store, context.owner, clock),
@@ -200,8 +200,8 @@ async def running_bot(
 class HeldBot:
     """A bot without timers and sockets, for tests: it works when it is asked to, at the time of its clock.
 
-    ``take`` and ``run_due`` return when all that they began has ended, what goes on in the background
-    included. Both may be called while an earlier call has not returned, because a remote side hangs.
+    ``take`` and ``run_due`` return when all that they began has ended, also in the background. Both
+    may be called while an earlier call has not returned, because a remote side hangs.
     """
 
     _context: WorkerContext
@@ -220,7 +220,7 @@ class HeldBot:
         return acknowledged
 
     async def run_due(self) -> None:
-        """Work on all rows that are due, until none is.
+        """Work on rows until none is due.
 
         Work at intervals is done too when its interval has passed since its last run.
         """
@@ -360,7 +360,7 @@ def _docs(settings: Settings, transport: httpx.AsyncBaseTransport | None, now: C
 def counted_with(project: DocsProject, served: Sequence[DocsProject]) -> str:
     """Return the id under which a project's calls of the analytics API are counted.
 
-    The service counts those of an organisation together, as far as one can tell: those of one key.
+    The service seems to count the calls of an organisation together: those with one key.
     """
     return min(each.id for each in served if (each.address, each.key) == (project.address, project.key))
 
@@ -377,7 +377,6 @@ def _context(
     chance: Callable[[], float] = random.random,
     features: Sequence[Feature] = FEATURES,
 ) -> WorkerContext:
-    """Return what all use cases work with."""
     served = settings.projects
     known = tuple(
         Project(ProjectId(each.id), each.name, each.label, ProjectId(counted_with(each, served)))
@@ -458,7 +457,7 @@ async def _take_in(
 ) -> Checks:
     """Start the intake, through a socket or over HTTP; return its readiness checks.
 
-    What it does at intervals is added to ``jobs``.
+    Its regular work is added to ``jobs``.
     """
     timeouts = context.timeouts
     background, check_seconds = Background(), timeouts.deaf_seconds / 12

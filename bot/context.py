@@ -1,4 +1,4 @@
-"""What every use case depends on: ``Context`` for incoming requests, ``WorkerContext`` for workers."""
+"""The dependencies of use cases: ``Context`` for incoming requests, ``WorkerContext`` for workers."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ class Timeouts:
     intake_seconds: float = 2.5
     """How long a request may take until it is stored. Slack waits three seconds for its acknowledgement."""
     database_seconds: float = 20.0
-    """How long a worker retries a write. Less than what is left of a lease after the slowest remote call."""
+    """How long a worker retries a write. Less than the rest of a lease after the slowest remote call."""
     hold_seconds: float = 8.0
-    """How long a follow-up that was said in a thread waits after its author's last addition."""
+    """How long a follow-up by a reply waits after its author's last addition."""
     hold_most_seconds: float = 30.0
     """How long it waits at most. 0 for no wait."""
     names_seconds: float = 5.0
     """How long the look-up of the names in a prompt may take. Names that are missing then stay ids."""
     running_seconds: float = 1_800.0
-    """Age at which the thread is told once that a job is still running."""
+    """Age at which a running job is announced once in its thread."""
     trouble_seconds: float = 600.0
-    """How long the docs service may fail or refuse the bot. Then the faces of open jobs say so."""
+    """How long the docs service may fail or refuse the bot. Then the faces of open jobs show it."""
     unwatched_seconds: float = 7 * 86_400.0
     """Age at which a running job, or one that cannot be read, is no longer polled."""
     missing_seconds: float = 3_600.0
-    """How long a job is polled that the docs service says it does not know. Then it counts as lost."""
+    """How long a job unknown to the docs service is polled. Then it counts as lost."""
     watch_seconds: float = 86_400.0
     """How long an ended job is polled about an unconfirmed follow-up while it cannot be read."""
     quiet_seconds: float = 600.0
@@ -101,10 +101,10 @@ class Context:
 
     ``wake`` tells the workers that a queue has new rows. ``link_hosts``: the hosts that pull requests may be
     linked to, any if empty. ``waiting_per_person``: how many prompts of one person may wait.
-    ``remind_after``: when a thread is reminded of a pull request that nobody has reviewed; None for never.
+    ``remind_after``: when a thread is reminded of an unreviewed pull request; None for never.
     ``workspace_url`` is the address of the Slack workspace, for links to its messages.
-    ``takes_threads``: the earlier messages of threads may go to the agent. ``signs_prompts``: the agent is
-    told who asked, and where.
+    ``takes_threads``: the earlier messages of threads may go to the agent. ``signs_prompts``: prompts
+    name their author and channel.
     """
 
     store: Store
@@ -150,7 +150,7 @@ class Context:
         return result
 
     def project_of(self, tx: Transaction, channel: ChannelId) -> Project:
-        """Return the project for what is asked in a channel without naming one: its own, else the default.
+        """Return the project for requests in a channel that name none: its own, else the default.
 
         A choice that is not served any more counts as none.
         """
@@ -174,12 +174,12 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerContext(Context):
-    """A context with what only workers need: the docs service, and the name of this process.
+    """A context for workers, with the docs service and the name of this process.
 
     ``owner`` is that name; leases are held under it. ``chance`` returns a random number in [0, 1).
     ``keep``: for how long texts and people are kept after the end of a job; None means for ever.
     ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
-    what happened, and with which outcome. ``answered`` has the times of the last polls that were answered.
+    its kind and its outcome. ``answered`` has the times of the last polls that were answered.
     ``paces``: when Slack may be called.
     ``under_way``: the keys of the rows that this process works on, by the name of their table.
     """

@@ -50,17 +50,17 @@ def ts_at(at: datetime) -> MessageTs:
 
 
 def time_of(ts: MessageTs) -> datetime:
-    """Return the time at which a message was posted. Raises ValueError for what is no timestamp."""
+    """Return the time at which a message was posted. Raises ValueError for another text."""
     return datetime.fromtimestamp(float(ts), UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who asked for something, where, and how an answer reaches them.
+    """The origin of a request: its author, its place, and the way for an answer.
 
     ``key`` recognises the request when Slack delivers it again. ``channel`` is empty for a button outside
     any channel and for a form that carries none. ``thread`` is set for a reply in a thread. ``message_ts`` is
-    the message that the request came from: what somebody wrote, or the message whose button was pressed.
+    the message that the request came from: the person's own, or the message whose button was pressed.
     ``response_url`` takes private answers for 30 minutes.
     """
 
@@ -73,7 +73,7 @@ class Origin:
 
     @property
     def thread_ref(self) -> ThreadRef | None:
-        """The thread in which it was said, if it was said in one."""
+        """The thread of its message, if it has one."""
         return ThreadRef(self.channel, self.thread) if self.thread else None
 
     @property
@@ -112,7 +112,7 @@ class SharedFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ThreadReply:
-    """A person's reply in a thread. ``parent``: who began the thread, if Slack says so."""
+    """A person's reply in a thread. ``parent``: the author of its root, if Slack names one."""
 
     origin: Origin
     text: str
@@ -133,8 +133,8 @@ class Mention:
 class Changed:
     """A message that its author edited, with the new text; or one that was deleted, without a text.
 
-    ``at`` tells the edits of a message apart. ``before``: the text before the change; None in what is read
-    again.
+    ``at`` identifies an edit of a message. ``before``: the text before the change; None for a message that
+    is read again.
     """
 
     origin: Origin
@@ -177,7 +177,7 @@ class Messenger(Protocol):
     async def said_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
     ) -> Sequence[ThreadReply | Mention | Changed]:
-        """Return what people said in a thread after ``since``, oldest first, and what they changed after it.
+        """Return people's replies in a thread after ``since``, oldest first, and their later changes.
 
         Without a thread, return the direct messages of the channel.
         """
@@ -185,7 +185,7 @@ class Messenger(Protocol):
     async def said_before(
         self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
     ) -> Sequence[Said]:
-        """Return what people and bots said in a thread before a message, oldest first; all of it if None.
+        """Return the messages of a thread before a message, oldest first; all of them if None.
 
         Raises SlackUnclear for a thread that is too long to be read.
         """
@@ -216,7 +216,7 @@ class Messenger(Protocol):
     ) -> None:
         """Share a file with a channel under this name, with words beside it. Never repeats by itself.
 
-        ``confirm`` is called before the step that lets people see it; what it raises ends the upload.
+        ``confirm`` is called before the step that makes it visible; its exception ends the upload.
         """
 
     async def read_text(self, url: str, *, most_bytes: int) -> str:
@@ -229,7 +229,7 @@ class Messenger(Protocol):
         """Return whether a file with this name has been shared in the channel."""
 
     async def profile(self, user: UserId) -> Profile:
-        """Return what kind of member somebody is in this workspace."""
+        """Return a user's kind of membership in this workspace."""
 
     async def group_members(self, group: str) -> frozenset[UserId]:
         """Return the members of a user group."""
@@ -263,9 +263,9 @@ class SlackError(Exception):
 class SlackRefused(SlackError):
     """Slack refused the request.
 
-    Decide by ``meaning``, which is also what people are told. ``code`` is Slack's error code
-    (https://docs.slack.dev/reference/methods): it is logged and stored with the delivery for whoever runs the
-    bot, and never compared.
+    Decide by ``meaning``, from which messages to people derive, too. ``code`` is Slack's error code
+    (https://docs.slack.dev/reference/methods): it is logged and stored with the delivery for the
+    operator, and never compared.
     """
 
     def __init__(self, meaning: Refusal, code: str, details: tuple[str, ...] = ()) -> None:

@@ -14,7 +14,7 @@ _OPTION = re.compile(rf"`?project:([^\s`]+)`?[{_STOPS}]*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project that the bot serves. ``name`` is what people type, ``label`` what they read.
+    """A project that the bot serves. People type its ``name`` and read its ``label``.
 
     ``counted_with``: the project under which its calls of the analytics API are counted, if not its own.
     """
@@ -36,7 +36,7 @@ class UnknownProject(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Projects:
-    """The projects that the bot serves, the default first. Where there is one, nobody names or sees it.
+    """The projects that the bot serves, the default first. A single project is neither named nor shown.
 
     ``serves_former``: the one key is also used for projects that were set up before.
     """

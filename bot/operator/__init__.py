@@ -1,1 +1,1 @@
-"""What only the operator's command line needs."""
+"""The operator's command line."""

@@ -1,6 +1,6 @@
-"""``docs-bot doctor``: checks an installation and explains what is wrong with it. It changes nothing.
+"""``docs-bot doctor``: checks an installation and explains its faults. It changes nothing.
 
-What ``--try`` does beside is in `bot.operator.trial`.
+The trial of ``--try`` is in `bot.operator.trial`.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
         "ports": partial(check_ports, settings, call_seconds),
     }
     found += await run_checks(checks, _LIMIT_SECONDS, is_logged=False)
-    # What other programs wrote may quote a secret.
+    # Texts of other programs may quote a secret.
     return [replace(finding, seen=mask(finding.seen, settings.secrets())) for finding in found]
 
 
 async def diagnose_broken(error: SettingsError, call_seconds: float = _CALL_SECONDS) -> list[Finding]:
-    """Return a finding for each problem of the settings, and what those that are right lead to."""
+    """Return a finding for each problem of the settings, and the checks of the valid ones."""
     found = [Finding("settings", False, problem, _SETTINGS) for problem in error.problems or (str(error),)]
     checks: Checks = {}
     # Problems of these are among the settings' own.
@@ -137,7 +137,7 @@ def _wrong_key(project: DocsProject) -> Finding | None:
 
 
 def refused_by_docs(error: DocsApiError, names: SettingNames) -> Finding:
-    """Return what an error of the docs service says of the settings of a project."""
+    """Return the finding about a project's settings that follows from an error of the docs service."""
     match error:
         case Unauthorized():
             return _bad(f"does not know the key: {error}", f"Look at {names.key}: wrong or expired.")
@@ -213,7 +213,7 @@ async def check_ports(settings: Settings, seconds: float) -> list[Finding]:
 
 
 def _port_trouble(prefix: str, host: str, port: int) -> Finding | None:
-    """Return why nobody can listen there now; None when it is free, or when any port will do."""
+    """Return the reason why the port cannot be opened; None when it is free, or when any port will do."""
     if port == 0:
         return None
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -230,7 +230,7 @@ def _port_trouble(prefix: str, host: str, port: int) -> Finding | None:
 
 
 async def _running_bot(address: str, seconds: float) -> list[Finding] | None:
-    """Return what the readiness of the bot at this address finds; None without a bot there."""
+    """Return the readiness of the bot at this address; None without a bot there."""
     try:
         async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=seconds) as http:
             checks = json.loads((await http.get(f"{address}/readyz")).content)["checks"]

@@ -56,7 +56,7 @@ _RIGHTS = text("""
 
 
 DatabaseFindings = tuple[Sequence[Finding], Sequence[str]]
-"""What was found, and the channels of the subscriptions in the database, which Slack is asked about."""
+"""The findings, and the channels of the subscriptions in the database, for the checks of Slack."""
 
 
 async def check_database(url: str, connections: int, seconds: float) -> DatabaseFindings:
@@ -94,7 +94,7 @@ def _unusable(error: SQLAlchemyError) -> Finding:
 
 
 def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None:
-    """Return why SQLite could not work with a file at this place; None when it could."""
+    """Return the reason why SQLite could not work with a file at this place; None when it could."""
     folder = next(parent for parent in file.parents if parent.exists())
     if file.is_dir():
         return Finding("database", False, "its path is a folder", "Name a file in DATABASE_URL.")
@@ -125,7 +125,7 @@ def _opened(file: Path) -> sqlite3.Connection:
 
 
 def _of_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
-    """Return what is set aside, and what waits; nothing where the tables are those of an older version."""
+    """Return findings about unreadable and pending rows; none for the tables of an older version."""
     if (revision or "") < HEAD:
         return [], []
     now = datetime.now(UTC)

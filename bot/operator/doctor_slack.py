@@ -28,7 +28,7 @@ _Value = TypeVar("_Value")
 async def check_slack(settings: Settings, channels: Sequence[str], seconds: float) -> list[Finding]:
     """Check the tokens, the scopes, the clock, the lists of ids, and the channels of subscriptions.
 
-    A call may take ``seconds``. Nothing is said about people and channels when the token is bad.
+    A call may take ``seconds``. With a bad token, people and channels are not checked.
     """
     proxy = settings.proxy_for(settings.slack_api_url)
     async with open_session(proxy) as session:

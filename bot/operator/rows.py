@@ -1,4 +1,4 @@
-"""``docs-bot jobs``, ``audit``, ``forget``, ``backup`` and ``restore``: what operators do with the rows."""
+"""``docs-bot jobs``, ``audit``, ``forget``, ``backup`` and ``restore``: the operator's access to rows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def listed(store: Store, limit: int, **only: Unpack[JobFilter]) -> str:
 
 
 async def shown(store: Store, number: JobNumber, now: datetime) -> str:
-    """Return one job, what it waits for, and what people did to it. Raises ValueError if there is none."""
+    """Return one job, its pending work, and its audit. Raises ValueError if there is none."""
 
     def query(tx: Transaction) -> list[str]:
         job = Jobs(tx).get(number)
@@ -66,7 +66,7 @@ async def shown(store: Store, number: JobNumber, now: datetime) -> str:
 
 
 async def retried(store: Store, letter: int, now: datetime) -> str:
-    """Try a dead letter again; return what happens next. Raises ValueError if none can be."""
+    """Retry a dead letter; return the next steps. Raises ValueError if it cannot be retried."""
     if not await store.write(lambda tx: Outbox(tx).retry_dead_letter(letter, now)):
         raise ValueError(f"there is no letter {letter} that can be tried again")
     return f"Letter {letter} is tried again: the bot looks for it in Slack, and posts it if it is missing."
@@ -124,7 +124,7 @@ _REASONS = {
 
 
 def wait_words(wait: Wait) -> str:
-    """Return what waits, for what, until when and since when."""
+    """Return pending work as a text, with its reason and times."""
     until = f" until {wait.until:%Y-%m-%d %H:%M:%S} UTC" if wait.until else ""
     return f"{wait.what} waits{_REASONS[wait.why]}{until} (since {wait.since:%Y-%m-%d %H:%M:%S} UTC)"
 
@@ -133,7 +133,7 @@ _USER = re.compile(r"[UW][A-Z0-9]{2,38}")
 
 
 async def forget_user(store: Store, user: str) -> str:
-    """Forget a person and return what was forgotten and what is under way.
+    """Forget a person; return the numbers of rows forgotten and of those under way.
 
     Raises ValueError, with a text for people, if this is no user id.
     """
@@ -147,7 +147,7 @@ async def forget_user(store: Store, user: str) -> str:
 
 
 def counted(counts: RowCounts) -> str:
-    """Return how many rows of each kind were forgotten, without kinds of which none was."""
+    """Return the numbers of forgotten rows by kind, as a text."""
     return ", ".join(f"{name} {count}" for name, count in counts.items() if count)
 
 
@@ -198,13 +198,13 @@ def _cells(row: AuditRow) -> dict[str, str | int | None]:
 
 
 def backed_up(sqlalchemy_url: str, target: Path) -> str:
-    """Copy the SQLite file and return what was done. Raises UnusableDatabase if that cannot be done."""
+    """Copy the SQLite file; return a report. Raises UnusableDatabase on a failure."""
     back_up(_file(sqlalchemy_url, "pg_dump"), target)
     return f"Backed up to {target}. It holds what people wrote: keep it as private as the original."
 
 
 def restored(sqlalchemy_url: str, source: Path, now: datetime) -> str:
-    """Put a copy back and return what was done. Raises UnusableDatabase, having changed nothing."""
+    """Put a copy back; return a report. Raises UnusableDatabase, having changed nothing."""
     kept = restore(source, _file(sqlalchemy_url, "pg_restore"), now)
     earlier = f" What was there before is kept in {kept}." if kept else ""
     return f"Restored from {source}.{earlier} The next start brings it to this version's schema."

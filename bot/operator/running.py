@@ -49,7 +49,7 @@ def echo(text: str, *, err: bool = False) -> None:
 
 
 def loaded(kind: type[Kind]) -> Kind:
-    """Return the settings of this kind; print what is wrong with them and exit when something is."""
+    """Return the settings of this kind; print their problems and exit if there are any."""
     try:
         return kind.load()
     except SettingsError as error:
@@ -68,7 +68,7 @@ def database_errors() -> Iterator[None]:
 
 
 def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None = None) -> None:
-    """Run a command with the store of DATABASE_URL, and print what it returns.
+    """Run a command with the store of DATABASE_URL, and print its result.
 
     Exits when the database cannot be used or lacks this version's schema. A ValueError of the command is
     about the parameter ``hint``.
@@ -101,7 +101,7 @@ async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -
 
 
 def about_database(error: SQLAlchemyError) -> str:
-    """Return why the database cannot be used, and what to do."""
+    """Return the reason why the database cannot be used, and the remedy."""
     from bot.store.database import explain
     from bot.store.sqlite_files import UnusableDatabase
 
@@ -113,7 +113,7 @@ def about_database(error: SQLAlchemyError) -> str:
 
 
 def run(roles: Roles) -> NoReturn:
-    """Run the bot until SIGTERM or SIGINT, and exit. A start that fails is told in the format of the log."""
+    """Run the bot until SIGTERM or SIGINT, and exit. A failed start is reported in the format of the log."""
     from bot.health.checks import allow_open_files
     from bot.health.stopping import Stopping
 
@@ -122,7 +122,7 @@ def run(roles: Roles) -> NoReturn:
     try:
         settings = Settings.load()
         form = settings.log_format
-        with suppress(asyncio.CancelledError):  # told to stop before it was ready
+        with suppress(asyncio.CancelledError):  # stopped before it was ready
             asyncio.run(_run_until_stopped(settings, roles, stopping))
     except SettingsError as error:
         _not_started(str(error), BAD_SETTINGS, form)
@@ -170,7 +170,7 @@ async def _run_until_stopped(settings: Settings, roles: Roles, stopping: Stoppin
 
 
 def _not_started(about: str, code: int, form: str) -> NoReturn:
-    """Tell why the bot does not start, in the format of its log, and exit."""
+    """Report why the bot does not start, in the format of its log, and exit."""
     if logs.is_for_people(form):
         echo(about, err=True)
     else:

@@ -1,4 +1,4 @@
-"""``docs-bot doctor --try``: do in a channel what the doctor's checks cannot find out by asking."""
+"""``docs-bot doctor --try``: make in a channel the calls that the doctor's checks cannot replace."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that the bot does. ``run`` returns what was seen, or raises; ``follows``: who misses what.
+    """One call of the bot. ``run`` returns the observation, or raises; ``follows``: the effect of a failure.
 
     ``if_blocks``: the same where Slack refuses the blocks and the bot has a plain form.
     """
@@ -229,7 +229,7 @@ async def try_out(
 ) -> None:
     """Take the steps one after the other, and report each. The last one deletes all posts, in any case.
 
-    ``ask`` gets what the person who runs the trial should do meanwhile.
+    ``ask`` gets the instructions for the person who runs the trial.
     """
     proxy = settings.proxy_for(settings.slack_api_url)
     async with open_session(proxy) as session:

@@ -1,4 +1,4 @@
-"""The worker of the outbox: what is claimed goes out in order, at Slack's pace, and is never said twice."""
+"""The worker of the outbox: deliveries go out in order, at Slack's pace, and never twice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 async def claim_deliveries(
     context: WorkerContext, limit: int, full: Collection[str] = ()
 ) -> Sequence[Delivery]:
-    """Claim what may go out now: in order within a thread, and as Slack's paces allow.
+    """Claim the deliveries that may go out now: in order within a thread, and as Slack's paces allow.
 
     ``full``: the channels in which enough deliveries are under way.
     """
@@ -53,7 +53,7 @@ async def claim_deliveries(
 
 
 async def deliver(context: WorkerContext, delivery: Delivery) -> None:
-    """Carry out a delivery and write what came of it.
+    """Carry out a delivery and write its outcome.
 
     A call that is cut off may have reached Slack: its row stays *sending*, and is looked for later.
     """
@@ -63,7 +63,7 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
 
 
 async def _outcome(context: WorkerContext, delivery: Delivery) -> Callable[[Transaction], None]:
-    """Carry out a delivery. Return what is to be written."""
+    """Carry out a delivery. Return the function that writes its outcome."""
     what = delivery.what
     try:
         ts = await _carry_out(context, delivery)
@@ -86,11 +86,11 @@ async def _outcome(context: WorkerContext, delivery: Delivery) -> Callable[[Tran
 
 
 def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts: MessageTs | None) -> None:
-    """Write that a delivery was sent, and what follows from it."""
+    """Record a delivery as sent, and the consequences."""
     what = delivery.what
     job = None
     if what.kind is DeliveryKind.ROOT and what.job is not None:
-        job = Jobs(tx).lock(what.job)  # before the delivery, as everybody does who changes a job and says so
+        job = Jobs(tx).lock(what.job)  # before the delivery, in the order of all writers
     if what.kind is DeliveryKind.EDIT:
         Outbox(tx).remove(delivery, owner=context.owner)
         return
@@ -98,7 +98,7 @@ def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts
     if job is not None:
         job = Jobs(tx).save(job, replace(job, root_ts=ts))
         if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:
-            # Slack has given up on replies of which the bot could not tell that they are for it.
+            # Without the face the bot could not recognise its replies, and Slack has given up on them.
             Conversations(tx).read_thread(what.channel, ts, context.clock())
         link_from_earlier(context, tx, job)
     for hooks in context.post_hooks:
@@ -111,7 +111,7 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | 
     if delivery.unconfirmed and (ts := await _find(context, delivery)) is not None:
         log.info("delivery_found", delivery=delivery.id)
         return ts if what.kind is not DeliveryKind.PRIVATE else None
-    # A process that was suspended must not say or overwrite what another one has said meanwhile.
+    # A suspended process must neither repeat nor overwrite another process's posts.
     check_lease(context, delivery)
     match what.kind:
         case DeliveryKind.ROOT | DeliveryKind.REPLY | DeliveryKind.POST:
@@ -135,7 +135,7 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | 
 
 
 async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
-    """Look in Slack for the message of an earlier attempt; None if it is not there, or nobody can tell."""
+    """Search Slack for the message of an earlier attempt; None if it is missing or cannot be searched."""
     what, messenger, thread = delivery.what, context.messenger, None
     match what.kind:
         case DeliveryKind.ROOT:

@@ -1,4 +1,4 @@
-"""What follows when Slack does not take a delivery: a later try, a search, or a dead letter."""
+"""Failed deliveries: a later try, a search, or a dead letter."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 
 
 def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str) -> None:
-    """Make a delivery a dead letter, and tell the requester where they can still be reached.
+    """Make a delivery a dead letter, and notify the requester where that is still possible.
 
     ``code`` is Slack's error code, or the bot's own if Slack gave none.
     """
@@ -70,11 +70,11 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
 
 
 def _refuse_job(context: WorkerContext, tx: Transaction, job: TrackedJob, why: NotPosted, code: str) -> None:
-    """Refuse a job whose face cannot be posted. No use is spent, and the requester is told what to do."""
+    """Refuse a job whose face cannot be posted. No use is spent, and the requester gets advice."""
     now = why.at
     Outbox(tx).dead_letter_thread(job.number, code, now)
     if job.state is not JobState.WAITING:
-        return  # withdrawn meanwhile, so there is nothing to refuse or to tell
+        return  # withdrawn meanwhile, so there is nothing to refuse
     Jobs(tx).save(job, lifecycle.refused(job, JobProblem.SLACK_REFUSED, now))
     drop_follow_ups(tx, job, now)
     prompt = Prompts(tx).starting(job.number)
@@ -102,7 +102,7 @@ _CHANNEL_LIMIT_SECONDS = 1.0
 
 
 def settle_error(context: WorkerContext, tx: Transaction, delivery: Delivery, error: SlackError) -> None:
-    """Write what follows from an error: a later try, a look first, a try without blocks, or a dead letter."""
+    """Write the consequence of an error: a later try, a search, a try without blocks, or a dead letter."""
     context.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
     asked_seconds = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
     waits = _is_temporary(context, delivery, error)

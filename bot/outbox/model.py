@@ -160,7 +160,7 @@ class NewDelivery:
 
 @dataclass(frozen=True, slots=True)
 class NotPosted:
-    """A post that Slack refused for good: what that means, where it should have stood, and when.
+    """A post that Slack refused for good: the meaning, the channel, and the time.
 
     ``job``: whose thread it was for. ``at`` is when the log has Slack's code.
     """
@@ -175,7 +175,7 @@ class NotPosted:
 class Delivery:
     """An outbox row that a worker has claimed.
 
-    ``what`` is the delivery as it was added. ``root_ts``: the job's face at the claim, once it is posted.
+    ``what``: the delivery as it was added. ``root_ts``: the job's face at the claim, once it is posted.
     ``thread_ts``: the thread in which the face is a reply; None if it begins its thread.
     ``edited_ts``: the message that an edit changes; None if it was never posted.
     ``plain``: Slack refused the blocks, so send without them. ``held_until``: when the lease ends.
@@ -208,7 +208,7 @@ class Delivery:
     def joins(self) -> bool:
         """Whether a public channel may be joined for it: somebody has just asked for something there.
 
-        Whoever removes the bot from a channel does not want it back for an end or for a scheduled digest.
+        People who remove the bot from a channel do not want it back for an end or for a scheduled digest.
         """
         is_scheduled = self.what.subscription is not None and self.what.question is not None
         return self.what.kind in _JOINING and not is_scheduled

@@ -24,8 +24,8 @@ _JOINABLE = frozenset({Refusal.NOT_A_MEMBER})
 def check_lease(context: WorkerContext, delivery: Delivery) -> None:
     """Raise LeaseLost when less than a third of the lease is left for the call.
 
-    A process that was suspended (a paused machine, a sleeping laptop) must not post what another process
-    has posted meanwhile. The delivery is claimed again when its lease has run out.
+    A process that was suspended (a paused machine, a sleeping laptop) must not repeat another process's
+    post. The delivery is claimed again when its lease has run out.
     """
     needed = timedelta(seconds=context.timeouts.lease_seconds * _CALL_SHARE)
     if delivery.held_until is not None and context.clock() + needed > delivery.held_until:
@@ -40,8 +40,8 @@ async def as_member(
 ) -> Result:
     """Make a call. If Slack refuses it with a meaning in ``joinable``, join the channel and retry once.
 
-    Only public channels can be joined. If joining is refused, raise the refusal of the call, which says
-    more.
+    Only public channels can be joined. If joining is refused, raise the refusal of the call, which has
+    the better code.
     """
     try:
         return await call()
@@ -57,7 +57,7 @@ async def as_member(
 
 
 async def find_earlier(search: Awaitable[Result]) -> Result:
-    """Return what a search for an earlier attempt found.
+    """Return the result of a search for an earlier attempt.
 
     Raises `SlackUnclear` if the search is refused with BLOCKS. That refusal concerns the search and not the
     blocks of the delivery, which may have been posted: nothing is posted again without a search.

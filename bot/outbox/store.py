@@ -122,7 +122,7 @@ THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
 OPEN = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.UNCLEAR)
 _IN_THREAD = (*THREAD_POSTS, DeliveryKind.EDIT)
 _END = ":end"
-"""The last part of the keys of replies that tell the end of an iteration."""
+"""The last part of the keys of replies with the end of an iteration."""
 _MOST_READY = 500
 
 
@@ -134,8 +134,8 @@ def is_being_delivered(belongs_to: ColumnElement[int], key: ColumnElement[int]) 
 def waits_in_thread() -> ColumnElement[bool]:
     """Return the condition that others in the same thread go first.
 
-    What people read keeps its order, behind the face, which begins the thread. An edit notifies nobody, so
-    it waits until all is said.
+    Posts keep their order, behind the face, which begins the thread. An edit notifies nobody, so it goes
+    last.
     """
     other = deliveries.alias("other")
     is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, OPEN))
@@ -245,7 +245,7 @@ class Outbox(Repository):
         self.connection.execute(deliveries.delete().where(deliveries.c.key == key, waits))
 
     def newest_end(self, job: JobNumber, iteration: int) -> str | None:
-        """Return the key of the reply that told the latest end of an iteration; None if none was told."""
+        """Return the key of the reply with the latest end of an iteration; None if there is none."""
         statement = select(deliveries.c.key).where(
             deliveries.c.job == job,
             deliveries.c.kind == DeliveryKind.REPLY,
@@ -255,7 +255,7 @@ class Outbox(Repository):
         return self.connection.execute(statement.order_by(deliveries.c.seq.desc()).limit(1)).scalar()
 
     def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[Ready]:
-        """Return what may go out, oldest first; no post into a busy channel.
+        """Return the deliveries that may go out, oldest first; no post into a busy channel.
 
         A post waits for the earlier posts in its thread, and an edit of the face for all of them.
         """
@@ -288,7 +288,7 @@ class Outbox(Repository):
             self.connection.execute(_DROP_OUTDATED, {"this": delivery.id})
 
     def remove(self, delivery: Delivery, *, owner: str) -> None:
-        """Delete an edit that Slack accepted, or what is not to be said any more. Raises LeaseLost."""
+        """Delete an edit that Slack accepted, or an obsolete delivery. Raises LeaseLost."""
         if self.connection.execute(_REMOVE, _held(delivery, owner)).rowcount != 1:
             raise LeaseLost(f"delivery {delivery.id}")
 
@@ -319,7 +319,7 @@ class Outbox(Repository):
         return bool(self.connection.execute(select(deliveries.c.plain).where(is_root)).scalar_one_or_none())
 
     def was_answered(self, origin: Origin) -> bool:
-        """Return whether anything was said about a message, instead of storing it as a prompt."""
+        """Return whether a message got an answer instead of being stored as a prompt."""
         about_it = deliveries.c.key.startswith(f"{origin.key}:", autoescape=True)
         found = select(deliveries.c.seq).where(deliveries.c.channel == origin.channel, about_it).limit(1)
         return self.connection.execute(found).first() is not None
@@ -327,7 +327,7 @@ class Outbox(Repository):
     def answers_about(
         self, channel: ChannelId, first: MessageTs, last: MessageTs
     ) -> Sequence[tuple[MessageTs, str]]:
-        """Return which messages of a channel, from ``first`` to ``last``, were answered, and the occasion."""
+        """Return the answered messages of a channel, from ``first`` to ``last``, and the occasions."""
         # However the database sorts punctuation, which differs: the answers stand before the next second.
         end = message_key(channel, f"{int(float(last)) + 1}")
         then = deliveries.c.key.between(message_key(channel, first), end)
@@ -354,7 +354,7 @@ class Outbox(Repository):
         ]
 
     def retry_dead_letter(self, number: int, now: datetime) -> bool:
-        """Look for a dead letter in Slack, then post it again. Return False if there is none that can be."""
+        """Search Slack for a dead letter, then post it again. Return False if it cannot be retried."""
         if not can_be_id(number):
             return False
         mine = and_(deliveries.c.seq == number, _DEAD, _CAN_GO)

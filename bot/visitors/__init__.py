@@ -1,1 +1,1 @@
-"""Visitors: who reads the docs, content gaps, and the weekly digest."""
+"""Visitors: readers of the docs, content gaps, and the weekly digest."""

@@ -211,7 +211,7 @@ _FORMATS: Mapping[Topic, _Format] = {
 def gap_answer(
     numbers: Numbers, question: QuestionId, *, shared_by: UserId | None = None, can_share: bool = True
 ) -> Message:
-    """Return the answer to a question. ``shared_by``: who shares it in the channel."""
+    """Return the answer to a question. ``shared_by``: the person who shares it in the channel."""
     query, rows = numbers.query, gap_table(numbers)
     if not rows:
         none = f"The docs service has no {_FORMATS[query.topic].none} for {query.period}."

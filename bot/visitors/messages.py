@@ -126,7 +126,7 @@ def answer(
     Args:
         report: its content.
         question: the question that its buttons name.
-        shared_by: who shares it in the channel; None for the private answer.
+        shared_by: the person who shares it in the channel; None for the private answer.
         can_share: whether it has the button to share it.
     """
     if nothing := no_visits(report):
