@@ -226,7 +226,7 @@ class HeldBot:
         """
         await self._gap.end()
         while workers := await self._due_workers():
-            if not sum([await self._run(each) for each in workers]):
+            if not sum([await self._run(worker) for worker in workers]):
                 await self._find_due()
                 return
 
@@ -245,7 +245,7 @@ class HeldBot:
     async def _due_workers(self) -> list[Worker]:
         await self._find_due()
         due, now = self._due.queues, self._context.clock()
-        return [each for each in self._workers if each.queue in due or self._is_time_for(each, now)]
+        return [worker for worker in self._workers if worker.queue in due or self._is_time_for(worker, now)]
 
     async def _find_due(self) -> None:
         self._due = await self._context.store.find_due(self._context.clock)
@@ -345,14 +345,14 @@ async def _connect(
 def _docs(settings: Settings, transport: httpx.AsyncBaseTransport | None, now: Clock) -> DocsClient:
     """Return a client for each project. Without DOCS_PROJECTS, the one is also used for former projects."""
     clients = {
-        each.id: DocsClient(
-            base_url=each.address,
-            api_key=each.key,
+        project.id: DocsClient(
+            base_url=project.address,
+            api_key=project.key,
             transport=transport,
-            proxy=settings.proxy_for(each.address),
+            proxy=settings.proxy_for(project.address),
             now=now,
         )
-        for each in settings.projects
+        for project in settings.projects
     }
     return DocsClients(clients) if settings.docs_projects else clients[settings.projects[0].id]
 
@@ -362,7 +362,7 @@ def counted_with(project: DocsProject, served: Sequence[DocsProject]) -> str:
 
     The service seems to count the calls of an organisation together: those with one key.
     """
-    return min(each.id for each in served if (each.address, each.key) == (project.address, project.key))
+    return min(one.id for one in served if (one.address, one.key) == (project.address, project.key))
 
 
 def _context(
@@ -378,9 +378,9 @@ def _context(
     features: Sequence[Feature] = FEATURES,
 ) -> WorkerContext:
     served = settings.projects
-    known = tuple(
-        Project(ProjectId(each.id), each.name, each.label, ProjectId(counted_with(each, served)))
-        for each in served
+    projects = tuple(
+        Project(ProjectId(project.id), project.name, project.label, ProjectId(counted_with(project, served)))
+        for project in served
     )
     return WorkerContext(
         store=store,
@@ -397,7 +397,7 @@ def _context(
         bot_user=clients.identity.bot_user,
         bot_name=clients.identity.bot_name,
         workspace_url=clients.identity.workspace_url,
-        projects=Projects(known, serves_former=not settings.docs_projects),
+        projects=Projects(projects, serves_former=not settings.docs_projects),
         previews=PreviewsWanted(settings.previews),
         takes_threads=settings.context == "thread",
         signs_prompts=settings.prompt_signature,

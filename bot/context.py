@@ -190,7 +190,7 @@ class WorkerContext(Context):
     wake_after: Callable[[float], None] = field(default=lambda _seconds: None)
     pace: PollPace = field(default_factory=PollPace)
     keep: timedelta | None = None
-    count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
+    count: Callable[[str, str], None] = field(default=lambda _event, _outcome: None)
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
     paces: Paces = field(default_factory=Paces)
     under_way: dict[str, set[object]] = field(default_factory=dict)

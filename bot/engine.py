@@ -69,12 +69,12 @@ async def retry_on_db_error(write: Callable[[], Awaitable[Result]], seconds: flo
 
 
 @contextmanager
-def unless_taken_over(what: str, number: object) -> Iterator[None]:
+def unless_taken_over(kind: str, number: object) -> Iterator[None]:
     """Write under a lease. If a person or another process has the row by now, log it: it is theirs."""
     try:
         yield
     except LeaseLost:
-        log.info(f"{what}_taken_over", **{what: number})
+        log.info(f"{kind}_taken_over", **{kind: number})
 
 
 async def wait_for_ends(tasks: Collection[asyncio.Task[None]], seconds: float) -> list[asyncio.Task[None]]:
@@ -163,7 +163,7 @@ class Worker:
 
         claimed = await self.claim(self.free, self.full_groups) if self.free > 0 else ()
         rows = [(key, row) for row in claimed if (key := self.begin(row)) is not None]
-        outcomes = await asyncio.gather(*(work(*each) for each in rows), return_exceptions=True)
+        outcomes = await asyncio.gather(*(work(*pair) for pair in rows), return_exceptions=True)
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 raise outcome

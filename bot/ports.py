@@ -212,9 +212,9 @@ class Messenger(Protocol):
         """Return the channel of the direct messages with this person; open it if necessary."""
 
     async def upload(
-        self, channel: ChannelId, path: Path, *, name: str, words: str, confirm: Callable[[], None]
+        self, channel: ChannelId, path: Path, *, name: str, text: str, confirm: Callable[[], None]
     ) -> None:
-        """Share a file with a channel under this name, with words beside it. Never repeats by itself.
+        """Share a file with a channel under this name, with a text. Never repeats by itself.
 
         ``confirm`` is called before the step that makes it visible; its exception ends the upload.
         """
@@ -275,9 +275,9 @@ class SlackRefused(SlackError):
         self.details = details
 
     @classmethod
-    def not_found(cls, what: str, meaning: Refusal = Refusal.PERMANENT) -> SlackRefused:
+    def not_found(cls, kind: str, meaning: Refusal = Refusal.PERMANENT) -> SlackRefused:
         """Return the refusal of a request whose target is known to be missing. Slack is not called."""
-        return cls(meaning, f"{what}_not_found")
+        return cls(meaning, f"{kind}_not_found")
 
 
 class SlackThrottled(SlackError):

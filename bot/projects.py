@@ -61,7 +61,7 @@ class Projects:
 
     def with_id(self, project: ProjectId) -> Project | None:
         """Return the project with this id; None if the bot does not serve it any more."""
-        return next((each for each in self.known if each.id == project), None)
+        return next((one for one in self.known if one.id == project), None)
 
     def serve(self, project: ProjectId) -> bool:
         """Return whether the bot has a key for calls about a project."""
@@ -75,8 +75,8 @@ class Projects:
 
     def budget_of(self, project: ProjectId) -> ProjectId:
         """Return the project that stands for the analytics budget of a project: one for all with one key."""
-        known = self.with_id(project) or (self.default if self.serves_former else None)
-        return project if known is None else known.counted_with or known.id
+        served = self.with_id(project) or (self.default if self.serves_former else None)
+        return project if served is None else served.counted_with or served.id
 
     def entry(self, project: ProjectId) -> Project | None:
         """Return the project as DOCS_PROJECTS has it; None if that is not set or has no such project."""
@@ -85,10 +85,10 @@ class Projects:
     def named(self, name: str, text: str = "") -> Project:
         """Return the project with this name. Raises UnknownProject, with the text that goes with the name."""
         bare = name.rstrip(_STOPS)
-        found = next((each for each in self.known if each.name == bare.lower()), None)
-        if found is None:
+        project = next((one for one in self.known if one.name == bare.lower()), None)
+        if project is None:
             raise UnknownProject(bare or name, text)
-        return found
+        return project
 
     def take(self, text: str) -> tuple[str, Project | None]:
         """Return a text without the project named at its start or else at its end, and that project.
@@ -98,22 +98,22 @@ class Projects:
         if not self.are_several:
             return text, None
         first, last = text.split(maxsplit=1), text.rsplit(maxsplit=1)
-        if first and (found := _OPTION.fullmatch(first[0])):
+        if first and (option := _OPTION.fullmatch(first[0])):
             rest = "".join(first[1:])
-        elif last and (found := _OPTION.fullmatch(last[-1])):
+        elif last and (option := _OPTION.fullmatch(last[-1])):
             rest = "".join(last[:-1])
         else:
             return text, None
-        return rest, self.named(found[1], rest)
+        return rest, self.named(option[1], rest)
 
     def take_any(self, text: str) -> tuple[str, Project | None]:
         """Return a text of nothing but options without the first project named in it, and that project.
 
         Raises UnknownProject.
         """
-        words = text.split() if self.are_several else []
-        for place, word in enumerate(words):
-            if found := _OPTION.fullmatch(word):
-                rest = " ".join([*words[:place], *words[place + 1 :]])
-                return rest, self.named(found[1], rest)
+        parts = text.split() if self.are_several else []
+        for place, word in enumerate(parts):
+            if option := _OPTION.fullmatch(word):
+                rest = " ".join([*parts[:place], *parts[place + 1 :]])
+                return rest, self.named(option[1], rest)
         return text, None

@@ -37,7 +37,7 @@ def queue_workers(context: WorkerContext, take_message: Take) -> list[Worker]:
     """Return the worker of each queue. ``take_message`` handles a message that is read after an outage."""
     project = attrgetter("project")
 
-    tables = {each.queue: each.table.name for each in QUEUE_TABLES}
+    tables = {table.queue: table.table.name for table in QUEUE_TABLES}
 
     def worker(queue: str, name: str, claim: Claim, work: Work, **options: Any) -> Worker:
         of_table = context.under_way.setdefault(tables[queue], set())

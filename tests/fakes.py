@@ -151,14 +151,14 @@ class FakeSlack:
         return ChannelId(f"D{user[1:]}")
 
     async def upload(
-        self, channel: ChannelId, path: Path, *, name: str, words: str, confirm: Callable[[], None]
+        self, channel: ChannelId, path: Path, *, name: str, text: str, confirm: Callable[[], None]
     ) -> None:
         self._raise_next_trouble("upload")
         confirm()
         if channel in self.outside:
             raise refused("not_in_channel")
         content = await asyncio.to_thread(path.read_bytes)
-        self.files.append((channel, name, words, content.decode("utf-8")))
+        self.files.append((channel, name, text, content.decode("utf-8")))
         if self.lose_answer:
             raise self.lose_answer.popleft()
 

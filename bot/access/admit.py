@@ -179,8 +179,8 @@ async def _ask_slack(context: Context, user: UserId) -> Access:
 def asking_slack() -> asyncio.Timeout:
     """Return the time limit for asking Slack on behalf of a request; leaving it raises TimeoutError."""
     deadline = current()
-    left = deadline.left_seconds() - _STORE_SECONDS if deadline else _ASK_SLACK_SECONDS
-    return asyncio.timeout(min(left, _ASK_SLACK_SECONDS))
+    seconds = deadline.left_seconds() - _STORE_SECONDS if deadline else _ASK_SLACK_SECONDS
+    return asyncio.timeout(min(seconds, _ASK_SLACK_SECONDS))
 
 
 async def _fetch_access(context: Context, user: UserId) -> Access:

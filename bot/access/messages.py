@@ -23,5 +23,5 @@ _WHY: Mapping[Access, str] = {
 
 def not_allowed(access: Access, channel: ChannelId | None = None) -> Message:
     """Return the answer to a user without access, who asked in ``channel``: the reason and the contact."""
-    why = _WHY[access]
-    return b.words(f":no_entry: {why.format(here=f' in {b.channel(channel)}' if channel else '')}")
+    reason = _WHY[access]
+    return b.words(f":no_entry: {reason.format(here=f' in {b.channel(channel)}' if channel else '')}")

@@ -32,8 +32,8 @@ class Members(Repository):
         statement = select(members.c.access).where(
             members.c.user == user, members.c.rule == rule, members.c.checked_at > since
         )
-        found = self.connection.execute(statement).scalar_one_or_none()
-        return None if found is None else Access(found)
+        value = self.connection.execute(statement).scalar_one_or_none()
+        return None if value is None else Access(value)
 
     def remember(self, user: UserId, access: Access, rule: str, now: datetime) -> None:
         """Store a user's access, replacing an earlier one."""

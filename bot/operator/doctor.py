@@ -50,12 +50,12 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
 
     async def database() -> Sequence[Finding]:
         connections = settings.database_connections
-        found, subscribed = await check_database(settings.sqlalchemy_url, connections, call_seconds)
+        findings, subscribed = await check_database(settings.sqlalchemy_url, connections, call_seconds)
         channels.extend(subscribed)
-        return found
+        return findings
 
     warnings = [Finding("settings", False, line, _SETTINGS) for line in settings.warnings()]
-    found = [
+    findings = [
         *(warnings or [Finding("settings", True, "complete")]),
         *check_files(settings.sqlalchemy_url),
         *await run_checks({"database": database}, _LIMIT_SECONDS, is_logged=False),
@@ -66,19 +66,19 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
         "github": partial(check_github, settings, call_seconds),
         "ports": partial(check_ports, settings, call_seconds),
     }
-    found += await run_checks(checks, _LIMIT_SECONDS, is_logged=False)
+    findings += await run_checks(checks, _LIMIT_SECONDS, is_logged=False)
     # Texts of other programs may quote a secret.
-    return [replace(finding, seen=mask(finding.seen, settings.secrets())) for finding in found]
+    return [replace(finding, seen=mask(finding.seen, settings.secrets())) for finding in findings]
 
 
 async def diagnose_broken(error: SettingsError, call_seconds: float = _CALL_SECONDS) -> list[Finding]:
     """Return a finding for each problem of the settings, and the checks of the valid ones."""
-    found = [Finding("settings", False, problem, _SETTINGS) for problem in error.problems or (str(error),)]
+    findings = [Finding("settings", False, problem, _SETTINGS) for problem in error.problems or (str(error),)]
     checks: Checks = {}
     # Problems of these are among the settings' own.
     with suppress(SettingsError):
         url = DatabaseSettings.load().sqlalchemy_url
-        found += check_files(url)
+        findings += check_files(url)
 
         async def database() -> Sequence[Finding]:
             return (await check_database(url, CONNECTIONS, call_seconds))[0]
@@ -86,18 +86,18 @@ async def diagnose_broken(error: SettingsError, call_seconds: float = _CALL_SECO
         checks["database"] = database
     with suppress(SettingsError):
         checks["docs service"] = partial(check_docs, DocsSettings.load(), call_seconds)
-    return [*found, *await run_checks(checks, _LIMIT_SECONDS, is_logged=False)]
+    return [*findings, *await run_checks(checks, _LIMIT_SECONDS, is_logged=False)]
 
 
 async def check_docs(settings: DocsSettings, seconds: float) -> list[Finding]:
     """Check that the docs service lets the key of each project read it."""
     projects = settings.projects
-    found = await asyncio.gather(*(_check_project(settings, each, seconds) for each in projects))
+    findings = await asyncio.gather(*(_check_project(settings, project, seconds) for project in projects))
     if len(projects) == 1:
-        return list(found)
+        return list(findings)
     return [
-        replace(finding, name=f"{finding.name}, {each.name}")
-        for each, finding in zip(projects, found, strict=True)
+        replace(finding, name=f"{finding.name}, {project.name}")
+        for project, finding in zip(projects, findings, strict=True)
     ]
 
 
@@ -116,11 +116,11 @@ async def _check_project(settings: DocsSettings, project: DocsProject, seconds: 
             await docs.visitors(project.id, limit=1)
         except DocsApiError as error:
             return refused_by_docs(error, project.named)
-    seen = (
+    text = (
         f"lets the key read the project {project.id}, which took one analytics call of this hour; whether "
         "it may write, a prompt shows"
     )
-    return Finding("docs service", True, seen)
+    return Finding("docs service", True, text)
 
 
 def _wrong_key(project: DocsProject) -> Finding | None:
@@ -131,8 +131,8 @@ def _wrong_key(project: DocsProject) -> Finding | None:
         return Finding("docs service", False, f"{names.key} is a token of Slack", advice)
     is_mintlify = host == _MINTLIFY_HOST or host.endswith(f".{_MINTLIFY_HOST}")
     if is_mintlify and (key.startswith(_OTHER_MINTLIFY_KEYS) or not key.startswith("mint_")):
-        seen = f"{names.key} is of another kind: admin keys begin with mint_, not with mint_dsc_ or mint_us_"
-        return Finding("docs service", False, seen, advice)
+        text = f"{names.key} is of another kind: admin keys begin with mint_, not with mint_dsc_ or mint_us_"
+        return Finding("docs service", False, text, advice)
     return None
 
 
@@ -157,8 +157,8 @@ def refused_by_docs(error: DocsApiError, names: SettingNames) -> Finding:
             return _bad(str(error), f"Look at {names.address} and {names.id}.")
 
 
-def _bad(seen: str, advice: str) -> Finding:
-    return Finding("docs service", False, seen, advice)
+def _bad(text: str, advice: str) -> Finding:
+    return Finding("docs service", False, text, advice)
 
 
 async def check_github(settings: Settings, seconds: float) -> list[Finding]:
@@ -174,9 +174,9 @@ async def check_github(settings: Settings, seconds: float) -> list[Finding]:
         except Limited:
             return [Finding("github", True, "answers; its hourly limit is used up")]
         except GithubError as error:
-            found = network_trouble("github", str(error), "GITHUB_API_URL")
+            finding = network_trouble("github", str(error), "GITHUB_API_URL")
             # Docs that are not on GitHub need neither a token nor a way there.
-            return [replace(found, ok=token is None)]
+            return [replace(finding, ok=token is None)]
     return [Finding("github", True, "takes the token" if token else "answers; no GITHUB_TOKEN: public only")]
 
 
@@ -185,13 +185,13 @@ _ENV_FILE = Path(".env")
 
 def check_files(sqlalchemy_url: str) -> list[Finding]:
     """Check that other users of this machine cannot read the database and the settings."""
-    found = [_open_to_others(_ENV_FILE)] if is_exposed(_ENV_FILE) else []
+    findings = [_open_to_others(_ENV_FILE)] if is_exposed(_ENV_FILE) else []
     file = sqlite_file(sqlalchemy_url)
     if file is None:
-        return found or [Finding("files", True, "no other user can read them")]
-    found += [_open_to_others(each) for each in exposed(file)] if file.is_file() else []
+        return findings or [Finding("files", True, "no other user can read them")]
+    findings += [_open_to_others(path) for path in exposed(file)] if file.is_file() else []
     remark = f"; others can list the folder {file.parent} (chmod 700)" if is_exposed(file.parent) else ""
-    return found or [Finding("files", True, f"no other user can read them{remark}")]
+    return findings or [Finding("files", True, f"no other user can read them{remark}")]
 
 
 def _open_to_others(file: Path) -> Finding:
@@ -205,11 +205,11 @@ async def check_ports(settings: Settings, seconds: float) -> list[Finding]:
     ports = [("HEALTH", settings.health_host, settings.health_port)]
     if not settings.socket_mode:
         ports.append(("", settings.host, settings.port))
-    wrong = [trouble for each in ports if (trouble := _port_trouble(*each)) is not None]
+    wrong = [trouble for place in ports if (trouble := _port_trouble(*place)) is not None]
     if running is not None:
         wrong = [trouble for trouble in wrong if "taken" not in trouble.seen]
-    said = "a bot has them" if running is not None else "free"
-    return [*(wrong or [Finding("ports", True, said)]), *(running or [])]
+    text = "a bot has them" if running is not None else "free"
+    return [*(wrong or [Finding("ports", True, text)]), *(running or [])]
 
 
 def _port_trouble(prefix: str, host: str, port: int) -> Finding | None:
@@ -224,8 +224,8 @@ def _port_trouble(prefix: str, host: str, port: int) -> Finding | None:
         if error.errno == errno.EADDRINUSE:
             advice = f"Find out who has it (ss -ltnp), or set another one: {names}."
             return Finding("ports", False, f"{host}, port {port} is taken by another program", advice)
-        seen = f"{host}, port {port} cannot be opened ({os.strerror(error.errno or 0)})"
-        return Finding("ports", False, seen, f"Look at {names}.")
+        text = f"{host}, port {port} cannot be opened ({os.strerror(error.errno or 0)})"
+        return Finding("ports", False, text, f"Look at {names}.")
     return None
 
 
@@ -238,6 +238,6 @@ async def _running_bot(address: str, seconds: float) -> list[Finding] | None:
     except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError):
         return None
     advice = "docs/runbook.md says what to do; /readyz says it too."
-    return [Finding("running bot", False, each, advice) for each in bad] or [
+    return [Finding("running bot", False, problem, advice) for problem in bad] or [
         Finding("running bot", True, "ready")
     ]

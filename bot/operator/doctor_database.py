@@ -80,17 +80,17 @@ def _sqlite(file: Path) -> DatabaseFindings:
     try:
         with engine.connect() as connection:
             revision = revision_of(connection)
-            found, channels = _of_rows(connection, revision)
+            findings, channels = _of_rows(connection, revision)
     except SQLAlchemyError as error:
         return [_unusable(error)], []
     finally:
         engine.dispose()
-    return [_at_revision("sqlite", revision), *found], channels
+    return [_at_revision("sqlite", revision), *findings], channels
 
 
 def _unusable(error: SQLAlchemyError) -> Finding:
-    why = explain(error)
-    return Finding("database", False, why.cause, why.advice)
+    trouble = explain(error)
+    return Finding("database", False, trouble.cause, trouble.advice)
 
 
 def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None:
@@ -134,24 +134,24 @@ def _of_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
     stuck = [wait for wait in waiting if wait.stuck_since and now - wait.stuck_since > _STUCK]
     advice = "Is a `docs-bot run` or `work` up? See its log, and docs/runbook.md." if stuck else ""
     oldest = min(stuck or waiting, key=lambda wait: wait.since, default=None)
-    what = f"job {oldest.job}, " if oldest and oldest.job else ""
-    seen = f"{what}{wait_words(oldest)}" if oldest else "nothing waits"
-    found = [Finding("waiting", not stuck, seen, advice)]
+    prefix = f"job {oldest.job}, " if oldest and oldest.job else ""
+    text = f"{prefix}{wait_words(oldest)}" if oldest else "nothing waits"
+    findings = [Finding("waiting", not stuck, text, advice)]
     missing = [zone for zone in connection.execute(_ZONES).scalars() if not is_zone(zone)]
     if missing:
-        seen = ", ".join(f"digests at times in {zone}" for zone in missing)
+        text = ", ".join(f"digests at times in {zone}" for zone in missing)
         advice = "Run the bot on a machine with current time zones."
-        found.insert(0, Finding("rows", False, f"cannot be read, and wait: {seen}", advice))
-    return found, connection.execute(_CHANNELS).scalars().all()
+        findings.insert(0, Finding("rows", False, f"cannot be read, and wait: {text}", advice))
+    return findings, connection.execute(_CHANNELS).scalars().all()
 
 
 def _at_revision(kind: str, revision: str | None) -> Finding:
     if revision == HEAD:
         return Finding("database", True, f"{kind}, up to date")
-    seen = f"{kind}, at revision {revision or 'none'} of {HEAD}"
+    text = f"{kind}, at revision {revision or 'none'} of {HEAD}"
     if revision is not None and revision > HEAD:
-        return Finding("database", True, f"{seen}: a newer version of the bot has worked with it")
-    return Finding("database", True, f"{seen}; a start brings it up to date")
+        return Finding("database", True, f"{text}: a newer version of the bot has worked with it")
+    return Finding("database", True, f"{text}; a start brings it up to date")
 
 
 async def _postgres(url: str, connections: int, seconds: float) -> DatabaseFindings:
@@ -170,18 +170,18 @@ async def _postgres(url: str, connections: int, seconds: float) -> DatabaseFindi
 def _check_postgres(connection: Connection, connections: int) -> DatabaseFindings:
     revision = revision_of(connection)
     row = connection.execute(_RIGHTS, {"tables": list(metadata.tables)}).one()
-    found = _at_revision("postgresql", revision)
+    finding = _at_revision("postgresql", revision)
     if row.read_only:
         advice = "Give the address of the primary server, and a user who may write, in DATABASE_URL."
-        found = Finding("database", False, "the database is read-only", advice)
+        finding = Finding("database", False, "the database is read-only", advice)
     elif not row.may_write:
         advice = "Grant the user SELECT, INSERT, UPDATE and DELETE on the bot's tables."
-        found = Finding("database", False, "the user may not write to the bot's tables", advice)
+        finding = Finding("database", False, "the user may not write to the bot's tables", advice)
     elif not row.may_create and (revision or "") < HEAD:
         advice = "Grant the user CREATE on the schema, or run `docs-bot migrate` as another user."
-        found = Finding("database", False, "the user may not create tables, and some are missing", advice)
+        finding = Finding("database", False, "the user may not create tables, and some are missing", advice)
     rows, channels = _of_rows(connection, revision if row.may_write else None)
-    seen = f"{max(row.free, 0)} left on the server, and each process may open {connections}"
+    text = f"{max(row.free, 0)} left on the server, and each process may open {connections}"
     advice = "Lower DATABASE_CONNECTIONS, run fewer processes, or raise max_connections of the server."
     has_room = row.free >= connections
-    return [found, *rows, Finding("connections", has_room, seen, "" if has_room else advice)], channels
+    return [finding, *rows, Finding("connections", has_room, text, "" if has_room else advice)], channels

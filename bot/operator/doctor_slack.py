@@ -34,11 +34,11 @@ async def check_slack(settings: Settings, channels: Sequence[str], seconds: floa
     async with open_session(proxy) as session:
         client = web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
         asking = _Asking(client, seconds)
-        found, intake = await asyncio.gather(_token(asking), _intake(settings, asking))
-        if not found[0].ok:
+        findings, intake = await asyncio.gather(_token(asking), _intake(settings, asking))
+        if not findings[0].ok:
             not_asked = Finding("who may", True, "not looked at, because Slack could not be asked")
-            return [*found, intake, not_asked]
-        return [*found, intake, await _who_may(settings, asking), *await _channels(asking, channels)]
+            return [*findings, intake, not_asked]
+        return [*findings, intake, await _who_may(settings, asking), *await _channels(asking, channels)]
 
 
 class _Asking:
@@ -66,8 +66,8 @@ async def _token(asking: _Asking) -> list[Finding]:
         headers.update((name.lower(), value) for name, value in answer.headers.items())
         return f"{answer.get('user')} in {answer.get('team')}"
 
-    found = await token_finding("slack", "SLACK_BOT_TOKEN", ask)
-    return [found, *_scopes(headers), *_clock(headers)]
+    finding = await token_finding("slack", "SLACK_BOT_TOKEN", ask)
+    return [finding, *_scopes(headers), *_clock(headers)]
 
 
 def _scopes(headers: Mapping[str, str]) -> list[Finding]:
@@ -88,9 +88,9 @@ def _clock(headers: Mapping[str, str]) -> list[Finding]:
     if slacks_at.tzinfo is None:
         slacks_at = slacks_at.replace(tzinfo=UTC)
     skew_seconds = abs((datetime.now(UTC) - slacks_at).total_seconds())
-    seen, ok = f"{skew_seconds:.0f} s off Slack's", skew_seconds < _MOST_SKEW_SECONDS
+    text, ok = f"{skew_seconds:.0f} s off Slack's", skew_seconds < _MOST_SKEW_SECONDS
     advice = "Let the machine's clock be set from the network; Slack refuses what is five minutes off."
-    return [Finding("clock", ok, seen, "" if ok else advice)]
+    return [Finding("clock", ok, text, "" if ok else advice)]
 
 
 async def _intake(settings: Settings, asking: _Asking) -> Finding:
@@ -111,18 +111,18 @@ async def _who_may(settings: Settings, asking: _Asking) -> Finding:
     people = sorted(settings.admins | settings.allowed_users)
     groups, channels = sorted(settings.allowed_user_groups), sorted(settings.allowed_channels)
     listed = [
-        *((each, partial(client.users_info, user=each)) for each in people),
-        *((each, partial(client.usergroups_users_list, usergroup=each)) for each in groups),
-        *((each, partial(client.conversations_info, channel=each)) for each in channels),
+        *((name, partial(client.users_info, user=name)) for name in people),
+        *((name, partial(client.usergroups_users_list, usergroup=name)) for name in groups),
+        *((name, partial(client.conversations_info, channel=name)) for name in channels),
     ]
     unknown: list[str] = []
-    for each, ask in listed[:_MOST_LISTED]:
+    for name, ask in listed[:_MOST_LISTED]:
         try:
             await asking.call(ask())
         except SlackRefused as refused:
             if refused.code not in UNKNOWN_ID_CODES:
                 return Finding("who may", False, f"not told ({refused.code})", "Look at the scopes.")
-            unknown.append(each)
+            unknown.append(name)
         except SlackError as error:
             return network_trouble("who may", str(error), "SLACK_API_URL")
     if unknown:
@@ -144,13 +144,13 @@ async def _channels(asking: _Asking, channels: Sequence[str]) -> list[Finding]:
             continue
         except SlackError as error:
             return [network_trouble("channels", str(error), "SLACK_API_URL")]
-        about: Mapping[str, object] = answer.get("channel") or {}
-        if about.get("is_archived"):
+        facts: Mapping[str, object] = answer.get("channel") or {}
+        if facts.get("is_archived"):
             bad.append(f"{channel} (archived)")
-        elif about.get("is_member") is False:
+        elif facts.get("is_member") is False:
             bad.append(f"{channel} (the bot has left)")
     if bad:
         advice = "Invite the bot there again, or end the subscription: /docs-visitors unsubscribe."
         return [Finding("channels", False, f"have a subscription and no bot: {', '.join(bad)}", advice)]
-    seen = f"{len(channels)} with a subscription, all open to the bot"
-    return [Finding("channels", True, seen)] if channels else []
+    text = f"{len(channels)} with a subscription, all open to the bot"
+    return [Finding("channels", True, text)] if channels else []

@@ -56,10 +56,10 @@ async def shown(store: Store, number: JobNumber, now: datetime) -> str:
             raise ValueError(f"there is no job {number}")
         _, acts = Audit(tx).after(0, _MOST_ACTS, job=number)
         letters = Outbox(tx).dead_letters(_MOST_ACTS, job=number)
-        waiting = [f"  {wait_words(each)}" for each in Waits(tx).of_job(number, now)]
+        waiting = [f"  {wait_words(wait)}" for wait in Waits(tx).of_job(number, now)]
         ended = _at(job.ended_at) if job.ended_at else None
-        told = {"project": job.project, "repository": job.repository, "branch": job.ref, "ended": ended}
-        details = [f"  {name}: {one_line(value, _LENGTH)}" for name, value in told.items() if value]
+        facts = {"project": job.project, "repository": job.repository, "branch": job.ref, "ended": ended}
+        details = [f"  {name}: {one_line(value, _LENGTH)}" for name, value in facts.items() if value]
         return [_line(job), *waiting, *details, *map(_act, acts), *_dead(letters)]
 
     return "\n".join(await store.read(query))
@@ -92,8 +92,8 @@ def _line(job: TrackedJob) -> str:
         one_line(job.service_id or "-", _LENGTH),
     )
     # one_line removes control characters, which could change the terminal's state.
-    told = job.pr_link or (title(job.problem) if job.problem else "")
-    return "  ".join([*parts, one_line(told, _LENGTH)]).rstrip()
+    result = job.pr_link or (title(job.problem) if job.problem else "")
+    return "  ".join([*parts, one_line(result, _LENGTH)]).rstrip()
 
 
 def _act(row: AuditRow) -> str:
@@ -106,8 +106,8 @@ def _dead(letters: Sequence[DeadLetter]) -> list[str]:
 
 def _letter(letter: DeadLetter) -> str:
     where = f"#{letter.job}" if letter.job else letter.channel
-    told = f"  {letter.number}  {where}  {letter.kind}: {one_line(letter.reason, _LENGTH)}"
-    return f"{told} (--retry {letter.number})" if letter.can_go else told
+    line = f"  {letter.number}  {where}  {letter.kind}: {one_line(letter.reason, _LENGTH)}"
+    return f"{line} (--retry {letter.number})" if letter.can_go else line
 
 
 def _at(when: datetime) -> str:
@@ -139,11 +139,11 @@ async def forget_user(store: Store, user: str) -> str:
     """
     if not _USER.fullmatch(user):
         raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
-    forgotten, left = await forget_person(store, UserId(user))
-    said = f"Forgotten of {user}: {counted(forgotten)}." if forgotten else f"Nothing of {user} was kept."
-    if not left:
-        return said
-    return f"{said}\nUnder way and therefore kept: {counted(left)}. Run this again when that is over."
+    forgotten, others = await forget_person(store, UserId(user))
+    report = f"Forgotten of {user}: {counted(forgotten)}." if forgotten else f"Nothing of {user} was kept."
+    if not others:
+        return report
+    return f"{report}\nUnder way and therefore kept: {counted(others)}. Run this again when that is over."
 
 
 def counted(counts: RowCounts) -> str:
@@ -176,18 +176,18 @@ async def _rows(store: Store, since: datetime | None, user: UserId | None) -> As
         is_more = len(rows) == _AT_ONCE
 
 
-async def _write_csv(found: AsyncIterator[AuditRow], stdout: TextIO) -> None:
+async def _write_csv(rows: AsyncIterator[AuditRow], stdout: TextIO) -> None:
     safe = terminal_safe if stdout.isatty() else str
     stdout.write(csv_line(COLUMNS))
-    async for row in found:
+    async for row in rows:
         line = csv_line(["" if cell is None else cell for cell in _cells(row).values()])
         stdout.write(f"{safe(line.rstrip())}\r\n")
 
 
-async def _write_json(found: AsyncIterator[AuditRow], stdout: TextIO) -> None:
+async def _write_json(rows: AsyncIterator[AuditRow], stdout: TextIO) -> None:
     separator = "\n"
     stdout.write("[")
-    async for row in found:
+    async for row in rows:
         stdout.write(separator + json.dumps(_cells(row)))
         separator = ",\n"
     stdout.write("\n]\n")
@@ -205,8 +205,8 @@ def backed_up(sqlalchemy_url: str, target: Path) -> str:
 
 def restored(sqlalchemy_url: str, source: Path, now: datetime) -> str:
     """Put a copy back; return a report. Raises UnusableDatabase, having changed nothing."""
-    kept = restore(source, _file(sqlalchemy_url, "pg_restore"), now)
-    earlier = f" What was there before is kept in {kept}." if kept else ""
+    backup = restore(source, _file(sqlalchemy_url, "pg_restore"), now)
+    earlier = f" What was there before is kept in {backup}." if backup else ""
     return f"Restored from {source}.{earlier} The next start brings it to this version's schema."
 
 

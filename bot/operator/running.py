@@ -76,11 +76,11 @@ def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None =
     url = loaded(DatabaseSettings).sqlalchemy_url
     try:
         with database_errors():
-            told = asyncio.run(_with_store(url, run))
+            report = asyncio.run(_with_store(url, run))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint=hint) from None
-    if told is not None:
-        echo(told)
+    if report is not None:
+        echo(report)
 
 
 async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -> str | None:
@@ -108,8 +108,8 @@ def about_database(error: SQLAlchemyError) -> str:
     if isinstance(error, UnusableDatabase):
         return str(error)
     # The error's own text may quote the address with its password.
-    found = explain(error)
-    return f"The database cannot be used: {found.cause}. {found.advice}"
+    trouble = explain(error)
+    return f"The database cannot be used: {trouble.cause}. {trouble.advice}"
 
 
 def run(roles: Roles) -> NoReturn:
@@ -169,13 +169,13 @@ async def _run_until_stopped(settings: Settings, roles: Roles, stopping: Stoppin
         await stop.wait()
 
 
-def _not_started(about: str, code: int, form: str) -> NoReturn:
+def _not_started(reason: str, code: int, form: str) -> NoReturn:
     """Report why the bot does not start, in the format of its log, and exit."""
     if logs.is_for_people(form):
-        echo(about, err=True)
+        echo(reason, err=True)
     else:
         logs.configure("ERROR", form)
-        structlog.get_logger(__name__).error("not_started", about=about, exit_code=code)
+        structlog.get_logger(__name__).error("not_started", about=reason, exit_code=code)
     raise Exit(code)
 
 
@@ -195,10 +195,10 @@ def manifest(address: str | None) -> str:
     is_plain = parts.username is None and not parts.query and not parts.fragment
     if parts.scheme != "https" or not parts.hostname or not is_plain or parts.path not in ("", "/", _PATH):
         raise ValueError(f"{address!r} is no address of a bot: write https:// and its host")
-    url, found = f"https://{parts.netloc}{_PATH}", yaml.safe_load(text)
-    for command in found["features"]["slash_commands"]:
+    url, app = f"https://{parts.netloc}{_PATH}", yaml.safe_load(text)
+    for command in app["features"]["slash_commands"]:
         command["url"] = url
-    found["settings"]["event_subscriptions"]["request_url"] = url
-    found["settings"]["interactivity"]["request_url"] = url
-    found["settings"]["socket_mode_enabled"] = False
-    return yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=1000)
+    app["settings"]["event_subscriptions"]["request_url"] = url
+    app["settings"]["interactivity"]["request_url"] = url
+    app["settings"]["socket_mode_enabled"] = False
+    return yaml.safe_dump(app, sort_keys=False, allow_unicode=True, width=1000)

@@ -247,8 +247,8 @@ async def _result(trial: Trial, step: Step) -> StepResult:
     """Take a step. Slack's errors may quote a token, so they are masked."""
     secrets, waited = trial.settings.secrets(), 0.0
 
-    def bad(seen: str, advice: str = "") -> StepResult:
-        return StepResult(step.name, "bad", mask(seen, secrets), step.follows, advice)
+    def bad(text: str, advice: str = "") -> StepResult:
+        return StepResult(step.name, "bad", mask(text, secrets), step.follows, advice)
 
     while True:
         try:
@@ -262,15 +262,15 @@ async def _result(trial: Trial, step: Step) -> StepResult:
                 return bad("Slack asks to wait again and again", "Try again later.")
             await asyncio.sleep(error.retry_after_seconds)
         except SlackRefused as refused:
-            seen = "; ".join((f"Slack refuses it: {refused.code}", *refused.details[:1]))
+            text = "; ".join((f"Slack refuses it: {refused.code}", *refused.details[:1]))
             if refused.meaning is Refusal.BLOCKS and step.if_blocks:
-                return StepResult(step.name, "note", mask(seen, secrets), step.if_blocks)
-            return bad(seen, _ADVICE.get(refused.meaning, ""))
+                return StepResult(step.name, "note", mask(text, secrets), step.if_blocks)
+            return bad(text, _ADVICE.get(refused.meaning, ""))
         except StepFailed as failed:
             return bad(str(failed))
         except SlackError as error:
-            found = network_trouble(step.name, str(error), "SLACK_API_URL")
-            return bad(f"Slack: {found.seen}", found.advice)
+            finding = network_trouble(step.name, str(error), "SLACK_API_URL")
+            return bad(f"Slack: {finding.seen}", finding.advice)
         except DatabaseTrouble as error:
             cause = explain(error)
             return bad(f"the database: {cause.cause}", cause.advice)

@@ -64,11 +64,11 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
 
 async def _outcome(context: WorkerContext, delivery: Delivery) -> Callable[[Transaction], None]:
     """Carry out a delivery. Return the function that writes its outcome."""
-    what = delivery.what
+    draft = delivery.what
     try:
         ts = await _carry_out(context, delivery)
     except SlackError as error:
-        log.info("delivery_not_sent", delivery=delivery.id, job=what.job, reason=str(error))
+        log.info("delivery_not_sent", delivery=delivery.id, job=draft.job, reason=str(error))
         refused = error
         if isinstance(error, SlackThrottled):
             hold_pace(context, delivery, error)
@@ -78,20 +78,20 @@ async def _outcome(context: WorkerContext, delivery: Delivery) -> Callable[[Tran
     except Exception:
         if delivery.attempts < MOST_TRIES:
             raise
-        log.error("delivery_broken", delivery=delivery.id, job=what.job, exc_info=True)
+        log.error("delivery_broken", delivery=delivery.id, job=draft.job, exc_info=True)
         return lambda tx: give_up(context, tx, delivery, Refusal.PERMANENT, "unexpected_error")
-    log.info("delivery_sent", delivery=delivery.id, kind=what.kind, job=what.job, ts=ts)
+    log.info("delivery_sent", delivery=delivery.id, kind=draft.kind, job=draft.job, ts=ts)
     context.count("deliveries", "sent")
     return lambda tx: _settle_sent(context, tx, delivery, ts)
 
 
 def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts: MessageTs | None) -> None:
     """Record a delivery as sent, and the consequences."""
-    what = delivery.what
+    draft = delivery.what
     job = None
-    if what.kind is DeliveryKind.ROOT and what.job is not None:
-        job = Jobs(tx).lock(what.job)  # before the delivery, in the order of all writers
-    if what.kind is DeliveryKind.EDIT:
+    if draft.kind is DeliveryKind.ROOT and draft.job is not None:
+        job = Jobs(tx).lock(draft.job)  # before the delivery, in the order of all writers
+    if draft.kind is DeliveryKind.EDIT:
         Outbox(tx).remove(delivery, owner=context.owner)
         return
     Outbox(tx).save(delivery, delivered(delivery, context.clock(), ts), owner=context.owner)
@@ -99,7 +99,7 @@ def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts
         job = Jobs(tx).save(job, replace(job, root_ts=ts))
         if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:
             # Without the face the bot could not recognise its replies, and Slack has given up on them.
-            Conversations(tx).read_thread(what.channel, ts, context.clock())
+            Conversations(tx).read_thread(draft.channel, ts, context.clock())
         link_from_earlier(context, tx, job)
     for hooks in context.post_hooks:
         hooks.on_posted(context, tx, delivery)
@@ -107,54 +107,54 @@ def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts
 
 async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
     """Make the call to Slack, unless an earlier attempt has. Return the timestamp of a post."""
-    what, messenger = delivery.what, context.messenger
+    draft, messenger = delivery.what, context.messenger
     if delivery.unconfirmed and (ts := await _find(context, delivery)) is not None:
         log.info("delivery_found", delivery=delivery.id)
-        return ts if what.kind is not DeliveryKind.PRIVATE else None
+        return ts if draft.kind is not DeliveryKind.PRIVATE else None
     # A suspended process must neither repeat nor overwrite another process's posts.
     check_lease(context, delivery)
-    match what.kind:
+    match draft.kind:
         case DeliveryKind.ROOT | DeliveryKind.REPLY | DeliveryKind.POST:
             return await _post(context, delivery)
         case DeliveryKind.FILE:
             await share_file(context, delivery)
         case DeliveryKind.EDIT:
             if delivery.edited_ts is not None:
-                await messenger.edit(what.channel, delivery.edited_ts, message_of(delivery))
-            elif what.edits is None:
+                await messenger.edit(draft.channel, delivery.edited_ts, message_of(delivery))
+            elif draft.edits is None:
                 raise SlackRefused.not_found("message")
         case DeliveryKind.PRIVATE:
             await _tell(context, delivery)
         case DeliveryKind.WHISPER:
             await _whisper(context, delivery)
         case DeliveryKind.REACTION:
-            await messenger.react(what.channel, what.message_ts or MessageTs(""), what.reaction or "eyes")
+            await messenger.react(draft.channel, draft.message_ts or MessageTs(""), draft.reaction or "eyes")
         case _:
-            assert_never(what.kind)
+            assert_never(draft.kind)
     return None
 
 
 async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
     """Search Slack for the message of an earlier attempt; None if it is missing or cannot be searched."""
-    what, messenger, thread = delivery.what, context.messenger, None
-    match what.kind:
+    draft, messenger, thread = delivery.what, context.messenger, None
+    match draft.kind:
         case DeliveryKind.ROOT:
             thread = delivery.thread_ts
         case DeliveryKind.REPLY:
             thread = delivery.thread_ts or delivery.root_ts
-        case DeliveryKind.PRIVATE if what.user is None or what.response_url is not None:
+        case DeliveryKind.PRIVATE if draft.user is None or draft.response_url is not None:
             return None
         case DeliveryKind.POST | DeliveryKind.PRIVATE:
             pass
         case _:
             return None
-    person = what.user if what.kind is DeliveryKind.PRIVATE else None
-    channel = await messenger.conversation_with(person) if person else what.channel
+    person = draft.user if draft.kind is DeliveryKind.PRIVATE else None
+    channel = await messenger.conversation_with(person) if person else draft.channel
 
     async def find() -> MessageTs | None:
         since = delivery.created_at
-        found = await messenger.find_posted(channel, deliveries=[delivery.id], thread=thread, since=since)
-        return found.get(delivery.id)
+        posted = await messenger.find_posted(channel, deliveries=[delivery.id], thread=thread, since=since)
+        return posted.get(delivery.id)
 
     return await find_earlier(_as_joining_member(context, delivery, find))
 
@@ -193,20 +193,20 @@ def message_of(delivery: Delivery) -> Message:
 
 async def _tell(context: WorkerContext, delivery: Delivery) -> None:
     """Send a private message through the response URL, or as a direct message if Slack refuses the URL."""
-    what = delivery.what
-    if what.response_url is not None:
+    draft = delivery.what
+    if draft.response_url is not None:
         try:
-            await context.messenger.answer(what.response_url, message_of(delivery))
+            await context.messenger.answer(draft.response_url, message_of(delivery))
         except SlackRefused as refusal:
             if refusal.meaning is Refusal.BLOCKS and not delivery.plain:
                 raise
             log.info("response_url_refused", delivery=delivery.id, reason=refusal.code)
         else:
             return
-    if what.user is None:
+    if draft.user is None:
         raise SlackRefused.not_found("user")
     check_lease(context, delivery)
-    await context.messenger.tell(what.user, message_of(delivery), delivery=delivery.id)
+    await context.messenger.tell(draft.user, message_of(delivery), delivery=delivery.id)
 
 
 async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
@@ -214,11 +214,12 @@ async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
 
     Nobody can look for such a message, so after an unclear outcome it is shown again.
     """
-    what = delivery.what
-    if what.user is None:
+    draft = delivery.what
+    if draft.user is None:
         raise SlackRefused.not_found("user")
     try:
-        await context.messenger.whisper(what.channel, what.user, message_of(delivery), thread=what.message_ts)
+        message, thread = message_of(delivery), draft.message_ts
+        await context.messenger.whisper(draft.channel, draft.user, message, thread=thread)
     except SlackRefused as refusal:
         if refusal.meaning in (Refusal.BLOCKS, Refusal.PASSING, Refusal.TOKEN):
             raise

@@ -46,10 +46,10 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         log.warning("delivery_dead", delivery=delivery.id, kind=kind, job=number, reason=code)
     if meaning is Refusal.NOT_VISIBLE and is_direct_message(delivery.what.channel):
         meaning = Refusal.BETWEEN_PEOPLE
-    now, what = context.clock(), delivery.what
-    why = NotPosted(meaning, what.channel, now, what.job)
-    job = Jobs(tx).get(what.job) if what.job is not None else None
-    is_face = what.kind is DeliveryKind.ROOT
+    now, draft = context.clock(), delivery.what
+    refusal = NotPosted(meaning, draft.channel, now, draft.job)
+    job = Jobs(tx).get(draft.job) if draft.job is not None else None
+    is_face = draft.kind is DeliveryKind.ROOT
     if job is not None and is_face:
         # Before any other row, as when somebody withdraws the job, which may happen at this moment.
         Quota(tx).lock(job.project)
@@ -57,15 +57,15 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         job = Jobs(tx).lock(job.number)
     Outbox(tx).save(delivery, delivery_dead(delivery, now, code), owner=context.owner)
     if job is not None and is_face:
-        _refuse_job(context, tx, job, why, code)
-    elif job is not None and what.kind is DeliveryKind.REPLY:
-        message = say.undelivered(job, why, context.bot_name)
+        _refuse_job(context, tx, job, refusal, code)
+    elif job is not None and draft.kind is DeliveryKind.REPLY:
+        message = say.undelivered(job, refusal, context.bot_name)
         for user in job.recipients:
-            key = f"{what.key}:undelivered:{user}"
+            key = f"{draft.key}:undelivered:{user}"
             Outbox(tx).add(NewDelivery.private(key, job.channel, user, message, job=job.number), now)
     else:
         for hooks in context.post_hooks:
-            hooks.on_refused(context, tx, delivery, why)
+            hooks.on_refused(context, tx, delivery, refusal)
     context.count("deliveries", "dead")
 
 

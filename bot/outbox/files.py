@@ -60,7 +60,7 @@ async def _upload(
         # Writing a large file takes its time, and so does sending it before it is shared.
         confirm = partial(check_lease, context, delivery)
         confirm()
-        await context.messenger.upload(channel, path, name=path.name, words=file.text, confirm=confirm)
+        await context.messenger.upload(channel, path, name=path.name, text=file.text, confirm=confirm)
 
     # A direct message cannot be joined.
     joinable = _OUTSIDE if channel == delivery.what.channel else frozenset()

@@ -147,10 +147,10 @@ class NewDelivery:
 
         In direct messages it is an ordinary message.
         """
-        kind, about = DeliveryKind.WHISPER, question
+        kind, source = DeliveryKind.WHISPER, question
         if is_direct_message(channel):
             kind, thread = DeliveryKind.PRIVATE, None
-        return cls(key, kind, channel, user=user, message=message, message_ts=thread, question=about)
+        return cls(key, kind, channel, user=user, message=message, message_ts=thread, question=source)
 
     @classmethod
     def post(cls, key: str, channel: ChannelId, user: UserId | None, message: Message) -> Self:
@@ -234,8 +234,8 @@ def delivered(delivery: Delivery, at: datetime, posted_ts: MessageTs | None) -> 
 
     ``posted_ts`` is the message's timestamp, or None if the delivery is not a post.
     """
-    what = replace(delivery.what, response_url=None, message=None)
-    return replace(delivery, state=DeliveryState.SENT, what=what, settled_at=at, posted_ts=posted_ts)
+    draft = replace(delivery.what, response_url=None, message=None)
+    return replace(delivery, state=DeliveryState.SENT, what=draft, settled_at=at, posted_ts=posted_ts)
 
 
 def delivery_dead(delivery: Delivery, at: datetime, error: str) -> Delivery:
@@ -243,10 +243,10 @@ def delivery_dead(delivery: Delivery, at: datetime, error: str) -> Delivery:
 
     Its message is kept only if an operator may have it tried again.
     """
-    what = replace(delivery.what, response_url=None)
-    if what.kind not in REPEATABLE or what.subscription is not None:
-        what = replace(what, message=None)
-    return replace(delivery, state=DeliveryState.DEAD, what=what, settled_at=at, error=error)
+    draft = replace(delivery.what, response_url=None)
+    if draft.kind not in REPEATABLE or draft.subscription is not None:
+        draft = replace(draft, message=None)
+    return replace(delivery, state=DeliveryState.DEAD, what=draft, settled_at=at, error=error)
 
 
 def delivery_postponed(delivery: Delivery, due_at: datetime, *, plain: bool) -> Delivery:

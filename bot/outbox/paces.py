@@ -72,7 +72,7 @@ class Paces:
 
     def next_seconds(self, now: datetime) -> float | None:
         """Return in how many seconds the next channel or method is free again; None if all are."""
-        waits = [self._free_at(each, now) - now for each in self.busy_channels(now)]
+        waits = [self._free_at(channel, now) - now for channel in self.busy_channels(now)]
         waits += [wait for method in Method if (wait := self._wait(method, now))]
         return min(waits).total_seconds() if waits else None
 

@@ -189,15 +189,15 @@ _to_new = reader(NewDelivery, deliveries)
 
 
 def _to_delivery(row: RowMapping, places: Mapping[int, RowMapping]) -> Delivery:
-    what, place = _to_new(row), places[row["seq"]]
+    draft, place = _to_new(row), places[row["seq"]]
     return Delivery(
         id=DeliveryId(row["id"]),
-        what=what,
+        what=draft,
         created_at=row["created_at"],
         attempts=row["attempts"],
         root_ts=place["root_ts"],
         thread_ts=place["thread_ts"],
-        edited_ts=place["posted_ts"] if what.edits else place["root_ts"],
+        edited_ts=place["posted_ts"] if draft.edits else place["root_ts"],
         state=DeliveryState(row["state"]),
         plain=row["plain"],
         held_until=row["claimed_until"],
@@ -273,8 +273,8 @@ class Outbox(Repository):
     def claim(self, claimer: Claimer, chosen: Sequence[int]) -> Sequence[Delivery]:
         """Claim these deliveries and mark them *sending*, or *unclear* if they may have been sent already."""
         rows = claim(self.connection, _CLAIM, claimer, chosen=list(chosen))
-        found = self.connection.execute(_PLACES, {"chosen": list(chosen)}).mappings()
-        places = {place["seq"]: place for place in found}
+        mappings = self.connection.execute(_PLACES, {"chosen": list(chosen)}).mappings()
+        places = {place["seq"]: place for place in mappings}
         return readable(deliveries, rows, partial(_to_delivery, places=places))
 
     def save(self, delivery: Delivery, new: Delivery, *, owner: str) -> None:
@@ -321,8 +321,8 @@ class Outbox(Repository):
     def was_answered(self, origin: Origin) -> bool:
         """Return whether a message got an answer instead of being stored as a prompt."""
         about_it = deliveries.c.key.startswith(f"{origin.key}:", autoescape=True)
-        found = select(deliveries.c.seq).where(deliveries.c.channel == origin.channel, about_it).limit(1)
-        return self.connection.execute(found).first() is not None
+        query = select(deliveries.c.seq).where(deliveries.c.channel == origin.channel, about_it).limit(1)
+        return self.connection.execute(query).first() is not None
 
     def answers_about(
         self, channel: ChannelId, first: MessageTs, last: MessageTs
@@ -339,13 +339,13 @@ class Outbox(Repository):
         self, limit: int, *, channel: ChannelId | None = None, job: JobNumber | None = None
     ) -> Sequence[DeadLetter]:
         """Return the newest dead letters, of a channel or a job if one is given; reactions are left out."""
-        here = deliveries.c.channel == channel if channel else true()
+        in_channel = deliveries.c.channel == channel if channel else true()
         of_job = deliveries.c.job == job if job else true()
         columns = (deliveries.c.seq, deliveries.c.job, deliveries.c.kind, deliveries.c.channel)
-        found = select(*columns, deliveries.c.error, _CAN_GO.label("can_go")).where(
-            _DEAD, here, of_job, deliveries.c.kind != DeliveryKind.REACTION
+        query = select(*columns, deliveries.c.error, _CAN_GO.label("can_go")).where(
+            _DEAD, in_channel, of_job, deliveries.c.kind != DeliveryKind.REACTION
         )
-        rows = self.connection.execute(found.order_by(deliveries.c.seq.desc()).limit(limit))
+        rows = self.connection.execute(query.order_by(deliveries.c.seq.desc()).limit(limit))
         return [
             DeadLetter(
                 row.seq, row.job, DeliveryKind(row.kind), row.channel, row.error or "", bool(row.can_go)

@@ -237,7 +237,7 @@ class SlackMessenger(SlackRooms):
         return ChannelId(str((answer.get("channel") or {}).get("id") or ""))
 
     async def upload(
-        self, channel: ChannelId, path: Path, *, name: str, words: str, confirm: Callable[[], None]
+        self, channel: ChannelId, path: Path, *, name: str, text: str, confirm: Callable[[], None]
     ) -> None:
         """Upload a file in three steps; only the last one makes it visible.
 
@@ -249,7 +249,7 @@ class SlackMessenger(SlackRooms):
         confirm()
         files: list[dict[str, str | None]] = [{"id": str(place.get("file_id") or ""), "title": name}]
         await answered(
-            self._client.files_completeUploadExternal(files=files, channel_id=channel, initial_comment=words)
+            self._client.files_completeUploadExternal(files=files, channel_id=channel, initial_comment=text)
         )
 
     async def _send(self, url: str, path: Path, size: int) -> None:

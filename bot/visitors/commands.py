@@ -47,13 +47,13 @@ def _chosen(invocation: Invocation) -> ProjectId | None:
     return invocation.project.id if invocation.project else None
 
 
-async def _ask(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
-    query = parse_query(found[1], context.analytics.today(context.clock()))
+async def _ask(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+    query = parse_query(match[1], context.analytics.today(context.clock()))
     return Answer(message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation)))
 
 
-async def _ask_gaps(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
-    query = parse_query(found[2], context.analytics.today(context.clock()), Topic(found[1].lower()))
+async def _ask_gaps(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+    query = parse_query(match[2], context.analytics.today(context.clock()), Topic(match[1].lower()))
     return Answer(message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation)))
 
 
@@ -62,13 +62,13 @@ async def _ideas(context: Context, press: Press) -> Answer:
     return Answer(message=await ask_visitors(context, press.allowed, query))
 
 
-async def _subscribe(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
-    request = parse_weekly(found[1])
+async def _subscribe(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+    request = parse_weekly(match[1])
     return Answer(message=await subscribe(context, invocation.allowed, request, _chosen(invocation)))
 
 
-async def _unsubscribe(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
-    section = parse_section(found[1])
+async def _unsubscribe(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+    section = parse_section(match[1])
     return Answer(message=await unsubscribe(context, invocation.allowed, section, _chosen(invocation)))
 
 
@@ -77,7 +77,7 @@ async def _unsubscribe_one(context: Context, press: Press) -> Answer:
     return Answer(message=await unsubscribe_one(context, press.allowed, number), replaces=True)
 
 
-async def _subscriptions(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+async def _subscriptions(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     return Answer(message=await list_subscriptions(context, invocation.origin.channel))
 
 
@@ -85,9 +85,9 @@ def _parse_digest(text: str) -> str | None:
     return parse_section(" ".join(word for word in text.split() if word.lower() != "now"))
 
 
-async def _digest(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+async def _digest(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     """Run ``digest now [path /api]``."""
-    section = _parse_digest(found[1])
+    section = _parse_digest(match[1])
     return Answer(message=await digest_now(context, invocation.allowed, section or None, _chosen(invocation)))
 
 
@@ -119,29 +119,29 @@ async def _question(context: Context, press: Press, named: str) -> QuestionId:
 async def _improve(context: Context, press: Press) -> Answer:
     """Open the form of ``/docs-agent`` with a prompt about a page and its numbers."""
     key = PageKey(press.value.removeprefix("page:"))
-    found = await context.store.read(lambda tx: Snapshots(tx).page(key))
-    if found is None:
+    row = await context.store.read(lambda tx: Snapshots(tx).page(key))
+    if row is None:
         return Answer(message=reply_messages.not_kept())
-    page, snapshot = found
-    about = asked_about(page_row_key(page.path), page.path)
+    page, snapshot = row
+    source = asked_about(page_row_key(page.path), page.path)
     prompt = reply_messages.improve_prompt(page, snapshot.period)
-    return await _form(context, press, prompt, snapshot.project, about)
+    return await _form(context, press, prompt, snapshot.project, source)
 
 
 async def _improve_gap(context: Context, press: Press) -> Answer:
     """Open the form with a prompt about a content gap. The value: the question and the row."""
     named, _, key = press.value.partition(":")
     number = await _question(context, press, named)
-    found = await context.store.read(lambda tx: _find_row(tx, number, key))
-    return found if isinstance(found, Answer) else await _form(context, press, *found)
+    row = await context.store.read(lambda tx: _find_row(tx, number, key))
+    return row if isinstance(row, Answer) else await _form(context, press, *row)
 
 
 def _find_row(tx: Transaction, number: QuestionId, key: str) -> tuple[str, ProjectId, About] | Answer:
     """Return the prompt about a row, its project and its reference; an answer if it is not kept."""
-    found = find_answered(tx, number)
-    if isinstance(found, Message):
-        return Answer(message=found)
-    question, numbers = found
+    answer = find_answered(tx, number)
+    if isinstance(answer, Message):
+        return Answer(message=answer)
+    question, numbers = answer
     is_digest = question.kind is QuestionKind.DIGEST
     for topic in GAP_TOPICS if is_digest else (question.query.topic,):
         query = replace(question.query, topic=topic)
@@ -171,9 +171,9 @@ def _takes(parse: Callable[[str], object]) -> Callable[[str], bool]:
     """Return whether a parser of this module's words takes a text."""
 
     def takes(text: str) -> bool:
-        words = " ".join(word for word in text.split() if not word.lower().startswith("project:"))
+        rest = " ".join(word for word in text.split() if not word.lower().startswith("project:"))
         try:
-            parse(words)
+            parse(rest)
         except Misunderstood as why:
             return isinstance(why.__cause__, BadPeriod) and not isinstance(why.__cause__, UnknownPeriod)
         return True
@@ -186,8 +186,8 @@ def _gaps(topic: Topic, tells: str) -> Word:
     shape = rf"(?:visitors\s+)?({topic})(?!\S)(.*)"
 
     def takes(text: str) -> bool:
-        words = " ".join(word for word in text.split() if word.lower() != topic)
-        return _takes(lambda options: parse_query(options, _FAR_AHEAD, topic))(words)
+        rest = " ".join(word for word in text.split() if word.lower() != topic)
+        return _takes(lambda options: parse_query(options, _FAR_AHEAD, topic))(rest)
 
     return Word(str(topic), shape, tells, _ask_gaps, example=f"{topic} last month", takes=takes)
 
@@ -254,7 +254,7 @@ COMMAND = Command(
     ),
     take_project=_take_project,
     misunderstood=_misunderstood,
-    also=lambda _here: reply_messages.period_help(),
+    also=lambda _place: reply_messages.period_help(),
     full_help=reply_messages.FULL_HELP,
     buttons={
         Action.SHARE: _share,

@@ -123,7 +123,7 @@ def _chosen_from(digest: Digest) -> str:
     part = (
         [f"What is worth doing was chosen from the first {MOST_READ} rows of each kind."] if is_part else []
     )
-    offered = [each for each in digest.gap_snapshots if each.problem != ReadingProblem.NOT_HERE]
+    offered = [one for one in digest.gap_snapshots if one.problem != ReadingProblem.NOT_HERE]
     return " ".join([*part, *unread_sources(offered)])
 
 
@@ -135,7 +135,7 @@ def when(weekly: WeeklyTime) -> str:
 
 
 def first_post(
-    subscription: Subscription, run_at: datetime, week: Period, now: datetime, shown: Project | None
+    subscription: Subscription, run_at: datetime, week: Period, now: datetime, project: Project | None
 ) -> Message:
     """Return the first post of a subscription, which proves that the bot can post in the channel.
 
@@ -151,79 +151,79 @@ def first_post(
     on = "today" if run.date() == today else f"on {short_day(run.date())}"
     return b.words(
         f"{when(subscription.weekly)} this channel gets a digest of who read the docs"
-        f"{in_brackets(b.label(shown.label) if shown else '')}{_pages_under(subscription.section)}, "
+        f"{in_brackets(b.label(project.label) if project else '')}{_pages_under(subscription.section)}, "
         f"set up by {b.mention(subscription.owner)}. "
         f"The first comes {on} at {run:%H:%M} and covers {week}. "
-        f"{_command('subscribe', subscription, shown)} changes the time, "
-        f"{_command('unsubscribe', subscription, shown)} ends it."
+        f"{_command('subscribe', subscription, project)} changes the time, "
+        f"{_command('unsubscribe', subscription, project)} ends it."
     )
 
 
-def subscribing(subscription: Subscription, shown: Project | None, *, changes: bool) -> Message:
+def subscribing(subscription: Subscription, project: Project | None, *, changes: bool) -> Message:
     verb = "Changing to" if changes else "Setting up"
-    return b.words(f"{verb} a digest {_described(subscription, shown)}…")
+    return b.words(f"{verb} a digest {_described(subscription, project)}…")
 
 
-def already_subscribed(subscription: Subscription, shown: Project | None) -> Message:
-    return b.words(f"This channel already gets a digest {_described(subscription, shown)}.")
+def already_subscribed(subscription: Subscription, project: Project | None) -> Message:
+    return b.words(f"This channel already gets a digest {_described(subscription, project)}.")
 
 
-def _described(subscription: Subscription, shown: Project | None) -> str:
+def _described(subscription: Subscription, project: Project | None) -> str:
     weekly = f"e{when(subscription.weekly)[1:]}"
-    return f"{weekly}{_about(None, shown)}{_pages_under(subscription.section)}"
+    return f"{weekly}{_scope(None, project)}{_pages_under(subscription.section)}"
 
 
-def paused(subscription: Subscription, refused: NotPosted, bot_name: str, shown: Project | None) -> Message:
+def paused(subscription: Subscription, post: NotPosted, bot_name: str, project: Project | None) -> Message:
     """Return the notice to the owner that Slack refuses posts in the channel for good."""
     weekly = subscription.weekly
     again = f"subscribe {Weekday(weekly.weekday).name.lower()} {weekly.at:%H:%M} {weekly.zone}"
     return b.words(
-        f":double_vertical_bar: The weekly {_named(shown)} for {b.channel(subscription.channel)} is paused: "
-        f"{refusal(refused, bot_name)} {_command(again, subscription, shown)} starts it again there."
+        f":double_vertical_bar: The weekly {_named(project)} for {b.channel(subscription.channel)} is paused"
+        f": {refusal(post, bot_name)} {_command(again, subscription, project)} starts it again there."
     )
 
 
 def not_posted(
-    subscription: Subscription, refused: NotPosted, bot_name: str, shown: Project | None
+    subscription: Subscription, refused: NotPosted, bot_name: str, project: Project | None
 ) -> Message:
     """Return the notice to the owner that Slack refuses digests until an operator mends the token."""
     return b.words(
-        f":warning: The weekly {_named(shown)} for {b.channel(subscription.channel)} couldn't be posted: "
+        f":warning: The weekly {_named(project)} for {b.channel(subscription.channel)} couldn't be posted: "
         f"{refusal(refused, bot_name)} The next one comes as planned. "
-        f"{_command('digest now', subscription, shown)} posts this one."
+        f"{_command('digest now', subscription, project)} posts this one."
     )
 
 
-def missed(question: Question, week: Period, why: str, shown: Project | None) -> Message:
+def missed(question: Question, week: Period, reason: str, project: Project | None) -> Message:
     """Return the notice to the owner of a subscription, or to the requester, that there is no digest."""
     where = b.channel(question.channel)
-    if question.is_weekly and why == ReadingProblem.NOT_SERVED:
+    if question.is_weekly and reason == ReadingProblem.NOT_SERVED:
         return b.words(
-            f":zzz: The weekly {_named(shown)} for {where} has ended: these docs are no "
+            f":zzz: The weekly {_named(project)} for {where} has ended: these docs are no "
             "longer set up here. Ask whoever runs this bot to check `DOCS_PROJECTS`, then subscribe again."
         )
     then = "The next one comes as planned." if question.is_weekly else "Try again later."
     return b.words(
-        f":warning: There was no {_named(shown)} for {where} for the week {week}. "
-        f"Its numbers are missing: {reading_problem(why)}. {then}"
+        f":warning: There was no {_named(project)} for {where} for the week {week}. "
+        f"Its numbers are missing: {reading_problem(reason)}. {then}"
     )
 
 
-def digest_coming(section: str | None, shown: Project | None) -> Message:
+def digest_coming(section: str | None, project: Project | None) -> Message:
     return b.words(
-        f"The digest of last week{_about(section, shown)} is on its way to this channel. "
+        f"The digest of last week{_scope(section, project)} is on its way to this channel. "
         "If that takes longer than ten minutes, I'll post what there is, or tell you why there is none."
     )
 
 
-def unsubscribed(count: int, left: int) -> Message:
+def unsubscribed(count: int, others: int) -> Message:
     """Return the reply to ``unsubscribe``: ``count`` subscriptions ended, ``left`` remain."""
-    if not count and not left:
+    if not count and not others:
         return b.words("This channel gets no digest. `/docs-visitors subscribe` starts one.")
     if not count:
         return b.words("This channel has no such digest. `/docs-visitors subscriptions` lists those it has.")
-    if left:
-        still = counted(left, "other", "others")
+    if others:
+        still = counted(others, "other", "others")
         return b.words(
             f":white_check_mark: That digest is ended. This channel still gets {still}: "
             "`/docs-visitors subscriptions`."
@@ -242,9 +242,9 @@ def which_to_end(subscriptions: Sequence[Subscription], projects: Projects) -> M
     )
 
 
-def _menu_label(subscription: Subscription, shown: Project | None) -> str:
+def _menu_label(subscription: Subscription, project: Project | None) -> str:
     section = shown_path(subscription.section, 30) if subscription.section else "Whole site"
-    return f"{one_line(shown.label, 20)}, {section}" if shown else section
+    return f"{one_line(project.label, 20)}, {section}" if project else section
 
 
 def listed(subscriptions: Sequence[Subscription], now: datetime, projects: Projects) -> Message:
@@ -262,10 +262,10 @@ def listed(subscriptions: Sequence[Subscription], now: datetime, projects: Proje
     return b.words("\n\n".join([*items, *([f"… and {more} more."] if more else [])]))
 
 
-def _list_item(subscription: Subscription, now: datetime, shown: Project | None) -> str:
+def _list_item(subscription: Subscription, now: datetime, project: Project | None) -> str:
     weekly = subscription.weekly
-    about = f"{_about(None, shown)}{_pages_under(subscription.section)}"
-    lines = [f"*{when(weekly)}*{about}, by {b.mention(subscription.owner)}"]
+    scope = f"{_scope(None, project)}{_pages_under(subscription.section)}"
+    lines = [f"*{when(weekly)}*{scope}, by {b.mention(subscription.owner)}"]
     if subscription.state is SubscriptionState.PAUSED:
         again = "Subscribing to it as before starts it again."
         lines.append(f":double_vertical_bar: Paused, because Slack didn't let me post here. {again}")
@@ -274,9 +274,9 @@ def _list_item(subscription: Subscription, now: datetime, shown: Project | None)
         runs = [run, weekly.next_after(run), weekly.next_after(weekly.next_after(run))]
         local = (at.astimezone(ZoneInfo(weekly.zone)) for at in runs)
         lines.append(f"Next: {', '.join(f'{short_day(at.date())} {at:%H:%M}' for at in local)}")
-    how, _, why = (subscription.last_result or "none yet").partition(": ")
+    outcome, _, reason = (subscription.last_result or "none yet").partition(": ")
     at = f" ({b.moment(subscription.last_run_at)})" if subscription.last_run_at else ""
-    result = b.quoted(f"{how}: {problem_text(why)}" if why else how, _RESULT_LENGTH)
+    result = b.quoted(f"{outcome}: {problem_text(reason)}" if reason else outcome, _RESULT_LENGTH)
     return "\n".join([*lines, f"Last: {result}{at}"])
 
 
@@ -284,18 +284,18 @@ def _pages_under(section: str | None) -> str:
     return f", for pages under {path_code(section)}" if section else ""
 
 
-def _named(shown: Project | None) -> str:
-    return f"digest of {b.label(shown.label)}" if shown else "docs digest"
+def _named(project: Project | None) -> str:
+    return f"digest of {b.label(project.label)}" if project else "docs digest"
 
 
-def _about(section: str | None, shown: Project | None) -> str:
-    parts = [*([b.label(shown.label)] if shown else []), *([path_code(section)] if section else [])]
+def _scope(section: str | None, project: Project | None) -> str:
+    parts = [*([b.label(project.label)] if project else []), *([path_code(section)] if section else [])]
     return f" for {', '.join(parts)}" if parts else ""
 
 
-def _command(verb: str, subscription: Subscription, shown: Project | None) -> str:
+def _command(verb: str, subscription: Subscription, entry: Project | None) -> str:
     """Return the command that means this subscription and no other of the channel."""
-    project = f" project:{shown.name}" if shown else ""
+    project = f" project:{entry.name}" if entry else ""
     # To unsubscribe without a path asks which one.
     section = f" path {subscription.section or '/'}" if subscription.section or verb == "unsubscribe" else ""
     return b.code(f"/docs-visitors {verb}{project}{section}")

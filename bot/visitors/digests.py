@@ -73,8 +73,8 @@ def send_digest(context: WorkerContext, tx: Transaction, question: Question, num
         Subscriptions(tx).change(subscription.id, last_result=f"not told: {problem}", last_run_at=now)
         if not is_served:
             Subscriptions(tx).change(subscription.id, state=SubscriptionState.ENDED, next_run_at=None)
-    shown = context.projects.shown(question.project)
-    message = digest_messages.missed(question, week, problem, shown)
+    project = context.projects.shown(question.project)
+    message = digest_messages.missed(question, week, problem, project)
     reader, url = subscription.owner if subscription else question.user, question.response_url
     Outbox(tx).add(NewDelivery.private(key, question.channel, reader, message, response_url=url), now)
     return False
@@ -112,7 +112,7 @@ def _build(
         ),
         recommendations=_recommendations(numbers, recent),
         outcomes=list(outcomes.values())[:MOST_RECOMMENDED],
-        gap_snapshots=[each for each in numbers.snapshots if each.source is not Source.VISITORS],
+        gap_snapshots=[snapshot for snapshot in numbers.snapshots if snapshot.source is not Source.VISITORS],
         subscription=subscription,
     )
 

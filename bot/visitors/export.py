@@ -139,8 +139,8 @@ async def export(
     except BrokenPipeError:
         raise
     except OSError as error:
-        why = f"Cannot write: {error.strerror or type(error).__name__}. Look at the disk and at the folder."
-        raise ExportError(why, ExitCode.CANNOT_WRITE) from None
+        text = f"Cannot write: {error.strerror or type(error).__name__}. Look at the disk and at the folder."
+        raise ExportError(text, ExitCode.CANNOT_WRITE) from None
 
 
 async def _read(
@@ -162,8 +162,8 @@ def _find_project(settings: DocsSettings, name: str) -> DocsProject:
     for project in settings.projects:
         if name in ("", project.name):
             return project
-    known = ", ".join(project.name for project in settings.projects)
-    unknown = f"I don't know the project {_one_line(name)}. I know {_one_line(known)}."
+    names = ", ".join(project.name for project in settings.projects)
+    unknown = f"I don't know the project {_one_line(name)}. I know {_one_line(names)}."
     raise ExportError(unknown, ExitCode.BAD_SETTINGS)
 
 
@@ -210,8 +210,8 @@ def format_table(
     if not rows:
         return "\n".join([*lines, f"The docs service has no visits for pages{where}.", ""])
     top = heapq.nsmallest(MOST_ROWS_SHOWN, rows, key=lambda row: (-row.total, row.path))
-    shown = f", the {len(top)} most read" if len(rows) > len(top) else ""
-    lines += [f"Pages read{where}: {len(rows):,}{shown}", f"{'People':>10}{'AI agents':>12}{'All':>10}  Page"]
+    part = f", the {len(top)} most read" if len(rows) > len(top) else ""
+    lines += [f"Pages read{where}: {len(rows):,}{part}", f"{'People':>10}{'AI agents':>12}{'All':>10}  Page"]
     lines += [f"{row.human:>10,}{row.ai:>12,}{row.total:>10,}  {_one_line(row.path)}" for row in top]
     return "\n".join([*lines, ""])
 
@@ -222,7 +222,7 @@ def _one_line(text: str) -> str:
 
 def _explain(error: DocsApiError, project: DocsProject, now: datetime) -> ExportError:
     """Return the error for people, with an advice."""
-    settings, code, what = project.named, ExitCode.REFUSED, "The docs service refuses the key"
+    settings, code, problem = project.named, ExitCode.REFUSED, "The docs service refuses the key"
     match error:
         case RateLimited(retry_after_seconds=None):
             advice = "Try again later; the service did not say when."
@@ -236,12 +236,12 @@ def _explain(error: DocsApiError, project: DocsProject, now: datetime) -> Export
         case Forbidden():
             advice = "The key needs the right to read, from this machine's address."
         case NotFound():
-            code, what = ExitCode.BAD_SETTINGS, f"The docs service does not know {_one_line(project.id)}"
+            code, problem = ExitCode.BAD_SETTINGS, f"The docs service does not know {_one_line(project.id)}"
             advice = f"Look at {settings.id} and at the path in {settings.address}."
         case InvalidArgument():
-            code, what = ExitCode.BAD_SETTINGS, "These settings cannot work"
+            code, problem = ExitCode.BAD_SETTINGS, "These settings cannot work"
             advice = "Look at the settings that begin with DOCS_."
         case _:
-            code, what = ExitCode.UNAVAILABLE, "No usable answer of the docs service"
+            code, problem = ExitCode.UNAVAILABLE, "No usable answer of the docs service"
             advice = f"Look at {settings.address} and the network."
-    return ExportError(f"{what}: {error}.\n{advice}", code)
+    return ExportError(f"{problem}: {error}.\n{advice}", code)

@@ -49,15 +49,16 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
     ]
 
 
-def _on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, why: NotPosted) -> None:
+def _on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted) -> None:
     """Handle a refused post: pause the subscription, or inform the person who asked for it."""
-    what = delivery.what
-    if what.subscription is not None:
-        on_refused(context, tx, delivery, why)
-    elif what.user is not None and what.kind in (DeliveryKind.POST, DeliveryKind.FILE):
-        message = reply_messages.undelivered(why, context.bot_name, is_file=what.kind is DeliveryKind.FILE)
-        notice = NewDelivery.private(f"{what.key}:undelivered", what.channel, what.user, message)
-        Outbox(tx).add(notice, why.at)
+    draft = delivery.what
+    if draft.subscription is not None:
+        on_refused(context, tx, delivery, refusal)
+    elif draft.user is not None and draft.kind in (DeliveryKind.POST, DeliveryKind.FILE):
+        is_file = draft.kind is DeliveryKind.FILE
+        message = reply_messages.undelivered(refusal, context.bot_name, is_file=is_file)
+        notice = NewDelivery.private(f"{draft.key}:undelivered", draft.channel, draft.user, message)
+        Outbox(tx).add(notice, refusal.at)
 
 
 def _make_file(tx: Transaction, delivery: Delivery) -> CsvFile | None:

@@ -94,8 +94,8 @@ def _search_row(search: Search) -> Row:
 
 
 def _search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
-    found = numbers.gap_rows(Source.SEARCHES)
-    events, is_part = (found.events or 0, found.is_part) if found else (0, False)
+    searches = numbers.gap_rows(Source.SEARCHES)
+    events, is_part = (searches.events or 0, searches.is_part) if searches else (0, False)
     unclicked = sum(row.cells[2] == 0 for row in rows)
     which = f"the {len(rows)} most frequent words" if is_part else counted(len(rows), "wording", "wordings")
     total = counted(events, "search", "searches")
@@ -104,15 +104,15 @@ def _search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
 
 def _feedback_rows(numbers: Numbers) -> Sequence[Row]:
     """Return the pages with people's feedback, and below them those with comments of AI agents."""
-    votes, found = numbers.gap_rows(Source.VOTES), numbers.gap_rows(Source.COMMENTS)
-    comments = found.comments if found else ()
-    people = group_feedback(votes.votes if votes else (), [each for each in comments if not each.by_agent])
-    agents = group_feedback((), [each for each in comments if each.by_agent])
+    votes, rows = numbers.gap_rows(Source.VOTES), numbers.gap_rows(Source.COMMENTS)
+    comments = rows.comments if rows else ()
+    people = group_feedback(votes.votes if votes else (), [note for note in comments if not note.by_agent])
+    agents = group_feedback((), [note for note in comments if note.by_agent])
     return [_page_row(feedback) for feedback in (*people, *agents)]
 
 
 def _page_row(feedback: PageFeedback) -> Row:
-    votes, quotes = feedback.votes, [each.text for each in feedback.comments[:_MOST_QUOTES]]
+    votes, quotes = feedback.votes, [comment.text for comment in feedback.comments[:_MOST_QUOTES]]
     parts = [f"{votes.not_helpful:,} not helpful", f"{votes.helpful:,} helpful"] if votes else []
     if votes and votes.code:
         parts.append(counted(votes.code, "remark on code", "remarks on code"))
@@ -137,15 +137,15 @@ def _page_row(feedback: PageFeedback) -> Row:
 
 
 def _feedback_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
-    votes, found = numbers.gap_rows(Source.VOTES), numbers.gap_rows(Source.COMMENTS)
+    votes, rows = numbers.gap_rows(Source.VOTES), numbers.gap_rows(Source.COMMENTS)
     counts = [page.helpful + page.not_helpful for page in votes.votes] if votes else []
     which = f" of the {MOST_READ} that the docs service names" if votes and votes.is_part else ""
     on = counted(sum(map(bool, counts)), "page", "pages")
     parts = [f"*{counted(sum(counts), 'vote', 'votes')}* on {on}{which}"] if votes else []
-    comments = found.comments if found else ()
-    if found:
+    comments = rows.comments if rows else ()
+    if rows:
         by_agents = sum(comment.by_agent for comment in comments)
-        newest = " among the newest read" if found.is_part else ""
+        newest = " among the newest read" if rows.is_part else ""
         of_people = counted(len(comments) - by_agents, "comment", "comments")
         parts += [f"{of_people} of people{newest}", f"{by_agents:,} of AI agents"]
     return " · ".join(parts), sum(counts) or len(comments)
@@ -265,9 +265,11 @@ def unread_sources(snapshots: Iterable[Snapshot]) -> list[str]:
     sources: dict[str, dict[str, None]] = {}
     for snapshot in snapshots:
         if snapshot.gap_rows is None and not snapshot.is_done:
-            why = reading_problem(snapshot.problem) if snapshot.problem else "no calls were left"
-            sources.setdefault(why, {})[snapshot.source] = None
-    return [f"{' and '.join(names).capitalize()} couldn't be read: {why}." for why, names in sources.items()]
+            text = reading_problem(snapshot.problem) if snapshot.problem else "no calls were left"
+            sources.setdefault(text, {})[snapshot.source] = None
+    return [
+        f"{' and '.join(names).capitalize()} couldn't be read: {text}." for text, names in sources.items()
+    ]
 
 
 def gap_table(numbers: Numbers) -> Sequence[Row]:

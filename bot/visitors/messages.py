@@ -101,10 +101,10 @@ def gain(page: Page) -> str:
 
 def shown_path(path: str, length: int = _PATH_LENGTH) -> str:
     """Return a path on one line, never empty, of at most ``length`` characters after escaping."""
-    shown = one_line(path, length)
-    while (over := len(b.escape(shown)) - length) > 0:
-        shown = clip(shown, len(shown) - max(over // 5, 1))
-    return shown or "(no path)"
+    text = one_line(path, length)
+    while (over := len(b.escape(text)) - length) > 0:
+        text = clip(text, len(text) - max(over // 5, 1))
+    return text or "(no path)"
 
 
 def path_code(path: str) -> str:
@@ -192,8 +192,8 @@ def totals(report: Report) -> str:
 def page_lines(report: Report) -> list[str]:
     """Return the most read pages as lines, or a sentence if there are none."""
     if not report.pages:
-        here = f" under {path_code(report.query.section)}" if report.query.section else ""
-        return [f"No page{here} is among those whose numbers could be read."]
+        scope = f" under {path_code(report.query.section)}" if report.query.section else ""
+        return [f"No page{scope} is among those whose numbers could be read."]
     needs_caption = report.query.section or report.query.sort is not SortBy.TOTAL
     caption = [f"*{b.quoted(_caption(report), _REASON_LENGTH)}*"] if needs_caption else []
     return caption + [
@@ -275,11 +275,11 @@ def caveats(report: Report) -> list[str]:
     """Return the limits of a report: missing pages, and periods that are not compared."""
     notes, now, query = [], report.now, report.query
     if not now.complete:
-        why = reading_problem(now.problem) if now.problem else "then no calls were left"
+        reason = reading_problem(now.problem) if now.problem else "then no calls were left"
         free_at = report.budget.free_at
         when = f" after {b.moment(free_at, TIME_OF_DAY)}" if free_at else ""
         again = "" if now.problem else f" Ask again{when}, and I'll go on where I stopped."
-        notes.append(f"Only the first {counted(now.rows, 'page', 'pages')} were read: {why}.{again}")
+        notes.append(f"Only the first {counted(now.rows, 'page', 'pages')} were read: {reason}.{again}")
     if report.not_compared:
         notes.append(f"Not compared with {query.compared}: {report.not_compared}.")
     if report.was and not report.was.complete:

@@ -226,8 +226,8 @@ class Numbers:
 
     def gap_rows(self, source: Source, period: Period | None = None) -> GapRows | None:
         """Return the rows of a source in the question's period, or in another one; None if not read."""
-        wanted = (source, period or self.query.period)
-        rows = (each.gap_rows for each in self.snapshots if (each.source, each.period) == wanted)
+        key = (source, period or self.query.period)
+        rows = (snapshot.gap_rows for snapshot in self.snapshots if (snapshot.source, snapshot.period) == key)
         return next(rows, None)
 
     @property

@@ -36,38 +36,38 @@ def _split(text: str) -> list[str]:
     return text.split()
 
 
-def _shown(text: str) -> str:
+def _quoted(text: str) -> str:
     return code(text, _SHOWN_LENGTH)
 
 
 def parse_query(text: str, today: date, topic: Topic = Topic.VISITORS) -> Query:
     """Parse ``last month path /api top 20 sort ai csv``. The last of equal options counts."""
-    words, period_words, compared_words = _split(text), list[str](), list[str]()
+    rest, period_words, compared_words = _split(text), list[str](), list[str]()
     section, top, sort, file_to = None, DEFAULT_TOP, SortBy.TOTAL, FileTo.NOWHERE
     target = period_words
-    while words:
-        word = words.pop(0)
+    while rest:
+        word = rest.pop(0)
         option = word.lower()
         if topic.is_gaps and (option in ("path", "sort", "compare") or word.startswith("/")):
             raise Misunderstood(
-                f"{_shown(word)} can't follow {code(topic)}. A period, `top 20` and `csv` can."
+                f"{_quoted(word)} can't follow {code(topic)}. A period, `top 20` and `csv` can."
             )
         if option == "compare":
             target = compared_words = []
-            if words and words[0].lower() in ("none", "nothing"):
-                compared_words.append(words.pop(0))
+            if rest and rest[0].lower() in ("none", "nothing"):
+                compared_words.append(rest.pop(0))
                 target = period_words
             continue
         if option == "top":
-            top = _parse_top(words)
+            top = _parse_top(rest)
         elif option == "sort":
-            sort = _parse_sort(words)
+            sort = _parse_sort(rest)
         elif option == "path" or word.startswith("/"):
-            section = _parse_path(words if option == "path" else [word])
+            section = _parse_path(rest if option == "path" else [word])
         elif option == "csv":
-            place = _PLACES.get(words[0].lower()) if words else None
+            place = _PLACES.get(rest[0].lower()) if rest else None
             file_to = place or FileTo.PRIVATE
-            del words[: 1 if place else 0]
+            del rest[: 1 if place else 0]
         else:
             target.append(word)
             continue
@@ -81,38 +81,38 @@ def parse_query(text: str, today: date, topic: Topic = Topic.VISITORS) -> Query:
     return Query(period, None if topic.is_gaps else compared, section, top, sort, file_to, topic=topic)
 
 
-def _parse_period(words: list[str], today: date, failure: str) -> Period:
-    text = " ".join(words)
+def _parse_period(rest: list[str], today: date, failure: str) -> Period:
+    text = " ".join(rest)
     try:
         return parse_period(text, today)
     except BadPeriod as bad:
-        raise Misunderstood(f"{failure} {_shown(text)}: {escape(str(bad))}.") from bad
+        raise Misunderstood(f"{failure} {_quoted(text)}: {escape(str(bad))}.") from bad
 
 
-def _parse_top(words: list[str]) -> int:
-    given = words.pop(0) if words else ""
-    if not re.fullmatch("[0-9]{1,4}", given) or not 1 <= int(given) <= MOST_TOP:
+def _parse_top(rest: list[str]) -> int:
+    value = rest.pop(0) if rest else ""
+    if not re.fullmatch("[0-9]{1,4}", value) or not 1 <= int(value) <= MOST_TOP:
         raise Misunderstood(f"After `top` comes a number from 1 to {MOST_TOP}; `csv` has all pages.")
-    return int(given)
+    return int(value)
 
 
-def _parse_sort(words: list[str]) -> SortBy:
-    sort = _SORTS.get(words.pop(0).lower() if words else "")
+def _parse_sort(rest: list[str]) -> SortBy:
+    sort = _SORTS.get(rest.pop(0).lower() if rest else "")
     if sort is None:
         raise Misunderstood("After `sort` comes `human`, `ai` or `total`.")
     return sort
 
 
-def _parse_path(words: list[str]) -> str | None:
+def _parse_path(rest: list[str]) -> str | None:
     """Take a section such as ``/api`` from the words; return None for the whole site."""
-    if not words:
+    if not rest:
         raise Misunderstood("After `path` comes the beginning of a path, such as `/api`.")
-    word = words.pop(0)
+    word = rest.pop(0)
     section = "/" + _SITE.sub("", word.strip("`"), count=1).lstrip("/")
     if len(section) > _SECTION_LENGTH:
         raise Misunderstood(f"A path of more than {_SECTION_LENGTH} characters is too long.")
     if visible(section) != section:
-        raise Misunderstood(f"There are characters in {_shown(word)} that nobody can see.")
+        raise Misunderstood(f"There are characters in {_quoted(word)} that nobody can see.")
     bare = section.rstrip("*")
     if not bare.strip("/"):
         return None
@@ -121,75 +121,75 @@ def _parse_path(words: list[str]) -> str | None:
 
 def parse_section(text: str) -> str | None:
     """Parse ``path /api``; return "" for the whole site, None for an empty text. Raises Misunderstood."""
-    words = _split(text)
-    if not words:
+    rest = _split(text)
+    if not rest:
         return None
-    if words[0].lower() == "path":
-        words.pop(0)
-    elif not words[0].startswith("/"):
+    if rest[0].lower() == "path":
+        rest.pop(0)
+    elif not rest[0].startswith("/"):
         raise Misunderstood(
-            f"I don't know {_shown(words[0])}. Only `path /api` for a section may follow here."
+            f"I don't know {_quoted(rest[0])}. Only `path /api` for a section may follow here."
         )
-    section = _parse_path(words)
-    if words:
-        raise Misunderstood(f"A digest has one path, and here is {_shown(words[0])} as well.")
+    section = _parse_path(rest)
+    if rest:
+        raise Misunderstood(f"A digest has one path, and here is {_quoted(rest[0])} as well.")
     return section or ""
 
 
 def parse_weekly(text: str) -> WeeklyRequest:
     """Parse ``monday 09:00 Europe/Berlin path /api`` in any order, each once. Raises Misunderstood."""
-    words, found = _split(text), dict[str, Any]()
-    while words:
-        word = words.pop(0)
+    rest, values = _split(text), dict[str, Any]()
+    while rest:
+        word = rest.pop(0)
         if word.lower() in ("every", "at", "on"):
             continue
         for part, parse in _WEEKLY_PARTS.items():
-            if (value := parse(word, words)) is None:
+            if (value := parse(word, rest)) is None:
                 continue
-            if part in found:
+            if part in values:
                 raise Misunderstood(f"A digest has one {part}, and here are 2.")
-            found[part] = value
+            values[part] = value
             break
         else:
-            what, example = "word", "Try a weekday, a time and a zone: `monday 09:00 Europe/Berlin`."
+            kind, example = "word", "Try a weekday, a time and a zone: `monday 09:00 Europe/Berlin`."
             if "/" in word:
-                what, example = "time zone", "Try `Europe/Berlin`."
-            raise Misunderstood(f"I don't know the {what} {_shown(word)}. {example}")
+                kind, example = "time zone", "Try `Europe/Berlin`."
+            raise Misunderstood(f"I don't know the {kind} {_quoted(word)}. {example}")
     default = WeeklyRequest()
     return WeeklyRequest(
-        weekday=found.get("weekday", default.weekday),
-        at=found.get("time", default.at),
-        zone=found.get("time zone"),
-        section=found.get("path") or None,
+        weekday=values.get("weekday", default.weekday),
+        at=values.get("time", default.at),
+        zone=values.get("time zone"),
+        section=values.get("path") or None,
     )
 
 
-def _parse_path_here(word: str, words: list[str]) -> str | None:
+def _parse_path_next(word: str, rest: list[str]) -> str | None:
     if word.lower() == "path":
-        return _parse_path(words) or ""
+        return _parse_path(rest) or ""
     return _parse_path([word]) or "" if word.startswith("/") else None
 
 
-def _parse_weekday(word: str, _words: list[str]) -> int | None:
+def _parse_weekday(word: str, _rest: list[str]) -> int | None:
     bare = word.lower().rstrip("s.,")
-    found = [day for day in Weekday if len(bare) >= 2 and day.name.lower().startswith(bare)]
-    return int(found[0]) if len(found) == 1 else None
+    days = [day for day in Weekday if len(bare) >= 2 and day.name.lower().startswith(bare)]
+    return int(days[0]) if len(days) == 1 else None
 
 
-def _parse_time(word: str, words: list[str]) -> time | None:
+def _parse_time(word: str, rest: list[str]) -> time | None:
     """Parse 9, 9:30, 09.30, 9am or 9 pm."""
-    if words and words[0].lower() in ("am", "pm") and word[:1].isdecimal():
-        word += words.pop(0)
-    found = _TIME.fullmatch(word.lower())
-    if not found:
+    if rest and rest[0].lower() in ("am", "pm") and word[:1].isdecimal():
+        word += rest.pop(0)
+    match = _TIME.fullmatch(word.lower())
+    if not match:
         return None
-    hour, minute, half = int(found[1]), int(found[2] or 0), found[3]
+    hour, minute, half = int(match[1]), int(match[2] or 0), match[3]
     if (half and not 1 <= hour <= 12) or hour > 23 or minute > 59:
         raise Misunderstood(f"There is no time {code(word, 20)} on a clock.")
     return time(hour % 12 + (12 if half == "pm" else 0) if half else hour, minute)
 
 
-def _parse_zone(word: str, _words: list[str]) -> str | None:
+def _parse_zone(word: str, _rest: list[str]) -> str | None:
     return _zones().get(word.lower())
 
 
@@ -200,7 +200,7 @@ def _zones() -> dict[str, str]:
 
 
 _WEEKLY_PARTS: dict[str, Callable[[str, list[str]], object]] = {
-    "path": _parse_path_here,
+    "path": _parse_path_next,
     "weekday": _parse_weekday,
     "time": _parse_time,
     "time zone": _parse_zone,

@@ -183,24 +183,24 @@ def _parse_single(text: str, until: date) -> Period:
     """Parse a period that is no range. Without a year it is the latest that begins up to ``until``."""
     if text in ("today", "yesterday"):
         return days_before(until + DAY if text == "today" else until, 1)
-    if found := _DAYS.fullmatch(text):
-        if not 1 <= (count := int(found[1])) <= MOST_DAYS:
+    if match := _DAYS.fullmatch(text):
+        if not 1 <= (count := int(match[1])) <= MOST_DAYS:
             raise BadPeriod(f"a number of days must be from 1 to {MOST_DAYS}")
         return days_before(until, count)
-    if found := _CALENDAR.fullmatch(text):
-        return _calendar_period(found[2], until, is_last=found[1] == "last")
-    if found := _QUARTER.fullmatch(text):
-        return _latest_months(3 * int(found[1]) - 2, 3, found[2], until)
-    if found := _ISO.fullmatch(text):
-        year, month, day = (int(part) if part else None for part in found.groups())
+    if match := _CALENDAR.fullmatch(text):
+        return _calendar_period(match[2], until, is_last=match[1] == "last")
+    if match := _QUARTER.fullmatch(text):
+        return _latest_months(3 * int(match[1]) - 2, 3, match[2], until)
+    if match := _ISO.fullmatch(text):
+        year, month, day = (int(part) if part else None for part in match.groups())
         if day is not None:
             return days_before(date(year or 0, month or 0, day) + DAY, 1)
         first = date(year or 0, 1 if month is None else month, 1)
         return Period(first, _add_months(first, 12 if month is None else 1))
     for form in _NAMED:
-        found = form.fullmatch(text)
-        if found and (month := _month_number(found["month"])):
-            return _named_period(found["day"], month, found["year"], until)
+        match = form.fullmatch(text)
+        if match and (month := _month_number(match["month"])):
+            return _named_period(match["day"], month, match["year"], until)
     raise UnknownPeriod("try last week, 28d, October or 2026-10-01..2026-10-15")
 
 

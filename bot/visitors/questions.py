@@ -51,12 +51,12 @@ async def ask_visitors(
     """
 
     def add(tx: Transaction) -> Message | None:
-        about = project or context.project_of(tx, allowed.origin.channel).id
-        listed = ask(context, tx, allowed.origin, query, about, QuestionKind.VISITORS, context.clock())
+        project_id = project or context.project_of(tx, allowed.origin.channel).id
+        listed = ask(context, tx, allowed.origin, query, project_id, QuestionKind.VISITORS, context.clock())
         if not listed:
             return gap_messages.not_offered(query)
-        shown = context.projects.shown(about)
-        labelled = replace(query, label=shown.label if shown else None)
+        entry = context.projects.shown(project_id)
+        labelled = replace(query, label=entry.label if entry else None)
         return None if all(snapshot.is_done for snapshot in listed) else reply_messages.reading(labelled)
 
     reply = await context.store.write(add)
@@ -75,11 +75,11 @@ def ask(
     subscription: SubscriptionId | None = None,
 ) -> Sequence[Snapshot]:
     """Store a question that is answered from ``at`` on. Return its snapshots; none if none is offered."""
-    now, analytics, shown = context.clock(), context.analytics, context.projects.shown(project)
+    now, analytics, entry = context.clock(), context.analytics, context.projects.shown(project)
     if query.topic is Topic.VISITORS and not query.chart:
         points = [point for point in query.period.chart_points() if point.is_over(now, analytics.zone)]
         query = replace(query, chart=tuple(points) if 1 < len(points) < analytics.question_calls else ())
-    query = replace(query, label=shown.label if shown else None)
+    query = replace(query, label=entry.label if entry else None)
     listed = _request(context, tx, query, project, kind)
     if listed and Questions(tx).add(origin, project, kind, query, listed, at, subscription) and origin.user:
         Snapshots(tx).retry_failed(listed, now)
@@ -91,7 +91,7 @@ def _request(
 ) -> Sequence[Snapshot]:
     """Request the snapshots of a question, and return them in the order of reading."""
     now, zone, snapshots = context.clock(), context.analytics.zone, Snapshots(tx)
-    wanted = {
+    windows = {
         (period, source): with_pages
         for period, source, with_pages in _windows(context, query, kind)
         if not snapshots.is_not_offered(project, source, now)
@@ -102,12 +102,12 @@ def _request(
             period,
             now=now,
             is_final=period.is_final(now, zone),
-            with_pages=wanted[period, source],
+            with_pages=windows[period, source],
             source=source,
         )
-        for period, source in sorted(wanted)  # in one order: two transactions must not lock each other out
+        for period, source in sorted(windows)  # in one order: two transactions must not lock each other out
     }
-    return [requested[window] for window in wanted]
+    return [requested[window] for window in windows]
 
 
 def _windows(context: Context, query: Query, kind: QuestionKind) -> Iterator[tuple[Period, Source, bool]]:
@@ -122,7 +122,7 @@ def _windows(context: Context, query: Query, kind: QuestionKind) -> Iterator[tup
         yield min(periods).lead_week(), Source.VISITORS, False
     yield from ((point, Source.VISITORS, False) for point in query.chart if point not in periods)
     if compared:
-        is_over = all(each.is_over(now, zone) for each in periods)
+        is_over = all(one.is_over(now, zone) for one in periods)
         yield compared, Source.VISITORS, is_over and compared.days == period.days
     if kind is QuestionKind.DIGEST:
         yield from ((week, source, False) for week, source in gap_windows(query))
@@ -193,7 +193,7 @@ def _has_patience(
 def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers: Numbers) -> None:
     """Put the answer into the outbox, and its file if one is wanted."""
     query, first = question.query, numbers.snapshots[0]
-    is_read = first.is_read or (query.topic.is_gaps and any(each.is_read for each in numbers.snapshots))
+    is_read = first.is_read or (query.topic.is_gaps and any(part.is_read for part in numbers.snapshots))
     if is_read:
         message = _build_answer(context, tx, question, numbers)
         send_file(tx, question, query.file_to, context.clock())
@@ -259,7 +259,7 @@ def find_answered(tx: Transaction, number: QuestionId) -> tuple[Question, Number
     if question.state is QuestionState.WAITING:
         return reply_messages.still_reading()
     numbers = Numbers(question.query, Questions(tx).snapshots(number))
-    is_kept = any(each.gap_rows or (each.totals and each.with_pages) for each in numbers.snapshots)
+    is_kept = any(part.gap_rows or (part.totals and part.with_pages) for part in numbers.snapshots)
     return (question, numbers) if is_kept else reply_messages.not_kept()
 
 
@@ -274,10 +274,10 @@ async def share(context: Context, allowed: Allowed, number: QuestionId) -> Messa
     """Post an answer into the channel of its question. Return the reason if it isn't posted."""
 
     def post(tx: Transaction) -> Message | None:
-        found = find_answered(tx, number)
-        if isinstance(found, Message):
-            return found
-        question, numbers = found
+        answer = find_answered(tx, number)
+        if isinstance(answer, Message):
+            return answer
+        question, numbers = answer
         key = f"question:{number}:shared"
         count = _next_number(tx, key)
         if count is None:
@@ -296,10 +296,10 @@ async def more(context: Context, number: QuestionId) -> Message:
     """Return the rest of an answer."""
 
     def rest(tx: Transaction) -> Message:
-        found = find_answered(tx, number)
-        if isinstance(found, Message):
-            return found
-        question, numbers = found
+        answer = find_answered(tx, number)
+        if isinstance(answer, Message):
+            return answer
+        question, numbers = answer
         if question.query.topic.is_gaps:
             return gap_messages.more_gaps(numbers, number)
         return messages.more(_report(context, tx, question, numbers), number)
@@ -311,13 +311,13 @@ async def send_csv(context: Context, number: QuestionId) -> Message:
     """Send the file to the person who asked, once unless Slack refuses it. Return the reply."""
 
     def send(tx: Transaction) -> Message:
-        found = find_answered(tx, number)
-        if isinstance(found, Message):
-            return found
+        answer = find_answered(tx, number)
+        if isinstance(answer, Message):
+            return answer
         count = _next_number(tx, _file_key(number, FileTo.PRIVATE))
         if count is None:
             return reply_messages.file_sent_before()
-        send_file(tx, found[0], FileTo.PRIVATE, context.clock(), count)
+        send_file(tx, answer[0], FileTo.PRIVATE, context.clock(), count)
         return reply_messages.file_follows()
 
     reply = await context.store.write(send)

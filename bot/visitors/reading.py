@@ -215,8 +215,8 @@ async def _searches(docs: DocsClient, project: str, window: _Window) -> GapRows:
         )
         for search in page.searches
     )
-    found = merge_searches(search for search in searches if search.words)
-    return GapRows(searches=tuple(found), events=page.total_searches, is_part=page.has_more)
+    rows = merge_searches(search for search in searches if search.words)
+    return GapRows(searches=tuple(rows), events=page.total_searches, is_part=page.has_more)
 
 
 async def _votes(docs: DocsClient, project: str, window: _Window) -> GapRows:
@@ -237,8 +237,8 @@ async def _comments(docs: DocsClient, project: str, window: _Window) -> GapRows:
         Comment(_page(comment.path) or "/", _clean(comment.comment or ""), comment.source == "agent")
         for comment in newest
     )
-    found = tuple(comment for comment in comments if comment.text)
-    return GapRows(comments=found, is_part=page.has_more)
+    rows = tuple(comment for comment in comments if comment.text)
+    return GapRows(comments=rows, is_part=page.has_more)
 
 
 async def _questions(docs: DocsClient, project: str, window: _Window) -> GapRows:
@@ -248,8 +248,8 @@ async def _questions(docs: DocsClient, project: str, window: _Window) -> GapRows
         for asked in page.conversations
         if asked.is_unanswered
     )
-    found = tuple(question for question in questions if question.text)
-    return GapRows(questions=found, events=len(page.conversations), is_part=page.has_more)
+    rows = tuple(question for question in questions if question.text)
+    return GapRows(questions=rows, events=len(page.conversations), is_part=page.has_more)
 
 
 def _clean(text: str) -> str:

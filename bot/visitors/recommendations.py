@@ -83,12 +83,12 @@ def recommend(
         section: only recommend its pages; None for the whole site.
         excluded: keys of rows with a recent job.
     """
-    found = [*_from_feedback(now, section), *_from_questions(now, was, section)]
+    candidates = [*_from_feedback(now, section), *_from_questions(now, was, section)]
     if not section:  # searches belong to no section
-        found += _from_searches(now, was)
-    left = [each for each in found if each.key not in excluded]
-    first = [each for each in left if each.is_new or each.has_grown]
-    return [*_in_turn(first), *_in_turn(each for each in left if each not in first)][:MOST_RECOMMENDED]
+        candidates += _from_searches(now, was)
+    rest = [item for item in candidates if item.key not in excluded]
+    first = [item for item in rest if item.is_new or item.has_grown]
+    return [*_in_turn(first), *_in_turn(item for item in rest if item not in first)][:MOST_RECOMMENDED]
 
 
 def _from_searches(now: Mapping[Source, GapRows], was: Mapping[Source, GapRows]) -> Iterable[Recommendation]:
@@ -126,7 +126,7 @@ def _from_questions(
 
 
 def _asked_in(rows: GapRows | None, section: str | None) -> list[Unanswered]:
-    return [each for each in (rows.questions if rows else ()) if in_section(each.page or "", section)]
+    return [row for row in (rows.questions if rows else ()) if in_section(row.page or "", section)]
 
 
 def _events_before(key: str, events: Mapping[str, int], before: GapRows | None) -> int | None:
@@ -135,11 +135,11 @@ def _events_before(key: str, events: Mapping[str, int], before: GapRows | None) 
     return events.get(key, 0 if is_whole else None)
 
 
-def _in_turn(found: Iterable[Recommendation]) -> list[Recommendation]:
+def _in_turn(items: Iterable[Recommendation]) -> list[Recommendation]:
     """Return the most frequent row of each topic, then the second of each, and so on."""
     ranks: Counter[Topic] = Counter()
     turns: list[tuple[int, Recommendation]] = []
-    for recommendation in sorted(found, key=lambda each: (-each.events, each.title)):
+    for recommendation in sorted(items, key=lambda item: (-item.events, item.title)):
         turns.append((ranks[recommendation.topic], recommendation))
         ranks[recommendation.topic] += 1
     return [recommendation for _, recommendation in sorted(turns, key=lambda turn: turn[0])]

@@ -66,10 +66,10 @@ def budget_used_up(query: Query, budget: Budget) -> Message:
     )
 
 
-def misunderstood(why: str, *, about_digest: bool = False) -> Message:
+def misunderstood(reason: str, *, about_digest: bool = False) -> Message:
     """Return the reply to a command that could not be parsed. ``why`` is escaped mrkdwn."""
     examples = DIGEST_EXAMPLES if about_digest else EXAMPLES
-    return b.words(f"{why}\nFor example: {examples}. `/docs-visitors help` shows the rest.")
+    return b.words(f"{reason}\nFor example: {examples}. `/docs-visitors help` shows the rest.")
 
 
 def not_kept() -> Message:
@@ -94,8 +94,8 @@ def file_sent_before() -> Message:
 
 def undelivered(refused: NotPosted, bot_name: str, *, is_file: bool) -> Message:
     """Return the notice that Slack refused a post in a channel, or a file in direct messages."""
-    what = "send you the file" if is_file else f"post the answer in {b.channel(refused.channel)}"
-    return b.words(f":no_entry: I couldn't {what}: {refusal(refused, bot_name)}")
+    action = "send you the file" if is_file else f"post the answer in {b.channel(refused.channel)}"
+    return b.words(f":no_entry: I couldn't {action}: {refusal(refused, bot_name)}")
 
 
 def improve_prompt(page: Page, period: Period) -> str:

@@ -113,14 +113,14 @@ def build_report(
     was = None if not_compared else was
     counts, before = pages.get(now.id, {}), pages.get(was.id, {}) if was else {}
     missing = NO_VISITORS if was and was.complete else None
-    shown = [Page(path, count, before.get(path, missing)) for path, count in _in_section(query, counts)]
-    shown.sort(key=lambda page: (-getattr(page.now, query.sort), page.path))
+    rows = [Page(path, count, before.get(path, missing)) for path, count in _in_section(query, counts)]
+    rows.sort(key=lambda page: (-getattr(page.now, query.sort), page.path))
     earlier = _in_section(query, before) if now.complete else ()
     return Report(
         query=query,
         now=now,
         site=now.totals,
-        pages=shown,
+        pages=rows,
         chart=numbers.chart,
         budget=budget,
         zone=zone.key,

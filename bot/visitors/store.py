@@ -147,8 +147,8 @@ class Snapshots(Rows[Snapshot]):
         fresh = snapshots.c.generation == _FINAL if is_final else snapshots.c.created_at > now - FRESH
         same = and_(snapshots.c.project == project, snapshots.c.source == source, fresh)
         same &= and_(snapshots.c.first == period.first, snapshots.c.end == period.end)
-        found = self._newest(same)
-        if found is None:
+        newest = self._newest(same)
+        if newest is None:
             values: Mapping[str, object] = {
                 "project": project,
                 "source": source,
@@ -162,13 +162,13 @@ class Snapshots(Rows[Snapshot]):
                 "due_at": now,
             }
             insert_unless_there(self.connection, snapshots, values)
-        elif with_pages and not found.with_pages:
+        elif with_pages and not newest.with_pages:
             pages = {"with_pages": True, "state": SnapshotState.REQUESTED}
-            self.connection.execute(snapshots.update().where(snapshots.c.id == found.id).values(pages))
-        found = self._newest(same)
-        if found is None:
+            self.connection.execute(snapshots.update().where(snapshots.c.id == newest.id).values(pages))
+        newest = self._newest(same)
+        if newest is None:
             raise LookupError("a snapshot that was just stored is gone")
-        return found
+        return newest
 
     def retry_failed(self, failed: Sequence[Snapshot], now: datetime) -> None:
         """Let failed snapshots be read at once, because a person asks for them."""
@@ -279,8 +279,8 @@ class Snapshots(Rows[Snapshot]):
     def pages_of(self, numbers: Numbers) -> dict[SnapshotId, dict[str, Counts]]:
         """Return the pages of a question's period and of the one compared with, by snapshot."""
         query = numbers.query
-        found = (numbers.visitors(period) for period in (query.period, query.compared))
-        return {snapshot.id: self.pages(snapshot.id) for snapshot in found if snapshot}
+        parts = (numbers.visitors(period) for period in (query.period, query.compared))
+        return {snapshot.id: self.pages(snapshot.id) for snapshot in parts if snapshot}
 
     def page(self, key: PageKey) -> tuple[Page, Snapshot] | None:
         """Return the page of a button; None if it is not stored any more."""
@@ -365,8 +365,8 @@ class Questions(Rows[Question]):
 
     def get(self, question: QuestionId) -> Question | None:
         """Return a question; None if there is none, or if it has been forgotten."""
-        kept = and_(questions.c.id == question, questions.c.query.is_not(None))
-        return self._newest(kept) if can_be_id(question) else None
+        is_kept = and_(questions.c.id == question, questions.c.query.is_not(None))
+        return self._newest(is_kept) if can_be_id(question) else None
 
     def snapshots(self, question: QuestionId) -> tuple[Snapshot, ...]:
         """Return the snapshots of a question in the order of reading."""
@@ -404,8 +404,8 @@ class Questions(Rows[Question]):
     def oldest_waiting(self) -> datetime | None:
         """Return the time of the oldest waiting question; None if there is none."""
         oldest = select(func.min(questions.c.asked_at, type_=UtcDateTime))
-        found = self.connection.execute(oldest.where(questions.c.state == QuestionState.WAITING)).scalar_one()
-        return found if isinstance(found, datetime) else None
+        at = self.connection.execute(oldest.where(questions.c.state == QuestionState.WAITING)).scalar_one()
+        return at if isinstance(at, datetime) else None
 
 
 class SubscriptionFields(TypedDict, total=False):
@@ -452,18 +452,18 @@ class Subscriptions(Rows[Subscription]):
         if not insert_unless_there(self.connection, subscriptions, {**new, **values, "created_at": now}):
             mine = subscriptions.c.place == place
             self.connection.execute(subscriptions.update().where(mine).values(**values))
-        found = self._newest(subscriptions.c.place == place)
-        if found is None:
+        newest = self._newest(subscriptions.c.place == place)
+        if newest is None:
             raise LookupError("a subscription that was just stored is gone")
-        return found
+        return newest
 
     def get(self, subscription: SubscriptionId) -> Subscription | None:
         return self._newest(subscriptions.c.id == subscription)
 
     def in_channel(self, channel: ChannelId) -> Sequence[Subscription]:
         """Return a channel's subscriptions that have not ended."""
-        here = and_(subscriptions.c.channel == channel, subscriptions.c.state != SubscriptionState.ENDED)
-        return self._many(here, 50, by=subscriptions.c.id)
+        is_open = and_(subscriptions.c.channel == channel, subscriptions.c.state != SubscriptionState.ENDED)
+        return self._many(is_open, 50, by=subscriptions.c.id)
 
     def due(self, until: datetime) -> Sequence[Subscription]:
         """Return active subscriptions that run until then, locked on PostgreSQL."""

@@ -51,28 +51,28 @@ async def subscribe(
     weekly = WeeklyTime(request.weekday, request.at, request.zone or await _zone(context, origin.user))
 
     def put(tx: Transaction) -> Message:
-        about = project or context.project_of(tx, origin.channel).id
-        shown, subscriptions = context.projects.shown(about), Subscriptions(tx)
-        known = [
+        project_id = project or context.project_of(tx, origin.channel).id
+        entry, subscriptions = context.projects.shown(project_id), Subscriptions(tx)
+        current = [
             subscription
             for subscription in subscriptions.in_channel(origin.channel)
-            if (subscription.project, subscription.section) == (about, request.section)
+            if (subscription.project, subscription.section) == (project_id, request.section)
         ]
-        for subscription in known:
+        for subscription in current:
             if subscription.weekly == weekly and subscription.state is SubscriptionState.ACTIVE:
-                return digest_messages.already_subscribed(subscription, shown)
+                return digest_messages.already_subscribed(subscription, entry)
         run_at = weekly.next_after(now)
-        subscription = subscriptions.put(origin, about, request.section, weekly, now, run_at)
+        subscription = subscriptions.put(origin, project_id, request.section, weekly, now, run_at)
         Questions(tx).withdraw(subscription.id)
         if Questions(tx).has_key(_digest_key(context, subscription)):  # this week's digest was posted
             run_at = weekly.next_after(run_at)
             subscriptions.change(subscription.id, next_run_at=run_at)
-        Audit(tx).subscribed(Act.SUBSCRIBED, origin, subscription.id, about, now)
+        Audit(tx).subscribed(Act.SUBSCRIBED, origin, subscription.id, project_id, now)
         week = last_full_week(context.analytics.today(run_at))
-        message = digest_messages.first_post(subscription, run_at, week, now, shown)
+        message = digest_messages.first_post(subscription, run_at, week, now, entry)
         post = NewDelivery.post(f"subscription:{origin.key}", origin.channel, origin.user, message)
         Outbox(tx).add(replace(post, subscription=subscription.id), now)
-        return digest_messages.subscribing(subscription, shown, changes=bool(known))
+        return digest_messages.subscribing(subscription, entry, changes=bool(current))
 
     answer = await context.store.write(put)
     context.wake()
@@ -107,15 +107,15 @@ async def unsubscribe(
     """
 
     def end(tx: Transaction) -> Message:
-        known = Subscriptions(tx).in_channel(allowed.origin.channel)
+        current = Subscriptions(tx).in_channel(allowed.origin.channel)
         meant = [
             subscription
-            for subscription in known
+            for subscription in current
             if section in (None, subscription.section or "") and project in (None, subscription.project)
         ]
         if len(meant) > 1:
             return digest_messages.which_to_end(meant, context.projects)
-        return _end(context, tx, allowed.origin, meant, left=len(known) - len(meant))
+        return _end(context, tx, allowed.origin, meant, others=len(current) - len(meant))
 
     return await context.store.write(end)
 
@@ -124,27 +124,27 @@ async def unsubscribe_one(context: Context, allowed: Allowed, number: Subscripti
     """End the subscription with this number if it is one of the channel."""
 
     def end(tx: Transaction) -> Message:
-        known = Subscriptions(tx).in_channel(allowed.origin.channel)
-        meant = [subscription for subscription in known if subscription.id == number]
-        return _end(context, tx, allowed.origin, meant, left=len(known) - len(meant))
+        current = Subscriptions(tx).in_channel(allowed.origin.channel)
+        meant = [subscription for subscription in current if subscription.id == number]
+        return _end(context, tx, allowed.origin, meant, others=len(current) - len(meant))
 
     return await context.store.write(end)
 
 
 def _end(
-    context: Context, tx: Transaction, origin: Origin, meant: Sequence[Subscription], *, left: int
+    context: Context, tx: Transaction, origin: Origin, meant: Sequence[Subscription], *, others: int
 ) -> Message:
     for subscription in meant:
         Subscriptions(tx).change(subscription.id, state=SubscriptionState.ENDED, next_run_at=None)
         Questions(tx).withdraw(subscription.id)
-        about = subscription.id, subscription.project
-        Audit(tx).subscribed(Act.UNSUBSCRIBED, origin, *about, context.clock())
-    return digest_messages.unsubscribed(len(meant), left)
+        source = subscription.id, subscription.project
+        Audit(tx).subscribed(Act.UNSUBSCRIBED, origin, *source, context.clock())
+    return digest_messages.unsubscribed(len(meant), others)
 
 
 async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
-    found = await context.store.read(lambda tx: Subscriptions(tx).in_channel(channel))
-    return digest_messages.listed(found, context.clock(), context.projects)
+    current = await context.store.read(lambda tx: Subscriptions(tx).in_channel(channel))
+    return digest_messages.listed(current, context.clock(), context.projects)
 
 
 async def digest_now(
@@ -154,11 +154,11 @@ async def digest_now(
     origin, now = allowed.origin, context.clock()
 
     def add(tx: Transaction) -> Message:
-        about = project or context.project_of(tx, origin.channel).id
-        key = RequestKey(f"digest now:{about}:{origin.channel}:{section}:{now:%Y-%m-%dT%H:%M}")
+        project_id = project or context.project_of(tx, origin.channel).id
+        key = RequestKey(f"digest now:{project_id}:{origin.channel}:{section}:{now:%Y-%m-%dT%H:%M}")
         query = digest_query(last_full_week(context.analytics.today(now)), section)
-        ask(context, tx, replace(origin, key=key), query, about, QuestionKind.DIGEST, now)
-        return digest_messages.digest_coming(section, context.projects.shown(about))
+        ask(context, tx, replace(origin, key=key), query, project_id, QuestionKind.DIGEST, now)
+        return digest_messages.digest_coming(section, context.projects.shown(project_id))
 
     answer = await context.store.write(add)
     context.wake()
@@ -191,8 +191,8 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
                 digest_query(week, subscription.section),
             )
             if not Questions(tx).has_key(key):
-                about = subscription.project, QuestionKind.DIGEST, run_at, subscription.id
-                ask(context, tx, origin, query, *about)
+                source = subscription.project, QuestionKind.DIGEST, run_at, subscription.id
+                ask(context, tx, origin, query, *source)
         if run_at <= now:
             run_at = subscription.weekly.next_after(now)
             Subscriptions(tx).change(subscription.id, next_run_at=run_at)
@@ -206,24 +206,24 @@ def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> No
         Subscriptions(tx).change(delivery.what.subscription, last_result="posted", last_run_at=now)
 
 
-def on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, why: NotPosted) -> None:
+def on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted) -> None:
     """Pause a subscription whose post Slack refuses, unless only an operator can help. Inform the owner."""
     number = delivery.what.subscription
     subscription = Subscriptions(tx).get(number) if number else None
     if subscription is None or subscription.state is not SubscriptionState.ACTIVE:
         return
-    shown, bot_name, result = (
+    entry, bot_name, result = (
         context.projects.shown(subscription.project),
         context.bot_name,
-        f"not posted: {why.meaning}",
+        f"not posted: {refusal.meaning}",
     )
-    Subscriptions(tx).change(subscription.id, last_result=result, last_run_at=why.at)
-    if why.meaning.needs_operator:
-        message = digest_messages.not_posted(subscription, why, bot_name, shown)
+    Subscriptions(tx).change(subscription.id, last_result=result, last_run_at=refusal.at)
+    if refusal.meaning.needs_operator:
+        message = digest_messages.not_posted(subscription, refusal, bot_name, entry)
     else:
-        message = digest_messages.paused(subscription, why, bot_name, shown)
+        message = digest_messages.paused(subscription, refusal, bot_name, entry)
         Subscriptions(tx).change(subscription.id, state=SubscriptionState.PAUSED, next_run_at=None)
         Questions(tx).withdraw(subscription.id)
     log.warning("subscription_refused", subscription=subscription.id, channel=subscription.channel)
     key = f"{delivery.what.key}:refused"
-    Outbox(tx).add(NewDelivery.private(key, subscription.channel, subscription.owner, message), why.at)
+    Outbox(tx).add(NewDelivery.private(key, subscription.channel, subscription.owner, message), refusal.at)

@@ -57,10 +57,10 @@ class SlowToSend(FakeSlack):
     takes_seconds: float = 0.0
 
     async def upload(
-        self, channel: ChannelId, path: Path, *, name: str, words: str, confirm: Callable[[], None]
+        self, channel: ChannelId, path: Path, *, name: str, text: str, confirm: Callable[[], None]
     ) -> None:
         self.clock.pass_seconds(self.takes_seconds)
-        await super().upload(channel, path, name=name, words=words, confirm=confirm)
+        await super().upload(channel, path, name=name, text=text, confirm=confirm)
 
 
 @pytest.mark.parametrize(("takes_seconds", "files"), [(50, 1), (70, 0)])

@@ -98,7 +98,7 @@ async def test_upload_that_breaks_off_is_refused_for_now(
     path.write_text("page,human")
     workspace.faults.order([{"method": "upload", "fault": "lost_answer"}])
     with pytest.raises(SlackRefused, match="upload_broken_off") as error:
-        await messenger.upload(DOCS, path, name=path.name, words="All pages", confirm=lambda: None)
+        await messenger.upload(DOCS, path, name=path.name, text="All pages", confirm=lambda: None)
     assert error.value.meaning is Refusal.PASSING
 
 

@@ -147,8 +147,8 @@ def compare_words(old: str, new: str) -> list[Piece]:
     if matcher.ratio() < _FEWEST_COMMON:
         return replaced
     pieces = []
-    for what, begin, end, first, last in matcher.get_opcodes():
-        if what == "equal":
+    for tag, begin, end, first, last in matcher.get_opcodes():
+        if tag == "equal":
             pieces.append(Piece("".join(after[first:last]), Mark.KEPT))
             continue
         struck, added = "".join(before[begin:end]), "".join(after[first:last])
@@ -159,13 +159,13 @@ def compare_words(old: str, new: str) -> list[Piece]:
     return pieces
 
 
-def _bare(words: Sequence[str]) -> list[str]:
-    return [word.strip() for word in words]
+def _bare(tokens: Sequence[str]) -> list[str]:
+    return [word.strip() for word in tokens]
 
 
 def changed_lines(files: Sequence[ChangedFile], most: int) -> tuple[ChangedLine, ...]:
     """Return the changed lines of files if there are at most so many, and each is short; else none."""
-    found: list[ChangedLine] = []
+    lines: list[ChangedLine] = []
     for file in files:
         if file.patch is None or len(file.patch) > _LONGEST_PATCH:
             return ()
@@ -174,13 +174,13 @@ def changed_lines(files: Sequence[ChangedFile], most: int) -> tuple[ChangedLine,
             before, after = ([text.strip() for text in side if text.strip()] for side in (old, new))
             if before and after and len(before) != len(after):
                 return ()
-            found += [
+            lines += [
                 ChangedLine(title[:_LONGEST_LINE], *pair)
                 for pair in zip_longest(before, after, fillvalue="")
                 if pair[0] != pair[1]
             ]
-    is_short = all(len(text) <= _LONGEST_LINE for line in found for text in line)
-    return tuple(found) if len(found) <= most and is_short else ()
+    is_short = all(len(text) <= _LONGEST_LINE for line in lines for text in line)
+    return tuple(lines) if len(lines) <= most and is_short else ()
 
 
 def title_of(path: str, patch: str) -> str:
@@ -199,5 +199,5 @@ def title_of(path: str, patch: str) -> str:
     stem = name.rsplit(".", 1)[0] or name
     if stem.lower() in ("index", "readme") and folders:
         stem = folders[-1]
-    words = " ".join(re.split(r"[-_\s]+", stem)).strip()
-    return f"{words[:1].upper()}{words[1:]}" or path
+    title = " ".join(re.split(r"[-_\s]+", stem)).strip()
+    return f"{title[:1].upper()}{title[1:]}" or path

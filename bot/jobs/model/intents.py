@@ -123,17 +123,17 @@ def classify(text: str, door: Door, learned: Learned | None = None) -> Intent:
     """Return the kind of a plain text that came by this door."""
     if len(text) > LONGEST or not text.strip():
         return Intent.INSTRUCTION
-    if (known := exact(text)) is not None or door is Door.ADDRESSED:
-        return known or Intent.INSTRUCTION
-    said, learned = _folded(text), learned or _learned()
+    if (kind := exact(text)) is not None or door is Door.ADDRESSED:
+        return kind or Intent.INSTRUCTION
+    folded, learned = _folded(text), learned or _learned()
     if door is Door.FIRST:
-        asks = _ASKS.match(said)
-        is_question = asks and (said.rstrip().endswith("?") or (asks[1] and len(said.split()) < 10))
+        asks = _ASKS.match(folded)
+        is_question = asks and (folded.rstrip().endswith("?") or (asks[1] and len(folded.split()) < 10))
         return Intent.QUESTION if is_question and learned.questions.odds(text) > 0 else Intent.INSTRUCTION
-    if _PEOPLE.match(text) or _OPENERS.match(said):
+    if _PEOPLE.match(text) or _OPENERS.match(folded):
         doubt = -_SURE
     else:
-        doubt = 2 * _SURE if "?" in said or len(said.split()) == 1 else _SURE
+        doubt = 2 * _SURE if "?" in folded or len(folded.split()) == 1 else _SURE
     return Intent.TALK if learned.talk.odds(text) > doubt else Intent.INSTRUCTION
 
 
@@ -142,32 +142,32 @@ def exact(text: str) -> Intent | None:
     """Return the exact kind of the whole text; None if it has none."""
     if len(text) > LONGEST:
         return None
-    said = _folded(text)
-    words, signs = _words(said)
-    known = read_texts().exact
-    kinds = {known.get((sign,), Intent.GREETING) for sign in signs}
+    folded = _folded(text)
+    words, signs = _split(folded)
+    table = read_texts().exact
+    kinds = {table.get((sign,), Intent.GREETING) for sign in signs}
     if not words:
-        kinds |= {Intent.NO} if not signs and re.search("[?!.…]", said) else set()
+        kinds |= {Intent.NO} if not signs and re.search("[?!.…]", folded) else set()
         return next((kind for kind in _SEQUENCES if kind in kinds), None)
     if _PING.match(text):
         return Intent.PING
-    own = known.get(words[:-1] if job_number(text) else words)
-    if own in _OWN and (own is not Intent.REVIEWED or "?" not in said):
+    own = table.get(words[:-1] if job_number(text) else words)
+    if own in _OWN and (own is not Intent.REVIEWED or "?" not in folded):
         return own
     place = 0
     while place < len(words):
-        found = (
+        counts = (
             many
             for many in range(_LONGEST_PHRASE, 0, -1)
-            if known.get(words[place : place + many]) in _SEQUENCES
+            if table.get(words[place : place + many]) in _SEQUENCES
         )
-        if not (count := next(found, 0)):
+        if not (count := next(counts, 0)):
             return None
-        kinds.add(known[words[place : place + count]])
+        kinds.add(table[words[place : place + count]])
         place += count
     return (
         None
-        if "?" in said and kinds != {Intent.GREETING}
+        if "?" in folded and kinds != {Intent.GREETING}
         else next(kind for kind in _SEQUENCES if kind in kinds)
     )
 
@@ -179,8 +179,8 @@ def asks_help(text: str) -> bool:
 
 def job_number(text: str) -> int | None:
     """Return the job number at the end of a text: ``retry job 12``; None without one."""
-    found = re.search(r"\s#?([1-9][0-9]{0,8})\W*$", text)
-    return int(found[1]) if found else None
+    match = re.search(r"\s#?([1-9][0-9]{0,8})\W*$", text)
+    return int(match[1]) if match else None
 
 
 def asks_yes_or_no(text: str) -> bool:
@@ -192,25 +192,25 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
 
 
-def _words(said: str) -> tuple[tuple[str, ...], list[str]]:
+def _split(folded: str) -> tuple[tuple[str, ...], list[str]]:
     """Return the words of a text without marks and politeness, and its emoji and smileys."""
-    signs = _SIGNS.findall(said)
-    bare = _SIGNS.sub(" ", said)
+    signs = _SIGNS.findall(folded)
+    bare = _SIGNS.sub(" ", folded)
     if bare.isascii():  # most are, and each command is classified: 8 us instead of 17
         bare = bare.replace("^", " ").replace("`", " ")
     else:
-        signs += [each for each in bare if unicodedata.category(each) == "So" and ord(each) > 0x2000]
+        signs += [char for char in bare if unicodedata.category(char) == "So" and ord(char) > 0x2000]
         bare = "".join(
-            each if unicodedata.category(each) not in ("So", "Sk", "Mn", "Cf") else " " for each in bare
+            char if unicodedata.category(char) not in ("So", "Sk", "Mn", "Cf") else " " for char in bare
         )
-    words = tuple(word for each in bare.split() if (word := each.strip(_MARKS)))
+    words = tuple(word for part in bare.split() if (word := part.strip(_MARKS)))
     return tuple(word for word in words if word not in _POLITE) or words, signs
 
 
 def _features(text: str) -> Iterator[str]:
     """Yield the features to learn from: words, pairs of words, the first word, stems, and signs."""
-    said = _folded(text)
-    words = ["0" if word.isdecimal() else word for word in re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+", said)]
+    folded = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+", _folded(text))
+    words = ["0" if word.isdecimal() else word for word in folded]
     yield from words
     yield from (f"{one} {two}" for one, two in zip(["^", *words], [*words, "$"], strict=True))
     yield from (f"{word[:5]}~" for word in words if len(word) > 5)
@@ -248,7 +248,7 @@ def read_texts() -> Texts:
         if heading := re.fullmatch(r"\[(exact )?(\w+)\]", line):
             is_exact, kind = bool(heading[1]), Intent(heading[2])
         elif is_exact:
-            words, signs = _words(_folded(line))
+            words, signs = _split(_folded(line))
             exact[words or tuple(signs[:1])] = kind
         elif line:
             examples.append((line, kind))
@@ -260,18 +260,18 @@ class Classifier:
 
     def __init__(self, texts: Iterable[str], others: Iterable[str]) -> None:
         of_kind, of_others = (
-            Counter(f for text in each for f in {*_features(text)}) for each in (texts, others)
+            Counter(f for text in group for f in {*_features(text)}) for group in (texts, others)
         )
         every = of_kind.keys() | of_others.keys()
         sums = [counts.total() + _SMOOTHING * len(every) for counts in (of_kind, of_others)]
         self._weights = {
-            each: log((of_kind[each] + _SMOOTHING) / sums[0]) - log((of_others[each] + _SMOOTHING) / sums[1])
-            for each in every
+            name: log((of_kind[name] + _SMOOTHING) / sums[0]) - log((of_others[name] + _SMOOTHING) / sums[1])
+            for name in every
         }
 
     def odds(self, text: str) -> float:
         """Return the logarithm of how much likelier the text is of the kind than of the others."""
-        return sum(self._weights.get(each, 0.0) for each in {*_features(text)})
+        return sum(self._weights.get(name, 0.0) for name in {*_features(text)})
 
 
 _SMOOTHING = 0.5
@@ -286,7 +286,7 @@ class Learned(NamedTuple):
 
 def learn(examples: Sequence[tuple[str, Intent]]) -> Learned:
     """Learn from texts, each with its kind."""
-    instructions, questions, talk = ([text for text, kind in examples if kind is each] for each in LEARNED)
+    instructions, questions, talk = ([text for text, kind in examples if kind is label] for label in LEARNED)
     return Learned(Classifier(talk, instructions + questions), Classifier(questions, instructions))
 
 

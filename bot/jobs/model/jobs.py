@@ -347,8 +347,8 @@ class TrackedJob:
     @property
     def branch(self) -> str | None:
         """The agent's own branch, of which a preview may be asked for; None if unknown."""
-        seen = self.pull_request
-        return branch_to_show((seen and seen.branch) or self.ref)
+        pull = self.pull_request
+        return branch_to_show((pull and pull.branch) or self.ref)
 
     @property
     def withdrawn(self) -> tuple[JobProblem, UserId] | None:

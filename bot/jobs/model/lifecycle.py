@@ -124,7 +124,7 @@ def also_asked(job: TrackedJob, requester: UserId) -> tuple[UserId, ...]:
 def with_asker(job: TrackedJob, user: UserId) -> TrackedJob:
     """Add a user who asked in the running iteration to those who wait for its end."""
     waiting = dict.fromkeys((*job.also_asked, user))
-    return replace(job, also_asked=tuple(each for each in waiting if each != job.recipient)[:_MOST_TOLD])
+    return replace(job, also_asked=tuple(one for one in waiting if one != job.recipient)[:_MOST_TOLD])
 
 
 def not_queued(job: TrackedJob) -> TrackedJob:
@@ -158,13 +158,13 @@ def iteration_ended(
     """
     if end not in ENDS:
         raise IllegalStep(f"job {job.number}: {end} is no end")
-    told = job.pr_version if pr_link == job.pr_link else None
+    version = job.pr_version if pr_link == job.pr_link else None
     return replace(
         not_polled(job),
         state=end,
         ended_at=at,
         pr_link=pr_link,
-        pr_version=job.version if told is None and end is J.PULL_REQUEST else told,
+        pr_version=job.version if version is None and end is J.PULL_REQUEST else version,
         remind_at=remind_at if end is J.PULL_REQUEST else None,
     )
 

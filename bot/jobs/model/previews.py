@@ -93,5 +93,5 @@ def end_of(logs: Sequence[str]) -> str | None:
     The caller has removed hidden characters.
     """
     lines = [line.strip()[:_READ_LENGTH] for text in logs for line in text.splitlines() if line.strip()]
-    shown = masked("\n".join(lines[-_MOST_LINES:])).splitlines()
-    return "\n".join(line[:_LINE_LENGTH] for line in shown) or None
+    tail = masked("\n".join(lines[-_MOST_LINES:])).splitlines()
+    return "\n".join(line[:_LINE_LENGTH] for line in tail) or None

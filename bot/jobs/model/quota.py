@@ -90,10 +90,10 @@ def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
     """
     counts = Counter(use.asked_by for use in uses)
     ranked: list[tuple[int, Queued]] = []
-    for waiting in sorted(queue, key=lambda each: (each.kind is PromptKind.START, each.id)):
+    for waiting in sorted(queue, key=lambda entry: (entry.kind is PromptKind.START, entry.id)):
         ranked.append((counts[waiting.asked_by], waiting))
         counts[waiting.asked_by] += 1
-    return [waiting for _, waiting in sorted(ranked, key=lambda each: each[0])]
+    return [waiting for _, waiting in sorted(ranked, key=lambda entry: entry[0])]
 
 
 def least_tried_first(queue: Sequence[Queued]) -> list[Queued]:
@@ -101,9 +101,9 @@ def least_tried_first(queue: Sequence[Queued]) -> list[Queued]:
 
     Perhaps the service refuses only one of them, which must not hold up the others.
     """
-    tried = [each for each in queue if each.refused_at is not None]
-    untried = [each for each in queue if each.refused_at is None]
-    return [*untried, *sorted(tried, key=lambda each: each.refused_at or each.asked_at)]
+    tried = [prompt for prompt in queue if prompt.refused_at is not None]
+    untried = [prompt for prompt in queue if prompt.refused_at is None]
+    return [*untried, *sorted(tried, key=lambda prompt: prompt.refused_at or prompt.asked_at)]
 
 
 def share(limit: int, *, is_alone: bool) -> int:
@@ -125,12 +125,12 @@ def in_turn(
     """
     count = Counter(use.asked_by for use in uses)
     most = share(limit, is_alone=len({*count, *(waiting.asked_by for waiting in queue)}) == 1)
-    room, going, left = 0 if held_until else limit - len(uses), list[Queued](), list[Queued]()
+    room, going, others = 0 if held_until else limit - len(uses), list[Queued](), list[Queued]()
     for waiting in queue:
         may_go = len(going) < room and count[waiting.asked_by] < most
-        (going if may_go else left).append(waiting)
+        (going if may_go else others).append(waiting)
         count[waiting.asked_by] += 1
-    return going, left
+    return going, others
 
 
 def next_free_at(uses: Sequence[Use], limit: int, now: datetime, held_until: datetime | None) -> datetime:

@@ -77,9 +77,9 @@ class Waits(Repository):
         polls = list[Wait]()
         for row in self.connection.execute(which, {NOW.key: now}).mappings():
             until = max(row["poll_at"], row["paused_until"] or row["poll_at"])
-            why = _trouble(row["reason"]) if row["paused_until"] else None
+            reason = _trouble(row["reason"]) if row["paused_until"] else None
             poll_at = row["poll_at"]
-            polls.append(Wait(Waiting.POLL, why, poll_at, until if until > now else None, row["number"]))
+            polls.append(Wait(Waiting.POLL, reason, poll_at, until if until > now else None, row["number"]))
         message = self.oldest_message(now, job=number)
         return [*asked, *polls, *([message] if message else [])]
 
