@@ -96,7 +96,6 @@ EVERYTHING = Roles()
 
 
 def utc_now() -> datetime:
-    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
@@ -294,7 +293,6 @@ async def held_bot(
 
 
 async def migrate_database(settings: Settings) -> None:
-    """Migrate the database to this version's schema."""
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
     database = Database.open(settings.sqlalchemy_url)
     try:
@@ -433,7 +431,6 @@ def _listeners(
     metrics: Metrics,
     features: Sequence[Feature] = FEATURES,
 ) -> SlackApp:
-    """Return Bolt's app with all listeners."""
     return build_app(
         context=context,
         client=clients.slack,

@@ -58,7 +58,6 @@ class Allowed:
 
     @property
     def user(self) -> UserId:
-        """The sender of the request."""
         return self.origin.user
 
     def but(self, **change: Unpack[OriginChange]) -> Allowed:

@@ -37,7 +37,6 @@ class Access(StrEnum):
 
     @property
     def may(self) -> bool:
-        """Whether the user may use the bot."""
         return self is Access.MEMBER
 
 
@@ -81,7 +80,6 @@ class AccessPolicy:
         return hashlib.blake2b(" ".join(named).encode(), digest_size=16).hexdigest()
 
     def allows_channel(self, channel: ChannelId) -> bool:
-        """Return whether the bot may be used in this channel."""
         return not self.channels or channel in self.channels
 
     def lists_user(self, user: UserId) -> bool:
@@ -111,7 +109,6 @@ class TtlCache(Generic[Key, Cached]):
         return cached
 
     def put(self, key: Key, result: Cached) -> None:
-        """Store a result."""
         self._entries.pop(key, None)
         self._entries[key] = (self._clock(), result)
         if len(self._entries) > self._most:

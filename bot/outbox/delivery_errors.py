@@ -128,7 +128,6 @@ def settle_error(context: WorkerContext, tx: Transaction, delivery: Delivery, er
 
 
 def _is_temporary(context: WorkerContext, delivery: Delivery, error: SlackError) -> bool:
-    """Return whether the same call may succeed later."""
     match error:
         case SlackRefused(meaning=Refusal.TOKEN) if delivery.what.kind in _TOKEN_RETRIED:
             log.error("token_refused", reason=error.code)

@@ -62,7 +62,6 @@ class Paces:
         self.free_at[subject] = until, until - now
 
     def is_busy(self, channel: ChannelId, now: datetime) -> bool:
-        """Return whether a channel has just had a post."""
         return self._free_at(channel, now) > now
 
     def busy_channels(self, now: datetime) -> list[str]:

@@ -119,7 +119,6 @@ class Database:
 
     @property
     def is_postgresql(self) -> bool:
-        """Return whether the database is PostgreSQL rather than SQLite."""
         return self._writer.dialect.name == "postgresql"
 
     @property
@@ -203,7 +202,6 @@ class ServerClock:
         self._ahead_seconds = cast("datetime", at).timestamp() - _passed_seconds()
 
     def __call__(self) -> datetime:
-        """Return the present time in UTC."""
         return datetime.fromtimestamp(self._ahead_seconds + _passed_seconds(), UTC)
 
 

@@ -240,7 +240,6 @@ class Rows(Repository, Generic[Item]):
         return next(iter(self.table.primary_key.columns))
 
     def _has(self, *which: ColumnElement[bool]) -> bool:
-        """Return whether a row matches."""
         return self.connection.execute(select(self._key).where(*which).limit(1)).first() is not None
 
     def _newest(self, *which: ColumnElement[bool]) -> Item | None:

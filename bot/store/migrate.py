@@ -115,7 +115,6 @@ def _lacks(revision: str | None) -> bool:
 
 
 def alembic_config(connection: Connection | None = None) -> Config:
-    """Return Alembic's configuration for this connection."""
     from alembic.config import Config
 
     config = Config()

@@ -70,12 +70,10 @@ class RetentionRule:
     """Returns columns that may contain a person in another form than their id alone, with the conditions."""
 
     def __post_init__(self) -> None:
-        """Declare the rule."""
         RULES.append(self)
 
     @property
     def key(self) -> ColumnElement[object]:
-        """Return the primary key."""
         return next(iter(self.table.primary_key.columns))
 
     @property

@@ -149,7 +149,6 @@ class Secret(TypeDecorator[SecretStr], Forgotten):
     cache_ok = True
 
     def process_bind_param(self, value: SecretStr | str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        """Return the text."""
         return value.get_secret_value() if isinstance(value, SecretStr) else value
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> SecretStr | None:  # noqa: ARG002

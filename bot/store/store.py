@@ -141,7 +141,6 @@ class Store:
         )
 
     async def close(self) -> None:
-        """Close the database's connections and stop its threads."""
         await self.database.close()
 
 

@@ -31,7 +31,6 @@ class Topic(StrEnum):
 
     @property
     def is_gaps(self) -> bool:
-        """Whether it is about content gaps."""
         return self is not Topic.VISITORS
 
 

@@ -174,7 +174,6 @@ def _title(report: Report) -> str:
 
 
 def totals(report: Report) -> str:
-    """Return the totals of the site."""
     site, was = report.site, report.before
     parts = [
         f"*{visitors(site.total)}*{in_brackets(change(site.total, was.total if was else None))}",

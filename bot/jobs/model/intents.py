@@ -173,7 +173,6 @@ def exact(text: str) -> Intent | None:
 
 
 def asks_help(text: str) -> bool:
-    """Return whether a whole text asks for help."""
     return exact(text) is Intent.HELP
 
 
@@ -242,7 +241,6 @@ class Texts:
 
 @cache
 def read_texts() -> Texts:
-    """Return the texts of ``intents.txt``."""
     exact, examples, kind, is_exact = {}, [], Intent.TALK, False
     for line in files(__package__).joinpath("intents.txt").read_text("utf-8").splitlines():
         if heading := re.fullmatch(r"\[(exact )?(\w+)\]", line):

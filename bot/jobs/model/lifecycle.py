@@ -138,7 +138,6 @@ def polled(job: TrackedJob, poll_at: datetime | None) -> TrackedJob:
 
 
 def not_polled(job: TrackedJob) -> TrackedJob:
-    """Stop polling a job."""
     return replace(polled(job, None), unconfirmed_until=None)
 
 

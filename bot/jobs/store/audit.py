@@ -40,7 +40,6 @@ class Audit(Repository):
     def subscribed(
         self, act: Act, origin: Origin, subscription: SubscriptionId, project: ProjectId, at: datetime
     ) -> None:
-        """Add an act on a subscription of a channel."""
         place = {"project": project, "channel": origin.channel}
         self._add(act, origin.user, at, {**place, "subscription": subscription})
 

@@ -133,7 +133,6 @@ class Jobs(Rows[TrackedJob]):
     )
 
     def add(self, new: TrackedJob) -> JobNumber:
-        """Add a job; return its number."""
         return JobNumber(self.connection.execute(_ADD, stored(new, jobs, without="number")).scalar_one())
 
     def get(self, number: JobNumber) -> TrackedJob | None:

@@ -299,11 +299,9 @@ class Prompts(Rows[Prompt]):
         return subject_of((newest and newest.text) or job.text)
 
     def is_first_job(self, job: TrackedJob) -> bool:
-        """Return whether this is its requester's first job."""
         return not self._has(and_(prompts.c.asked_by == job.requester, prompts.c.job < job.number))
 
     def has_asked(self, user: UserId, job: JobNumber) -> bool:
-        """Return whether this user has sent a prompt for this job."""
         return self._has(and_(prompts.c.job == job, prompts.c.asked_by == user))
 
     def save(self, prompt: Prompt, new: Prompt, *, owner: str | None = None) -> None:
