@@ -97,34 +97,33 @@ class PostHooks:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The store, Slack, the time and the settings that use cases share.
-
-    ``wake`` tells the workers that a queue has new rows. ``link_hosts``: the hosts that pull requests may be
-    linked to, any if empty. ``waiting_per_person``: how many prompts of one person may wait.
-    ``remind_after``: when a thread is reminded of an unreviewed pull request; None for never.
-    ``workspace_url`` is the address of the Slack workspace, for links to its messages.
-    ``takes_threads``: the earlier messages of threads may go to the agent. ``signs_prompts``: prompts
-    name their author and channel.
-    """
+    """The store, Slack, the time and the settings that use cases share."""
 
     store: Store
     messenger: Messenger
     clock: Clock
     wake: Callable[[], None]
+    """Wakes the workers for new rows of a queue."""
     projects: Projects
     bot_user: UserId
     bot_name: str = "docs-agent"
     workspace_url: str = ""
+    """The address of the Slack workspace, for links to its messages."""
     takes_threads: bool = True
+    """Whether the earlier messages of threads may go to the agent."""
     signs_prompts: bool = True
+    """Whether prompts name their author and channel."""
     analytics: Analytics = field(default_factory=Analytics)
     access_policy: AccessPolicy = field(default_factory=AccessPolicy)
     member_cache: TtlCache[tuple[UserId, str], bool] = field(default_factory=lambda: TtlCache(10_000))
     """The members by user and ``AccessPolicy.rule``."""
     uses_an_hour: int = 100
     link_hosts: frozenset[str] = frozenset()
+    """The hosts that pull requests may be linked to; any if empty."""
     waiting_per_person: int = 10
+    """How many prompts of one person may wait."""
     remind_after: timedelta | None = timedelta(days=3)
+    """When a thread is reminded of an unreviewed pull request; None for never."""
     previews: PreviewsWanted = PreviewsWanted.PRESS
     timeouts: Timeouts = field(default_factory=Timeouts)
     github: GithubClient | None = None
@@ -174,26 +173,26 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerContext(Context):
-    """A context for workers, with the docs service and the name of this process.
-
-    ``owner`` is that name; leases are held under it. ``chance`` returns a random number in [0, 1).
-    ``keep``: for how long texts and people are kept after the end of a job; None means for ever.
-    ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
-    its kind and its outcome. ``answered`` has the times of the last polls that were answered.
-    ``paces``: when Slack may be called.
-    ``under_way``: the keys of the rows that this process works on, by the name of their table.
-    """
+    """A context for workers, with the docs service and the name of this process."""
 
     docs: DocsClient
     chance: Callable[[], float]
+    """Returns a random number in [0, 1)."""
     owner: str
+    """The name of this process, under which leases are held."""
     wake_after: Callable[[float], None] = field(default=lambda _seconds: None)
+    """Wakes the workers after that many seconds."""
     pace: PollPace = field(default_factory=PollPace)
     keep: timedelta | None = None
+    """For how long texts and people are kept after the end of a job; None means for ever."""
     count: Callable[[str, str], None] = field(default=lambda _event, _outcome: None)
+    """Counts an event for the metrics, by its kind and outcome."""
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
+    """The times of the last polls that were answered."""
     paces: Paces = field(default_factory=Paces)
+    """When Slack may be called."""
     under_way: dict[str, set[object]] = field(default_factory=dict)
+    """The keys of the rows that this process works on, by the name of their table."""
     post_hooks: Sequence[PostHooks] = ()
 
     def claimer(self) -> Claimer:

@@ -56,20 +56,19 @@ def time_of(ts: MessageTs) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of a request: its author, its place, and the way for an answer.
-
-    ``key`` recognises the request when Slack delivers it again. ``channel`` is empty for a button outside
-    any channel and for a form that carries none. ``thread`` is set for a reply in a thread. ``message_ts`` is
-    the message that the request came from: the person's own, or the message whose button was pressed.
-    ``response_url`` takes private answers for 30 minutes.
-    """
+    """The origin of a request: its author, its place, and the way for an answer."""
 
     key: RequestKey
+    """Recognises the request when Slack delivers it again."""
     user: UserId
     channel: ChannelId
+    """Empty for a button outside any channel and for a form that carries none."""
     thread: MessageTs | None = None
+    """Set for a reply in a thread."""
     message_ts: MessageTs | None = None
+    """The message of the request: the person's own, or the one whose button was pressed."""
     response_url: SecretStr | None = None
+    """Takes private answers for 30 minutes."""
 
     @property
     def thread_ref(self) -> ThreadRef | None:

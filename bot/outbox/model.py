@@ -173,26 +173,26 @@ class NotPosted:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """An outbox row that a worker has claimed.
-
-    ``what``: the delivery as it was added. ``root_ts``: the job's face at the claim, once it is posted.
-    ``thread_ts``: the thread in which the face is a reply; None if it begins its thread.
-    ``edited_ts``: the message that an edit changes; None if it was never posted.
-    ``plain``: Slack refused the blocks, so send without them. ``held_until``: when the lease ends.
-    ``request``: the key of the request that began the job.
-    """
+    """An outbox row that a worker has claimed."""
 
     id: DeliveryId
     what: NewDelivery
+    """The delivery as it was added."""
     created_at: datetime
     attempts: int
     root_ts: MessageTs | None = None
+    """The job's face at the claim, once it is posted."""
     thread_ts: MessageTs | None = None
+    """The thread in which the face is a reply; None if it begins its thread."""
     edited_ts: MessageTs | None = None
+    """The message that an edit changes; None if it was never posted."""
     state: DeliveryState = DeliveryState.SENDING
     plain: bool = False
+    """Whether Slack refused the blocks, so that it is sent without them."""
     held_until: datetime | None = None
+    """When the lease ends."""
     request: str | None = None
+    """The key of the request that began the job."""
     due_at: datetime | None = None
     """When it is tried next, as written by a step."""
     posted_ts: MessageTs | None = None

@@ -48,18 +48,18 @@ class LeftOut(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A conversation to be read again after an outage: a thread, or the direct messages of a channel.
-
-    ``thread`` is None for direct messages. ``since``: the newest received message. ``due_at`` changes
-    when the conversation has to be read once more. ``attempts``: how often reading it has failed.
-    """
+    """A conversation to be read again after an outage: a thread, or the direct messages of a channel."""
 
     id: int
     channel: ChannelId
     thread: MessageTs | None
+    """None for direct messages."""
     since: MessageTs
+    """The newest received message."""
     due_at: datetime
+    """Changes when the conversation has to be read once more."""
     attempts: int = 0
+    """How often reading it has failed."""
 
 
 class Earlier(NamedTuple):
@@ -234,32 +234,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class TrackedJob:
-    """One stored job.
-
-    ``iteration`` counts the prompts that the service has accepted, from 1. Each iteration has one end, which
-    is reported once; ``state`` and ``ended_at`` belong to the current iteration.
-    ``version`` counts, from 1, the results that people see: iterations without an end between them are one.
-    ``pr_version``: the version whose end first showed the pull request (``pr_link``); None before.
-    ``saw_active``: the service has reported *active* in this iteration, so *completed* is not stale.
-    ``unconfirmed_until``: a follow-up is unconfirmed; polls check until then whether it was accepted.
-    ``queue_until``: when a waiting prompt is sent, at the earliest. ``queue_why``: why it waits.
-    ``uses_left``: uses left in the hour when the iteration began; None unless few were left.
-    ``root_ts``: the message that is the job's face; None until it is posted. ``thread_ts``: the thread in
-    which the face is a reply; None if the face begins its thread.
-    ``misses``: the number of 404 answers in a row. ``missing_since``: when the first came; None for none.
-    ``unread_since``: when polls of the job began to fail; None when the last one was answered.
-    ``also_asked``: people who wait for the iteration's end besides ``recipient``.
-    ``earlier``: the earlier messages attached to the newest prompt that could have some.
-    ``again_of``: the job whose prompt it runs again.
-    ``review``: the outcome of the pull request, who reported it, and when. ``remind_at``: when the thread is
-    reminded of it at the earliest; None for never again.
-    ``trouble``: the failure of the docs service that the face shows, and since when; None without one.
-    ``project_label``: how people read the project; None where only one was served when the job was asked for.
-    ``about``: the row of the content gaps at which it was asked for.
-    ``by_mention``: its channel has chosen that only replies which mention the bot steer jobs.
-    ``among_people``: people had begun its thread before the bot was mentioned there.
-    ``pull_request``: its state at the last poll; None where the bot cannot poll it, or has not yet.
-    """
+    """One stored job. ``state`` and ``ended_at`` belong to the current iteration."""
 
     number: JobNumber
     project: ProjectId
@@ -269,15 +244,22 @@ class TrackedJob:
     asked_at: datetime
     state: JobState = JobState.WAITING
     root_ts: MessageTs | None = None
+    """The message that is the job's face; None until it is posted."""
     thread_ts: MessageTs | None = None
+    """The thread in which the face is a reply; None if the face begins its thread."""
     service_id: ServiceJobId | None = None
     iteration: int = 0
+    """The number of prompts that the service has accepted. The end of each iteration is reported once."""
     version: int = 0
+    """The number of results that people see: iterations without an end between them are one."""
     pr_version: int | None = None
+    """The version whose end first showed the pull request; None before."""
     iteration_requester: UserId | None = None
     iteration_started_at: datetime | None = None
     saw_active: bool = False
+    """Whether the service has reported *active* in this iteration, so that *completed* is not stale."""
     unconfirmed_until: datetime | None = None
+    """The time until which polls check whether an unconfirmed follow-up was accepted."""
     pr_link: str | None = None
     repository: str | None = None
     ref: str | None = None
@@ -286,30 +268,47 @@ class TrackedJob:
     archived_at: datetime | None = None
     poll_at: datetime | None = None
     misses: int = 0
+    """The number of 404 answers in a row."""
     missing_since: datetime | None = None
+    """The time of the first of these answers; None for none."""
     unread_since: datetime | None = None
+    """The time since which polls of the job fail; None when the last one was answered."""
     ended_at: datetime | None = None
     told_running_at: datetime | None = None
     problem: str | None = None
     queue_until: datetime | None = None
+    """The earliest time at which a waiting prompt is sent."""
     queue_why: QueueWhy | None = None
+    """Why a prompt waits."""
     queue_before: int | None = None
     """How many prompts go before it, if it waits for the hourly limit."""
     uses_left: int | None = None
+    """Uses left in the hour when the iteration began; None unless few were left."""
     also_asked: tuple[UserId, ...] = ()
+    """People who wait for the iteration's end besides ``recipient``."""
     earlier: Earlier | None = None
+    """The earlier messages attached to the newest prompt that could have some."""
     again_of: JobNumber | None = None
+    """The job whose prompt it runs again."""
     trouble: QueueWhy | None = None
+    """The failure of the docs service that the face shows; None without one."""
     trouble_since: datetime | None = None
     review: Review | None = None
+    """The outcome of the pull request."""
     reviewed_by: UserId | None = None
     reviewed_at: datetime | None = None
     remind_at: datetime | None = None
+    """The earliest time of a reminder of the pull request in the thread; None for never again."""
     project_label: str | None = None
+    """The project's name for people; None where only one was served at the time."""
     about: About | None = None
+    """The row of the content gaps at which it was asked for."""
     by_mention: bool = False
+    """Whether its channel has chosen that only replies which mention the bot steer jobs."""
     among_people: bool = False
+    """Whether people had begun its thread before the bot was mentioned there."""
     pull_request: SeenPullRequest | None = None
+    """Its state at the last poll; None where the bot cannot poll it, or has not yet."""
 
     @property
     def is_forgotten(self) -> bool:

@@ -52,11 +52,7 @@ class PreviewsWanted(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A preview of the branch of a job, for the end of one of its iterations.
-
-    ``asks``: calls that may have begun a build. ``status_id``: the service's id of the build. ``log``: the
-    end of a failed build's log.
-    """
+    """A preview of the branch of a job, for the end of one of its iterations."""
 
     job: JobNumber
     project: ProjectId
@@ -66,9 +62,12 @@ class Preview:
     state: PreviewState
     asked_at: datetime
     asks: int = 0
+    """Calls that may have begun a build."""
     status_id: str | None = None
+    """The service's id of the build."""
     url: str | None = None
     log: str | None = None
+    """The end of a failed build's log."""
     due_at: datetime | None = None
     """When the service is asked next; None for never."""
 

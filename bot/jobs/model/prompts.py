@@ -44,34 +44,33 @@ _SUBJECT_LENGTH = 200
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One text for the agent.
-
-    A forgotten prompt has no ``asked_by``.
-    ``raw`` is the text as Slack sent it, with entities and ids; ``text`` is the text for the agent, set once
-    names are resolved. ``message_ts`` is the Slack message that contained the prompt, if any.
-    ``take_thread``: when earlier messages are attached; None for never. ``files``: the files of the message.
-    ``attachments``: the messages and files sent after the text, set together with it. Until then it holds
-    the messages of a form.
-    ``key`` is that of the request. ``sent_at``: when it was sent; of a prompt that waits: when it was sent
-    and the service refused it as it refuses a bad key (401 or 403).
-    """
+    """One text for the agent."""
 
     id: PromptId
     job: JobNumber
     kind: PromptKind
     asked_by: UserId
+    """Empty for a forgotten prompt."""
     raw: str
+    """The text as Slack sent it, with entities and ids."""
     asked_at: datetime
     state: PromptState = PromptState.NEW
     text: str | None = None
+    """The text for the agent, set once names are resolved."""
     channel: ChannelId | None = None
     message_ts: MessageTs | None = None
+    """The Slack message that contained the prompt, if any."""
     attempts: int = 0
     take_thread: TakeThread | None = None
+    """When earlier messages are attached; None for never."""
     files: tuple[SharedFile, ...] = ()
+    """The files of the message."""
     attachments: str | None = None
+    """The messages and files sent after the text; until it is set, the messages of a form."""
     key: str = ""
+    """The key of the request."""
     sent_at: datetime | None = None
+    """When it was sent; of a waiting prompt: when the service refused it as with a bad key (401 or 403)."""
     project: ProjectId = _NO_PROJECT
     claimed_until: datetime | None = None
     due_at: datetime | None = None
@@ -111,24 +110,24 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
-    """A request to send a text to the agent, for a new job or an old one.
-
-    ``raw`` is Slack's wire text and is not blank. ``allow_duplicate``: the person has confirmed that they
-    want an equal text to be sent again. ``allow_key``: they have confirmed that it has a key in it.
-    ``received``: it was received in a conversation that is read again. ``take_thread`` and ``files``: see
-    ``Prompt``. ``given``: the thread's messages as a form had them. ``again_of``: the job whose prompt a new
-    job runs again. ``project``: None for that of the channel. ``about``: see ``TrackedJob``.
-    """
+    """A request to send a text to the agent, for a new job or an old one."""
 
     raw: str
+    """Slack's wire text, which is not blank."""
     allow_duplicate: bool = False
+    """Whether the person has confirmed that an equal text is to be sent again."""
     allow_key: bool = False
+    """Whether the person has confirmed a text with a key in it."""
     received: bool = False
+    """Whether it was received in a conversation that is read again."""
     take_thread: TakeThread | None = None
     files: tuple[SharedFile, ...] = ()
     given: str | None = None
+    """The thread's messages as a form had them."""
     again_of: JobNumber | None = None
+    """The job whose prompt a new job runs again."""
     project: ProjectId | None = None
+    """None for that of the channel."""
     about: About | None = None
 
 

@@ -22,24 +22,24 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SeenPullRequest:
-    """A pull request as of its last poll.
-
-    ``iteration``: the job's iteration whose end it belongs to. ``before``: its size at the end before that.
-    ``ended_at``: when it was merged or closed; None while it is open. ``merged_by``: a login of the host.
-    ``since``: when the job had it first.
-    ``as_of``: when it was polled, if the next poll is late, fails for long or never comes; else None.
-    """
+    """A pull request as of its last poll."""
 
     title: str
     size: Size
     is_draft: bool
     iteration: int
+    """The job's iteration whose end it belongs to."""
     since: datetime
+    """When the job had it first."""
     before: Size | None = None
+    """Its size at the end before that of ``iteration``."""
     is_merged: bool = False
     ended_at: datetime | None = None
+    """When it was merged or closed; None while it is open."""
     merged_by: str | None = None
+    """A login of the host."""
     as_of: datetime | None = None
+    """When it was polled, if the next poll is late, fails for long or never comes; else None."""
     branch: str | None = None
     head: str | None = None
     """The newest commit."""
@@ -51,22 +51,22 @@ class SeenPullRequest:
 
 @dataclass(frozen=True, slots=True)
 class WatchedPullRequest:
-    """The pull request of a job, and its state at the last poll.
-
-    ``iteration``: the newest iteration that has ended with it, at ``iteration_ended_at``. ``since``: when the
-    first one had. ``looked_at``: when the host last answered; None for never. ``failures``: polls without
-    an answer since. ``etag``: the host's id of its last answer.
-    """
+    """The pull request of a job, and its state at the last poll."""
 
     job: JobNumber
     link: str
     iteration: int
+    """The newest iteration that has ended with it."""
     iteration_ended_at: datetime
     since: datetime
+    """The time of the first end with it."""
     seen: SeenPullRequest | None = None
     etag: str = ""
+    """The host's id of its last answer."""
     looked_at: datetime | None = None
+    """When the host last answered; None for never."""
     failures: int = 0
+    """Polls without an answer since then."""
     look_at: datetime | None = None
     """When it is polled next; None for never."""
 

@@ -26,16 +26,15 @@ _MARGIN = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class BackOff:
-    """Calls about a project wait until then, which may be over: the service fails, or refuses the key.
-
-    ``reason``: the name of the latest error, or ``MAY_NOT_WRITE``. ``since``: when the trouble began.
-    ``attempts``: how many times in a row it went on after the wait.
-    """
+    """Calls about a project wait until then, which may be over: the service fails, or refuses the key."""
 
     reason: str
+    """The name of the latest error, or ``MAY_NOT_WRITE``."""
     since: datetime
+    """When the trouble began."""
     until: datetime
     attempts: int = 1
+    """How many times in a row it went on after the wait."""
 
     def lasts(self, now: datetime) -> bool:
         """Return whether calls wait. One that ends too far ahead was written by a clock that was ahead."""
@@ -54,11 +53,7 @@ class BackOff:
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """A prompt that is ready to be sent as soon as the quota allows it.
-
-    ``in_queue`` and ``due_at`` are those last written; not in the queue: it has not waited yet.
-    ``refused_at``: when it was sent and refused as with a bad key, None if it was not.
-    """
+    """A prompt that is ready to be sent as soon as the quota allows it."""
 
     id: PromptId
     job: JobNumber
@@ -66,8 +61,11 @@ class Queued:
     asked_by: UserId
     asked_at: datetime
     due_at: datetime
+    """The time last written."""
     in_queue: bool = False
+    """False if it has not waited yet."""
     refused_at: datetime | None = None
+    """When it was sent and refused as with a bad key; None if it was not."""
     told_until: datetime | None = None
     """Until when it waits at the earliest, as its job's status message shows."""
     told_before: int | None = None
