@@ -69,9 +69,9 @@ class Timeouts:
     deaf_seconds: float = 60.0
     """How long Slack's socket may be away. Then a new ticket is asked for, and messages are read again."""
     look_seconds: float = 600.0
-    """Pause between two looks at an open pull request on its first day, and six times that for a month."""
+    """Pause between two polls of an open pull request on its first day, and six times that for a month."""
     build_seconds: float = 10.0
-    """Pause between two looks at the build of a preview. Users measured builds of 1.5 to 4 minutes."""
+    """Pause between two polls of the build of a preview. Users measured builds of 1.5 to 4 minutes."""
     unread_pace_seconds: float = 1.5
     """Pause between two conversations that are read again. Slack allows 50 such calls a minute."""
 
@@ -151,7 +151,7 @@ class Context:
     def project_of(self, tx: Transaction, channel: ChannelId) -> Project:
         """Return the project for requests in a channel that name none: its own, else the default.
 
-        A choice that is not served any more counts as none.
+        The choice of a project that is no longer served counts as none.
         """
         chosen = Channels(tx).project(channel) if self.projects.are_several else None
         return (chosen and self.projects.with_id(chosen)) or self.projects.default

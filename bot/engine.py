@@ -367,7 +367,7 @@ class Workers:
                 self.wake(worker.name)
 
     def late(self, seconds: float) -> list[str]:
-        """Return the workers that have done nothing for so many seconds more than their interval."""
+        """Return the workers that have been idle for so many seconds more than their interval."""
         since = monotonic() - seconds
         return [
             worker.name for worker in self._workers.values() if worker.well_at + worker.every_seconds < since

@@ -86,7 +86,7 @@ class Origin:
 
     @property
     def is_direct(self) -> bool:
-        """Whether it comes from somebody's direct messages, outside of any thread."""
+        """Whether it comes from direct messages, outside of any thread."""
         return self.thread is None and is_direct_message(self.channel)
 
 
@@ -130,16 +130,14 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A message that its author edited, with the new text; or one that was deleted, without a text.
-
-    ``at`` identifies an edit of a message. ``before``: the text before the change; None for a message that
-    is read again.
-    """
+    """A message that its author edited, with the new text; or one that was deleted, without a text."""
 
     origin: Origin
     text: str | None
     at: str
+    """Identifies an edit of a message."""
     before: str | None = None
+    """The text before the change; None for a message that is read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +217,7 @@ class Messenger(Protocol):
         """
 
     async def read_text(self, url: str, *, most_bytes: int) -> str:
-        """Return the content of a text file that somebody shared.
+        """Return the content of a shared text file.
 
         Raises SlackRefused if Slack does not return it, or if it is no text or longer.
         """
@@ -234,10 +232,10 @@ class Messenger(Protocol):
         """Return the members of a user group."""
 
     async def user_zone(self, user: UserId) -> str | None:
-        """Return the IANA name of somebody's time zone from their Slack profile."""
+        """Return the IANA name of the time zone in a user's Slack profile."""
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
-        """Add an emoji to somebody's message. Succeeds if it is already there."""
+        """Add an emoji to a message. Succeeds if it is already there."""
 
     async def is_public(self, channel: ChannelId) -> bool:
         """Return whether every full member of the workspace can read the channel."""
@@ -249,7 +247,7 @@ class Messenger(Protocol):
         """Join a public channel."""
 
     async def user_name(self, user: UserId) -> str:
-        """Return somebody's display name."""
+        """Return a user's display name."""
 
     async def channel_name(self, channel: ChannelId) -> str:
         """Return a channel's name without the leading ``#``."""

@@ -14,15 +14,15 @@ _OPTION = re.compile(rf"`?project:([^\s`]+)`?[{_STOPS}]*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project that the bot serves. People type its ``name`` and read its ``label``.
-
-    ``counted_with``: the project under which its calls of the analytics API are counted, if not its own.
-    """
+    """A project that the bot serves."""
 
     id: ProjectId
     name: str
+    """The name that people type."""
     label: str
+    """The name that people read."""
     counted_with: ProjectId | None = None
+    """The project under which its calls of the analytics API are counted, if not its own."""
 
 
 class UnknownProject(Exception):
@@ -36,13 +36,11 @@ class UnknownProject(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Projects:
-    """The projects that the bot serves, the default first. A single project is neither named nor shown.
-
-    ``serves_former``: the one key is also used for projects that were set up before.
-    """
+    """The projects that the bot serves, the default first. A single project is neither named nor shown."""
 
     known: tuple[Project, ...]
     serves_former: bool = False
+    """Whether the one key is also used for projects that were set up before."""
 
     @classmethod
     def only(cls, project: ProjectId) -> Projects:
@@ -60,7 +58,7 @@ class Projects:
         return len(self.known) > 1
 
     def with_id(self, project: ProjectId) -> Project | None:
-        """Return the project with this id; None if the bot does not serve it any more."""
+        """Return the project with this id; None if it is no longer served."""
         return next((one for one in self.known if one.id == project), None)
 
     def serve(self, project: ProjectId) -> bool:
@@ -68,7 +66,7 @@ class Projects:
         return self.serves_former or self.with_id(project) is not None
 
     def shown(self, project: ProjectId) -> Project | None:
-        """Return the project if messages have to name it; one that is not served any more goes by its id."""
+        """Return the project if messages have to name it; a project no longer served has its id as name."""
         if not self.serve(project):
             return Project(project, project, project)
         return self.with_id(project) if self.are_several else None
@@ -107,7 +105,7 @@ class Projects:
         return rest, self.named(option[1], rest)
 
     def take_any(self, text: str) -> tuple[str, Project | None]:
-        """Return a text of nothing but options without the first project named in it, and that project.
+        """Return a text of options without the first project named in it, and that project.
 
         Raises UnknownProject.
         """

@@ -51,7 +51,7 @@ class OriginChange(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """A request of somebody who may use the bot, from the place that Slack reports."""
+    """A request of a user with access, from the place that Slack reports."""
 
     origin: Origin
     maker: InitVar[_Maker] = field(kw_only=True)
@@ -67,7 +67,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A request of somebody who may use the bot, from a form: the channel that it names is a claim.
+    """A request of a user with access, from a form: the channel that it names is a claim.
 
     Since the form was opened its sender may have left the channel, and a form may offer them any.
     """
@@ -168,7 +168,7 @@ async def _ask_slack(context: Context, user: UserId) -> Access:
             return Access.UNTOLD  # Slack hides this person from the bot
         raise Untold from None
     rule, now = context.access_policy.rule, context.clock()
-    # In the time of the request but not as a part of it: if storing it fails, nothing of it is stored.
+    # With a copy of the deadline, so that this write does not mark the request itself as stored.
     deadline = current()
     with within(deadline and Deadline(deadline.at)):
         await context.store.write(lambda tx: Members(tx).remember(user, access, rule, now))
@@ -211,7 +211,7 @@ async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> b
 
 
 async def zone_of(context: Context, user: UserId) -> str:
-    """Return somebody's time zone; UTC if they have none, or Slack does not return it."""
+    """Return a user's time zone; UTC if Slack returns none."""
     try:
         return await context.messenger.user_zone(user) or "UTC"
     except SlackError as error:

@@ -1,4 +1,4 @@
-"""The doctor's checks of the database. It writes nothing and makes no file."""
+"""The doctor's checks of the database. It only reads, and makes no file."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None
 
 
 def _opened(file: Path) -> sqlite3.Connection:
-    """Open a file for reading. Without its log nobody uses it, and SQLite need not make the files beside it.
+    """Open a file for reading. Without a log it is unused, and SQLite need not make the files beside it.
 
     https://www.sqlite.org/uri.html#uriimmutable
     """

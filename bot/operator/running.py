@@ -34,7 +34,7 @@ BAD_SETTINGS = 78
 CANNOT_START = 69
 """EX_UNAVAILABLE: something that the bot needs is not there."""
 CRASHED = 70
-"""EX_SOFTWARE of sysexits.h: the bot has failed in a way that it does not know."""
+"""EX_SOFTWARE of sysexits.h: the bot has failed in an unexpected way."""
 TERMINATED = 128 + signal.SIGTERM
 """The exit code that shells give a process ended by SIGTERM."""
 INTERRUPTED = 128 + signal.SIGINT

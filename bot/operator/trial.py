@@ -75,7 +75,7 @@ class StepSkipped(Exception):
 
 
 class StepFailed(Exception):
-    """A step that failed although Slack refused nothing."""
+    """A step that failed without a refusal of Slack."""
 
 
 @dataclass(slots=True)
@@ -113,15 +113,15 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call of the bot. ``run`` returns the observation, or raises; ``follows``: the effect of a failure.
-
-    ``if_blocks``: the same where Slack refuses the blocks and the bot has a plain form.
-    """
+    """One call of the bot."""
 
     name: str
     run: Callable[[Trial], Awaitable[str]]
+    """Returns the observation, or raises."""
     follows: str
+    """The effect of a failure."""
     if_blocks: str = ""
+    """The effect where Slack refuses the blocks and the bot has a plain form."""
     is_quick: bool = True
 
 
@@ -130,7 +130,7 @@ async def _begin(trial: Trial) -> str:
     try:
         trial.root = await trial.post("root", say.FIRST_POST, None)
     except SlackRefused as refused:
-        # The bot joins a public channel in which somebody asks.
+        # The bot joins a public channel from which a request comes.
         if refused.meaning is not Refusal.NOT_A_MEMBER or not await trial.messenger.is_public(channel):
             raise
         await trial.messenger.join(channel)

@@ -55,7 +55,7 @@ async def claim_deliveries(
 async def deliver(context: WorkerContext, delivery: Delivery) -> None:
     """Carry out a delivery and write its outcome.
 
-    A call that is cut off may have reached Slack: its row stays *sending*, and is looked for later.
+    A call that is cut off may have reached Slack: its row stays *sending*, and is searched later.
     """
     with about_request(delivery.request), unless_taken_over("delivery", delivery.id):
         await context.settle(await _outcome(context, delivery))
@@ -212,7 +212,7 @@ async def _tell(context: WorkerContext, delivery: Delivery) -> None:
 async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
     """Show a message to one person where they wrote or pressed; if Slack refuses that, as ``_tell`` does.
 
-    Nobody can look for such a message, so after an unclear outcome it is shown again.
+    Such a message cannot be searched, so after an unclear outcome it is shown again.
     """
     draft = delivery.what
     if draft.user is None:

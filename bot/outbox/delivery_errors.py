@@ -51,13 +51,13 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
     job = Jobs(tx).get(draft.job) if draft.job is not None else None
     is_face = draft.kind is DeliveryKind.ROOT
     if job is not None and is_face:
-        # Before any other row, as when somebody withdraws the job, which may happen at this moment.
+        # Before any other row, in the order of a withdrawal, which may happen at this moment.
         Quota(tx).lock(job.project)
         Prompts(tx).lock_of(job.number)
         job = Jobs(tx).lock(job.number)
     Outbox(tx).save(delivery, delivery_dead(delivery, now, code), owner=context.owner)
     if job is not None and is_face:
-        _refuse_job(context, tx, job, refusal, code)
+        _refuse(context, tx, job, refusal, code)
     elif job is not None and draft.kind is DeliveryKind.REPLY:
         message = say.undelivered(job, refusal, context.bot_name)
         for user in job.recipients:
@@ -69,9 +69,9 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
     context.count("deliveries", "dead")
 
 
-def _refuse_job(context: WorkerContext, tx: Transaction, job: TrackedJob, why: NotPosted, code: str) -> None:
+def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: NotPosted, code: str) -> None:
     """Refuse a job whose face cannot be posted. No use is spent, and the requester gets advice."""
-    now = why.at
+    now = refusal.at
     Outbox(tx).dead_letter_thread(job.number, code, now)
     if job.state is not JobState.WAITING:
         return  # withdrawn meanwhile, so there is nothing to refuse
@@ -82,7 +82,7 @@ def _refuse_job(context: WorkerContext, tx: Transaction, job: TrackedJob, why: N
         raise LookupError(f"job {job.number} has no prompt")
     url = prompt.response_url
     Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt))
-    key, message = f"job:{job.number}:cannot_post", say.cannot_post(why, context.bot_name, job.text)
+    key, message = f"job:{job.number}:cannot_post", say.cannot_post(refusal, context.bot_name, job.text)
     note = NewDelivery.private(key, job.channel, job.requester, message, job=job.number, response_url=url)
     Outbox(tx).add(note, now)
 
@@ -107,7 +107,7 @@ def settle_error(context: WorkerContext, tx: Transaction, delivery: Delivery, er
     asked_seconds = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
     waits = _is_temporary(context, delivery, error)
     if isinstance(error, SlackUnclear) or (delivery.unconfirmed and waits):
-        # The look itself may have failed, so an earlier attempt may still have been delivered.
+        # The search itself may have failed, so an earlier attempt may still have been delivered.
         _look_later(context, tx, delivery, asked_seconds)
         return
     match error:
@@ -160,7 +160,7 @@ def _retry(
 
 
 def _look_later(context: WorkerContext, tx: Transaction, delivery: Delivery, asked_seconds: float) -> None:
-    """Have a delivery looked for in Slack before it is tried again; give it up after a day."""
+    """Search Slack for a delivery before it is tried again; give it up after a day."""
     age = context.clock() - delivery.created_at
     if age >= _PATIENCE and delivery.attempts >= _LEAST_SEARCHES:
         give_up(context, tx, delivery, Refusal.PERMANENT, "no_clear_answer")

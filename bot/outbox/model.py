@@ -33,7 +33,7 @@ class DeliveryKind(StrEnum):
     EDIT = "edit"
     """An edit of the job's face, or of a post in its thread (``NewDelivery.edits``).
 
-    Notifies nobody; a newer edit of the same message replaces one that is still pending.
+    Silent; a newer edit of the same message replaces one that is still pending.
     """
     REPLY = "reply"
     """A reply in the job's thread."""
@@ -42,7 +42,7 @@ class DeliveryKind(StrEnum):
     WHISPER = "whisper"
     """A message where one person wrote, which only they see; if Slack refuses it, a direct message."""
     REACTION = "reaction"
-    """An emoji on somebody's message. Optional, so it is given up after the first refusal."""
+    """An emoji on a person's message. Optional, so it is given up after the first refusal."""
     POST = "post"
     """A message in a channel, outside every job's thread."""
     FILE = "file"
@@ -72,7 +72,7 @@ REPEATABLE = (
 PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 """Kinds that count against Slack's limit of one post a second in a channel."""
 QUIET = (DeliveryKind.EDIT, DeliveryKind.REACTION)
-"""Kinds that notify nobody."""
+"""Kinds without a notification."""
 _JOINING = (DeliveryKind.ROOT, DeliveryKind.POST, DeliveryKind.FILE)
 
 
@@ -85,32 +85,30 @@ class DeliveryState(StrEnum):
     PENDING = "pending"
     SENDING = "sending"
     UNCLEAR = "unclear"
-    """It may have been sent, so it is looked for in Slack before it is sent again."""
+    """It may have been sent, so Slack is searched before it is sent again."""
     SENT = "sent"
     DEAD = "dead"
 
 
 @dataclass(frozen=True, slots=True)
 class NewDelivery:
-    """A delivery to add to the outbox.
-
-    ``key`` is unique, so that the same event is reported once. ``message_ts``: the message that gets a
-    reaction, or the thread of a whisper, which is None outside of threads. ``edits``: the key of the post
-    that an edit changes; None for the job's face.
-    """
+    """A delivery to add to the outbox."""
 
     key: str
+    """Unique, so that the same event is reported once."""
     kind: DeliveryKind
     channel: ChannelId
     job: JobNumber | None = None
     user: UserId | None = None
     message: Message | None = None
     message_ts: MessageTs | None = None
+    """The message that gets a reaction, or the thread of a whisper; None outside of threads."""
     reaction: str | None = None
     response_url: SecretStr | None = None
     subscription: SubscriptionId | None = None
     question: QuestionId | None = None
     edits: str | None = None
+    """The key of the post that an edit changes; None for the job's face."""
 
     @classmethod
     def private(
@@ -160,15 +158,14 @@ class NewDelivery:
 
 @dataclass(frozen=True, slots=True)
 class NotPosted:
-    """A post that Slack refused for good: the meaning, the channel, and the time.
-
-    ``job``: whose thread it was for. ``at`` is when the log has Slack's code.
-    """
+    """A post that Slack refused for good."""
 
     meaning: Refusal
     channel: ChannelId
     at: datetime
+    """The time at which the log has Slack's code."""
     job: JobNumber | None = None
+    """The job in whose thread it belonged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +203,7 @@ class Delivery:
 
     @property
     def joins(self) -> bool:
-        """Whether a public channel may be joined for it: somebody has just asked for something there.
+        """Whether a public channel may be joined for it: a request has just come from there.
 
         People who remove the bot from a channel do not want it back for an end or for a scheduled digest.
         """
@@ -216,17 +213,17 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A delivery that Slack refused for good. ``number`` is for operators; ``reason`` is Slack's code.
-
-    ``can_go``: it may be tried again.
-    """
+    """A delivery that Slack refused for good."""
 
     number: int
+    """Its number for operators."""
     job: JobNumber | None
     kind: DeliveryKind
     channel: ChannelId
     reason: str
+    """Slack's error code."""
     can_go: bool
+    """Whether it may be tried again."""
 
 
 def delivered(delivery: Delivery, at: datetime, posted_ts: MessageTs | None) -> Delivery:

@@ -60,7 +60,7 @@ async def find_earlier(search: Awaitable[Result]) -> Result:
     """Return the result of a search for an earlier attempt.
 
     Raises `SlackUnclear` if the search is refused with BLOCKS. That refusal concerns the search and not the
-    blocks of the delivery, which may have been posted: nothing is posted again without a search.
+    blocks of the delivery, which may have been posted: it is posted again only after a search.
     """
     try:
         return await search

@@ -134,8 +134,7 @@ def is_being_delivered(belongs_to: ColumnElement[int], key: ColumnElement[int]) 
 def waits_in_thread() -> ColumnElement[bool]:
     """Return the condition that others in the same thread go first.
 
-    Posts keep their order, behind the face, which begins the thread. An edit notifies nobody, so it goes
-    last.
+    Posts keep their order, behind the face, which begins the thread. An edit is silent, so it goes last.
     """
     other = deliveries.alias("other")
     is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, OPEN))

@@ -54,8 +54,8 @@ def _write_copy(live: sqlite3.Connection, target: Path, *, is_checked: bool) -> 
 def restore(source: Path, file: Path, now: datetime) -> Path | None:
     """Replace the content of the SQLite file by a copy; return the file with the earlier content, if any.
 
-    Raises UnusableDatabase, and changes nothing, if a process has the file open, if the copy is damaged, none
-    of the bot's or of another version, or if the disk has too little room.
+    Raises UnusableDatabase, and changes nothing, if a process has the file open, if the copy is damaged,
+    foreign or of another version, or if the disk has too little room.
     """
     if not source.is_file():
         raise UnusableDatabase(f"There is no file {source}.")

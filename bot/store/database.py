@@ -37,7 +37,7 @@ _READING: Mapping[str, CoreExecuteOptionsParameter] = {
     "sqlite": {_READ_ONLY: True},
     "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
 }
-"""Execution options of read-only transactions: they block nobody and see one state of the database."""
+"""Execution options of read-only transactions: they read one state of the database without locks."""
 _BUSY_SECONDS = 10.0
 _LOG_MILLISECONDS = 100
 _TOGETHER = 20
@@ -178,7 +178,7 @@ class Database:
         def close() -> None:
             for pool, engine in opened:
                 pool.shutdown()
-                # Not before: `dispose` forgets a connection that is in use, and nobody would close it.
+                # Not before: `dispose` forgets a connection in use, which would stay open.
                 engine.dispose()
             with suppress(RuntimeError):  # the loop may be closed by then
                 loop.call_soon_threadsafe(closed.set)
@@ -206,7 +206,7 @@ class ServerClock:
 
 
 def _passed_seconds() -> float:
-    """Return seconds that nobody sets, and that pass while the machine sleeps."""
+    """Return the seconds of a clock that is never set, and that counts while the machine sleeps."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 

@@ -24,7 +24,7 @@ _LAST_WAIT_SECONDS = 1.0
 
 
 class TooLate(SQLAlchemyError):
-    """The time of a request was up before its transaction began; nothing is stored."""
+    """The time of a request was up before its transaction began, so it was dropped."""
 
 
 class OutcomeUnknown(SQLAlchemyError):
@@ -125,7 +125,7 @@ class WorkQueue:
         self._waiting.append(cast("Work[object]", work))
         self._pool.submit(self._serve)
         done = asyncio.wrap_future(work.outcome)
-        # If the caller is gone, asyncio must not log that nobody retrieved an error.
+        # If the caller is gone, asyncio must not log an unretrieved error.
         done.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         try:
             async with asyncio.timeout(None if deadline is None else max(deadline.left_seconds(), 0.0)):
@@ -163,7 +163,7 @@ async def _wait_for_end(done: asyncio.Future[Result]) -> None:
 def commit(engine: Engine, works: Sequence[Work[object]]) -> None:
     """Commit functions together, so that they share one wait for the disk.
 
-    When one raises, nothing is committed, and each runs again in a transaction of its own.
+    When one raises, all are rolled back, and each runs again in a transaction of its own.
     """
     if len(works) > 1:
         try:

@@ -33,7 +33,7 @@ class Heartbeats(Repository):
         self._write(process, "beat_at", now)
 
     def try_writing(self, process: str, now: datetime) -> None:
-        """Write a time that nobody reads, to learn whether the database can be written."""
+        """Write a dummy time, as a test whether the database can be written."""
         self._write(process, "tried_at", now)
 
     def _write(self, process: str, name: str, at: datetime) -> None:
@@ -57,6 +57,6 @@ class Heartbeats(Repository):
         self.connection.execute(mine.values(beat_at=None))
 
     def forget(self, now: datetime) -> None:
-        """Remove the processes that are of no interest any more."""
+        """Delete processes whose last heartbeat is more than a day old."""
         at = func.coalesce(heartbeats.c.beat_at, heartbeats.c.tried_at, type_=UtcDateTime)
         self.connection.execute(heartbeats.delete().where(at < now - timedelta(days=1)))

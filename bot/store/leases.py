@@ -2,8 +2,8 @@
 
 The contract, for every queue (prompts, polls, deliveries, snapshots, questions, conversations to be read):
 
-* A row is *claimable* when it meets its queue's condition (for example, it is due and nothing before it is
-  unsettled) and nobody holds its lease: ``claimed_until`` is empty or has passed (``has_passed``).
+* A row is *claimable* when it meets its queue's condition (for example, it is due and all before it are
+  settled) and its lease is free: ``claimed_until`` is empty or has passed (``has_passed``).
 * ``claim`` takes rows with one statement. The claimer holds their leases until they run out. The leases of
   a dead process expire without any action. A process claims no row that it still works on: the
   part that lost the lease could settle it as the new holder.
@@ -209,7 +209,7 @@ def claim(
 def readable(table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMapping], Item]) -> list[Item]:
     """Return rows as ``read`` returns them. Those that it cannot read are logged and left out.
 
-    A newer version may have written a value that this one does not know.
+    A newer version may have written a value that is unknown to this one.
     """
     key, items = next(iter(table.primary_key.columns)).key, list[Item]()
     for row in rows:
@@ -226,13 +226,11 @@ def _this_held(table: AnyTable) -> ColumnElement[bool]:
 
 
 class Rows(Repository, Generic[Item]):
-    """Statements about one table whose rows are read into records, within one transaction.
-
-    ``more``: columns that ``read`` needs besides the table's.
-    """
+    """Statements about one table whose rows are read into records, within one transaction."""
 
     table: AnyTable
     more: Sequence[ColumnElement[bool]] = ()
+    """Columns that ``read`` needs besides the table's."""
     read: Callable[[RowMapping], Item]
 
     @property

@@ -52,7 +52,7 @@ class QueueTable:
 
     @property
     def is_free(self) -> ColumnElement[bool]:
-        """Return the condition that a row of the queue waits for nothing but its time."""
+        """Return the condition that a row of the queue waits only for its time."""
         held = unclaimed(self.table) if "claimed_until" in self.table.c else true()
         return and_(self.is_queued, held, true() if self.ready is None else self.ready)
 

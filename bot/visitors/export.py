@@ -112,7 +112,7 @@ async def export(
     now: Callable[[], datetime],
     encoding: str = "utf-8",
 ) -> None:
-    """Read all pages, then write them; nothing is written after an error.
+    """Read all pages, then write them, unless there is an error.
 
     ``stdout`` gets one of these: JSON, CSV if ``csv`` is `STDOUT`, otherwise a table in ``encoding``.
     Raises ExportError, and BrokenPipeError when the reader of ``stdout`` has gone.

@@ -199,7 +199,7 @@ class Question:
 
     @property
     def is_weekly(self) -> bool:
-        """Whether a subscription asks it, so that nobody waits for the answer."""
+        """Whether a subscription asks it, so that no person waits for the answer."""
         return self.subscription is not None
 
     def awaits(self, snapshot: Snapshot) -> bool:

@@ -191,7 +191,7 @@ def _has_patience(
 
 
 def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers: Numbers) -> None:
-    """Put the answer into the outbox, and its file if one is wanted."""
+    """Put the answer into the outbox, and its file if the question asks for one."""
     query, first = question.query, numbers.snapshots[0]
     is_read = first.is_read or (query.topic.is_gaps and any(part.is_read for part in numbers.snapshots))
     if is_read:
@@ -252,7 +252,7 @@ def make_file(tx: Transaction, question: Question) -> tuple[str, str]:
 
 
 def find_answered(tx: Transaction, number: QuestionId) -> tuple[Question, Numbers] | Message:
-    """Return an answered question with its numbers, or the message that they are not there (any more)."""
+    """Return an answered question with its numbers, or the message that they are missing."""
     question = Questions(tx).get(number)
     if question is None:
         return reply_messages.not_kept()

@@ -39,7 +39,7 @@ class Report:
     was: Snapshot | None = None
     """The period compared with; None unless both are comparable."""
     not_compared: str = ""
-    """The reason, as the end of a sentence, if a comparison was wanted."""
+    """The reason, as the end of a sentence, if a comparison was asked for."""
     gone: Sequence[Page] = ()
     """Pages that had visitors only before."""
 

@@ -283,7 +283,7 @@ class Snapshots(Rows[Snapshot]):
         return {snapshot.id: self.pages(snapshot.id) for snapshot in parts if snapshot}
 
     def page(self, key: PageKey) -> tuple[Page, Snapshot] | None:
-        """Return the page of a button; None if it is not stored any more."""
+        """Return the page of a button; None if it is no longer stored."""
         number, _, path = key.partition(":")
         if not number.isdecimal() or not can_be_id(int(number)):
             return None

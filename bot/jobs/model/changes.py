@@ -41,17 +41,16 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file that a pull request changes.
-
-    ``was``: its path before it was moved. ``patch``: None for a binary file or a huge patch.
-    """
+    """A file that a pull request changes."""
 
     path: str
     status: str
     additions: int
     deletions: int
     was: str | None = None
+    """Its path before it was moved."""
     patch: str | None = None
+    """None for a binary file or a huge patch."""
 
 
 class ChangedLine(NamedTuple):

@@ -37,7 +37,7 @@ class LeftOut(StrEnum):
     """Why an earlier message was not attached."""
 
     OTHERS = "others"
-    """It is by a guest, somebody of another organisation, or a bot."""
+    """It is by a guest, a user of another organisation, or a bot."""
     UNTOLD = "untold"
     """Slack did not return its author in time."""
     ASIDE = "aside"
@@ -94,7 +94,7 @@ class Waiting(StrEnum):
     PROMPT = "prompt"
     POLL = "poll"
     MESSAGE = "message"
-    """A delivery that notifies somebody; not an edit or a reaction."""
+    """A delivery with a notification; not an edit or a reaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class JobProblem(StrEnum):
     DELETED = "deleted"
     """The message that asked for it was deleted. Slack does not name the deleter; stored with the asker."""
     EDITED = "edited"
-    """The message that asked for it was edited and asks for nothing any more."""
+    """The message that asked for it was edited and is no longer a request."""
 
 
 class Listed(StrEnum):

@@ -27,7 +27,7 @@ ENDS = frozenset({J.PULL_REQUEST, J.NO_PULL_REQUEST, J.FAILED, J.ARCHIVED, J.GON
 
 JOB_STEPS: Mapping[JobState, frozenset[JobState]] = {
     J.WAITING: frozenset({J.WORKING, J.REFUSED, J.UNCONFIRMED, J.WITHDRAWN}),
-    # Its answer may come after all.
+    # Its answer may still come.
     J.UNCONFIRMED: frozenset({J.WORKING, J.WAITING, J.WITHDRAWN}),
     J.WORKING: ENDS | {J.WORKING, J.UNWATCHED},
     J.PULL_REQUEST: frozenset({J.WORKING, J.GONE}),
@@ -151,7 +151,7 @@ def iteration_ended(
 ) -> TrackedJob:
     """End the iteration as the docs service reports.
 
-    ``remind_at``: when the thread is reminded of a pull request that nobody has reviewed by then.
+    ``remind_at``: when the thread is reminded of an unreviewed pull request.
 
     Raises IllegalStep if ``end`` is not in ``ENDS``.
     """
@@ -186,9 +186,9 @@ def refused(job: TrackedJob, problem: str, at: datetime) -> TrackedJob:
     return replace(not_queued(job), state=J.REFUSED, problem=problem, ended_at=at)
 
 
-def withdrawn(job: TrackedJob, at: datetime, how: JobProblem, by: UserId) -> TrackedJob:
+def withdrawn(job: TrackedJob, at: datetime, problem: JobProblem, by: UserId) -> TrackedJob:
     """Withdraw a job before it started, or dismiss it while it is unconfirmed."""
-    return replace(not_queued(job), state=J.WITHDRAWN, problem=f"{how}:{by}", ended_at=at)
+    return replace(not_queued(job), state=J.WITHDRAWN, problem=f"{problem}:{by}", ended_at=at)
 
 
 def unconfirmed(job: TrackedJob) -> TrackedJob:

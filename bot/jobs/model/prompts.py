@@ -133,18 +133,17 @@ class PromptRequest:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A text that was not sent, in the value of the button that sends it anyway.
-
-    ``key``: that of the request. ``job``: the job to follow up on; None to start one.
-    """
+    """A text that was not sent, in the value of the button that sends it anyway."""
 
     LONGEST: ClassVar = 1_800
     """A button's value has at most 2,000 characters, and the other parts few."""
 
     key: RequestKey
+    """The key of the request."""
     thread: MessageTs | None
     raw: str
     job: JobNumber | None = None
+    """The job to follow up on; None to start one."""
 
     def dumps(self) -> str:
         """Return the value of the button, without NUL and lone surrogates, which databases refuse."""
@@ -194,17 +193,15 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One act. ``user`` is empty once the person is forgotten.
-
-    ``end``: the state in which the prompt or its iteration ended; None while it is open, and for an act that
-    is no request.
-    """
+    """One act of a person."""
 
     at: datetime
     user: UserId
+    """Empty once the person is forgotten."""
     act: Act
     project: ProjectId
     channel: ChannelId
     job: JobNumber | None
     subscription: SubscriptionId | None
     end: str | None
+    """The last state of the prompt or its iteration; None while it is open, and for other acts."""

@@ -161,16 +161,13 @@ def frees_at(uses: Sequence[Use], limit: int) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class PollPace:
-    """The delay between two polls of a job.
-
-    The delay is ``share_of_age`` of the job's age, at least ``min_seconds`` and at most ``max_seconds``.
-    ``jitter`` is the share by which it varies at random, so that jobs are not polled all at once.
-    """
+    """The delay between two polls of a job: a share of its age, within limits."""
 
     min_seconds: float = 10.0
     max_seconds: float = 60.0
     share_of_age: float = 0.05
     jitter: float = 0.1
+    """The share by which it varies at random, so that jobs are not polled all at once."""
 
     def wait_seconds(self, age_seconds: float, chance: float) -> float:
         """Return the seconds until the next poll of a job; ``chance`` is a random number in [0, 1)."""

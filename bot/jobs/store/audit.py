@@ -17,7 +17,7 @@ from bot.store.schema import Repository, reader
 
 _to_row = reader(AuditRow, audit)
 IS_OVER: ColumnElement[bool] = or_(audit.c.prompt.is_(None), audit.c.end.is_not(None))
-"""The condition that nothing more will be written to a row."""
+"""The condition that a row is complete."""
 _ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
 _PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
 

@@ -281,7 +281,7 @@ class Prompts(Rows[Prompt]):
 
     def part(self, prompt: Prompt) -> Sequence[Prompt]:
         """Let the additions to a follow-up wait again, since it was not sent after all; return them."""
-        parted = [replace(each, state=PromptState.WAITING) for each in self.joined(prompt)]
+        parted = [replace(addition, state=PromptState.WAITING) for addition in self.joined(prompt)]
         self.connection.execute(prompts.update().where(_joined(prompt)).values(state=PromptState.WAITING))
         return parted
 
@@ -347,7 +347,7 @@ class Prompts(Rows[Prompt]):
         self.connection.execute(update(prompts).where(held).values(FREE))
 
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
-        """Return the prompts that wait for nothing but the quota, oldest first.
+        """Return the prompts that wait only for the quota, oldest first.
 
         They are due or in the queue.
         """

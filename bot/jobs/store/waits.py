@@ -102,7 +102,7 @@ class Waits(Repository):
         """Return the unsettled work of all processes, by the name of its gauge: numbers of rows, and ages.
 
         An age is that of the oldest unsettled request since it was made; 0 if there is none. Edits and
-        reactions notify nobody, so they do not count as deliveries here. A poll ages from its due time.
+        reactions are silent, so they do not count as deliveries here. A poll ages from its due time.
         """
         unsettled, is_edit = deliveries.c.state.in_(OPEN), deliveries.c.kind.in_(QUIET)
         dead = deliveries.c.state == DeliveryState.DEAD
