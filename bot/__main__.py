@@ -25,7 +25,7 @@ from bot.operator.running import (
     TERMINATED,
     database_errors,
     echo,
-    loaded,
+    load_settings,
     with_store,
 )
 from bot.settings import DatabaseSettings, DocsSettings, Settings
@@ -107,7 +107,7 @@ def migrate() -> None:
     """Bring the database to this version's schema (a start does it too)."""
     from bot.app import migrate_database
 
-    settings = loaded(Settings)
+    settings = load_settings(Settings)
     with database_errors():
         asyncio.run(migrate_database(settings))
     echo("The database is up to date.")
@@ -135,19 +135,19 @@ def jobs(
     number: int | None, limit: int, retry: int | None, over: int | None, **only: Unpack[JobFilter]
 ) -> None:
     """List the newest jobs, or one, and undelivered messages; needs only DATABASE_URL."""
-    from bot.operator.rows import forgotten, listed, retried, shown
+    from bot.operator.rows import forget_texts, list_jobs, retry_letter, show_job
 
     if sum(option is not None for option in (number, retry, over)) > 1:
         raise click.UsageError("JOB, --retry and --forget each stand alone")
     now = datetime.now(UTC)
     if number is not None:
-        with_store(lambda store: shown(store, JobNumber(number), now))
+        with_store(lambda store: show_job(store, JobNumber(number), now))
     elif retry is not None:
-        with_store(lambda store: retried(store, retry, now))
+        with_store(lambda store: retry_letter(store, retry, now))
     elif over is not None:
-        with_store(lambda store: forgotten(store, JobNumber(over)))
+        with_store(lambda store: forget_texts(store, JobNumber(over)))
     else:
-        with_store(lambda store: listed(store, limit, **only))
+        with_store(lambda store: list_jobs(store, limit, **only))
 
 
 @cli.command()
@@ -191,22 +191,22 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("file", type=_FILE)
 def backup(file: Path) -> None:
     """Copy the SQLite file to a new FILE, also while the bot runs; needs only DATABASE_URL."""
-    from bot.operator.rows import backed_up
+    from bot.operator.rows import make_backup
 
-    settings = loaded(DatabaseSettings)
+    settings = load_settings(DatabaseSettings)
     with database_errors():
-        echo(backed_up(settings.sqlalchemy_url, file))
+        echo(make_backup(settings.sqlalchemy_url, file))
 
 
 @cli.command()
 @click.argument("file", type=_FILE)
 def restore(file: Path) -> None:
     """Put a backup back while no bot runs, and keep the present file; needs only DATABASE_URL."""
-    from bot.operator.rows import restored
+    from bot.operator.rows import restore_backup
 
-    settings = loaded(DatabaseSettings)
+    settings = load_settings(DatabaseSettings)
     with database_errors():
-        echo(restored(settings.sqlalchemy_url, file, datetime.now(UTC)))
+        echo(restore_backup(settings.sqlalchemy_url, file, datetime.now(UTC)))
 
 
 def _target(text: str) -> Path:
@@ -241,7 +241,7 @@ def visitors(first: date, last: date, path: str, project: str, csv: Path | None,
     if as_json and csv == STDOUT:
         problem = "both want the standard output; name a file for the CSV"
         raise click.BadParameter(problem, param_hint="--json, --csv -")
-    settings = loaded(DocsSettings)
+    settings = load_settings(DocsSettings)
     options = VisitorsArgs(first, last, path, project)
     try:
         asyncio.run(_exported(settings, options, csv, as_json))

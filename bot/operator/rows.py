@@ -32,7 +32,7 @@ _LENGTH = 300
 _MOST_ACTS = 100
 
 
-async def listed(store: Store, limit: int, **only: Unpack[JobFilter]) -> str:
+async def list_jobs(store: Store, limit: int, **only: Unpack[JobFilter]) -> str:
     """Return the newest jobs, one a line, and the dead letters below them.
 
     Dead letters are left out where jobs are picked by something else than their channel.
@@ -47,7 +47,7 @@ async def listed(store: Store, limit: int, **only: Unpack[JobFilter]) -> str:
     return "\n".join(await store.read(query))
 
 
-async def shown(store: Store, number: JobNumber, now: datetime) -> str:
+async def show_job(store: Store, number: JobNumber, now: datetime) -> str:
     """Return one job, its pending work, and its audit. Raises ValueError if there is none."""
 
     def query(tx: Transaction) -> list[str]:
@@ -65,14 +65,14 @@ async def shown(store: Store, number: JobNumber, now: datetime) -> str:
     return "\n".join(await store.read(query))
 
 
-async def retried(store: Store, letter: int, now: datetime) -> str:
+async def retry_letter(store: Store, letter: int, now: datetime) -> str:
     """Retry a dead letter; return the next steps. Raises ValueError if it cannot be retried."""
     if not await store.write(lambda tx: Outbox(tx).retry_dead_letter(letter, now)):
         raise ValueError(f"there is no letter {letter} that can be tried again")
     return f"Letter {letter} is tried again: the bot looks for it in Slack, and posts it if it is missing."
 
 
-async def forgotten(store: Store, number: JobNumber) -> str:
+async def forget_texts(store: Store, number: JobNumber) -> str:
     """Forget a job's texts and people. Raises ValueError if there is none or it goes on."""
     if await store.read(lambda tx: Jobs(tx).get(number)) is None:
         raise ValueError(f"there is no job {number}")
@@ -197,13 +197,13 @@ def _cells(row: AuditRow) -> dict[str, str | int | None]:
     return {**asdict(row), "at": row.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
 
 
-def backed_up(sqlalchemy_url: str, target: Path) -> str:
+def make_backup(sqlalchemy_url: str, target: Path) -> str:
     """Copy the SQLite file; return a report. Raises UnusableDatabase on a failure."""
     back_up(_file(sqlalchemy_url, "pg_dump"), target)
     return f"Backed up to {target}. It holds what people wrote: keep it as private as the original."
 
 
-def restored(sqlalchemy_url: str, source: Path, now: datetime) -> str:
+def restore_backup(sqlalchemy_url: str, source: Path, now: datetime) -> str:
     """Put a copy back; return a report. Raises UnusableDatabase, having changed nothing."""
     backup = restore(source, _file(sqlalchemy_url, "pg_restore"), now)
     earlier = f" What was there before is kept in {backup}." if backup else ""

@@ -48,7 +48,7 @@ def echo(text: str, *, err: bool = False) -> None:
     click.echo(logs.terminal_safe(logs.mask(text)), err=err)
 
 
-def loaded(kind: type[Kind]) -> Kind:
+def load_settings(kind: type[Kind]) -> Kind:
     """Return the settings of this kind; print their problems and exit if there are any."""
     try:
         return kind.load()
@@ -73,7 +73,7 @@ def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None =
     Exits when the database cannot be used or lacks this version's schema. A ValueError of the command is
     about the parameter ``hint``.
     """
-    url = loaded(DatabaseSettings).sqlalchemy_url
+    url = load_settings(DatabaseSettings).sqlalchemy_url
     try:
         with database_errors():
             report = asyncio.run(_with_store(url, run))

@@ -61,7 +61,7 @@ from bot.store.schema import (
     Secret,
     UserJson,
     UtcDateTime,
-    changed,
+    diff,
     if_set,
     insert_unless_there,
     lease,
@@ -278,7 +278,7 @@ class Outbox(Repository):
 
     def save(self, delivery: Delivery, new: Delivery, *, owner: str) -> None:
         """Write a delivery's outcome and free its lease. Raises LeaseLost unless ``owner`` holds it."""
-        changes = changed(delivery, new, deliveries) | changed(delivery.what, new.what, deliveries)
+        changes = diff(delivery, new, deliveries) | diff(delivery.what, new.what, deliveries)
         which, shrinks = _held(delivery, owner), "message" in changes
         if not update_one(self.connection, deliveries, _STILL_HELD, which, changes | FREE, shrinks=shrinks):
             raise LeaseLost(f"delivery {delivery.id}")

@@ -25,9 +25,9 @@ from bot.store.schema import (
     Person,
     Repository,
     Transaction,
-    forgotten,
+    blank_of,
+    emptied_values,
     is_set,
-    nothing,
 )
 from bot.store.store import Store
 
@@ -84,17 +84,17 @@ class RetentionRule:
     @property
     def emptied(self) -> dict[str, object]:
         """Return the values of a forgotten row."""
-        return {**forgotten(self.table), **self.extra_values}
+        return {**emptied_values(self.table), **self.extra_values}
 
     def old(self, before: datetime) -> ColumnElement[bool]:
         """Return the condition that a row was over before then, and that there is something to forget."""
         is_old_enough = self.delete_when
         if is_old_enough is None:
             owner = self.owner
-            names = forgotten(self.table) if owner is None or owner.nullable else [owner.key]
+            names = emptied_values(self.table) if owner is None or owner.nullable else [owner.key]
             columns = [self.table.c[name] for name in names]
             is_old_enough = or_(
-                *(is_set(value) if nothing(value) == "" else value != nothing(value) for value in columns)
+                *(is_set(value) if blank_of(value) == "" else value != blank_of(value) for value in columns)
             )
         return (
             and_(is_old_enough, self.ended_at < before, self.is_finished)
@@ -134,7 +134,7 @@ class Retention(Repository):
         rule, still = mention.rule, and_(mention.rule.key.in_(keys), mention.condition)
         if mention.column is None:
             return self.forget(rule, self._first(rule, still))
-        values = {mention.column: nothing(rule.table.c[mention.column])}
+        values = {mention.column: blank_of(rule.table.c[mention.column])}
         return +RowCounts({NAMES: self.change(rule.table, still, values)})
 
     def under_way(self, user: UserId) -> RowCounts:

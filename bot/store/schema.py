@@ -204,16 +204,16 @@ class People(UserJson):
         super().__init__(tuple[str, ...])
 
 
-def nothing(column: Column[object]) -> object:
+def blank_of(column: Column[object]) -> object:
     """Return the value of a column in a forgotten row."""
     if column.nullable:
         return None
     return {} if isinstance(column.type, Json) else ""
 
 
-def forgotten(table: AnyTable) -> dict[str, object]:
+def emptied_values(table: AnyTable) -> dict[str, object]:
     """Return the values of the columns that a forgotten row loses."""
-    return {column.key: nothing(column) for column in table.c if isinstance(column.type, Forgotten)}
+    return {column.key: blank_of(column) for column in table.c if isinstance(column.type, Forgotten)}
 
 
 def reader(
@@ -247,13 +247,13 @@ def reader(
     return read
 
 
-def changed(row: Record, new: Record, table: AnyTable) -> dict[str, object]:
+def diff(row: Record, new: Record, table: AnyTable) -> dict[str, object]:
     """Return the columns in which a record differs from the one that was read, with their new values."""
     names = _fields_of(cast("Hashable", type(row)), table)
     return {name: value for name in names if (value := getattr(new, name)) != getattr(row, name)}
 
 
-def stored(record: Record, table: AnyTable, *, without: str) -> dict[str, object]:
+def row_values(record: Record, table: AnyTable, *, without: str) -> dict[str, object]:
     """Return the columns of a new row that a record fills, without the key that the database gives."""
     values = {name: getattr(record, name) for name in _fields_of(cast("Hashable", type(record)), table)}
     return {name: value for name, value in values.items() if name != without and value not in (None, ())}

@@ -20,7 +20,7 @@ from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.tables import jobs
-from bot.operator.rows import forget_user, forgotten, listed, retried, shown
+from bot.operator.rows import forget_texts, forget_user, list_jobs, retry_letter, show_job
 from bot.outbox.model import (
     DeliveryKind,
     NewDelivery,
@@ -74,9 +74,9 @@ async def test_the_services_words_do_not_steer_the_terminal(store: Store) -> Non
     state = JobState.PULL_REQUEST
     number = await add_job(store, state=state, pr_link=link, service_id=service_id, ref="\x1b[1m")
     await bury(store, DeliveryKind.REPLY, number, "no\x1b[2J")
-    said = await listed(store, 10)
+    said = await list_jobs(store, 10)
     assert "https://code.example/" in said
-    for text in (said, await shown(store, number, NOW)):
+    for text in (said, await show_job(store, number, NOW)):
         assert "\x1b" not in text
         assert len([line for line in text.splitlines() if line.startswith("#")]) == 1
 
@@ -86,14 +86,14 @@ async def test_each_filter_leaves_only_its_jobs(store: Store) -> None:
     await add_job(store, requester=BEN, channel=OTHER, project=ProjectId("other"), state=JobState.WORKING)
     expected = f"#{mine}  failed"
     for said in (
-        await listed(store, 10, state=JobState.FAILED),
-        await listed(store, 10, channel=CHANNEL),
-        await listed(store, 10, requester=ANA),
-        await listed(store, 10, project=PROJECT),
+        await list_jobs(store, 10, state=JobState.FAILED),
+        await list_jobs(store, 10, channel=CHANNEL),
+        await list_jobs(store, 10, requester=ANA),
+        await list_jobs(store, 10, project=PROJECT),
     ):
         assert said.startswith(expected)
         assert len(said.splitlines()) == 1
-    assert await listed(store, 10, state=JobState.FAILED, requester=BEN) == "No jobs."
+    assert await list_jobs(store, 10, state=JobState.FAILED, requester=BEN) == "No jobs."
 
 
 async def test_one_job_is_shown_with_what_people_did_and_without_their_words(store: Store) -> None:
@@ -108,12 +108,12 @@ async def test_one_job_is_shown_with_what_people_did_and_without_their_words(sto
         Jobs(tx).save(job, lifecycle.iteration_ended(job, JobState.FAILED, NOW, pr_link=None))
 
     await store.write(ask_and_end)
-    said = await shown(store, number, NOW)
+    said = await show_job(store, number, NOW)
     assert "  project: acme-docs" in said
     assert f"  2026-11-02 09:00 UTC  asked  {ANA}  failed" in said
     assert SECRET not in said
     with pytest.raises(ValueError, match="there is no job 9"):
-        await shown(store, JobNumber(9), NOW)
+        await show_job(store, JobNumber(9), NOW)
 
 
 async def test_a_job_says_for_what_its_prompt_its_poll_and_its_messages_wait(store: Store) -> None:
@@ -122,7 +122,7 @@ async def test_a_job_says_for_what_its_prompt_its_poll_and_its_messages_wait(sto
     await add_prompt(store, number, kind=PromptKind.FOLLOW_UP, state="waiting", due_at=later, in_queue=True)
     said = NewDelivery("r", DeliveryKind.REPLY, CHANNEL, job=number, user=ANA, message=Message(SECRET, ()))
     await store.write(lambda tx: Outbox(tx).add(said, NOW))
-    prompt, poll, message = (await shown(store, number, NOW)).splitlines()[1:4]
+    prompt, poll, message = (await show_job(store, number, NOW)).splitlines()[1:4]
     since = "(since 2026-11-02 09:00:00 UTC)"
     assert prompt == f"  prompt waits for the hourly limit until 2026-11-02 09:10:00 UTC {since}"
     assert poll == f"  poll waits {since}"
@@ -132,11 +132,11 @@ async def test_a_job_says_for_what_its_prompt_its_poll_and_its_messages_wait(sto
 async def test_a_dead_letter_is_tried_again_once(store: Store) -> None:
     number = await add_job(store, root_ts="1.1")
     letter = await bury(store, DeliveryKind.REPLY, number)
-    assert f"{letter}  #{number}  reply: is_archived (--retry {letter})" in await listed(store, 10)
-    assert "is tried again" in await retried(store, letter, NOW)
-    assert "Could not be said" not in await listed(store, 10)
+    assert f"{letter}  #{number}  reply: is_archived (--retry {letter})" in await list_jobs(store, 10)
+    assert "is tried again" in await retry_letter(store, letter, NOW)
+    assert "Could not be said" not in await list_jobs(store, 10)
     with pytest.raises(ValueError, match=f"no letter {letter}"):
-        await retried(store, letter, NOW)
+        await retry_letter(store, letter, NOW)
     [again] = await store.write(lambda tx: claim_deliveries(tx, claimer()))
     assert again.unconfirmed, "it is looked for before it is posted"
     assert again.what.message == Message(SECRET, ())
@@ -150,28 +150,28 @@ async def test_a_letter_that_shows_an_old_state_keeps_no_text_and_is_not_tried_a
     [row] = await rows_of(store, select(deliveries))
     assert row["message"] is None
     with pytest.raises(ValueError, match="no letter"):
-        await retried(store, letter, NOW)
+        await retry_letter(store, letter, NOW)
 
 
 async def test_a_forgotten_job_keeps_its_state_and_no_words_even_in_dead_letters(store: Store) -> None:
     number = await add_job(store, text=SECRET, state=JobState.FAILED, ended_at=NOW)
     await add_prompt(store, number, raw=SECRET, state="sent")
     letter = await bury(store, DeliveryKind.REPLY, number)
-    assert await forgotten(store, number) == f"Forgotten of job {number}: jobs 1, prompts 1."
+    assert await forget_texts(store, number) == f"Forgotten of job {number}: jobs 1, prompts 1."
     held = [await rows_of(store, select(table)) for table in (jobs, deliveries)]
     assert held[0][0]["state"] == JobState.FAILED
     assert SECRET not in str(held)
     assert ANA not in str(held)
     with pytest.raises(ValueError, match="no letter"):
-        await retried(store, letter, NOW)
+        await retry_letter(store, letter, NOW)
 
 
 async def test_a_job_that_goes_on_is_not_forgotten(store: Store) -> None:
     number = await add_job(store, state=JobState.WORKING, poll_at=NOW)
     with pytest.raises(ValueError, match="under way"):
-        await forgotten(store, number)
+        await forget_texts(store, number)
     with pytest.raises(ValueError, match="there is no job 9"):
-        await forgotten(store, JobNumber(9))
+        await forget_texts(store, JobNumber(9))
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from bot.ports import ThreadRef
 from bot.store.channels import channels
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claim, claiming, is_ahead, one_of, readable
 from bot.store.queues import QueueTable
-from bot.store.schema import changed, reader, stored
+from bot.store.schema import diff, reader, row_values
 
 POLLS = QueueTable("polls", jobs, None, jobs.c.poll_at)
 _OLDEST = jobs.c.number + 0
@@ -133,7 +133,7 @@ class Jobs(Rows[TrackedJob]):
     )
 
     def add(self, new: TrackedJob) -> JobNumber:
-        return JobNumber(self.connection.execute(_ADD, stored(new, jobs, without="number")).scalar_one())
+        return JobNumber(self.connection.execute(_ADD, row_values(new, jobs, without="number")).scalar_one())
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""
@@ -222,7 +222,7 @@ class Jobs(Rows[TrackedJob]):
         An owner's write, a step and a new time for the poll free its lease, since its holder works on the
         earlier values. Raises IllegalStep, and LeaseLost when ``owner`` is given and does not hold the lease.
         """
-        changes = changed(job, new, jobs)
+        changes = diff(job, new, jobs)
         if lifecycle.is_job_step(job, new) or "poll_at" in changes or owner:
             changes |= FREE
         if changes:

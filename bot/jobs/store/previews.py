@@ -11,7 +11,7 @@ from bot.jobs.store.limits import Quota
 from bot.jobs.store.tables import limits, previews
 from bot.store.leases import FREE, Claimer, Rows
 from bot.store.queues import QueueTable
-from bot.store.schema import changed, insert_unless_there, reader
+from bot.store.schema import diff, insert_unless_there, reader
 
 PREVIEWS = QueueTable("previews", previews, None, previews.c.due_at)
 _CLAIM_DUE = PREVIEWS.claiming()
@@ -57,7 +57,7 @@ class Previews(Rows[Preview]):
 
     def save(self, preview: Preview, new: Preview, *, owner: str) -> None:
         """Write the columns in which a preview differs and free its lease. Raises LeaseLost."""
-        self._write(preview.job, owner, changed(preview, new, previews) | FREE)
+        self._write(preview.job, owner, diff(preview, new, previews) | FREE)
 
 
 class PreviewLimits(Quota):

@@ -34,7 +34,7 @@ from bot.store.leases import (
     unclaimed,
 )
 from bot.store.queues import QueueTable
-from bot.store.schema import changed, reader, stored, update_one
+from bot.store.schema import diff, reader, row_values, update_one
 
 UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
 
@@ -196,7 +196,7 @@ class Prompts(Rows[Prompt]):
 
     def add(self, new: Prompt) -> PromptId:
         """Store a prompt and return its id. The key of its origin is unique (see ``job_of``)."""
-        return PromptId(self.connection.execute(_ADD, stored(new, prompts, without="id")).scalar_one())
+        return PromptId(self.connection.execute(_ADD, row_values(new, prompts, without="id")).scalar_one())
 
     def job_of(self, key: RequestKey) -> JobNumber | None:
         """Return the job of the request with this key; None when the request is new."""
@@ -312,7 +312,7 @@ class Prompts(Rows[Prompt]):
         when ``owner`` is given and does not hold the lease.
         """
         lifecycle.check_prompt_step(prompt, new)
-        changes = changed(prompt, new, prompts)
+        changes = diff(prompt, new, prompts)
         as_read = {"this": prompt.id, "was": prompt.state, "as_read": prompt.raw, HOLDER.key: owner}
         shrinks = new.state is PromptState.SENT
         if not update_one(self.connection, prompts, _AS_READ, as_read, changes | FREE, shrinks=shrinks):

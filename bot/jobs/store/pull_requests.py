@@ -12,7 +12,7 @@ from bot.jobs.model.pull_requests import WatchedPullRequest
 from bot.jobs.store.tables import pull_requests as rows
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming
 from bot.store.queues import QueueTable
-from bot.store.schema import changed, insert_unless_there, reader
+from bot.store.schema import diff, insert_unless_there, reader
 
 LOOKS = QueueTable("looks", rows, None, rows.c.look_at)
 """Pull requests to be polled."""
@@ -52,4 +52,4 @@ class PullRequests(Rows[WatchedPullRequest]):
 
     def save(self, watched: WatchedPullRequest, new: WatchedPullRequest, *, owner: str) -> None:
         """Write the columns in which one differs and free its lease. Raises LeaseLost."""
-        self._write(watched.job, owner, changed(watched, new, rows) | FREE)
+        self._write(watched.job, owner, diff(watched, new, rows) | FREE)
