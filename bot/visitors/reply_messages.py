@@ -67,7 +67,7 @@ def budget_used_up(query: Query, budget: Budget) -> Message:
 
 
 def misunderstood(reason: str, *, about_digest: bool = False) -> Message:
-    """Return the reply to a command that could not be parsed. ``why`` is escaped mrkdwn."""
+    """Return the reply to a command that could not be parsed. ``reason`` is escaped mrkdwn."""
     examples = DIGEST_EXAMPLES if about_digest else EXAMPLES
     return b.words(f"{reason}\nFor example: {examples}. `/docs-visitors help` shows the rest.")
 

@@ -55,8 +55,8 @@ async def test_a_list_of_jobs_names_the_project_of_each(talk: Talk) -> None:
     await types(talk, "Write One")
     await types(talk, "project:beta Write Two")
     _, two, one = (await types(talk, "jobs")).splitlines()
-    assert " · Write One · Acme docs · " in one
-    assert " · Write Two · Beta · " in two
+    assert "|Write One> · Working on it · Acme docs · " in one
+    assert "|Write Two> · Working on it · Beta · " in two
     talk.channel()
 
 

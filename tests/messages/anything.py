@@ -210,7 +210,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "ask_form.earlier": st.just(()),
     "job_status.more": st.just(()),
     "short_help.also": QUOTED,
-    "misunderstood.why": QUOTED,
+    "misunderstood.reason": QUOTED,
     "ended.job": st.deferred(lambda: ENDED),
     "outdated_end.job": st.deferred(lambda: ENDED),
     "decided.decision": st.just("Dismiss"),

@@ -88,9 +88,8 @@ async def test_two_projects_are_served_side_by_side_and_each_keeps_its_jobs(
 
 async def ends(story: Story, root: Json, count: int) -> None:
     """Wait until a job has told so many ends in its thread."""
-    words = "ull request"
     await story.until(
-        lambda: sum(words in one["text"] for one in story.said(root)) >= count or None, f"{count} ends"
+        lambda: sum(" is done" in one["text"] for one in story.said(root)) >= count or None, f"{count} ends"
     )
 
 

@@ -60,7 +60,7 @@ async def test_a_delivered_message_is_not_kept_and_its_key_is(office: Office) ->
     assert [row["message"] for row in rows] == [None, None]
     assert {row["key"] for row in rows} == {"job:1:root", "job:1:iteration:1:end"}
     kept = [row["text"] for row in await rows_of(office.store, select(prompts))]
-    assert kept == ["Add a quickstart"], "the subject, which the next end names"
+    assert kept == [""], "the job has the subject that the next end names"
 
 
 async def test_a_follower_is_forgotten_and_the_job_goes_on(office: Office) -> None:

@@ -58,7 +58,7 @@ async def test_a_job_of_a_newer_version_stops_no_other_poll_and_no_list(office: 
     office.docs.finish()
     await office.settle(60)
     [said] = office.said()
-    assert "pull request" in said
+    assert "*Two* is done" in said
     listed = (await office.types("/docs-agent", "jobs", user=BEN, channel=OTHER)).message
     assert listed is not None
     assert "Two" in listed.text
