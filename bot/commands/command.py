@@ -43,8 +43,8 @@ class FormState:
     def dumps(self) -> str:
         """Return the state as JSON."""
         url = self.response_url.get_secret_value() if self.response_url else None
-        kept = {"channel": self.channel, "response_url": url, "job": self.job, "thread": self.thread}
-        return json.dumps(kept | {"about": self.about})
+        values = {"channel": self.channel, "response_url": url, "job": self.job, "thread": self.thread}
+        return json.dumps(values | {"about": self.about})
 
     @classmethod
     def loads(cls, text: str) -> FormState:
@@ -58,13 +58,13 @@ class FormState:
             return cls()
         if not isinstance(values, dict):
             return cls()
-        url, job, about = values.get("response_url"), values.get("job"), values.get("about")
+        url, job, row = values.get("response_url"), values.get("job"), values.get("about")
         return cls(
             channel=ChannelId(values["channel"]) if values.get("channel") else None,
             response_url=SecretStr(url) if url else None,
             job=JobNumber(job) if isinstance(job, int) else None,
             thread=MessageTs(values["thread"]) if values.get("thread") else None,
-            about=(str(about[0]), str(about[1])) if isinstance(about, list) and len(about) == 2 else None,
+            about=(str(row[0]), str(row[1])) if isinstance(row, list) and len(row) == 2 else None,
         )
 
 
@@ -72,7 +72,7 @@ class FormState:
 class Answer:
     """The immediate reply to a person: a private message, a form, or nothing.
 
-    Nothing means that the request is stored or done; a worker tells the outcome.
+    Without one, the request is stored or done, and a worker posts the outcome.
     ``modal``: a form to open, as a Slack view object (https://docs.slack.dev/reference/views/modal-views).
     ``replaces``: the message replaces the one whose button was pressed.
     """
@@ -84,7 +84,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What everybody sends to the bot. ``allowed``: who sent it, and that they may."""
+    """A request to the bot. ``allowed``: its sender, who may use the bot."""
 
     allowed: Allowed
 
@@ -147,10 +147,10 @@ Request = TypeVar("Request", Invocation, Press, Submission, ShortcutUse)
 
 @dataclass(frozen=True, slots=True)
 class Arrived(Generic[Request]):
-    """A request of somebody of whom it is not known yet whether they may.
+    """A request whose sender is not yet admitted.
 
-    ``request_of`` returns it as the request of who was let in. ``channel``: where the bot must be set up for
-    it; None for anywhere. ``typed``: what Slack does not show any more, to copy.
+    ``request_of`` returns the request of the admitted sender. ``channel``: the bot must be set up there;
+    None for any channel. ``typed``: the text that Slack no longer shows, to copy.
     """
 
     origin: Origin
@@ -172,22 +172,22 @@ _compiled = cache(partial(re.compile, flags=re.IGNORECASE | re.DOTALL))
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One thing that people can say to a command, and all that is known of it.
+    """A subcommand: its shape, its help and its handler.
 
-    What runs, the help, the command's usage hint, what works after a mention and the access tests follow from
-    it; a test looks for it in the tables of docs/jobs.md and docs/visitors.md.
+    The help, the usage hint, mentions and the access tests use it; a test searches for it in the tables of
+    docs/jobs.md and docs/visitors.md.
 
-    ``usage``: how it is typed; words in capitals stand for what people write.
+    ``usage``: how it is typed; words in capitals stand for people's own text.
     ``shape``: a regular expression that the whole plain text matches, in any case and in linear time.
-    ``tells``: what it does, in one sentence.
-    ``run``: carries it out, with the match of ``shape``. ``of_job`` makes one that is given a job.
-    ``example``: what the help shows, where that is more than the usage.
-    ``hint``: how the usage hint names it; empty leaves it out.
-    ``after_mention``: the shape that means it after a mention of the bot, if another; None if nothing does.
-    ``if_several``: it means something only where the bot serves several projects.
+    ``tells``: its effect, in one sentence.
+    ``run``: its handler, which gets the match of ``shape``. ``of_job`` makes one that gets a job.
+    ``example``: the text in the help, if it is more than the usage.
+    ``hint``: its name in the usage hint; empty omits it.
+    ``after_mention``: its shape after a mention of the bot, if another; None if it does not work there.
+    ``if_several``: it works only where the bot serves several projects.
     ``in_help``: it stands in the short help of its command.
     ``head``: its first word, if ``usage`` does not begin with it. ``takes``: whether its own parser takes
-    what follows that word. After a mention, others of its texts are prompts.
+    the text after that word. After a mention, other texts are prompts.
     """
 
     usage: str
@@ -203,7 +203,7 @@ class Word:
     takes: Callable[[str], bool] | None = None
 
     def match(self, plain: str, projects: Projects, *, after_mention: bool = False) -> re.Match[str] | None:
-        """Return the match if this is what a plain text means."""
+        """Return the match if a plain text means this word."""
         shape = (self.after_mention or self.shape) if after_mention else self.shape
         if (after_mention and self.after_mention is None) or (self.if_several and not projects.are_several):
             return None
@@ -217,11 +217,11 @@ class Command:
     """A slash command with its words and its handlers.
 
     ``other`` takes the texts that are none of the ``words``, and ``alone`` the command without a text.
-    ``also`` returns what its short help says below its words, in mrkdwn.
+    ``also`` returns the lines of its short help below its words, in mrkdwn.
     ``full_help`` is its paragraph of the whole help about options, in mrkdwn.
-    ``takes_project``: a project that is named at the start or the end of the text is not part of it.
-    ``take_project`` returns a text without its project, and that. ``misunderstood`` returns the answer to an
-    error of a text, and gets whether it meant one of ``words``; None for an error that it does not know.
+    ``takes_project``: a project at the start or the end of the text is not part of the text.
+    ``take_project`` splits a text into its text and its project. ``misunderstood`` returns the answer to an
+    error of a text, and gets whether the text meant one of ``words``; None for errors of other kinds.
     ``asks_help`` returns whether a plain text asks for help in other words.
     ``buttons`` maps action ids to handlers; ``forms`` and ``shortcuts`` map callback ids.
     """
@@ -248,7 +248,7 @@ class Command:
 
     @property
     def usage_hint(self) -> str:
-        """What Slack shows beside the command while somebody types it."""
+        """The hint that Slack shows while somebody types the command."""
         return " | ".join(word.hint for word in self.all_words if word.hint)
 
     def meaning(
@@ -256,30 +256,30 @@ class Command:
     ) -> tuple[Word, re.Match[str]] | None:
         """Return the word that a wire text without a project means, with the match of its shape.
 
-        Only after a mention is there a text that means none.
+        Returns None for other texts after a mention.
         """
         plain = slack_text.to_plain(text, {}, {}).strip()
         plain = "" if slack_text.is_blank(plain) else "help" if self.asks_help(plain) else plain
         for word in (*self.words, self.alone, self.other):
-            if found := word.match(plain, projects, after_mention=after_mention):
-                return word, found
+            if match := word.match(plain, projects, after_mention=after_mention):
+                return word, match
         return None
 
     async def run(self, context: Context, invocation: Invocation) -> Answer:
         """Run the word that the text means, for the project that the text names."""
-        words, project = invocation.text, None
+        text, project = invocation.text, None
         try:
             if self.takes_project:
-                words, project = self.take_project(context.projects, words)
-            meaning = self.meaning(words, context.projects)
+                text, project = self.take_project(context.projects, text)
+            meaning = self.meaning(text, context.projects)
             if meaning is None:
                 raise LookupError(f"a text that no word of {self.name} takes")
-            word, found = meaning
-            return await word.run(context, replace(invocation, words=words, project=project), found)
-        except (UnknownProject, ValueError) as why:
-            meaning = self.meaning(words, context.projects)
+            word, match = meaning
+            return await word.run(context, replace(invocation, words=text, project=project), match)
+        except (UnknownProject, ValueError) as error:
+            meaning = self.meaning(text, context.projects)
             is_word = meaning is not None and meaning[0] in self.words
-            if (answer := self.misunderstood(why, context.projects, is_word)) is None:
+            if (answer := self.misunderstood(error, context.projects, is_word)) is None:
                 raise
             return Answer(message=answer)
 
@@ -289,12 +289,12 @@ async def run_if_allowed(
     arrived: Arrived[Request],
     run: Callable[[Context, Request], Awaitable[Answer | FormErrors | None]],
 ) -> Answer | FormErrors | None:
-    """Run a request if its sender may use the bot. Otherwise return why not, and what they typed to copy."""
+    """Run a request if its sender may use the bot. Otherwise return the reason and the text to copy."""
     try:
         allowed = await admit(context, arrived.origin, channel=arrived.channel)
         return await run(context, arrived.request_of(allowed))
-    except Declined as why:
-        return _told(arrived, why.answer(arrived.typed, is_form=arrived.is_form))
+    except Declined as error:
+        return _told(arrived, error.answer(arrived.typed, is_form=arrived.is_form))
     except UnknownProject as unknown:
         text = slack_text.to_plain(unknown.text, {}, {})
         return _told(arrived, unknown_project(unknown.name, context.projects, text))

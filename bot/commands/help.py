@@ -1,4 +1,4 @@
-"""``help``: of a command its main words, as a few lines with examples; ``help all``: everything."""
+"""``help``: the main words of a command with examples; ``help all``: all commands."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _SHAPE = r"help(?:\s+(all))?"
 def with_help(*commands: tuple[Command, str | None], asks_help: Callable[[str], bool]) -> tuple[Command, ...]:
     """Return the commands with ``help`` among their words, the first with the button that shows all of it.
 
-    Each is given with what stands before ``help`` after a mention, as a regular expression; None for nothing
-    that means it. ``asks_help`` returns whether a plain text asks for help in other words.
+    Each comes with the regular expression of the words before ``help`` after a mention; None if no mention
+    asks for its help. ``asks_help`` returns whether a plain text asks for help in other words.
     """
     every: list[Command] = []
 
@@ -37,9 +37,9 @@ def with_help(*commands: tuple[Command, str | None], asks_help: Callable[[str], 
 
 
 def _with_help(command: Command, before: str | None, every: Sequence[Command]) -> Command:
-    async def show(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+    async def show(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
         origin = invocation.origin
-        return await (_full(context, origin, every) if found[1] else _short(context, origin, command))
+        return await (_full(context, origin, every) if match[1] else _short(context, origin, command))
 
     word = Word(
         "help",
@@ -63,30 +63,30 @@ async def _short(context: Context, origin: Origin, command: Command) -> Answer:
             by_mention=Channels(tx).is_by_mention(origin.channel),
         )
 
-    here = await context.store.read(look)
-    words = []
+    place = await context.store.read(look)
+    rows = []
     for word in command.all_words:
-        if word.in_help and (word.after_mention == "" or not here.in_thread):
+        if word.in_help and (word.after_mention == "" or not place.in_thread):
             text = word.example or word.usage
-            typed = here.mentioned(text) if here.in_thread else f"{command.name} {text}".strip()
-            words.append((typed, word.tells))
-    about = CommandHelp(command.name, command.summary, words)
-    return Answer(message=short_help(about, command.also(here), here))
+            typed = place.mentioned(text) if place.in_thread else f"{command.name} {text}".strip()
+            rows.append((typed, word.tells))
+    command_help = CommandHelp(command.name, command.summary, rows)
+    return Answer(message=short_help(command_help, command.also(place), place))
 
 
 async def _full(context: Context, origin: Origin, commands: Sequence[Command]) -> Answer:
     by_mention = await context.store.read(lambda tx: Channels(tx).is_by_mention(origin.channel))
     pages = [
         CommandHelp(
-            each.name,
-            each.summary,
+            command.name,
+            command.summary,
             [
-                (f"{each.name} {word.example or word.usage}".strip(), word.tells)
-                for word in each.all_words
+                (f"{command.name} {word.example or word.usage}".strip(), word.tells)
+                for word in command.all_words
                 if context.projects.are_several or not word.if_several
             ],
-            each.full_help,
+            command.full_help,
         )
-        for each in commands
+        for command in commands
     ]
     return Answer(message=full_help(pages, context.projects, by_mention=by_mention))

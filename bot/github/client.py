@@ -132,31 +132,31 @@ class GithubClient:
             return None
         if answer.status_code != 200:
             raise self._error(answer)
-        found = _read(_PULL_REQUEST, answer)
+        pull_request = _read(_PULL_REQUEST, answer)
         # One that is too long to keep, or that no header can hold, only costs the next call a full answer.
         etag = answer.headers.get("etag", "")
         is_usable = len(etag) <= MAX_TEXT_LENGTH and etag.isascii() and etag.isprintable()
-        return found.model_copy(update={"etag": etag if is_usable else ""})
+        return pull_request.model_copy(update={"etag": etag if is_usable else ""})
 
     async def files(self, which: PullRequestId) -> Sequence[PullRequestFile]:
         """Return the first 100 files that a pull request changes.
 
         https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files
         """
-        etag, known = self._files.get(which, ("", ()))
+        etag, cached = self._files.get(which, ("", ()))
         answer = await self._get(
             f"{which.path}/files?per_page=100", {"If-None-Match": etag} if etag else None
         )
         if answer.status_code == 304 and etag:
-            return known
+            return cached
         if answer.status_code != 200:
             raise self._error(answer)
-        found = _read(_FILES, answer)
+        files = _read(_FILES, answer)
         while len(self._files) >= _MOST_KEPT:
             del self._files[next(iter(self._files))]
         if (etag := answer.headers.get("etag", "")) and len(answer.content) <= _MOST_KEPT_BYTES:
-            self._files[which] = etag, found
-        return found
+            self._files[which] = etag, files
+        return files
 
     async def compare(self, which: PullRequestId, base: str, head: str) -> Comparison:
         """Return how two commits of a pull request differ, in the first 300 files; wants *Contents: read*.

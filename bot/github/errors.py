@@ -26,7 +26,7 @@ class Limited(GithubError):
 
 
 class Paused(Limited):
-    """No call was made, since GitHub has just said that it takes none."""
+    """No call was made, because GitHub's rate limit still lasts."""
 
 
 class Unavailable(GithubError):

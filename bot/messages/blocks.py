@@ -128,8 +128,8 @@ def clip_bytes(mrkdwn: str, size: int) -> str:
     encoded = mrkdwn.encode("utf-8")
     if len(encoded) <= size:
         return mrkdwn
-    kept = encoded[: size - len("…".encode())].decode("utf-8", "ignore")
-    return mrkdwn[: _safe_cut(mrkdwn, len(kept))].rstrip() + "…"
+    head = encoded[: size - len("…".encode())].decode("utf-8", "ignore")
+    return mrkdwn[: _safe_cut(mrkdwn, len(head))].rstrip() + "…"
 
 
 def mention(user: UserId) -> str:
@@ -139,8 +139,8 @@ def mention(user: UserId) -> str:
 
 def mention_all(whom: Iterable[Reviewer]) -> str:
     """Return mentions, which notify users and the members of user groups."""
-    groups = {each for each in whom if each.startswith("S") and each.isalnum()}
-    return " ".join(f"<!subteam^{each}>" if each in groups else mention(UserId(each)) for each in whom)
+    groups = {name for name in whom if name.startswith("S") and name.isalnum()}
+    return " ".join(f"<!subteam^{name}>" if name in groups else mention(UserId(name)) for name in whom)
 
 
 def channel(channel: ChannelId) -> str:
@@ -199,8 +199,8 @@ def _is_loopback(host: str) -> bool:
 def host_of(address: str) -> str:
     """Return the host of a `web_address`, and the port if there is one, for readers: clipped at the front."""
     parts = urlsplit(address)
-    shown = _netloc(parts.hostname or "", parts.port)
-    return shown if len(shown) <= _HOST_LENGTH else f"…{shown[1 - _HOST_LENGTH :]}"
+    host = _netloc(parts.hostname or "", parts.port)
+    return host if len(host) <= _HOST_LENGTH else f"…{host[1 - _HOST_LENGTH :]}"
 
 
 def linkable(url: str | None, hosts: Collection[str]) -> str | None:
@@ -254,8 +254,8 @@ def context(*mrkdwn: str) -> Block:
 
 def quote(text: str) -> Block:
     """Return untrusted text as a quotation. Rich text has no markup, so nothing is escaped."""
-    words = visible(text) or " "
-    elements = [{"type": "text", "text": words}]
+    content = visible(text) or " "
+    elements = [{"type": "text", "text": content}]
     return {"type": "rich_text", "elements": [{"type": "rich_text_quote", "elements": elements}]}
 
 
@@ -288,7 +288,7 @@ def menu(placeholder: str, action_id: Action, options: Sequence[tuple[str, str]]
         "type": "static_select",
         "action_id": action_id,
         "placeholder": plain_text(placeholder, _PLACEHOLDER_LENGTH),
-        "options": [option(*each) for each in options[:MOST_OPTIONS]],
+        "options": [option(*choice) for choice in options[:MOST_OPTIONS]],
     }
 
 
@@ -300,8 +300,8 @@ def code(text: str, length: int = _CODE_LENGTH) -> str:
 def bare(message: Message) -> str:
     """Return a message as plain text without markup, for places like an error under a form's input."""
     without_sign = re.sub(r"^:[a-z_]+: ", "", message.text)
-    said = re.sub(r"[*`]", "", re.sub(r"<#\w+>", "that channel", without_sign))
-    return said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    text = re.sub(r"[*`]", "", re.sub(r"<#\w+>", "that channel", without_sign))
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def words(text: str) -> Message:
@@ -310,7 +310,7 @@ def words(text: str) -> Message:
 
 
 def message(*blocks: Block, most_bytes: int | None = None) -> Message:
-    """Return a message whose text and whose plain form say what its blocks say.
+    """Return a message of blocks, with the same content as text and as plain blocks.
 
     Plain blocks contain no link buttons; the text has the links. ``most_bytes``: clip the text to this size.
     """
@@ -322,7 +322,7 @@ def message(*blocks: Block, most_bytes: int | None = None) -> Message:
 
 
 def _said(block: Block) -> str:
-    """Return what a block says, in mrkdwn: lines, each behind a line end, or links behind the last line."""
+    """Return a block as mrkdwn: lines, each after a line end, or links after the last line."""
     lines: list[str] = []
     match block["type"]:
         case "section":
@@ -336,13 +336,13 @@ def _said(block: Block) -> str:
             return "".join(f" {link(made['url'], made['text']['text'])}" for made in linked)
         case "data_visualization":
             series = block["chart"]["series"]
-            points = zip(*(each["data"] for each in series), strict=True)
-            names = [each["name"] for each in series]
-            said = [
-                _row_said(point[0]["label"], names, (f"{each['value']:,}" for each in point), ", ")
+            points = zip(*(item["data"] for item in series), strict=True)
+            names = [item["name"] for item in series]
+            row_texts = [
+                _row_said(point[0]["label"], names, (f"{item['value']:,}" for item in point), ", ")
                 for point in points
             ]
-            lines = [f"{block['title']}: {'; '.join(said)}."]
+            lines = [f"{block['title']}: {'; '.join(row_texts)}."]
         case "data_table":
             (_, *names), *rows = [[cell["text"] for cell in row] for row in block["rows"]]
             lines = [
@@ -359,20 +359,20 @@ def _row_said(label: str, names: Sequence[str], texts: Iterable[str], sign: str)
     return f"{label} {sign.join(f'{name} {text}' for name, text in zip(names, texts, strict=True))}"
 
 
-def with_buttons(said: str, buttons: Sequence[Block]) -> Message:
+def with_buttons(text: str, buttons: Sequence[Block]) -> Message:
     """Return a paragraph with a row of buttons below it."""
-    return message(section(said), *actions(buttons))
+    return message(section(text), *actions(buttons))
 
 
 def plain(mrkdwn: str) -> tuple[Block, ...]:
     """Return text as sections, split at line ends if possible and clipped to the length of a message."""
-    left = clip_mrkdwn(mrkdwn, MESSAGE_LENGTH - 500)
+    rest = clip_mrkdwn(mrkdwn, MESSAGE_LENGTH - 500)
     made = []
-    while left:
-        line = left.rfind("\n", SECTION_LENGTH // 2, SECTION_LENGTH) + 1
-        cut = (line or _safe_cut(left, SECTION_LENGTH)) if len(left) > SECTION_LENGTH else len(left)
-        made.append(section(left[:cut]))
-        left = left[cut:]
+    while rest:
+        line = rest.rfind("\n", SECTION_LENGTH // 2, SECTION_LENGTH) + 1
+        cut = (line or _safe_cut(rest, SECTION_LENGTH)) if len(rest) > SECTION_LENGTH else len(rest)
+        made.append(section(rest[:cut]))
+        rest = rest[cut:]
     return tuple(made)
 
 
@@ -425,11 +425,11 @@ COPIED_LENGTH = 10_000
 def with_prompt(refusal: Message, prompt: str) -> Message:
     """Return a refusal with the prompt under it to copy, or its beginning if it is too long for a message.
 
-    The refusal stays alone without a prompt, or where people still see what they wrote.
+    Without a prompt, or where people still see their text, the refusal stays alone.
     """
     whole = visible(prompt).strip()
     if not whole:
         return refusal
-    shown = next(iter(split(whole, COPIED_LENGTH)), "")
-    headline = f"{refusal.text} What you wrote{'' if shown == whole else ' (its beginning)'}, to copy:"
-    return message(section(headline), quote(shown))
+    copied = next(iter(split(whole, COPIED_LENGTH)), "")
+    headline = f"{refusal.text} What you wrote{'' if copied == whole else ' (its beginning)'}, to copy:"
+    return message(section(headline), quote(copied))

@@ -15,8 +15,8 @@ EXAMPLE = "Add a quickstart for the Python SDK"
 def listed(projects: Projects) -> str:
     """Return the projects with the names that people type, in mrkdwn."""
     return ", ".join(
-        b.code(each.name) + (f" ({b.label(each.label)})" if each.label != each.name else "")
-        for each in projects.known
+        b.code(project.name) + (f" ({b.label(project.label)})" if project.label != project.name else "")
+        for project in projects.known
     )
 
 
@@ -34,7 +34,7 @@ def project_here(project: Project, projects: Projects) -> Message:
     """Return which project a channel's requests are for, and how to choose another."""
     if not projects.are_several:
         return b.words("There is one docs project here, so there is nothing to choose.")
-    other = next(each.name for each in projects.known if each != project)
+    other = next(candidate.name for candidate in projects.known if candidate != project)
     return b.words(
         f"Here I work on *{b.label(project.label)}*. I know {listed(projects)}.\n"
         f"{b.code(f'project:{other}')} at the start or the end of what you ask is for that alone. "
@@ -78,7 +78,7 @@ def replies_chosen(*, by_mention: bool) -> Message:
 
 
 REPLIES_IN_DIRECT = b.words("In direct messages every reply is for me, so there is nothing to choose.")
-"""The answer to whoever chooses which replies count in direct messages."""
+"""The refusal to choose the replies that count in direct messages."""
 
 
 def reviewers_here(reviewers: Sequence[Reviewer]) -> Message:
@@ -105,15 +105,15 @@ NO_REVIEWERS = b.words(
     f":no_entry: Name people or a user group, {MOST_REVIEWERS} at most, and choose them from Slack's "
     "suggestions after `@`. Nothing was changed."
 )
-"""The answer to whoever names nobody, or too many, to review a channel's pull requests."""
+"""The answer to a choice of no reviewers, or too many."""
 
 
 REVIEWERS_IN_DIRECT = b.words("In direct messages reminders go to you, so there is nothing to choose.")
-"""The answer to whoever chooses who reviews pull requests in direct messages."""
+"""The refusal to choose reviewers in direct messages."""
 
 
 def unknown_choice(name: str, projects: Projects) -> Message:
-    """Return the answer to the choice of a project that there is not."""
+    """Return the answer to the choice of an unknown project."""
     return b.words(
         f":no_entry: I don't know the project “{b.label(name)}”, so nothing was changed. "
         f"I know {listed(projects)}."
@@ -121,15 +121,15 @@ def unknown_choice(name: str, projects: Projects) -> Message:
 
 
 def unknown_in_options(name: str, projects: Projects) -> str:
-    """Return why options cannot be understood that name a project that there is not, in mrkdwn."""
+    """Return the error of options with an unknown project, in mrkdwn."""
     return f"I don't know the project “{b.label(name)}”. I know {listed(projects)}."
 
 
 def unknown_project(name: str, projects: Projects, prompt: str) -> Message:
-    """Return the answer to a prompt for a project that there is not. The prompt is quoted to copy."""
+    """Return the answer to a prompt for an unknown project. The prompt is quoted to copy."""
     first = b.code(f"project:{projects.default.name}")
-    said = (
+    text = (
         f":no_entry: I don't know the project “{b.label(name)}”, so nothing was started. "
         f"I know {listed(projects)}. Begin with {first} or another one."
     )
-    return b.with_prompt(b.words(said), prompt)
+    return b.with_prompt(b.words(text), prompt)

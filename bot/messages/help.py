@@ -37,7 +37,7 @@ _COST = (
 
 @dataclass(frozen=True, slots=True)
 class CommandHelp:
-    """What the help says of one command. ``words``: what to type, and what that does."""
+    """The help of one command. ``words``: the text to type, and its effect."""
 
     name: str
     summary: str
@@ -70,28 +70,28 @@ def _typed(text: str) -> str:
     return b.code(text, 200)
 
 
-def about_replies(here: Here) -> str:
+def about_replies(place: Here) -> str:
     """Return the lines of a command's help about threads and about the other commands, in mrkdwn."""
-    how = "only replies that mention me are follow-ups" if here.by_mention else "just reply"
-    prompt = _typed(here.mentioned(EXAMPLE))
+    way = "only replies that mention me are follow-ups" if place.by_mention else "just reply"
+    prompt = _typed(place.mentioned(EXAMPLE))
     return (
-        f"*In a job's thread* {how}.\n"
-        f"*{'Here' if here.is_direct else 'Anywhere'}* {prompt} starts a job, too.\n"
+        f"*In a job's thread* {way}.\n"
+        f"*{'Here' if place.is_direct else 'Anywhere'}* {prompt} starts a job, too.\n"
         "There are also `/docs-followup help` and `/docs-visitors help`."
     )
 
 
-def about_follow_ups(here: Here) -> str:
+def about_follow_ups(place: Here) -> str:
     """Return the lines of a command's help about following up without it, in mrkdwn."""
-    how = "mention me" if here.by_mention else "just reply"
-    return f"*In the job's thread* {how}: Slack allows no slash commands there."
+    way = "mention me" if place.by_mention else "just reply"
+    return f"*In the job's thread* {way}: Slack allows no slash commands there."
 
 
-def short_help(command: CommandHelp, also: str, here: Here) -> Message:
+def short_help(command: CommandHelp, also: str, place: Here) -> Message:
     """Return the help of one command: its main words, and a button for the rest. ``also`` is mrkdwn."""
-    if here.projects.are_several:
-        mine = here.projects.named(here.project)
-        other = next(each.name for each in here.projects.known if each.name != here.project)
+    if place.projects.are_several:
+        mine = place.projects.named(place.project)
+        other = next(project.name for project in place.projects.known if project.name != place.project)
         also += f"\n*Which docs*: *{b.label(mine.label)}* here; begin with "
         also += f"{b.code(f'project:{other}')} for others."
     more = b.actions([b.button("More", b.Action.HELP_MORE, command.name)])
@@ -123,5 +123,5 @@ def hello(bot_name: str, *, is_direct: bool) -> Message:
         b.button("What needs work?", b.Action.HELLO_IDEAS, "1"),
         b.button("My jobs", b.Action.JOBS_OLDER, "0 mine "),
     ]
-    said = f"Hi! Tell me what to write or fix in the docs. For example: {_typed(example)}"
-    return b.with_buttons(said, steps)
+    text = f"Hi! Tell me what to write or fix in the docs. For example: {_typed(example)}"
+    return b.with_buttons(text, steps)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 _HIDING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
-"""Bidirectional classes of what changes the order of a text. https://www.unicode.org/reports/tr9/"""
+"""Bidirectional classes of characters that change the order of a text. https://www.unicode.org/reports/tr9/"""
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     "\U000e0080-\U000e0fff]"
@@ -47,13 +47,13 @@ _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 def visible(text: str) -> str:
     """Return untrusted text without characters that nobody sees, and with normalised line ends.
 
-    Control characters, lone surrogates, tags, and what changes the direction of text become U+FFFD. Other
+    Control characters, lone surrogates, tags and marks of the text's direction become U+FFFD. Other
     format characters (category ``Cf``) and variation selectors are dropped, except within an emoji. More than
     `_MOST_MARKS` combining marks on a character, which would cover the lines around it, are dropped, too.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     signs = set(lines)
-    changes = {ord(sign): shown for sign in signs if (shown := _shown(sign)) != sign}
+    changes = {ord(sign): replacement for sign in signs if (replacement := _shown(sign)) != sign}
     if changes:
         parts = _EMOJI.split(lines)
         parts[::2] = [part.translate(changes) for part in parts[::2]]
@@ -73,7 +73,7 @@ def _few(text: str, marks: Collection[str]) -> Iterator[str]:
 
 @lru_cache(4_096)
 def _shown(sign: str) -> str:
-    """Return what is shown instead of a character that is not part of an emoji."""
+    """Return the replacement of a character outside emoji."""
     category = unicodedata.category(sign)
     if category in ("Cc", "Cs"):
         return sign if sign in "\t\n" else "\ufffd"
