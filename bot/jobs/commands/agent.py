@@ -58,11 +58,11 @@ NAME = "/docs-agent"
 _FORM_LENGTH = 3000
 
 
-async def _open_form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+async def _open_form(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     return await _ask_form(context, invocation.origin, project=invocation.project)
 
 
-async def _ask(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     answer = await unsent(context, invocation.allowed, invocation.words, invocation.text)
     if answer is not None:
         return answer
@@ -86,17 +86,17 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     allowed = await submission.claimed.prove(context, channel)
     if allowed is None:
         return FormErrors({"channel": say.CHANNEL_NOT_YOURS})
-    given = submission.fields.get("earlier") if submission.fields.get("take_earlier") else None
-    take = TakeThread.GIVEN if given else None
+    earlier = submission.fields.get("earlier") if submission.fields.get("take_earlier") else None
+    take = TakeThread.GIVEN if earlier else None
     request = PromptRequest(
         slack_text.from_plain(text),
         take_thread=take,
-        given=given,
+        given=earlier,
         project=project.id if project else None,
         about=About(*submission.form.about) if submission.form.about else None,
     )
     whole = f"project:{project.name} {request.raw}" if project else request.raw
-    has_more = given or submission.form.about
+    has_more = earlier or submission.form.about
     if not has_more and await is_form_unsent(context, allowed, request.raw, whole):
         return None
     asked = await ask(context, allowed, request)
@@ -104,17 +104,17 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
 
 
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
-    """Open the form with somebody's message and the others of its thread, to edit before they are sent."""
+    """Open the form with a message and the rest of its thread, to edit before sending."""
     text = slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH]
     begun = used.origin.thread_for_job
     if begun is None or not context.takes_threads:
         return await _ask_form(context, used.origin, text)
 
     thread = ThreadRef(used.origin.channel, begun)
-    found = await offer_thread(context, thread, used.origin.message_ts)
-    # Of a message that is in no thread yet, nothing is missed.
-    is_read = found.is_read or used.origin.thread is None
-    earlier = forms.earlier_blocks(found.messages, found.left_out, is_chosen=found.is_chosen, is_read=is_read)
+    offer = await offer_thread(context, thread, used.origin.message_ts)
+    # A message outside of a thread has no earlier messages.
+    is_read = offer.is_read or used.origin.thread is None
+    earlier = forms.earlier_blocks(offer.messages, offer.left_out, is_chosen=offer.is_chosen, is_read=is_read)
     return await _ask_form(context, used.origin, text, earlier)
 
 
@@ -146,7 +146,7 @@ def _on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> Pres
     async def pressed(context: Context, press: Press) -> Answer:
         job = await context.store.read(lambda tx: Jobs(tx).get(JobNumber(number_in(press.value))))
         return await for_reader(
-            context, press.allowed, job, _unknown(press), lambda known: do(context, press, known)
+            context, press.allowed, job, _unknown(press), lambda target: do(context, press, target)
         )
 
     return pressed
@@ -161,10 +161,10 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
             return _unknown(press)
         job = await context.store.read(lambda tx: Jobs(tx).get(prompt.job))
 
-        async def do_for(known: Readable) -> Answer:
+        async def do_for(target: Readable) -> Answer:
             if not prompt.asked_by:
-                return Answer(message=say.forgotten(known.job))
-            return await do(context, press, known, prompt)
+                return Answer(message=say.forgotten(target.job))
+            return await do(context, press, target, prompt)
 
         return await for_reader(context, press.allowed, job, _unknown(press), do_for)
 
@@ -172,9 +172,9 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
 
 
 @_on_job
-async def _run_again(_context: Context, press: Press, known: Readable) -> Answer:
-    private = FormState.at(press.origin, known.job.number).dumps()
-    return Answer(modal=forms.run_again_form(known.job, private=private))
+async def _run_again(_context: Context, press: Press, target: Readable) -> Answer:
+    private = FormState.at(press.origin, target.job.number).dumps()
+    return Answer(modal=forms.run_again_form(target.job, private=private))
 
 
 async def _submit_again(context: Context, submission: Submission) -> FormErrors | None:
@@ -183,61 +183,61 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(0)
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
-    known = await readable(context, submission.claimed.elsewhere(), job)
+    target = await readable(context, submission.claimed.elsewhere(), job)
     raw = None if text is None else slack_text.from_plain(text)
-    asked = await run_again(context, known, submission.claimed.origin.key, raw) if known else None
+    asked = await run_again(context, target, submission.claimed.origin.key, raw) if target else None
     return None if asked else FormErrors({"prompt": say.FORM_WITHOUT_JOB})
 
 
 @_on_job
-async def _review(context: Context, press: Press, known: Readable) -> Answer:
-    said = None if press.action_id == Action.UNDO_REVIEW else Review(press.action_id)
-    is_kept = await review(context, known, said)
-    return Answer(message=None if is_kept else say.not_reviewable(known.job))
+async def _review(context: Context, press: Press, target: Readable) -> Answer:
+    choice = None if press.action_id == Action.UNDO_REVIEW else Review(press.action_id)
+    is_kept = await review(context, target, choice)
+    return Answer(message=None if is_kept else say.not_reviewable(target.job))
 
 
 def _occasion(press: Press) -> str:
-    """Return what identifies the button: the timestamp of its message, or the request's key without one."""
+    """Return the button's identifier: its message's timestamp, or else the request's key."""
     return press.origin.message_ts or press.origin.key
 
 
 @_on_job
-async def _ask_anyway(context: Context, press: Press, known: Readable) -> Answer:
-    asked = await run_again(context, known, f"anyway:{_occasion(press)}")
+async def _ask_anyway(context: Context, press: Press, target: Readable) -> Answer:
+    asked = await run_again(context, target, f"anyway:{_occasion(press)}")
     if asked is None:
         return _unknown(press)
     return Answer(message=say.started_before(asked.job)) if asked.repeated else Answer()
 
 
 @_on_prompt
-async def _follow_up_anyway(context: Context, press: Press, known: Readable, prompt: Prompt) -> Answer:
-    result = await follow_up_anyway(context, known, prompt, _occasion(press))
+async def _follow_up_anyway(context: Context, press: Press, target: Readable, prompt: Prompt) -> Answer:
+    result = await follow_up_anyway(context, target, prompt, _occasion(press))
     if not result.accepted:
         return Answer(message=say.cannot_follow_up(result.job))
     return Answer(message=say.TOO_LATE) if result.repeated else Answer()
 
 
 @_on_prompt
-async def _send_again(context: Context, _press: Press, known: Readable, prompt: Prompt) -> Answer:
-    return _told_if_late(await send_again(context, steerable(context, known, prompt)))
+async def _send_again(context: Context, _press: Press, target: Readable, prompt: Prompt) -> Answer:
+    return _told_if_late(await send_again(context, steerable(context, target, prompt)))
 
 
 @_on_prompt
-async def _dismiss(context: Context, _press: Press, known: Readable, prompt: Prompt) -> Answer:
-    return _told_if_late(await dismiss(context, steerable(context, known, prompt)))
+async def _dismiss(context: Context, _press: Press, target: Readable, prompt: Prompt) -> Answer:
+    return _told_if_late(await dismiss(context, steerable(context, target, prompt)))
 
 
 @_on_job
-async def _withdraw(context: Context, press: Press, known: Readable) -> Answer:
-    prompt = await to_withdraw(context, known.job.number, press.origin.user)
-    done = prompt is not None and await withdraw(context, steerable(context, known, prompt))
+async def _withdraw(context: Context, press: Press, target: Readable) -> Answer:
+    prompt = await to_withdraw(context, target.job.number, press.origin.user)
+    done = prompt is not None and await withdraw(context, steerable(context, target, prompt))
     return _told_if_late(done)
 
 
 @_on_job
-async def _keep_quiet(context: Context, _press: Press, known: Readable) -> Answer:
-    prompt = await context.store.read(lambda tx: Prompts(tx).starting(known.job.number))
-    stopped = prompt is not None and await stop_watching(context, steerable(context, known, prompt))
+async def _keep_quiet(context: Context, _press: Press, target: Readable) -> Answer:
+    prompt = await context.store.read(lambda tx: Prompts(tx).starting(target.job.number))
+    stopped = prompt is not None and await stop_watching(context, steerable(context, target, prompt))
     return _told_if_late(stopped)
 
 
@@ -246,44 +246,44 @@ async def _ask_by_press(context: Context, press: Press) -> Answer:
 
 
 @_on_job
-async def _details(context: Context, _press: Press, known: Readable) -> Answer:
-    return replace(await status_of(context, known), replaces=True)
+async def _details(context: Context, _press: Press, target: Readable) -> Answer:
+    return replace(await status_of(context, target), replaces=True)
 
 
 def _told_if_late(is_done: bool) -> Answer:
-    """Return the answer to a decision. The thread shows it, so a message says only that it is too late."""
+    """Return the answer to a decision: a message if it is too late. The thread shows the decision."""
     return Answer(message=None if is_done else say.TOO_LATE)
 
 
 @_on_job
-async def _show_attachments(context: Context, _press: Press, known: Readable) -> Answer:
-    texts = await context.store.read(lambda tx: Prompts(tx).attachments(known.job.number))
-    return Answer(message=face.shown(known.job, texts))
+async def _show_attachments(context: Context, _press: Press, target: Readable) -> Answer:
+    texts = await context.store.read(lambda tx: Prompts(tx).attachments(target.job.number))
+    return Answer(message=face.shown(target.job, texts))
 
 
 @_on_job
-async def _changes(context: Context, _press: Press, known: Readable) -> Answer:
-    files = await read_changes(context, known)
+async def _changes(context: Context, _press: Press, target: Readable) -> Answer:
+    files = await read_changes(context, target)
     if files is None:
-        return Answer(message=changes.unreadable(known.job))
-    return Answer(modal=changes.changes_view(known.job, files))
+        return Answer(message=changes.unreadable(target.job))
+    return Answer(modal=changes.changes_view(target.job, files))
 
 
 @_on_job
-async def _preview(context: Context, _press: Press, known: Readable) -> Answer:
-    return Answer(message=await ask_by_press(context, known))
+async def _preview(context: Context, _press: Press, target: Readable) -> Answer:
+    return Answer(message=await ask_by_press(context, target))
 
 
 @_on_job
-async def _fix_preview(context: Context, _press: Press, known: Readable) -> Answer:
-    result = await fix_preview(context, known)
+async def _fix_preview(context: Context, _press: Press, target: Readable) -> Answer:
+    result = await fix_preview(context, target)
     if result is None or result.repeated:
         return Answer(message=say.TOO_LATE)
     return Answer() if result.accepted else Answer(message=say.cannot_follow_up(result.job))
 
 
 async def _tried(context: Context, press: Press) -> Answer:
-    """Store the press of the doctor's button, for which it waits."""
+    """Store the press of the button that the doctor waits for."""
     await choose(context, press.origin, Act.TRIED)
     return Answer(message=trial.PRESSED)
 

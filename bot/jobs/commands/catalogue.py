@@ -27,8 +27,8 @@ def meant_by(commands: Sequence[Command], context: Context, text: str) -> Comman
     with suppress(UnknownProject):
         without_project, _ = context.projects.take(text)
     for command in commands:
-        said = without_project if command.takes_project else text
-        if said is not None and command.meaning(said, context.projects, after_mention=True):
+        candidate = without_project if command.takes_project else text
+        if candidate is not None and command.meaning(candidate, context.projects, after_mention=True):
             return command
     return None
 
@@ -36,7 +36,7 @@ def meant_by(commands: Sequence[Command], context: Context, text: str) -> Comman
 async def take_message(commands: Sequence[Command], context: Context, message: ThreadReply | Mention) -> None:
     """Run the command that a message means, or handle it as its kind of text.
 
-    Raises TooEarly and Untold, as ``hear`` and ``take`` do.
+    Raises TooEarly and Untold; see ``bot/jobs/thread_events.py``.
     """
     if (heard := await hear(context, message)) is None:
         return

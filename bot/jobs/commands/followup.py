@@ -33,10 +33,10 @@ from bot.messages.help import about_follow_ups
 NAME = "/docs-followup"
 _OFFERED = 20
 _AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOTALL)
-"""What follows the name of a job in a wire text."""
+"""The text after the name of a job in a wire text."""
 
 
-async def _send_to_guessed(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+async def _send_to_guessed(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     """Send the text to the job that its first word names by a service id, or to the person's latest job.
 
     If this person can see no job of that id, the word is part of the follow-up.
@@ -57,14 +57,14 @@ async def _send_to_latest(context: Context, invocation: Invocation) -> Answer:
         invocation.allowed,
         latest,
         unknown,
-        lambda known: _send(context, invocation, known, invocation.text, guessed=True),
+        lambda target: _send(context, invocation, target, invocation.text, guessed=True),
     )
 
 
-async def _send_to_named(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+async def _send_to_named(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     """Send a follow-up to the job that the person named."""
-    unknown = _refused(say.no_such_job(found[1]), invocation, _text_after_name(invocation))
-    return await _send_to(context, invocation, await find_job(context, found[1]), unknown)
+    unknown = _refused(say.no_such_job(match[1]), invocation, _text_after_name(invocation))
+    return await _send_to(context, invocation, await find_job(context, match[1]), unknown)
 
 
 async def _send_to(
@@ -73,23 +73,23 @@ async def _send_to(
     """Send the text after a job's name, or open a form if there is none."""
     text = _text_after_name(invocation)
 
-    async def send(known: Readable) -> Answer:
+    async def send(target: Readable) -> Answer:
         if not text:
-            private = FormState.at(invocation.origin, known.job.number).dumps()
-            return Answer(modal=forms.follow_up_form([known.job], private=private, is_chosen=True))
-        return await _send(context, invocation, known, text, guessed=False)
+            private = FormState.at(invocation.origin, target.job.number).dumps()
+            return Answer(modal=forms.follow_up_form([target.job], private=private, is_chosen=True))
+        return await _send(context, invocation, target, text, guessed=False)
 
     return await for_reader(context, invocation.allowed, job, unknown, send)
 
 
 def _text_after_name(invocation: Invocation) -> str:
     """Return the text after the job's name; an empty text if it has no visible characters."""
-    found = _AFTER_NAME.fullmatch(invocation.text)
-    raw = found[1] if found else ""
+    match = _AFTER_NAME.fullmatch(invocation.text)
+    raw = match[1] if match else ""
     return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw
 
 
-async def _form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+async def _form(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     """Open a form with the channel's newest jobs; in direct messages the person's own of all channels."""
     origin = invocation.origin
     is_direct = is_direct_message(origin.channel)
@@ -105,11 +105,11 @@ async def _form(context: Context, invocation: Invocation, _found: re.Match[str])
 
 
 async def _send(
-    context: Context, invocation: Invocation, known: Readable, raw: str, *, guessed: bool
+    context: Context, invocation: Invocation, target: Readable, raw: str, *, guessed: bool
 ) -> Answer:
-    if (answer := await unsent(context, invocation.allowed, raw, known=known)) is not None:
+    if (answer := await unsent(context, invocation.allowed, raw, target=target)) is not None:
         return answer
-    result = await follow_up(context, known, PromptRequest(raw))
+    result = await follow_up(context, target, PromptRequest(raw))
     if not result.accepted:
         return _refused(say.cannot_follow_up(result.job), invocation, raw)
     if result.same is not None:
@@ -128,16 +128,16 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(number_in(submission.fields.get("job")))
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
-    known = await readable(context, submission.claimed.elsewhere(), job)
-    if known is None:
+    target = await readable(context, submission.claimed.elsewhere(), job)
+    if target is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     raw = slack_text.from_plain(submission.fields.get("prompt") or "")
-    if await is_form_unsent(context, known.allowed.but(channel=known.job.channel), raw, raw, known):
+    if await is_form_unsent(context, target.allowed.but(channel=target.job.channel), raw, raw, target):
         return None
-    result = await follow_up(context, known, PromptRequest(raw))
+    result = await follow_up(context, target, PromptRequest(raw))
     if result.same is not None:
         return FormErrors({"prompt": say.SAME_ANEW})
-    return None if result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(known.job))})
+    return None if result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(target.job))})
 
 
 COMMAND = Command(

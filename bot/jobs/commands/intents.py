@@ -22,64 +22,64 @@ from bot.ports import message_key
 
 
 async def unsent(
-    context: Context, allowed: Allowed, raw: str, whole: str = "", known: Readable | None = None
+    context: Context, allowed: Allowed, raw: str, whole: str = "", target: Readable | None = None
 ) -> Answer | None:
     """Return the answer to a text that is not sent to the agent; None for one to send.
 
-    ``whole``: the text to send if its author insists, where that is more. ``known``: the job that it would
-    follow up on.
+    ``whole``: the text to send if its author insists; "" for ``raw``. ``target``: the job of the follow-up;
+    None for a new job.
     """
-    plain, door = slack_text.to_plain(raw, {}, {}), Door.ADDRESSED if known else Door.FIRST
+    plain, door = slack_text.to_plain(raw, {}, {}), Door.ADDRESSED if target else Door.FIRST
     intent = classify(plain, door) if len(raw) <= LONGEST else None
     if (
         intent is None
-        or deed_for(intent, door, retries=known is not None and known.job.can_run_again) is Deed.SEND
+        or deed_for(intent, door, retries=target is not None and target.job.can_run_again) is Deed.SEND
     ):
         return None
-    kept = Unsent(allowed.origin.key, allowed.origin.thread, (whole or raw).strip())
-    return Answer(message=await respond(context, allowed, plain, intent, kept, known))
+    draft = Unsent(allowed.origin.key, allowed.origin.thread, (whole or raw).strip())
+    return Answer(message=await respond(context, allowed, plain, intent, draft, target))
 
 
 async def is_form_unsent(
-    context: Context, allowed: Allowed, raw: str, whole: str, known: Readable | None = None
+    context: Context, allowed: Allowed, raw: str, whole: str, target: Readable | None = None
 ) -> bool:
-    """Answer a form's text that is not sent to the agent in its channel. Return False for one to send."""
-    answer = await unsent(context, allowed, raw, whole, known)
+    """Answer a form's text in its channel. Return False for a text to send to the agent."""
+    answer = await unsent(context, allowed, raw, whole, target)
     if answer is not None and answer.message is not None:
         await answer_in_private(context, allowed.origin, "unsent", answer.message)
     return answer is not None
 
 
 _SENT = Answer(message=say.SENT, replaces=True)
-"""In the place of the answer that said that nothing was started."""
+"""Replaces the answer that nothing was started."""
 
 
 async def send_anyway(context: Context, press: Press) -> Answer:
     """Send a question, or a prompt with a key in it, to the agent. A second press sends nothing."""
-    kept, unknown = Unsent.loads(press.value), Answer(message=job_answers.no_such_job(press.value))
-    if kept is None:
+    draft, unknown = Unsent.loads(press.value), Answer(message=job_answers.no_such_job(press.value))
+    if draft is None:
         return unknown
-    here, allow_key = message_key(press.origin.channel), press.action_id == Action.SEND_WITH_KEY
-    # The message that was not sent, if it stands in this channel.
-    ts = MessageTs(kept.key.removeprefix(here)) if kept.key.startswith(here) else None
-    allowed = press.allowed.but(key=kept.key, thread=kept.thread, message_ts=ts)
-    if kept.job is not None:
-        number, raw = kept.job, kept.raw
+    prefix, allow_key = message_key(press.origin.channel), press.action_id == Action.SEND_WITH_KEY
+    # The unsent message, if it stands in this channel.
+    ts = MessageTs(draft.key.removeprefix(prefix)) if draft.key.startswith(prefix) else None
+    allowed = press.allowed.but(key=draft.key, thread=draft.thread, message_ts=ts)
+    if draft.job is not None:
+        number, raw = draft.job, draft.raw
         job = await context.store.read(lambda tx: Jobs(tx).get(number))
 
-        async def steer(known: Readable) -> Answer:
+        async def steer(target: Readable) -> Answer:
             request = PromptRequest(raw, allow_duplicate=True, allow_key=True)
-            result = await follow_up(context, known, request)
+            result = await follow_up(context, target, request)
             if not result.accepted:
-                return Answer(message=job_answers.cannot_follow_up(known.job))
+                return Answer(message=job_answers.cannot_follow_up(target.job))
             return Answer(message=job_answers.TOO_LATE) if result.repeated else _SENT
 
         return await for_reader(context, allowed, job, unknown, steer)
     if ts is None:
-        text, project = context.projects.take(kept.raw)
+        text, project = context.projects.take(draft.raw)
         which = project.id if project else None
         request = PromptRequest(text, allow_duplicate=True, allow_key=allow_key, project=which)
         asked = await ask(context, allowed, request)
         return Answer(message=job_answers.started_before(asked.job)) if asked.repeated else _SENT
-    await send(context, allowed, Heard(allowed.origin, Door.FIRST, kept.raw, allow_key=allow_key), None)
+    await send(context, allowed, Heard(allowed.origin, Door.FIRST, draft.raw, allow_key=allow_key), None)
     return _SENT

@@ -1,4 +1,4 @@
-"""What ``/docs-agent`` lists, jobs page by page and the hourly limits, and what a channel chooses."""
+"""Lists of jobs, the hourly limits, and the choices of a channel."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _MOST_ASKED = 10
 _MOST_CHANNELS = 500
 
 
-async def _list(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+async def _list(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     """Return the first page of the list that a text asks for."""
     typed, origin = invocation.words.split()[1:], invocation.origin
-    words = [word.lower() for word in typed]
-    mine, only = "mine" in words, next((each for each in reversed(Listed) if each in words), None)
+    tokens = [word.lower() for word in typed]
+    mine, only = "mine" in tokens, next((kind for kind in reversed(Listed) if kind in tokens), None)
     named = [_CHANNEL.fullmatch(word) for word in typed if word.lower() not in ("mine", *Listed)]
     if len(named) > 1 or not all(named):
         return Answer(message=say.NO_SUCH_CHANNEL)
@@ -64,14 +64,14 @@ JOBS = Word(
 
 
 async def _status(
-    context: Context, _invocation: Invocation, known: Readable, _found: re.Match[str]
+    context: Context, _invocation: Invocation, target: Readable, _match: re.Match[str]
 ) -> Answer:
-    return await status_of(context, known)
+    return await status_of(context, target)
 
 
-async def status_of(context: Context, known: Readable) -> Answer:
-    """Return all that is known of a job."""
-    now, job = context.clock(), known.job
+async def status_of(context: Context, target: Readable) -> Answer:
+    """Return the status of a job."""
+    now, job = context.clock(), target.job
     waiting = await context.store.read(lambda tx: Waits(tx).of_job(job.number, now))
     return Answer(message=say.job_status(job, face_link(context, job), waiting))
 
@@ -90,62 +90,62 @@ STATUS = Word(
 
 async def turn_page(context: Context, press: Press) -> Answer:
     """Return another page in the place of the one whose button was pressed."""
-    found = _VALUE.fullmatch(press.value)
-    if found is None or not (found[4] or found[2] or found[3] == "review "):
+    match = _VALUE.fullmatch(press.value)
+    if match is None or not (match[4] or match[2] or match[3] == "review "):
         return Answer(message=say.NO_SUCH_CHANNEL)
-    channel = ChannelId(found[4]) if found[4] else None
-    only = Listed(found[3].strip()) if found[3] else None
-    wanted = say.JobListing(channel, bool(found[2]), only, int(found[1]))
-    return replace(await _show(context, press.allowed, wanted), replaces=True)
+    channel = ChannelId(match[4]) if match[4] else None
+    only = Listed(match[3].strip()) if match[3] else None
+    listing = say.JobListing(channel, bool(match[2]), only, int(match[1]))
+    return replace(await _show(context, press.allowed, listing), replaces=True)
 
 
-async def _show(context: Context, allowed: Allowed, wanted: say.JobListing) -> Answer:
-    """Show a page. Slack is asked whether the person can read a channel in which they are not now."""
-    is_here = wanted.channel in (None, allowed.origin.channel)
-    if wanted.channel and not is_here and not await reads_channel(context, allowed.user, wanted.channel):
+async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> Answer:
+    """Show a page of the list if the person can read its channel."""
+    is_here = listing.channel in (None, allowed.origin.channel)
+    if listing.channel and not is_here and not await reads_channel(context, allowed.user, listing.channel):
         return Answer(message=say.NO_SUCH_CHANNEL)
     readable: tuple[ChannelId, ...] = ()
     is_all = True
-    if wanted.channel is None and not wanted.mine:
+    if listing.channel is None and not listing.mine:
         readable, is_all = await _readable(context, allowed)
-    return await _page(context, allowed.origin, replace(wanted, is_all=is_all), readable)
+    return await _page(context, allowed.origin, replace(listing, is_all=is_all), readable)
 
 
 async def _readable(context: Context, allowed: Allowed) -> tuple[tuple[ChannelId, ...], bool]:
-    """Return which channels with jobs to review the person can read, and whether all were asked about."""
-    here, is_admin = allowed.origin.channel, allowed.user in context.access_policy.admins
-    found = await context.store.read(lambda tx: Jobs(tx).channels_to_review(_MOST_CHANNELS))
-    others = [each for each in found if each != here and (is_admin or not is_direct_message(each))]
+    """Return the readable channels with jobs to review, and whether all were checked."""
+    place, is_admin = allowed.origin.channel, allowed.user in context.access_policy.admins
+    ids = await context.store.read(lambda tx: Jobs(tx).channels_to_review(_MOST_CHANNELS))
+    others = [channel for channel in ids if channel != place and (is_admin or not is_direct_message(channel))]
     asked = others if is_admin else others[:_MOST_ASKED]
-    reads = await asyncio.gather(*(reads_channel(context, allowed.user, each) for each in asked))
-    return (here, *(each for each, may in zip(asked, reads, strict=True) if may)), asked == others
+    reads = await asyncio.gather(*(reads_channel(context, allowed.user, channel) for channel in asked))
+    return (place, *(channel for channel, may in zip(asked, reads, strict=True) if may)), asked == others
 
 
 async def _page(
-    context: Context, origin: Origin, wanted: say.JobListing, readable: Sequence[ChannelId]
+    context: Context, origin: Origin, listing: say.JobListing, readable: Sequence[ChannelId]
 ) -> Answer:
-    channel, mine, skipped = wanted.channel, wanted.mine, wanted.page * _PAGE
+    channel, mine, skipped = listing.channel, listing.mine, listing.page * _PAGE
 
     def look(tx: Transaction) -> Sequence[TrackedJob]:
         if readable:
             return Jobs(tx).to_review(readable, origin.user, _PAGE + 1, skipped)
         return Jobs(tx).in_channel(
-            channel, _PAGE + 1, origin.user, mine=mine, only=wanted.only, skipped=skipped
+            channel, _PAGE + 1, origin.user, mine=mine, only=listing.only, skipped=skipped
         )
 
-    found = await context.store.read(look)
-    jobs = [(job, face_link(context, job)) for job in found[:_PAGE]]
-    is_here, has_more = channel == origin.channel, len(found) > _PAGE
-    shown = replace(wanted, is_here=is_here, has_more=has_more)
-    return Answer(message=say.job_list(jobs, shown))
+    rows = await context.store.read(look)
+    jobs = [(job, face_link(context, job)) for job in rows[:_PAGE]]
+    is_here, has_more = channel == origin.channel, len(rows) > _PAGE
+    page = replace(listing, is_here=is_here, has_more=has_more)
+    return Answer(message=say.job_list(jobs, page))
 
 
-async def _show_limits(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
-    """Return the use of both hourly limits of each project, as the database counts it."""
+async def _show_limits(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
+    """Return the use of both hourly limits of each project."""
 
     def look(tx: Transaction) -> Message:
-        user, known = invocation.origin.user, context.projects.known
-        return say.limits([_limits_of(context, tx, each, user) for each in known])
+        user, projects = invocation.origin.user, context.projects.known
+        return say.limits([_limits_of(context, tx, project, user) for project in projects])
 
     return Answer(message=await context.store.read(look))
 
@@ -178,18 +178,18 @@ LIMITS = Word(
 async def projects_to_choose(
     context: Context, channel: ChannelId, chosen: Project | None = None
 ) -> tuple[Project, ...]:
-    """Return the projects that a form offers, first the one that it begins with; none where there is one."""
+    """Return the projects of a form's menu, ``chosen`` first; none if the bot serves one."""
     if not context.projects.are_several:
         return ()
     if chosen is None:
         chosen = await context.store.read(lambda tx: context.project_of(tx, channel))
-    return (chosen, *(each for each in context.projects.known if each != chosen))
+    return (chosen, *(project for project in context.projects.known if project != chosen))
 
 
 async def choose(
     context: Context, origin: Origin, act: Act, change: Callable[[Transaction], None] = lambda _: None
 ) -> None:
-    """Write what somebody chose for their channel, and that they did."""
+    """Write a choice for a channel, and its audit row."""
 
     def write(tx: Transaction) -> None:
         change(tx)
@@ -198,16 +198,16 @@ async def choose(
     await context.store.write(write)
 
 
-async def _show_docs(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+async def _show_docs(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     channel = invocation.origin.channel
     project = await context.store.read(lambda tx: context.project_of(tx, channel))
     return Answer(message=general.project_here(project, context.projects))
 
 
-async def _choose(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+async def _choose(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     origin, admins = invocation.origin, context.access_policy.admins
     try:
-        project = context.projects.named(found[1])
+        project = context.projects.named(match[1])
     except UnknownProject as unknown:
         return Answer(message=general.unknown_choice(unknown.name, context.projects))
     if admins and origin.user not in admins and not is_direct_message(origin.channel):
@@ -233,12 +233,12 @@ CHOOSE_PROJECT = Word(
 )
 
 
-async def _replies(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
-    """Choose which replies steer the channel's jobs, or show what is chosen if the text names neither."""
-    origin, by_mention = invocation.origin, (found[1] or "").lower() == "off"
+async def _replies(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+    """Choose which replies steer the channel's jobs; show the choice for a bare word."""
+    origin, by_mention = invocation.origin, (match[1] or "").lower() == "off"
     if is_direct_message(origin.channel):
         return Answer(message=general.REPLIES_IN_DIRECT)
-    if not found[1]:
+    if not match[1]:
         chosen = await context.store.read(lambda tx: Channels(tx).is_by_mention(origin.channel))
         return Answer(message=general.replies_here(by_mention=chosen))
     await choose(
@@ -259,15 +259,15 @@ REPLIES = Word(
 )
 
 
-async def _reviewers(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
-    """Choose who reviews the channel's pull requests, or show who does if the text names nobody."""
+async def _reviewers(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+    """Choose the channel's reviewers; show them for a bare word."""
     origin, named = invocation.origin, slack_text.reviewers_in(invocation.words)
     if is_direct_message(origin.channel):
         return Answer(message=general.REVIEWERS_IN_DIRECT)
-    if not found[1]:
+    if not match[1]:
         chosen = await context.store.read(lambda tx: Channels(tx).reviewers(origin.channel))
         return Answer(message=general.reviewers_here(chosen))
-    typed = {word for word in found[1].split() if word.startswith("@")}
+    typed = {word for word in match[1].split() if word.startswith("@")}
     if len(named) != len(typed) or len(named) > general.MOST_REVIEWERS:
         return Answer(message=general.NO_REVIEWERS)
     await choose(

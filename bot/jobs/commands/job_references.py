@@ -22,11 +22,11 @@ _THREAD = re.compile(r"(?:^|&)thread_ts=([0-9]+\.[0-9]+)")
 
 
 def as_thread(named: str) -> ThreadRef | None:
-    """Return the thread of a link to a Slack message; None if the text is no such link."""
-    found = re.fullmatch(LINK, named)
-    if found is None:
+    """Return the thread of a link to a Slack message; None for other texts."""
+    match = re.fullmatch(LINK, named)
+    if match is None:
         return None
-    channel, seconds, fraction, query = found.groups()
+    channel, seconds, fraction, query = match.groups()
     root = _THREAD.search(query or "")
     return ThreadRef(ChannelId(channel), MessageTs(root[1] if root else f"{seconds}.{fraction}"))
 

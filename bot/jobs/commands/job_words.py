@@ -22,10 +22,10 @@ async def for_reader(
     do: Callable[[Readable], Awaitable[Answer]],
 ) -> Answer:
     """Act on a job for a person who may see it; return ``unknown`` to others."""
-    found = await readable(context, allowed, job)
-    if found is None:
+    target = await readable(context, allowed, job)
+    if target is None:
         return unknown
-    return Answer(message=forgotten(found.job)) if found.job.is_forgotten else await do(found)
+    return Answer(message=forgotten(target.job)) if target.job.is_forgotten else await do(target)
 
 
 def of_job(
@@ -33,14 +33,14 @@ def of_job(
 ) -> WordRun:
     """Return the runner of a word about a job, which the first group of the word's shape names.
 
-    The answer is that there is no such job, also to a person who may not see it.
+    People who may not see the job get the answer for an unknown job.
     """
 
-    async def run(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
-        unknown = Answer(message=no_such_job(found[1]))
-        job = await find_job(context, found[1])
+    async def run(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+        unknown = Answer(message=no_such_job(match[1]))
+        job = await find_job(context, match[1])
         return await for_reader(
-            context, invocation.allowed, job, unknown, lambda known: do(context, invocation, known, found)
+            context, invocation.allowed, job, unknown, lambda target: do(context, invocation, target, match)
         )
 
     return run
