@@ -116,7 +116,7 @@ def key_refused(
     if is_first:
         shown, entry = context.projects.shown(project), context.projects.entry(project)
         forbidden = isinstance(error, Forbidden)
-        message = say.key_refused(project, forbidden=forbidden, shown=shown, entry=entry)
+        message = say.key_refused(project, forbidden=forbidden, docs=shown, entry=entry)
         _tell_admins(context, tx, f"key:{project}:refused", message, now)
     return until
 

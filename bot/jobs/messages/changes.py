@@ -34,8 +34,8 @@ def changed_line(line: ChangedLine) -> str:
     # Signs of markup count beside blanks alone, which stand between the pieces.
     parts = []
     for piece in compare_words(line.old.strip("|-# "), line.new.strip("|-# ")):
-        words, sign = b.quoted(piece.text, len(piece.text)), _MARKUP[piece.mark]
-        parts.append(f"{sign}{words}{sign}" if words else "")
+        text, sign = b.quoted(piece.text, len(piece.text)), _MARKUP[piece.mark]
+        parts.append(f"{sign}{text}{sign}" if text else "")
     return f"{b.quoted(line.page, _TITLE_LENGTH)}: {' '.join(filter(None, parts))}"
 
 
@@ -50,13 +50,13 @@ def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
     """Return the view of the changed paragraphs, the pages with the longest changes first."""
     url = b.web_address(job.pr_link) or ""
     ordered = sorted(files[:MOST_READ], key=lambda file: -(file.additions + file.deletions))
-    shown: list[Block] = []
+    pages: list[Block] = []
     rest: list[str] = []
     room = _ALL_LENGTH
     for file in ordered:
-        if room > 0 and len(shown) < _MOST_BLOCKS:
+        if room > 0 and len(pages) < _MOST_BLOCKS:
             page = list(_page(file, url, min(room, _PAGE_LENGTH)))
-            shown += page
+            pages += page
             room -= sum(len(_text_of(block)) for block in page)
         else:
             rest.append(f"{_name(file, url)} {lines_changed(Size(file.additions, file.deletions, 1))}")
@@ -64,7 +64,7 @@ def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
     begun = f"*{b.link(url, open_words(url, 'PR'))}* · {counted(max(total, len(files)), 'file', 'files')}"
     starts = range(0, len(rest), _LINKS_IN_A_BLOCK)
     others = [b.context("Also: " + " · ".join(rest[at : at + _LINKS_IN_A_BLOCK])) for at in starts]
-    blocks = [b.section(begun), *shown, *others]
+    blocks = [b.section(begun), *pages, *others]
     if total > MOST_READ:
         blocks.append(b.context(f"I read the first {MOST_READ} files of {number(total)}."))
     return {

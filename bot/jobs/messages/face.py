@@ -38,31 +38,31 @@ _HEADING = (
 
 
 IN_A_REPLY = "Asked in a reply: if nothing in it asks for a change, change nothing."
-"""The last sentence of what goes to the agent from a job's thread, where people may also talk."""
+"""The last sentence of a reply's prompt, because people may also talk in a job's thread."""
 
 
 def signature(name: str | None, channel: str | None) -> str:
-    """Return who asked, and in which channel, as far as they are given."""
+    """Return the sentence with the requester and the channel, if they are given."""
     by = f" by {one_line(name, _NAME_LENGTH)}" if name else ""
     where = f" in #{one_line(channel, _NAME_LENGTH)}" if channel else ""
     return f"Asked{by}{where}." if by or where else ""
 
 
-def newest_that_fit(said: Sequence[tuple[str, str]], most_characters: int = MOST_CHARACTERS) -> Sequence[str]:
+def newest_that_fit(talk: Sequence[tuple[str, str]], most_characters: int = MOST_CHARACTERS) -> Sequence[str]:
     """Return messages, each a name and a text, as lines of a conversation, oldest first.
 
     The newest stay: at most ``MOST_MESSAGES``, with at most ``most_characters`` together. The newest is
     clipped if it alone is too long.
     """
-    kept: list[str] = []
+    lines: list[str] = []
     room = most_characters
-    for name, text in reversed(said[-MOST_MESSAGES:]):
-        shown = _said(name, text)
-        if len(shown) > room and kept:
+    for name, text in reversed(talk[-MOST_MESSAGES:]):
+        line = _said(name, text)
+        if len(line) > room and lines:
             break
-        kept.insert(0, clip(shown, room))
-        room -= len(shown) + 1
-    return kept
+        lines.insert(0, clip(line, room))
+        room -= len(line) + 1
+    return lines
 
 
 def _said(name: str, text: str) -> str:
@@ -71,14 +71,14 @@ def _said(name: str, text: str) -> str:
 
 
 def attachments(signed: str, conversation: str, files: Sequence[tuple[str, str]] = ()) -> str:
-    """Return what goes to the agent after the text of a prompt; "" for nothing.
+    """Return the attachments after the text of a prompt; "" for none.
 
-    Each line of the conversation and of the files, each a name and a text, is quoted. So none can pretend to
-    stand outside of them.
+    ``files``: their names and texts. Each line of the conversation and of the files is quoted, so that none
+    can pretend to be part of the prompt.
     """
-    said = f"{_HEADING}\n{_quoted(conversation)}" if conversation else ""
+    background = f"{_HEADING}\n{_quoted(conversation)}" if conversation else ""
     contents = (f"File {one_line(name, _NAME_LENGTH)}:\n{_quoted(text)}" for name, text in files)
-    return "\n\n".join(part for part in (signed, said, *contents) if part)
+    return "\n\n".join(part for part in (signed, background, *contents) if part)
 
 
 def _quoted(text: str) -> str:
@@ -95,16 +95,16 @@ def files_not_sent(other: Sequence[str], unread: Sequence[str]) -> Message:
 
     ``other`` are no text files or too large; ``unread`` were not returned by Slack.
     """
-    said = []
+    rows = []
     if other:
-        said.append(f"Not sent to the agent: {file_names(other)}. I send up to 5 text files of up to 20 kB.")
+        rows.append(f"Not sent to the agent: {file_names(other)}. I send up to 5 text files of up to 20 kB.")
     if unread:
-        said.append(f"Not sent to the agent, because Slack didn't let me read it: {file_names(unread)}.")
-    return b.words(f":warning: {' '.join(said)}")
+        rows.append(f"Not sent to the agent, because Slack didn't let me read it: {file_names(unread)}.")
+    return b.words(f":warning: {' '.join(rows)}")
 
 
 def taken_words(earlier: Earlier) -> str:
-    """Return how many earlier messages went along, for the job's face; "" if there were none."""
+    """Return the number of attached earlier messages, for the job's face; "" for none."""
     if earlier.not_taken is NotTaken.UNREAD:
         return "without the thread's earlier messages: Slack didn't let me read them"
     if not earlier.taken and not earlier.left_out:
@@ -114,7 +114,7 @@ def taken_words(earlier: Earlier) -> str:
 
 
 def shown(job: TrackedJob, texts: Sequence[str]) -> Message:
-    """Return what went along with a job's prompts, for one person."""
+    """Return the attachments of a job's prompts, for one person."""
     if not texts:
         return b.words(f"Nothing went along with the prompts of Job {job.number}.")
     whole = "\n\n".join(map(visible, texts))
@@ -148,7 +148,7 @@ _TROUBLE = {
     "Then I'll go on by myself.",
 }
 _REVIEW = {Review.REVIEWED: "Reviewed", Review.NOT_NEEDED: "Not needed"}
-"""What people say of a pull request, where the bot cannot look at it."""
+"""Outcomes that people mark, where the bot cannot poll the pull request."""
 _BECAME = {
     Review.REVIEWED: ":white_check_mark: *Reviewed*",
     Review.NOT_NEEDED: ":no_entry_sign: *Not needed*",
@@ -165,15 +165,15 @@ _DISMISSED = ":grey_question: *Outcome unknown*"
 
 
 def name(number: JobNumber) -> str:
-    """Return how a job is called."""
+    """Return the name of a job."""
     return f"Job {number}"
 
 
 def state_words(job: TrackedJob) -> str:
-    """Return the job's state in words, with its emoji: the first thing that a face says."""
+    """Return the job's state in words, with its emoji: the beginning of a face."""
     if job.state is JobState.WITHDRAWN and job.withdrawn is not None:
-        how, by = job.withdrawn
-        return f"{_DISMISSED if how is JobProblem.DISMISSED else _STATE[job.state]}{withdrawn_words(how, by)}"
+        end, by = job.withdrawn
+        return f"{_DISMISSED if end is JobProblem.DISMISSED else _STATE[job.state]}{withdrawn_words(end, by)}"
     if job.state is JobState.PULL_REQUEST and job.review is not None:
         return _BECAME[job.review]
     if job.state is JobState.UNWATCHED and job.time_taken is not None:
@@ -181,9 +181,9 @@ def state_words(job: TrackedJob) -> str:
     return _STATE[job.state]
 
 
-def withdrawn_words(how: JobProblem, by: UserId) -> str:
+def withdrawn_words(end: JobProblem, by: UserId) -> str:
     """Return how something was withdrawn, and by whom, as the end of a sentence."""
-    return _WITHDRAWN.get(how, "").format(b.mention(by))
+    return _WITHDRAWN.get(end, "").format(b.mention(by))
 
 
 def lasted(time: timedelta) -> str:
@@ -194,8 +194,8 @@ def lasted(time: timedelta) -> str:
     minutes, hours = seconds // 60, seconds // 3600
     if hours < 1:
         return f"{minutes}\N{NO-BREAK SPACE}min"
-    said = f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} days"
-    return said.replace(" ", "\N{NO-BREAK SPACE}")
+    text = f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} days"
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def first_line(job: TrackedJob) -> str:
@@ -211,9 +211,9 @@ def face(job: TrackedJob, frees_at: datetime | None = None, usual: timedelta | N
     ``frees_at``: when the next use of the quota becomes free, shown if few uses are left. ``usual``: how long
     the project's jobs take, as far as that is known.
     """
-    shown = first_line(job)
+    prompt = first_line(job)
     url = b.web_address(job.pr_link)
-    # Where people say what became of it, its button would be one too many for a thread: the end has it.
+    # Where people mark the outcome, the end has the link's button, and a second one is one too many.
     parts = [b.link(url, open_words(url, "PR"))] if url and _review(job) else []
     headline = " · ".join((state_words(job), name(job.number), *parts))
     earlier = taken_words(job.earlier) if job.earlier else ""
@@ -221,11 +221,11 @@ def face(job: TrackedJob, frees_at: datetime | None = None, usual: timedelta | N
     lines += [pull_request_line(job.pull_request)] if job.pull_request else []
     lines += [_STEERING[job.needs_mention]] if _may_queue(job) and not job.review else []
     small, row = map(b.context, lines), b.actions(_buttons(job))
-    return b.message(b.section(headline), b.quote(shown), *small, *row, most_bytes=b.EDITED_BYTES)
+    return b.message(b.section(headline), b.quote(prompt), *small, *row, most_bytes=b.EDITED_BYTES)
 
 
 _STEERING = {False: "Reply here to change it.", True: "Mention me here to change it."}
-"""What steers a job, by whether that takes a mention."""
+"""How to steer a job, by whether that takes a mention."""
 
 
 def redrawn(face: Message, *, posted_plain: bool) -> Message:
@@ -238,12 +238,12 @@ def redrawn(face: Message, *, posted_plain: bool) -> Message:
     if posted_plain:
         return Message(face.text, face.plain_blocks, face.plain_blocks)
     row = [block for block in face.plain_blocks if block["type"] == "actions"]
-    kept = [block for block in face.blocks if block["type"] != "actions"]
-    return Message(face.text, face.blocks, (*kept, *row))
+    rest = [block for block in face.blocks if block["type"] != "actions"]
+    return Message(face.text, face.blocks, (*rest, *row))
 
 
 def facts(job: TrackedJob, asked_at: str = "{time}") -> str:
-    """Return a job's small line: for which docs, who asked, and what became of its pull request.
+    """Return a job's small line: its docs, its requester, and the outcome of its pull request.
 
     ``asked_at``: the form of the time, see `blocks.moment`.
     """
@@ -252,13 +252,13 @@ def facts(job: TrackedJob, asked_at: str = "{time}") -> str:
     if job.reviewed_by and job.reviewed_at and job.state is JobState.PULL_REQUEST:
         parts.append(f"marked by {b.mention(job.reviewed_by)} {b.moment(job.reviewed_at)}")
     if job.pull_request and job.pull_request.ended_at and job.state is JobState.PULL_REQUEST:
-        how = f"merged{by_whom(job.pull_request)}" if job.pull_request.is_merged else "closed"
-        parts.append(f"{how} {b.moment(job.pull_request.ended_at)}")
+        outcome = f"merged{by_whom(job.pull_request)}" if job.pull_request.is_merged else "closed"
+        parts.append(f"{outcome} {b.moment(job.pull_request.ended_at)}")
     return " · ".join(parts)
 
 
 def _running(job: TrackedJob, usual: timedelta | None) -> str:
-    """Return since when the agent works, which Slack keeps current, and how long that usually takes."""
+    """Return the agent's working time, which Slack keeps current, and the usual one."""
     if job.state is not JobState.WORKING or job.iteration_started_at is None:
         return ""
     usually = f", usually done in {lasted(usual)}" if usual else ""
@@ -266,44 +266,44 @@ def _running(job: TrackedJob, usual: timedelta | None) -> str:
 
 
 def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
-    """Return the lines below: what it waits for, what is left of the hour, and why it was refused."""
+    """Return the notes of a face: its wait, the hour's uses left, and the reason of a refusal."""
     notes = []
     if job.queue_until and _may_queue(job):
-        what = "It" if job.state is JobState.WAITING else "A follow-up"
-        notes.append(wait_words(job.queue_why, job.queue_until, job.queue_before, what=what))
+        noun = "It" if job.state is JobState.WAITING else "A follow-up"
+        notes.append(wait_words(job.queue_why, job.queue_until, job.queue_before, noun=noun))
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
     if job.trouble and job.trouble_since and job.state.is_open:
         notes.append(_TROUBLE[job.trouble].format(b.moment(job.trouble_since)))
-    if job.state is JobState.REFUSED and (why := b.quoted(title(job.problem or ""), 120)):
-        notes.append(why)
+    if job.state is JobState.REFUSED and (reason := b.quoted(title(job.problem or ""), 120)):
+        notes.append(reason)
     return notes
 
 
 def _buttons(job: TrackedJob) -> list[Block]:
-    """Return the buttons for what can be done with the job now."""
+    """Return the buttons for the job's current state."""
     buttons = _review(job) or view(job, called="PR")  # so short that a phone shows one row
     if job.queue_until and _may_queue(job):
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
         buttons.append(b.button(label, b.Action.WITHDRAW, str(job.number)))
-    # Nothing in the thread tells this end, so its button stands here.
+    # The thread has no message about this end, so its button stands here.
     return [*buttons, run_again(job)] if job.state is JobState.WITHDRAWN else buttons
 
 
 def _review(job: TrackedJob) -> list[Block]:
-    """Return the buttons that say what became of a pull request that the bot cannot look at.
+    """Return the buttons that mark the outcome of a pull request that the bot cannot poll.
 
-    The chosen one takes that back.
+    The chosen one removes the mark.
     """
     if job.state is not JobState.PULL_REQUEST or job.sees_pull_request:
         return []
     number = str(job.number)
     return [
-        b.button(words, b.Action.UNDO_REVIEW, number, style="primary")
-        if job.review is each
-        else b.button(words, b.Action(each.value), number)
-        for each, words in _REVIEW.items()
+        b.button(label, b.Action.UNDO_REVIEW, number, style="primary")
+        if job.review is choice
+        else b.button(label, b.Action(choice.value), number)
+        for choice, label in _REVIEW.items()
     ]
 
 
@@ -316,19 +316,19 @@ def open_words(address: str, called: str = "Pull request") -> str:
 
     The host is left out where nobody has to look twice: `_KNOWN_HOSTS`, and this machine (the sandbox).
     """
-    parts, found = urlsplit(address), _NUMBERED.search(address)
-    number = f" #{found[1]}" if found else ""
+    parts, match = urlsplit(address), _NUMBERED.search(address)
+    number = f" #{match[1]}" if match else ""
     is_known = parts.hostname in _KNOWN_HOSTS or parts.scheme == "http"
     return f"{called}{number}{'' if is_known else f' · {b.host_of(address)}'}"
 
 
 def view(job: TrackedJob, *, style: str | None = None, called: str = "Pull request") -> list[Block]:
-    """Return the button to the job's pull request; nothing if there is none that can be linked to."""
+    """Return the button to the job's pull request; nothing without a safe link."""
     url = b.web_address(job.pr_link)
     if url is None:
         return []
-    words, number = open_words(url, called), str(job.number)
-    return [b.button(words, b.Action.VIEW_PULL_REQUEST, number, style=style, url=url)]
+    label, number = open_words(url, called), str(job.number)
+    return [b.button(label, b.Action.VIEW_PULL_REQUEST, number, style=style, url=url)]
 
 
 def run_again(job: TrackedJob) -> Block:
@@ -337,7 +337,7 @@ def run_again(job: TrackedJob) -> Block:
 
 
 def in_private(job: TrackedJob) -> list[Block]:
-    """Return the buttons for what is seldom wanted of a job; they stand in its status."""
+    """Return the rare buttons of a job, which stand in its status."""
     is_over = job.state not in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
     buttons = [run_again(job)] if is_over else []
     if job.earlier and job.earlier.taken:
@@ -347,8 +347,8 @@ def in_private(job: TrackedJob) -> list[Block]:
 
 def wait_lines(waiting: Sequence[Wait]) -> list[str]:
     """Return why a job waits and until when, as one line at most."""
-    told = [wait for wait in waiting if wait.why or (wait.what is Waiting.PROMPT and wait.until)]
-    return [wait_words(wait.why, wait.until, wait.before, what="It") for wait in told[:1]]
+    waits = [wait for wait in waiting if wait.why or (wait.what is Waiting.PROMPT and wait.until)]
+    return [wait_words(wait.why, wait.until, wait.before, noun="It") for wait in waits[:1]]
 
 
 _WORDS = {
@@ -360,12 +360,12 @@ _WORDS = {
 }
 
 
-def wait_words(why: QueueWhy | None, until: datetime | None, before: int | None = None, *, what: str) -> str:
+def wait_words(kind: QueueWhy | None, until: datetime | None, before: int | None = None, *, noun: str) -> str:
     """Return why something waits and until when.
 
     Args:
         before: how many prompts go first, if it waits for the hourly limit.
-        what: the subject of the sentence.
+        noun: the subject of the sentence.
     """
     soon = f"at {b.moment(until, '{time}')}" if until else "soon"
-    return _WORDS[why].format(what=what, soon=soon, before=f", {before} before it" if before else "")
+    return _WORDS[kind].format(what=noun, soon=soon, before=f", {before} before it" if before else "")

@@ -39,7 +39,7 @@ def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> Block:
 
 def _select(options: Sequence[tuple[str, str]]) -> Block:
     """Return a menu of labels and values, of which the first is chosen."""
-    made = [b.option(*each) for each in options[: b.MOST_OPTIONS]]
+    made = [b.option(*choice) for choice in options[: b.MOST_OPTIONS]]
     return {"type": "static_select", "options": made, "initial_option": made[0]}
 
 
@@ -61,7 +61,7 @@ def earlier_blocks(
     """Return the part of the form with the earlier messages of a thread, to edit or untick."""
     if not is_read:
         return (b.context("Slack didn't let me read the thread's earlier messages, so none go along."),)
-    parts = "; ".join(counted(left_out[why], *words) for why, words in _LEFT_OUT.items() if left_out.get(why))
+    parts = "; ".join(counted(left_out[key], *nouns) for key, nouns in _LEFT_OUT.items() if left_out.get(key))
     if not messages:
         return (b.context(f"No earlier messages go along. Left out: {parts}."),) if parts else ()
     option = b.option("Send them to the agent, as background", "yes")
@@ -100,7 +100,7 @@ def ask_form(
         element["filter"] = {"include": ["public", "private"], "exclude_bot_users": True}
         chosen.append(_input("channel", "Where should I report?", element))
     if projects:
-        options = [(one_line(each.label, b.OPTION_LENGTH) or each.name, each.name) for each in projects]
+        options = [(one_line(docs.label, b.OPTION_LENGTH) or docs.name, docs.name) for docs in projects]
         chosen.append(_input("project", "Which docs?", _select(options)))
     return _view("ask", "Ask the docs agent", private, prompt, *chosen, *earlier)
 
@@ -108,11 +108,11 @@ def ask_form(
 def run_again_form(job: TrackedJob, *, private: str) -> Block:
     """Return the form to run a prompt again; it holds the prompt, to edit, unless that is too long."""
     if len(visible(job.text)) > b.PLAIN_INPUT_LENGTH:
-        said = (
+        text = (
             f"The prompt of {name(job.number)} is too long for a form. *Send* runs it as it was. "
             "To change it, type it after `/docs-agent`."
         )
-        return _view("run_again", "Run again", private, b.section(said))
+        return _view("run_again", "Run again", private, b.section(text))
     hint = f"It becomes a new job; {name(job.number)} stays as it is."
     prompt = _prompt_input("What should be written or changed?", "Add a quickstart", job.text, hint)
     return _view("run_again", "Run again", private, prompt)
@@ -127,7 +127,7 @@ def follow_up_form(jobs: Sequence[TrackedJob], *, private: str, is_chosen: bool 
         "The agent goes on where it stopped, on the same pull request.",
     )
     if is_chosen:
-        shown = f"*{name(jobs[0].number)}* {b.quoted(jobs[0].text, 150)}"
-        return _view("follow_up", "Follow up", private, b.section(shown), prompt)
+        line = f"*{name(jobs[0].number)}* {b.quoted(jobs[0].text, 150)}"
+        return _view("follow_up", "Follow up", private, b.section(line), prompt)
     options = [(f"{name(job.number)} {one_line(job.text, b.OPTION_LENGTH)}", str(job.number)) for job in jobs]
     return _view("follow_up", "Follow up", private, _input("job", "Which job?", _select(options)), prompt)

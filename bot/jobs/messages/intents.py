@@ -18,19 +18,19 @@ WHAT_SHOULD_CHANGE = b.words("What should change? Reply with what it should say.
 
 def cannot_answer(unsent: Unsent) -> Message:
     """Return the answer to a question, with a button that sends it to the agent."""
-    said = "I change docs; I can't answer questions yet."
+    text = "I change docs; I can't answer questions yet."
     return b.with_buttons(
-        said, [b.button("Send it to the agent anyway", b.Action.SEND_ANYWAY, unsent.dumps())]
+        text, [b.button("Send it to the agent anyway", b.Action.SEND_ANYWAY, unsent.dumps())]
     )
 
 
 def key_found(unsent: Unsent | None, typed: str = "") -> Message:
-    """Return the answer to a prompt with a key in it. ``typed``: what Slack no longer shows, to copy."""
+    """Return the answer to a prompt with a key in it. ``typed``: the text to copy, if Slack hides it."""
     steps = [b.button("Send it anyway", b.Action.SEND_WITH_KEY, unsent.dumps())] if unsent else []
     made_up = "" if unsent else " If it is made up, write “example” into it."
-    said = f"There is a key or a password in it, so I didn't send it. Take it out and try again.{made_up}"
-    shown = [b.quote(part) for part in list(b.split(visible(typed).strip(), COPIED_LENGTH))[:1]]
-    return b.message(b.section(said), *shown, *b.actions(steps))
+    text = f"There is a key or a password in it, so I didn't send it. Take it out and try again.{made_up}"
+    quotes = [b.quote(part) for part in list(b.split(visible(typed).strip(), COPIED_LENGTH))[:1]]
+    return b.message(b.section(text), *quotes, *b.actions(steps))
 
 
 SENT = b.words("Sent to the agent.")
@@ -60,14 +60,14 @@ def cannot_stop(job: TrackedJob, *, withdraws: bool, may_steer: bool) -> Message
     ``withdraws``: its reader may take back a prompt of the job that still waits. ``may_steer``: they may
     decide about the job.
     """
-    shown, number = name(job.number), str(job.number)
+    title, number = name(job.number), str(job.number)
     if withdraws or job.state is JobState.WAITING:
-        what = f"{shown} hasn't started yet." if job.state is JobState.WAITING else "A follow-up still waits."
-        return b.with_buttons(what, [b.button("Withdraw", b.Action.WITHDRAW, number)] if withdraws else [])
+        text = f"{title} hasn't started yet." if job.state is JobState.WAITING else "A follow-up still waits."
+        return b.with_buttons(text, [b.button("Withdraw", b.Action.WITHDRAW, number)] if withdraws else [])
     if job.state is JobState.WORKING:
         steps = [b.button("Keep quiet about it", b.Action.KEEP_QUIET, number)] if may_steer else []
-        return b.with_buttons(f"I can't stop {shown} once it runs.", steps)
-    return b.with_buttons(f"{shown} isn't running, so there is nothing to stop.", view(job))
+        return b.with_buttons(f"I can't stop {title} once it runs.", steps)
+    return b.with_buttons(f"{title} isn't running, so there is nothing to stop.", view(job))
 
 
 def not_failed(job: TrackedJob) -> Message:
@@ -88,13 +88,13 @@ def status_line(job: TrackedJob, waiting: Sequence[Wait], *, asks: bool) -> Mess
     url = b.web_address(job.pr_link)
     if job.awaits_review and url:
         number, _, _ = open_words(url, "pull request").partition(" · ")
-        said = f":memo: {'Yes' if asks else 'Ready'}: {number}{ended}."
+        text = f":memo: {'Yes' if asks else 'Ready'}: {number}{ended}."
     elif job.state.is_open:
-        said = state_words(job)
+        text = state_words(job)
         if job.state is JobState.WAITING:
-            said = ". ".join([said, *wait_lines(waiting)[:1]])
-        said = f"Not yet. {said}" if asks else said
+            text = ". ".join([text, *wait_lines(waiting)[:1]])
+        text = f"Not yet. {text}" if asks else text
     else:
-        said = f"{state_words(job)}{ended}"
+        text = f"{state_words(job)}{ended}"
     buttons = [*view(job), *([run_again(job)] if job.can_run_again else [])]
-    return b.with_buttons(said, [*buttons, b.button("Details", b.Action.DETAILS, str(job.number))])
+    return b.with_buttons(text, [*buttons, b.button("Details", b.Action.DETAILS, str(job.number))])

@@ -1,4 +1,4 @@
-"""Private answers about jobs and limits: lists, the status of a job, and why something was not done."""
+"""Private answers about jobs and limits: lists, the status of a job, and refusals."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _LISTED_URL_LENGTH, _LISTED_TITLE_LENGTH = 300, 80
 
 def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
     """Return the answer to a request whose thread could not be opened, so nothing was started."""
-    said = f":no_entry: Nothing was started: I can't report in {b.channel(refused.channel)}, because "
-    return b.with_prompt(b.words(f"{said}{refusal(refused, bot_name)}"), prompt)
+    text = f":no_entry: Nothing was started: I can't report in {b.channel(refused.channel)}, because "
+    return b.with_prompt(b.words(f"{text}{refusal(refused, bot_name)}"), prompt)
 
 
 def undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Message:
@@ -54,18 +54,18 @@ def undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Message:
     result = f"{state} · {b.link(url, open_words(url)) if url else ''}".removesuffix(" · ")
     where = f"{b.channel(job.channel)}, “{b.quoted(job.text, 80)}”"
     if refused.meaning is Refusal.THREAD_GONE:
-        said = f"The thread of {name(job.number)} is gone, so here: {result} ({where})."
+        text = f"The thread of {name(job.number)} is gone, so here: {result} ({where})."
     else:
-        why = refusal(refused, bot_name)
-        said = f"{name(job.number)}: {result} ({where}). I can't say so in its thread, because {why}"
-    return b.words(f":warning: {said}")
+        reason = refusal(refused, bot_name)
+        text = f"{name(job.number)}: {result} ({where}). I can't say so in its thread, because {reason}"
+    return b.words(f":warning: {text}")
 
 
 @dataclass(frozen=True, slots=True)
 class JobListing:
     """Which jobs are listed. ``channel`` is None for those of all channels. ``page`` counts from 0.
 
-    ``is_all``: all channels were looked at.
+    ``is_all``: all channels were checked.
     """
 
     channel: ChannelId | None = None
@@ -101,7 +101,7 @@ def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing 
 
 
 class _Group(Enum):
-    """What is to be done about a job."""
+    """The next step of a job."""
 
     NEEDS_YOU = ("needs you", "need you")
     TO_REVIEW = ("to review", "to review")
@@ -124,9 +124,9 @@ def _row(job: TrackedJob, permalink: str | None, listing: JobListing) -> str:
     """Return a job in a line: the title, which leads to the pull request or else to the thread, first."""
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
     url = url if url and len(url) < _LISTED_URL_LENGTH else None
-    seen, (sign, _, state) = job.pull_request, state_words(job).partition(" ")
-    title = one_line(seen.title if seen else job.text, _LISTED_TITLE_LENGTH)
-    size = [lines_changed(seen.size)] if seen and job.state is JobState.PULL_REQUEST else []
+    pull, (sign, _, state) = job.pull_request, state_words(job).partition(" ")
+    title = one_line(pull.title if pull else job.text, _LISTED_TITLE_LENGTH)
+    size = [lines_changed(pull.size)] if pull and job.state is JobState.PULL_REQUEST else []
     parts = [
         f"{sign} {b.link(url or permalink, title)}",
         *([] if job.awaits_review else [state.replace("*", "")]),
@@ -162,9 +162,9 @@ NO_SUCH_CHANNEL = b.words(
 
 def _line(job: TrackedJob, permalink: str | None = None) -> str:
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
-    shown = f" · {b.link(url, open_words(url))}" if url and len(url) < _LISTED_URL_LENGTH else ""
+    link = f" · {b.link(url, open_words(url))}" if url and len(url) < _LISTED_URL_LENGTH else ""
     return (
-        f"{b.link(permalink, name(job.number))} {state_words(job)}{shown} · {b.quoted(job.text, 80)} · "
+        f"{b.link(permalink, name(job.number))} {state_words(job)}{link} · {b.quoted(job.text, 80)} · "
         f"{facts(job, '{date_short_pretty} at {time}')}"
     )
 
@@ -177,7 +177,7 @@ def job_status(
 ) -> Message:
     """Return the status of one job, as the last poll found it, with a link to its thread and its buttons.
 
-    ``waiting``: what waits of the job. ``more``: further buttons.
+    ``waiting``: the job's pending work. ``more``: further buttons.
     """
     details = [_line(job), *wait_lines(waiting), *_details(job)]
     if job.pr_link and b.web_address(job.pr_link) is None:
@@ -196,7 +196,7 @@ def _code(text: str) -> str:
 
 
 def _details(job: TrackedJob) -> list[str]:
-    """Return what the docs service has told about a job, a line for each subject."""
+    """Return the docs service's details of a job, a line for each subject."""
     where = [_code(job.repository)] if job.repository else []
     branch = [f"branch {_code(job.ref)}"] if job.ref else []
     times = [f"created {b.moment(job.created_at)}"] if job.created_at else []
@@ -209,18 +209,18 @@ def _details(job: TrackedJob) -> list[str]:
         "At the docs service": [*times, *archived],
         "The service's id": [_code(job.service_id)] if job.service_id else [],
     }
-    said = [f"{name}: {', '.join(parts)}" for name, parts in lines.items() if parts]
+    rows = [f"{name}: {', '.join(parts)}" for name, parts in lines.items() if parts]
     if job.unread_since:
-        said.append(
+        rows.append(
             f":warning: The docs service's answers about it have failed since {b.moment(job.unread_since)}."
         )
     if job.missing_since:
-        said.append(f":warning: The docs service hasn't known it since {b.moment(job.missing_since)}.")
-    return said
+        rows.append(f":warning: The docs service hasn't known it since {b.moment(job.missing_since)}.")
+    return rows
 
 
 def forgotten(job: TrackedJob) -> Message:
-    """Return the answer about a job whose texts are not kept any more."""
+    """Return the answer about a job whose texts were deleted."""
     return b.words(
         f":no_entry: {name(job.number)} is over, and I no longer have its prompt and its result. "
         "Nothing was sent. Ask me in the channel for a new one."
@@ -230,8 +230,8 @@ def forgotten(job: TrackedJob) -> Message:
 def no_such_job(named: str) -> Message:
     """Return the answer to a reference that matches no job."""
     number = named.removeprefix("#")
-    shown = f"Job {number}" if re.fullmatch("[0-9]{1,9}", number) else f"job “{b.quoted(named, 80)}”"
-    return b.words(f":no_entry: There's no {shown} that you can see. `jobs` lists this channel's.")
+    job = f"Job {number}" if re.fullmatch("[0-9]{1,9}", number) else f"job “{b.quoted(named, 80)}”"
+    return b.words(f":no_entry: There's no {job} that you can see. `jobs` lists this channel's.")
 
 
 def no_job_yet(command: str) -> Message:
@@ -257,14 +257,14 @@ def cannot_follow_up(job: TrackedJob) -> Message:
     """Return why this job takes no follow-up."""
     if job.is_forgotten:
         return forgotten(job)
-    why = {
+    reason = {
         JobState.ARCHIVED: "has been archived at the docs service",
         JobState.REFUSED: "was never started",
         JobState.WITHDRAWN: "was withdrawn",
         JobState.UNCONFIRMED: "may or may not have started (choose *Send again* or *Dismiss* in its thread)",
     }.get(job.state, "can't take a follow-up now")
     return b.words(
-        f":no_entry: {name(job.number)} {why}, so nothing was sent. Ask me in the channel for a new one."
+        f":no_entry: {name(job.number)} {reason}, so nothing was sent. Ask me in the channel for a new one."
     )
 
 
@@ -273,7 +273,7 @@ TOO_LATE = b.words("That's been decided already, so I did nothing. The thread sh
 
 
 def not_reviewable(job: TrackedJob) -> Message:
-    """Return the answer to a button about a pull request of a job that has gone on meanwhile."""
+    """Return the answer to a review button of a job that has gone on meanwhile."""
     return b.words(f"{name(job.number)} has gone on since, so I did nothing. Its first message shows how.")
 
 
@@ -284,21 +284,21 @@ def started_before(number: JobNumber) -> Message:
 
 def same_job(job: JobNumber) -> Message:
     """Return the answer to a request repeated within a minute, with a button to start it anyway."""
-    said = (
+    text = (
         f"You asked for exactly this less than a minute ago: it's {name(job)}. "
         "I started nothing new. Do you want it twice?"
     )
-    return b.with_buttons(said, [b.button("Start it once more", b.Action.ASK_ANYWAY, str(job))])
+    return b.with_buttons(text, [b.button("Start it once more", b.Action.ASK_ANYWAY, str(job))])
 
 
 def same_follow_up(job: JobNumber, prompt: int) -> Message:
     """Return the answer to a follow-up repeated within a minute, with a button to send it anyway."""
-    said = f"That's exactly what you sent to {name(job)} less than a minute ago, so I haven't sent it again."
-    return b.with_buttons(said, [b.button("Send it once more", b.Action.FOLLOW_UP_ANYWAY, str(prompt))])
+    text = f"That's exactly what you sent to {name(job)} less than a minute ago, so I haven't sent it again."
+    return b.with_buttons(text, [b.button("Send it once more", b.Action.FOLLOW_UP_ANYWAY, str(prompt))])
 
 
 def edited_too_late(job: TrackedJob) -> Message:
-    """Return the word to the author of a message that was edited after it went to the agent."""
+    """Return the answer to an edit of a message that the agent already has."""
     return b.words(
         f"You edited a message that the agent already has, for {name(job.number)}. "
         "It works with the text as it was. A follow-up can tell it what is new."
@@ -314,28 +314,28 @@ def nothing_to_send(files: Sequence[str]) -> Message:
 
 
 def too_many_waiting(limit: int, prompt_text: str) -> Message:
-    """Return the answer to a prompt that is not taken, because so many of the person's prompts wait.
+    """Return the answer to a prompt that is not stored, because ``limit`` prompts of the person wait.
 
     The prompt is quoted, so that the person can copy it and send it later.
     """
     waiting = counted(limit, "prompt of yours waits", "prompts of yours wait")
-    said = (
+    text = (
         f":no_entry: {waiting} already, so I haven't taken this one. "
         "Send it again when one of them has started."
     )
-    return b.with_prompt(b.words(said), prompt_text)
+    return b.with_prompt(b.words(text), prompt_text)
 
 
 def key_refused(
-    project: ProjectId, *, forbidden: bool, shown: Project | None = None, entry: Project | None = None
+    project: ProjectId, *, forbidden: bool, docs: Project | None = None, entry: Project | None = None
 ) -> Message:
-    """Return the notice to admins that the service refuses the key, with what to do.
+    """Return the notice to admins of a refused key, with the next steps.
 
-    ``forbidden``: the service answered 403 instead of 401. ``shown`` and ``entry``: see ``Projects``.
+    ``forbidden``: the service answered 403 instead of 401. ``docs`` and ``entry``: see ``Projects``.
     """
-    named = _named(project, shown)
-    said = "may read (only a prompt shows whether it may write)" if forbidden else "is good"
-    what = (
+    named = _named(project, docs)
+    result = "may read (only a prompt shows whether it may write)" if forbidden else "is good"
+    cause = (
         f"The docs service knows the key for {named} but doesn't let it do this (403): "
         "it lacks a right, or the bot's address isn't allowed."
         if forbidden
@@ -343,22 +343,22 @@ def key_refused(
         "it is unknown or has expired."
     )
     return b.words(
-        f":warning: {what} I've stopped calling it. What people ask waits, and nothing is lost. "
+        f":warning: {cause} I've stopped calling it. What people ask waits, and nothing is lost. "
         "Check the key on the API keys page of the project's dashboard, "
         f"put a new one into {key_setting(entry)}, and restart the bot. "
-        f"`docs-bot doctor` says whether it {said}. I'll also try again by myself."
+        f"`docs-bot doctor` says whether it {result}. I'll also try again by myself."
     )
 
 
-def _named(project: ProjectId, shown: Project | None) -> str:
-    said = b.code(project, 80)
-    return f"*{b.label(shown.label)}* ({said})" if shown else said
+def _named(project: ProjectId, docs: Project | None) -> str:
+    code = b.code(project, 80)
+    return f"*{b.label(docs.label)}* ({code})" if docs else code
 
 
-def key_accepted(project: ProjectId, shown: Project | None = None) -> Message:
+def key_accepted(project: ProjectId, docs: Project | None = None) -> Message:
     """Return the notice to admins that the service accepts the key again."""
     return b.words(
-        f":white_check_mark: The docs service accepts the key for {_named(project, shown)} again. "
+        f":white_check_mark: The docs service accepts the key for {_named(project, docs)} again. "
         "What waited goes out now."
     )
 
@@ -387,12 +387,12 @@ def limits(projects: Sequence[Limits]) -> Message:
 
 
 def _left(of: Limits) -> str:
-    left = max(0, of.limit - of.used)
+    free = max(0, of.limit - of.used)
     spent = ""
     if of.mine:
         verb = "is" if of.mine == 1 else "are"
         spent = f" ({number(of.mine)} of the {number(of.used)} spent {verb} yours)"
-    frees = f"; the next frees at {b.moment(of.frees_at, '{time}')}" if of.frees_at and not left else ""
+    frees = f"; the next frees at {b.moment(of.frees_at, '{time}')}" if of.frees_at and not free else ""
     waits = (
         f" {counted(of.waiting, 'prompt waits', 'prompts wait')}; people take turns." if of.waiting else ""
     )
@@ -402,7 +402,7 @@ def _left(of: Limits) -> str:
     heading = f"*{b.label(of.shown.label)}*: " if of.shown else ""
     return (
         f"{key if of.key_is_refused else ''}"
-        f"{heading}*{number(left)} of {number(of.limit)} left this hour*{spent}{frees}.{waits} "
+        f"{heading}*{number(free)} of {number(of.limit)} left this hour*{spent}{frees}.{waits} "
         f"Visitors: {number(reads)} of {number(of.analytics.limit)} reads left{reads_at}."
     )
 

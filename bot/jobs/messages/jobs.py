@@ -27,31 +27,31 @@ SEND_AGAIN, DISMISS = "Send again", "Dismiss"
 
 def full_prompt(job: TrackedJob) -> tuple[Message, ...]:
     """Return the full prompt, split into messages; nothing if the face shows all of it."""
-    shown = visible(job.text)
-    if shown.strip() == first_line(job):
+    text = visible(job.text)
+    if text.strip() == first_line(job):
         return ()
-    parts = list(b.split(shown, _PART_LENGTH))
-    said = f"The whole prompt of {name(job.number)}"
+    parts = list(b.split(text, _PART_LENGTH))
+    title = f"The whole prompt of {name(job.number)}"
     which = [f" ({at} of {len(parts)})" if len(parts) > 1 else "" for at in range(1, len(parts) + 1)]
     return tuple(
-        b.message(b.context(f"{said}{at}:"), b.quote(part)) for at, part in zip(which, parts, strict=True)
+        b.message(b.context(f"{title}{at}:"), b.quote(part)) for at, part in zip(which, parts, strict=True)
     )
 
 
 def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) -> Message:
     """Return a follow-up given by command or form, to show it in the thread."""
     whole = visible(prompt_text)
-    shown = next(iter(b.split(whole, _PART_LENGTH)), "")
-    part = "" if shown == whole else " (its beginning; the agent gets all of it)"
+    head = next(iter(b.split(whole, _PART_LENGTH)), "")
+    part = "" if head == whole else " (its beginning; the agent gets all of it)"
     headline = f"{b.mention(asked_by)} follows up on {name(job.number)}{part}:"
-    return b.message(b.section(headline), b.quote(shown))
+    return b.message(b.section(headline), b.quote(head))
 
 
-def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, how: JobProblem, by: UserId) -> Message:
+def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, end: JobProblem, by: UserId) -> Message:
     """Return the reply about a follow-up that was withdrawn before it was sent."""
     return b.words(
         f":leftwards_arrow_with_hook: The follow-up of {b.mention(prompt.asked_by)} to {name(job.number)} "
-        f"(“{b.quoted(prompt.text or '', 120)}”) wasn't sent. It was withdrawn{withdrawn_words(how, by)}."
+        f"(“{b.quoted(prompt.text or '', 120)}”) wasn't sent. It was withdrawn{withdrawn_words(end, by)}."
     )
 
 
@@ -66,7 +66,7 @@ def ended(
 ) -> Message:
     """Return the reply at the end of an iteration: the result, and the way on.
 
-    ``subject``: what the iteration was asked for. ``is_first``: no other job in the thread offers its pull
+    ``subject``: the iteration's request. ``is_first``: no other job in the thread offers its pull
     request, so this one's button stands out. ``is_newcomer``: it is the requester's first job.
     """
     buttons: list[Block] = []
@@ -83,27 +83,27 @@ def ended(
     result, advice = _end(job, subject)
     if is_newcomer and job.version < 2 and job.state is JobState.PULL_REQUEST and not advice:
         advice = _about(job, _STEERING[job.needs_mention])
-    seen = _seen(job)
-    lines = map(changed_line, seen.lines if seen else ())
-    # It may be edited, once more is known of the pull request and of its preview.
-    said = "\n".join(filter(None, (f"{result} {advice}".rstrip(), *lines, about_preview)))
-    clipped = b.section(b.clip_bytes(said, b.EDITED_BYTES))
+    pull = _seen(job)
+    lines = map(changed_line, pull.lines if pull else ())
+    # Later facts about the pull request and its preview edit it.
+    text = "\n".join(filter(None, (f"{result} {advice}".rstrip(), *lines, about_preview)))
+    clipped = b.section(b.clip_bytes(text, b.EDITED_BYTES))
     return b.message(clipped, *b.actions(buttons), most_bytes=b.EDITED_BYTES)
 
 
 def outdated_end(job: TrackedJob, subject: str) -> Message:
-    """Return an end as it is shown once the job goes on: its result, without advice and buttons."""
+    """Return the end of a job that goes on: its result, without advice and buttons."""
     return b.words(b.clip_bytes(_end(job, subject)[0], b.EDITED_BYTES))
 
 
 def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
-    """Return how an iteration ended, and the advice."""
+    """Return the result of an iteration, and the advice."""
     result, advice = _ENDS[job.state]
-    url, seen, change = b.web_address(job.pr_link), job.pull_request, ""
+    url, pull, change = b.web_address(job.pr_link), job.pull_request, ""
     if job.state is JobState.PULL_REQUEST and url is None:
         result, advice = _ODD_ADDRESS
-    elif job.state is JobState.PULL_REQUEST and seen and seen.ended_at:
-        result, advice = (result, _TOO_LATE) if _was_over(job) else (_OVER[seen.is_merged], "")
+    elif job.state is JobState.PULL_REQUEST and pull and pull.ended_at:
+        result, advice = (result, _TOO_LATE) if _was_over(job) else (_OVER[pull.is_merged], "")
     if job.state is JobState.PULL_REQUEST and (now := _seen(job)):
         change = f"{', a draft' if now.is_draft else ''}, {difference(now)}"
         if job.version > 1 and made_nothing(now):
@@ -113,41 +113,41 @@ def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
         "link": b.link(url, open_words(url, "PR")) if url else "",
         "odd": b.quoted(job.pr_link or "", 300),
         "change": change,
-        "over": "merged" if seen and seen.is_merged else "closed",
+        "over": "merged" if pull and pull.is_merged else "closed",
         "live": f" It may be on {b.code(job.ref)} already." if job.ref and job.branch is None else "",
     }
     return _about(job, "{everybody} " + result, (), **more), _about(job, advice, (), **more)
 
 
 def _seen(job: TrackedJob) -> SeenPullRequest | None:
-    """Return the pull request if it was seen since the iteration ended."""
-    seen = job.pull_request
-    return seen if seen is not None and seen.iteration == job.iteration else None
+    """Return the pull request if it was polled since the iteration ended."""
+    pull = job.pull_request
+    return pull if pull is not None and pull.iteration == job.iteration else None
 
 
 def _was_over(job: TrackedJob) -> bool:
     """Return whether the pull request was merged or closed before the iteration ended."""
-    seen = job.pull_request
-    return bool(seen and seen.ended_at and job.ended_at and seen.ended_at < job.ended_at)
+    pull = job.pull_request
+    return bool(pull and pull.ended_at and job.ended_at and pull.ended_at < job.ended_at)
 
 
-def _about(job: TrackedJob, words: str, first: Sequence[UserId] = (), **more: str) -> str:
-    """Return words about a job with what they name of it.
+def _about(job: TrackedJob, text: str, first: Sequence[UserId] = (), **more: str) -> str:
+    """Fill in a text about a job.
 
-    ``{everybody}`` waits for the end, after ``first``; ``{it}`` is what ends or runs, for the beginning of a
-    sentence: a follow-up only if an end was told before it. ``{here}`` and ``{A_reply}`` are how to steer the
-    job, see ``TrackedJob.needs_mention``.
+    ``{everybody}`` are ``first`` and the people who wait for the end. ``{it}`` begins a sentence: the
+    follow-up after an earlier end, or else the job. ``{here}`` and ``{A_reply}`` are ways to steer the job,
+    see ``TrackedJob.needs_mention``.
     """
     called, by_mention = name(job.number), job.needs_mention
-    here, a_reply = ("mention me here", "a mention") if by_mention else ("reply here", "a reply")
+    way, a_reply = ("mention me here", "a mention") if by_mention else ("reply here", "a reply")
     took = lasted(job.time_taken) if job.time_taken is not None else ""
-    return words.format(
+    return text.format(
         everybody=" ".join(b.mention(user) for user in dict.fromkeys((*first, *job.recipients))),
         job=called,
         it=f"The follow-up to {called}" if job.version > 1 else called,
         after=f" after {took}" if took else "",
-        here=here,
-        Here=here.capitalize(),
+        here=way,
+        Here=way.capitalize(),
         A_reply=a_reply.capitalize(),
         **more,
     )
@@ -186,7 +186,7 @@ _ENDS = {
         "Look for its pull request in the repository. None there? Run it again.",
     ),
 }
-"""What each end says: the result, and the advice, which goes when the job goes on."""
+"""The result of each end, and its advice, which is removed when the job goes on."""
 _BAD_ENDS = frozenset({JobState.FAILED, JobState.ARCHIVED, JobState.GONE})
 ENDS_WITH_BUTTONS = _BAD_ENDS | {JobState.PULL_REQUEST}
 """The states whose end has a button in the thread."""
@@ -195,44 +195,44 @@ ENDS_WITH_BUTTONS = _BAD_ENDS | {JobState.PULL_REQUEST}
 def reminder(
     job: TrackedJob, face_link: str | None, now: datetime, reviewers: Sequence[Reviewer] = ()
 ) -> Message:
-    """Return the reply, sent once, about a pull request of which nobody has said what became of it.
+    """Return the reminder, sent once, of a pull request without an outcome.
 
-    It is for the ``reviewers``; without any, for who waits for the job.
+    It is for the ``reviewers``, or else for the job's recipient.
     """
     asks = ""
     if not job.sees_pull_request:
         face = b.link(face_link, "its first message")
         asks = f" Say what became of it: *Reviewed* or *Not needed*, in {face}."
     whom = b.mention_all(reviewers) or b.mention(job.recipient)
-    said = f"{whom} :memo: The pull request of {name(job.number)} has been {waits(job, now)}.{asks}"
-    return b.with_buttons(said, view(job))
+    text = f"{whom} :memo: The pull request of {name(job.number)} has been {waits(job, now)}.{asks}"
+    return b.with_buttons(text, view(job))
 
 
-def pull_request_ended(job: TrackedJob, seen: SeenPullRequest) -> Message:
+def pull_request_ended(job: TrackedJob, pull: SeenPullRequest) -> Message:
     """Return the reply, sent once, about a pull request that was merged or closed."""
-    after = f"after {lasted((seen.ended_at or seen.since) - seen.since)}"
+    after = f"after {lasted((pull.ended_at or pull.since) - pull.since)}"
     of = f"The pull request of {name(job.number)} was"
-    if seen.is_merged:
-        return b.words(f":white_check_mark: {of} merged {after}{by_whom(seen)}.")
+    if pull.is_merged:
+        return b.words(f":white_check_mark: {of} merged {after}{by_whom(pull)}.")
     return b.words(f":no_entry_sign: {of} closed {after} without being merged.")
 
 
 def still_running(job: TrackedJob, now: datetime) -> Message:
     """Return the reply, sent once, about a job that runs unusually long."""
-    words = (
+    text = (
         ":hourglass_flowing_sand: {it} has been running for {time}. "
         "That's unusually long. I now check once an hour, and tell you here when it ends."
     )
-    return b.words(_about(job, words, time=_running(job, now)))
+    return b.words(_about(job, text, time=_running(job, now)))
 
 
 def unwatched(job: TrackedJob, now: datetime) -> Message:
     """Return the reply about a job that is no longer polled."""
-    words = (
+    text = (
         "{everybody} :zzz: {it} is still running after {time}, so I've stopped checking. "
         "Look for a pull request in the repository. {A_reply} here is a new follow-up (one use)."
     )
-    return b.words(_about(job, words, time=_running(job, now)))
+    return b.words(_about(job, text, time=_running(job, now)))
 
 
 def _running(job: TrackedJob, now: datetime) -> str:
@@ -240,30 +240,30 @@ def _running(job: TrackedJob, now: datetime) -> str:
 
 
 def stopped_watching(job: TrackedJob, user: UserId) -> Message:
-    """Return the reply about a job that somebody has asked not to watch any more."""
-    words = (
+    """Return the reply about a job that somebody has muted."""
+    text = (
         "{everybody} :zzz: I'll stay quiet about {job}; the agent still works on it. "
         "{A_reply} here is a new follow-up (one use)."
     )
-    return b.words(_about(job, words, first=[user]))
+    return b.words(_about(job, text, first=[user]))
 
 
 def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
-    """Return the reply about a job that is no longer polled because polls of it have failed since then."""
-    words = (
+    """Return the reply about a job that is no longer polled after polls that failed since then."""
+    text = (
         "{everybody} :zzz: The docs service gave no usable answer about {job} for {time}, so I've stopped "
         "checking. Look for a pull request in the repository. {A_reply} here is a new follow-up (one use)."
     )
-    return b.words(_about(job, words, time=lasted(now - since)))
+    return b.words(_about(job, text, time=lasted(now - since)))
 
 
 def not_served(job: TrackedJob) -> Message:
-    """Return the reply about a job that is no longer polled because its project is not served any more."""
-    words = (
+    """Return the reply about a job of a project that is no longer served."""
+    text = (
         "{everybody} :zzz: These docs are no longer set up here, so I can't tell how {job} goes. "
         "Look for a pull request in the repository."
     )
-    return b.words(_about(job, words))
+    return b.words(_about(job, text))
 
 
 def run_again_as(job: TrackedJob, permalink: str | None) -> Message:
@@ -273,8 +273,8 @@ def run_again_as(job: TrackedJob, permalink: str | None) -> Message:
 
 def refused(job: TrackedJob, problem: Problem) -> Message:
     """Return the reply about a first prompt that was refused."""
-    said = f"{b.mention(job.requester)} :no_entry: {name(job.number)} wasn't started. {problem.text}"
-    return b.with_buttons(said, [run_again(job)])
+    text = f"{b.mention(job.requester)} :no_entry: {name(job.number)} wasn't started. {problem.text}"
+    return b.with_buttons(text, [run_again(job)])
 
 
 def follow_up_refused(asked_by: UserId, problem: Problem) -> Message:
@@ -291,7 +291,7 @@ def unconfirmed(
     """
     lost = "the docs service answered with an error" if answered else "the docs service's answer was lost"
     look = "Look for a change in the pull request." if follow_up else "Look for a new pull request."
-    said = (
+    text = (
         f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} may or may not have started: {lost}. "
         f"{look} None there? *{SEND_AGAIN}*."
     )
@@ -299,11 +299,11 @@ def unconfirmed(
         b.button(SEND_AGAIN, b.Action.SEND_AGAIN, str(prompt_id)),
         b.button(DISMISS, b.Action.DISMISS, str(prompt_id)),
     ]
-    return b.with_buttons(said, buttons)
+    return b.with_buttons(text, buttons)
 
 
 def decided(job: TrackedJob, asked_by: UserId, follow_up: bool, decision: str, by: UserId) -> Message:
-    """Return the question about an unconfirmed prompt as it is shown once somebody has decided it."""
+    """Return the question about an unconfirmed prompt after its decision."""
     return b.words(
         f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} was sent, and nobody knew whether it "
         f"had started. {b.mention(by)} chose *{decision}*."
@@ -311,7 +311,7 @@ def decided(job: TrackedJob, asked_by: UserId, follow_up: bool, decision: str, b
 
 
 def answered_after_all(job: TrackedJob, asked_by: UserId, follow_up: bool) -> Message:
-    """Return the question about an unconfirmed prompt as it is shown once its answer has come."""
+    """Return the question about an unconfirmed prompt after a late answer."""
     return b.words(f"{b.mention(asked_by)} :white_check_mark: {_sent(job, follow_up)} has started after all.")
 
 

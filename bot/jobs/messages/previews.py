@@ -12,25 +12,25 @@ _LINE_LENGTH = 200
 
 
 def line(job: TrackedJob, preview: Preview | None) -> str:
-    """Return what the end says of the preview; "" for nothing."""
+    """Return the line of an end about its preview; "" for none."""
     if preview is None or preview.state is PreviewState.MISSING:
         return ""
     if preview.state is PreviewState.BROKEN:
         last = (preview.log or "").rpartition("\n")[2]
-        why = f": “{b.quoted(last, _LINE_LENGTH)}”" if last else ", and the docs service doesn't say why"
-        return f":warning: The preview doesn't build{why}."
+        reason = f": “{b.quoted(last, _LINE_LENGTH)}”" if last else ", and the docs service doesn't say why"
+        return f":warning: The preview doesn't build{reason}."
     if preview.state is PreviewState.READY and b.web_address(preview.url) is None:
         return f"The preview is ready, but I can't link to its address: {b.code(preview.url or '', 300)}."
     if preview.state is PreviewState.READY:
         where = b.link(preview.url, b.host_of(preview.url or ""))
         is_renewed = preview.iteration != job.iteration
-        what = "the docs service renews it, which takes about two minutes" if is_renewed else where
-        return f"Preview: {what}. It may ask you to log in."
+        text = "the docs service renews it, which takes about two minutes" if is_renewed else where
+        return f"Preview: {text}. It may ask you to log in."
     return "The preview is building. That takes about two minutes."
 
 
 def buttons(job: TrackedJob, preview: Preview | None, *, is_offered: bool) -> list[Block]:
-    """Return the button for what can be done about the preview now; nothing while it is building."""
+    """Return the button for the preview's state; nothing while it is building."""
     number = str(job.number)
     if preview is None or preview.state is PreviewState.MISSING:
         return [b.button("Preview", b.Action.PREVIEW, number)] if is_offered else []
@@ -50,7 +50,7 @@ def to_fix(preview: Preview) -> str:
 
 
 def none_came(job: TrackedJob) -> Message:
-    """Return the private answer to whoever asked for a preview that will not come."""
+    """Return the private answer to a request for a preview that will not come."""
     return b.words(
         f"The docs service made no preview of {name(job.number)}. Look at its pull request. "
         "Whoever runs this bot sees in `docs-bot doctor` whether it makes any here."

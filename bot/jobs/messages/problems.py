@@ -1,4 +1,4 @@
-"""Messages about errors: what happened, whether a use of the quota was spent, and what to do next."""
+"""Messages about errors: the event, its cost in uses of the quota, and the next step."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _WHY = {
         "Use a channel, a group direct message that I am in, or a direct message with me.",
     ),
 }
-"""Why a post was refused, as the end of a sentence, and what to do."""
+"""The reason of a refused post, as the end of a sentence, and the next step."""
 
 
 def refusal(refused: NotPosted, bot_name: str) -> str:
-    """Return why a post was refused, as the end of a sentence, and what to do, as another, in mrkdwn."""
-    why, way = _WHY.get(refused.meaning, _REFUSED)
+    """Return the reason of a refused post, as the end of a sentence, and the next step, in mrkdwn."""
+    reason, way = _WHY.get(refused.meaning, _REFUSED)
     job = [f"Job {refused.job}"] if refused.job is not None else []
     reference = ", ".join([*job, moment(refused.at, "{time}")])
-    return f"{why}. {way.format(bot=quoted(bot_name, 80), reference=reference)}"
+    return f"{reason}. {way.format(bot=quoted(bot_name, 80), reference=reference)}"
 
 
 def refusal_reason(meaning: Refusal) -> str:
-    """Return why a post was refused, as the end of a sentence."""
+    """Return the reason of a refused post, as the end of a sentence."""
     return _WHY.get(meaning, _REFUSED)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem with its text in escaped mrkdwn: what happened, which cost nothing, and what to do next."""
+    """A problem that cost nothing, with its event and the next step in escaped mrkdwn."""
 
     code: JobProblem
     text: str
@@ -174,14 +174,14 @@ UNKNOWN_COMMAND = words(
 def something_broke(reference: str, *, may_be_stored: bool = False) -> Message:
     """Return the answer after an unexpected error. ``reference`` is logged with the error.
 
-    ``may_be_stored``: nobody knows, or not without another look, whether the request is carried out.
+    ``may_be_stored``: the request may be carried out.
     """
-    what = (
+    text = (
         "Something went wrong on my side. I may have taken this; see `/docs-agent jobs` before you try again."
         if may_be_stored
         else "Something went wrong on my side, and nothing was started. Try again."
     )
     return words(
-        f":warning: {what} If it happens again, give whoever runs this bot "
+        f":warning: {text} If it happens again, give whoever runs this bot "
         f"the reference {code(reference, 40)}."
     )

@@ -1,4 +1,4 @@
-"""A pull request in words: its title, its size, and what an iteration changed."""
+"""A pull request in words: its title, its size, and the changes of an iteration."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ _TITLE_LENGTH = 120
 _LOGIN_LENGTH = 40
 
 
-def pull_request_line(seen: SeenPullRequest) -> str:
+def pull_request_line(pull: SeenPullRequest) -> str:
     """Return the small line of a face about the pull request."""
-    return f"{_facts(seen)} · as of {b.moment(seen.as_of)}" if seen.as_of else _facts(seen)
+    return f"{_facts(pull)} · as of {b.moment(pull.as_of)}" if pull.as_of else _facts(pull)
 
 
-def by_whom(seen: SeenPullRequest) -> str:
-    """Return by whom it was merged, as the end of a sentence. The login is no person of the workspace."""
-    return f" by {b.quoted(seen.merged_by, _LOGIN_LENGTH)}" if seen.merged_by else ""
+def by_whom(pull: SeenPullRequest) -> str:
+    """Return the login that merged it, as the end of a sentence. Slack does not know the login."""
+    return f" by {b.quoted(pull.merged_by, _LOGIN_LENGTH)}" if pull.merged_by else ""
 
 
-def _facts(seen: SeenPullRequest) -> str:
+def _facts(pull: SeenPullRequest) -> str:
     """Return its title, and how much it changes."""
-    draft = "draft · " if seen.is_draft else ""
-    size = f"{lines_changed(seen.size)} in {counted(seen.size.files, 'file', 'files')}"
-    return f"“{b.quoted(seen.title, _TITLE_LENGTH)}” · {draft}{size}"
+    draft = "draft · " if pull.is_draft else ""
+    size = f"{lines_changed(pull.size)} in {counted(pull.size.files, 'file', 'files')}"
+    return f"“{b.quoted(pull.title, _TITLE_LENGTH)}” · {draft}{size}"
 
 
 def lines_changed(size: Size) -> str:
@@ -32,16 +32,16 @@ def lines_changed(size: Size) -> str:
     return f"+{number(size.additions)} −{number(size.deletions)}"
 
 
-def difference(seen: SeenPullRequest) -> str:
-    """Return what the newest iteration changed, in lines; where that is not known, by the totals."""
-    size, before = seen.made, seen.before
+def difference(pull: SeenPullRequest) -> str:
+    """Return the newest iteration's changes, in lines; if they are unknown, by the totals."""
+    size, before = pull.made, pull.before
     if size is None and before is not None:
-        size = Size(*(now - then for now, then in zip(seen.size, before, strict=True)))
+        size = Size(*(now - then for now, then in zip(pull.size, before, strict=True)))
         if min(size.additions, size.deletions) < 0:
-            return f"{lines_changed(seen.size)} in all, {lines_changed(before)} before"
-    return lines_changed(size or seen.size)
+            return f"{lines_changed(pull.size)} in all, {lines_changed(before)} before"
+    return lines_changed(size or pull.size)
 
 
-def made_nothing(seen: SeenPullRequest) -> bool:
+def made_nothing(pull: SeenPullRequest) -> bool:
     """Return whether the newest iteration changed nothing."""
-    return seen.before == seen.size if seen.made is None else not any(seen.made)
+    return pull.before == pull.size if pull.made is None else not any(pull.made)

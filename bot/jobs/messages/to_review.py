@@ -1,4 +1,4 @@
-"""Pull requests that wait for review, in words: how old each is, and the lists of them."""
+"""Pull requests that wait for review: their ages and lists."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TITLE_LENGTH = 80
 
 
 def waits(job: TrackedJob, now: datetime) -> str:
-    """Return for how long it has been open, as the bot sees it, or else ready; and what it is."""
+    """Return the age of a pull request, and its line if the bot polls it."""
     if job.pull_request is None or not job.sees_pull_request:
         return _age(job, now)
     return f"{_age(job, now)}: {pull_request_line(job.pull_request)}"

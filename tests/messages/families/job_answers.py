@@ -121,7 +121,7 @@ def samples() -> Mapping[str, object]:
             for forbidden in (False, True)
         },
         "key of one of several projects refused": say.key_refused(
-            PROJECT, forbidden=False, shown=ACME, entry=ACME
+            PROJECT, forbidden=False, docs=ACME, entry=ACME
         ),
         "key accepted": say.key_accepted(PROJECT),
         "key of one of several projects accepted": say.key_accepted(PROJECT, ACME),
