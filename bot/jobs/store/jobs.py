@@ -193,7 +193,7 @@ class Jobs(Rows[TrackedJob]):
         """Return the median time of a project's last jobs; None for fewer than three."""
         began, ended = jobs.c.iteration_started_at, jobs.c.ended_at
         done = (jobs.c.project == project, began.is_not(None), jobs.c.state == JobState.PULL_REQUEST)
-        newest = select(began, ended).where(*done).order_by(jobs.c.number.desc()).limit(_USUAL_OF)
+        newest = select(began, ended).where(*done).order_by(jobs.c.asked_at.desc()).limit(_USUAL_OF)
         times = sorted(end - begin for begin, end in self.connection.execute(newest))
         return times[len(times) // 2] if len(times) >= _FEWEST_USUAL else None
 
