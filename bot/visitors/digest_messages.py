@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -107,14 +106,14 @@ def outcome_line(job: TrackedJob) -> str:
 
 def jobs_line(digest: Digest) -> str:
     """Return a line about the week's jobs, by their present states."""
-    if not digest.jobs:
+    if not (total := sum(digest.jobs.values())):
         return "*The agent* had no jobs that week. `/docs-agent` starts one."
-    states = Counter(digest.jobs)
-    parts = [counted(states[state], *names) for state, names in _STATE_NAMES.items() if states[state]]
-    if rest := len(digest.jobs) - sum(states[state] for state in _STATE_NAMES):
+    counts = {state: digest.jobs.get(state, 0) for state in _STATE_NAMES}
+    parts = [counted(count, *_STATE_NAMES[state]) for state, count in counts.items() if count]
+    if rest := total - sum(counts.values()):
         parts.append(f"{rest:,} open or ended otherwise")
     took = f" Median time: {lasted(digest.median_time)}." if digest.median_time is not None else ""
-    asked = counted(len(digest.jobs), "job was asked for", "jobs were asked for")
+    asked = counted(total, "job was asked for", "jobs were asked for")
     return f"*The agent*: {asked}: {', '.join(parts)}.{took}"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from statistics import median
 
 import structlog
 
@@ -35,7 +34,7 @@ log = structlog.get_logger(__name__)
 _CHART_WEEKS, _TOP, _MOST_TO_REVIEW = 8, 3, 3
 _RECENT = timedelta(days=30)
 """A row is not recommended again while a job for it is younger than this."""
-_MOST_JOBS = 20_000
+_MOST_ABOUT_GAPS = 1_000
 _UNSUCCESSFUL = (JobState.FAILED, JobState.REFUSED, JobState.WITHDRAWN)
 
 
@@ -87,29 +86,19 @@ def _build(
     numbers: Numbers,
     subscription: Subscription | None,
 ) -> Digest:
-    zone, now, week, project = (
-        context.analytics.zone,
-        context.clock(),
-        question.query.period,
-        question.project,
-    )
+    zone, now = context.analytics.zone, context.clock()
+    week, project, channel = question.query.period, question.project, question.channel
     began_at = day_start(week.first, zone)
-    jobs = Jobs(tx).asked_between(project, began_at, day_start(week.end, zone), _MOST_JOBS)
-    recent = Jobs(tx).asked_between(project, now - _RECENT, now, _MOST_JOBS)
-    seconds = [job.time_taken.total_seconds() for job in jobs if job.time_taken is not None]
-    waiting, count = Jobs(tx).awaiting_review(project, question.channel, _MOST_TO_REVIEW)
+    recent = Jobs(tx).about_gaps(project, now - _RECENT, _MOST_ABOUT_GAPS)
+    waiting, count = Jobs(tx).awaiting_review(project, channel, _MOST_TO_REVIEW)
     outcomes: dict[str, TrackedJob] = {}  # the newest job of each row
     for job in recent:
-        if job.about and job.channel == question.channel and job.asked_at >= began_at:
+        if job.about and job.channel == channel and job.asked_at >= began_at:
             outcomes.setdefault(job.about.key, job)
-    pages = Snapshots(tx).pages_of(numbers)
     return Digest(
-        build_report(numbers, pages, zone, context.budget(tx, project)),
-        jobs=[job.state for job in jobs],
-        median_time=timedelta(seconds=median(seconds)) if seconds else None,
-        to_review=ToReview(
-            tuple(waiting), now, count - len(waiting), Channels(tx).reviewers(question.channel)
-        ),
+        build_report(numbers, Snapshots(tx).pages_of(numbers), zone, context.budget(tx, project)),
+        *Jobs(tx).count_asked(project, began_at, day_start(week.end, zone)),
+        to_review=ToReview(tuple(waiting), now, count - len(waiting), Channels(tx).reviewers(channel)),
         recommendations=_recommendations(numbers, recent),
         outcomes=list(outcomes.values())[:MOST_RECOMMENDED],
         gap_snapshots=[snapshot for snapshot in numbers.snapshots if snapshot.source is not Source.VISITORS],

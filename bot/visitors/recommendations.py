@@ -56,8 +56,8 @@ class Digest:
     """The content of a weekly digest."""
 
     report: Report
-    jobs: Sequence[JobState]
-    """The states of the jobs that were asked for in the week."""
+    jobs: Mapping[JobState, int]
+    """The jobs that were asked for in the week, by state."""
     median_time: timedelta | None = None
     to_review: ToReview | None = None
     recommendations: Sequence[Recommendation] = ()

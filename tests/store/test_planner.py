@@ -136,8 +136,13 @@ async def test_nothing_that_runs_often_reads_all_rows(
         found = {statement: read(connection, statement, values) for statement, values in heard.items()}
         return {" ".join(statement.split()): tables for statement, tables in found.items() if tables}
 
+    def texts(connection: Connection) -> set[str]:
+        of_jobs = (each for each in heard if each.startswith("SELECT") and " jobs.text" in each)
+        return {each for each in of_jobs if len(connection.exec_driver_sql(each, heard[each]).all()) > 1_000}
+
     assert len(heard) > 120
     assert await database.read(whole) == {}
+    assert await database.write(texts) == set()
 
 
 async def test_a_person_is_forgotten_by_short_transactions(migrated_file: Path, tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def weekly(**values: Any) -> Digest:
     """Return a digest with a chart of eight weeks."""
     given: dict[str, Any] = {
         "report": report(query={"chart": tuple(WEEKS)}, chart=CHART),
-        "jobs": [],
+        "jobs": {},
         "subscription": subscription(),
     }
     return Digest(**(given | values))

@@ -79,13 +79,12 @@ def works() -> Mapping[str, object]:
     """Return lines about the agent's work."""
     ended = {JobState.PULL_REQUEST: 1_000, JobState.NO_PULL_REQUEST: 150, JobState.FAILED: 20}
     ended |= {JobState.ARCHIVED: 10, JobState.WORKING: 20}
-    states = [state for state, count in ended.items() for _ in range(count)]
     waiting = ToReview((job(),), NOW + timedelta(days=4), reviewers=(Reviewer(BEN),))
     return {
         "work: none": say.jobs_line(weekly()),
-        "work: one pull request": say.jobs_line(weekly(jobs=[JobState.PULL_REQUEST])),
-        "work: one open": say.jobs_line(weekly(jobs=[JobState.WORKING])),
-        "work: of all kinds": say.jobs_line(weekly(jobs=states, median_time=timedelta(minutes=80))),
+        "work: one pull request": say.jobs_line(weekly(jobs={JobState.PULL_REQUEST: 1})),
+        "work: one open": say.jobs_line(weekly(jobs={JobState.WORKING: 1})),
+        "work: of all kinds": say.jobs_line(weekly(jobs=ended, median_time=timedelta(minutes=80))),
         "work: to review": brief(to_review=waiting),
     }
 
