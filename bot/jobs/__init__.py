@@ -1,1 +1,1 @@
-"""Jobs: what people ask the agent for, from the request to the pull request."""
+"""Jobs: people's requests to the agent, up to the pull request."""

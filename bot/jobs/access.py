@@ -1,4 +1,4 @@
-"""Proofs about jobs: who may see a job, and who may decide about a prompt.
+"""Authorization for jobs: proofs that a person may see a job or decide about a prompt.
 
 A use case that shows or steers a job takes a ``Readable``, one that decides about a prompt a ``Steerable``.
 Only this module makes them, so a missing check is a type error.
@@ -48,10 +48,10 @@ class Steerable:
 
 
 async def readable(context: Context, allowed: Allowed, job: TrackedJob | None) -> Readable | None:
-    """Return a job if somebody may see it; None if there is none, too, so that nobody learns of it.
+    """Return a job if somebody may see it; None for an unknown job, too, so that the two look alike.
 
     The requester, senders of the job's prompts and admins may, and so may everybody who acts in its channel
-    or can read it, as Slack says.
+    or can read it by Slack's answer.
     """
     if job is None:
         return None

@@ -57,15 +57,15 @@ class TooManyWaiting(Declined):
 
 
 class HasKey(Declined):
-    """Nothing was stored, because there is a key in the prompt. ``kept``: None if no button can keep it."""
+    """Nothing was stored, because there is a key in the prompt. ``draft``: None if no button can hold it."""
 
-    def __init__(self, kept: Unsent | None) -> None:
+    def __init__(self, draft: Unsent | None) -> None:
         super().__init__("a key in a prompt")
-        self.kept = kept
+        self.draft = draft
 
     def answer(self, typed: str, *, is_form: bool) -> Message:
         """Return the warning, with the button that sends the prompt anyway."""
-        return key_found(None if is_form else self.kept, typed)
+        return key_found(None if is_form else self.draft, typed)
 
 
 def check_key(context: Context, origin: Origin, request: PromptRequest, job: JobNumber | None = None) -> None:
@@ -73,8 +73,8 @@ def check_key(context: Context, origin: Origin, request: PromptRequest, job: Job
     text = visible(slack_text.to_plain(request.raw, {}, {}))
     if request.allow_key or not has_key(f"{text}\n{request.given or ''}"):
         return
-    shown = context.projects.shown(request.project) if request.project else None
-    raw = f"project:{shown.name} {request.raw}" if shown else request.raw
+    docs = context.projects.shown(request.project) if request.project else None
+    raw = f"project:{docs.name} {request.raw}" if docs else request.raw
     is_more = request.files or request.given or request.about or len(raw) > Unsent.LONGEST
     raise HasKey(None if is_more else Unsent(origin.key, origin.thread, raw, job))
 
@@ -90,10 +90,10 @@ async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Ask
     try:
         asked = await context.store.write(lambda tx: _store_job(context, tx, origin, request))
     except AlreadyStored:
-        known = await context.store.read(lambda tx: Prompts(tx).job_of(origin.key))
-        if known is None:
+        number = await context.store.read(lambda tx: Prompts(tx).job_of(origin.key))
+        if number is None:
             raise
-        asked = Asked(known, repeated=True)
+        asked = Asked(number, repeated=True)
     log.info("prompt_stored", job=asked.job, repeated=asked.repeated or asked.same)
     context.wake()
     return asked
@@ -103,7 +103,7 @@ def _store_job(context: Context, tx: Transaction, origin: Origin, request: Promp
     """Store a new job with its first prompt, unless it was asked for before."""
     Prompts(tx).lock_person(origin.user)
     now, project = context.clock(), request.project or context.project_of(tx, origin.channel).id
-    shown = context.projects.shown(project)
+    docs = context.projects.shown(project)
     job = TrackedJob(
         JobNumber(0),
         project,
@@ -113,7 +113,7 @@ def _store_job(context: Context, tx: Transaction, origin: Origin, request: Promp
         now,
         thread_ts=origin.thread_for_job,
         again_of=request.again_of,
-        project_label=shown.label if shown else None,
+        project_label=docs.label if docs else None,
         about=request.about,
     )
     prompt = Prompt.new(origin, request, job.number, project, PromptKind.START, now)
@@ -192,13 +192,13 @@ def _store_follow_up(
             return FollowedUp(job, accepted=True, repeated=True, same=same)
     _check_limit(context, Prompts(tx).waiting_by(origin.user), request)
     # A follow-up belongs to the job's channel, wherever it was typed.
-    here = replace(origin, channel=job.channel)
+    job_origin = replace(origin, channel=job.channel)
     begun_at = now
     if origin.message_ts is not None:
         since = now - timedelta(seconds=context.timeouts.hold_most_seconds)
         begun_at = Prompts(tx).held(number, origin.user, since, now) or now
         Prompts(tx).hold(number, origin.user, begun_at, context.held_until(begun_at))
-    Prompts(tx).add(Prompt.new(here, request, number, job.project, PromptKind.FOLLOW_UP, begun_at))
+    Prompts(tx).add(Prompt.new(job_origin, request, number, job.project, PromptKind.FOLLOW_UP, begun_at))
     if request.received:
         Conversations(tx).received(origin)
     return FollowedUp(job, accepted=True)

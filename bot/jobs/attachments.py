@@ -1,4 +1,4 @@
-"""What goes along with a prompt: who asked, the earlier messages of its thread, and its text files."""
+"""Attachments of a prompt: its requester, the thread's earlier messages, and text files."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ from bot.store import Transaction
 log = structlog.get_logger(__name__)
 Id = TypeVar("Id", bound=str)
 _PRIVATE = "private-channel"
-"""Stands for the name of a channel that not everybody may know of, as it does in Slack."""
+"""Stands for the name of a private channel, as it does in Slack."""
 _MOST_NAMES = 20
 """Maximum names that are looked up for a text. The others stay ids."""
 
 
-async def plain_text(context: WorkerContext, raw: str, here: ChannelId | None) -> str:
-    """Return the text for the agent, without hidden characters: it gets what its thread shows."""
-    users, channels = await names_in(context, raw, here, context.timeouts.names_seconds)
+async def plain_text(context: WorkerContext, raw: str, place: ChannelId | None) -> str:
+    """Return the text for the agent: without hidden characters, as the thread shows it."""
+    users, channels = await names_in(context, raw, place, context.timeouts.names_seconds)
     return visible(slack_text.to_plain(raw, users, channels))
 
 
 async def names_in(
-    context: Context, raw: str, here: ChannelId | None, seconds: float
+    context: Context, raw: str, place: ChannelId | None, seconds: float
 ) -> tuple[dict[UserId, str], dict[ChannelId, str]]:
-    """Return the names in a text: the first 20, as far as Slack returns them in time.
+    """Return the first 20 names in a text that Slack returns in time.
 
-    A private channel goes by its name only in itself (``here``).
+    A private channel goes by its name only in itself (``place``).
     """
     needed = slack_text.unresolved_names(raw, _MOST_NAMES)
     users = dict[UserId, str]()
-    channels = {each: str(each) for each in slack_text.channels_in(raw)}
+    channels = {ref: str(ref) for ref in slack_text.channels_in(raw)}
 
     async def name_of(channel: ChannelId) -> str:
         try:
-            if channel != here and not await context.messenger.is_public(channel):
+            if channel != place and not await context.messenger.is_public(channel):
                 return _PRIVATE
         except SlackRefused as refusal:  # Slack does not show the bot every private channel
             log.info("channel_not_told", id=channel, reason=refusal.code)
@@ -69,10 +69,10 @@ async def names_in(
     return users, channels
 
 
-async def _look_up(each: Id, look_up: Callable[[Id], Awaitable[str]], known: dict[Id, str]) -> None:
-    """Add a name to ``known``. An id without a name does not stop the job."""
+async def _look_up(key: Id, look_up: Callable[[Id], Awaitable[str]], names: dict[Id, str]) -> None:
+    """Add a name to ``names``. An id without a name does not stop the job."""
     try:
-        known[each] = await look_up(each)
+        names[key] = await look_up(key)
     except SlackError as error:
         log.warning("name_not_told", reason=str(error))
 
@@ -81,23 +81,22 @@ _FORM_SECONDS = 1.5
 _MOST_FILES = 5
 _MOST_FILE_BYTES = 20_000
 _MOST_AUTHORS = 20
-"""Maximum people that Slack is asked about for a thread. What others said is left out."""
+"""Maximum authors of a thread to look up. Messages of others are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attachments:
-    """What goes to the agent after the text of a prompt, how much of the thread is in it, and what is not.
-
-    ``not_sent``: what the thread is told about files that do not go along; None if all do.
-    """
+    """The attachments of a prompt."""
 
     text: str = ""
+    """For the agent, after the text of the prompt."""
     earlier: Earlier | None = None
     not_sent: Message | None = None
+    """The thread's message about files that are not attached; None if all are."""
 
 
 async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
-    """Return what goes along with a prompt. Nothing that Slack does not return in time stops the prompt."""
+    """Return the attachments of a prompt, without those that Slack does not return in time."""
     conversation, earlier = await _conversation(context, prompt)
     signed = await _signature(context, prompt) if context.signs_prompts else ""
     fitting = [file for file in prompt.files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES]
@@ -119,7 +118,7 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
 
 
 async def _signature(context: WorkerContext, prompt: Prompt) -> str:
-    """Return who asked and where. The names of private channels and of direct messages are not told."""
+    """Return the requester and the channel. Private channels and direct messages stay unnamed."""
     messenger, channel = context.messenger, prompt.channel
     name = where = None
     with suppress(SlackError, TimeoutError):
@@ -134,8 +133,8 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
     if prompt.take_thread is None:
         return "", None
     if prompt.take_thread is TakeThread.GIVEN:
-        given = prompt.attachments or ""
-        return given, Earlier(sum(not line.isspace() for line in given.splitlines() if line))
+        text = prompt.attachments or ""
+        return text, Earlier(sum(not line.isspace() for line in text.splitlines() if line))
     if not context.takes_threads:
         return "", None
 
@@ -144,7 +143,7 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
         since = None if is_start else Prompts(tx).taken_until(prompt.job, prompt.id)
         return Jobs(tx).get_or_raise(prompt.job).thread, since
 
-    # What went along with an earlier prompt does not go along again.
+    # An earlier prompt has the messages before it already.
     thread, since = await context.store.read(read)
     if thread is None:
         return "", None
@@ -154,61 +153,62 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
                 thread.channel
             ):
                 return "", None
-            said = await context.messenger.said_before(thread.channel, thread.ts, before=prompt.message_ts)
+            posts = await context.messenger.said_before(thread.channel, thread.ts, before=prompt.message_ts)
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
         return "", Earlier(not_taken=NotTaken.UNREAD)
-    newer = [each for each in said if since is None or each.ts > since]
-    taken, left_out = await _of_members(context, newer, thread.channel, context.timeouts.names_seconds)
-    lines = say.newest_that_fit(taken)
-    return "\n".join(lines), Earlier(len(lines), left_out.total() + len(taken) - len(lines))
+    newer = [post for post in posts if since is None or post.ts > since]
+    pairs, left_out = await _of_members(context, newer, thread.channel, context.timeouts.names_seconds)
+    lines = say.newest_that_fit(pairs)
+    return "\n".join(lines), Earlier(len(lines), left_out.total() + len(pairs) - len(lines))
 
 
 async def _of_members(
-    context: Context, said: Sequence[Said], here: ChannelId, seconds: float
+    context: Context, messages: Sequence[Said], place: ChannelId, seconds: float
 ) -> tuple[list[tuple[str, str]], Counter[LeftOut]]:
-    """Return names and texts of what members of this workspace said among themselves, and what is left out.
+    """Return the members' messages among themselves, as names and texts, and count those left out.
 
-    What the bot said, and what it was told and has answered or passed on, is neither.
+    Messages of the bot, and those that it has answered or passed on, are not counted.
     """
-    if not said:
+    if not messages:
         return [], Counter()
 
     def handled(tx: Transaction) -> set[MessageTs]:
         # The bot has answered these, or passed them on to an agent that still works on them.
-        answers = Outbox(tx).answers_about(here, said[0].ts, said[-1].ts)
+        answers = Outbox(tx).answers_about(place, messages[0].ts, messages[-1].ts)
         answered = {ts for ts, occasion in answers if occasion not in _NOT_TAKEN}
-        return answered | Prompts(tx).brought_by(here, said[0].ts, said[-1].ts)
+        return answered | Prompts(tx).brought_by(place, messages[0].ts, messages[-1].ts)
 
     ours = await context.store.read(handled)
-    others = [each for each in said if each.user != context.bot_user and each.ts not in ours]
-    talk = [each for each in others if not _is_no_instruction(context, each)]
-    unfit = {each.ts: _unfit(context, each) for each in talk}
-    authors = [each.user for each in reversed(talk) if each.user and unfit[each.ts] is None]
+    others = [post for post in messages if post.user != context.bot_user and post.ts not in ours]
+    talk = [post for post in others if not _is_no_instruction(context, post)]
+    unfit = {post.ts: _unfit(context, post) for post in talk}
+    authors = [post.user for post in reversed(talk) if post.user and unfit[post.ts] is None]
     are_members = await _are_members(context, authors, seconds)
-    why = {each.ts: unfit[each.ts] or _WHY_NOT[are_members.get(each.user or "")] for each in talk}
-    theirs, left_out = [each for each in talk if why[each.ts] is None], Counter(filter(None, why.values()))
+    omit = {post.ts: unfit[post.ts] or _WHY_NOT[are_members.get(post.user or "")] for post in talk}
+    theirs = [post for post in talk if omit[post.ts] is None]
+    left_out = Counter(filter(None, omit.values()))
     left_out[LeftOut.OLDER] += len(theirs[: -say.MOST_MESSAGES])
-    return await _with_names(context, theirs[-say.MOST_MESSAGES :], here, seconds), left_out
+    return await _with_names(context, theirs[-say.MOST_MESSAGES :], place, seconds), left_out
 
 
 _WHY_NOT = {True: None, False: LeftOut.OTHERS, None: LeftOut.UNTOLD}
-"""Why a message is left out, by whether its author is a member, as far as Slack says."""
+"""The reason to leave a message out, by whether its author is a member; None if Slack did not answer."""
 _NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed"})
-"""The occasions of answers to prompts that were not passed on, and so may go along with another one."""
+"""Occasions of answers to prompts that no agent got, which may be attached to another one."""
 
 
-def _is_no_instruction(context: Context, said: Said) -> bool:
-    """Return whether a message mentions the bot and is no instruction, also one that was never heard."""
-    text = slack_text.without_leading_mention(said.text, context.bot_user)
+def _is_no_instruction(context: Context, message: Said) -> bool:
+    """Return whether a message mentions the bot and is no instruction, also one that it missed."""
+    text = slack_text.without_leading_mention(message.text, context.bot_user)
     intent = classify(slack_text.to_plain(text, {}, {}), Door.FIRST)
-    return text != said.text and intent is not Intent.INSTRUCTION
+    return text != message.text and intent is not Intent.INSTRUCTION
 
 
-def _unfit(context: Context, said: Said) -> LeftOut | None:
-    """Return why a message would not even go along if a member wrote it."""
-    text = slack_text.without_leading_mention(said.text, context.bot_user)
-    if said.by_bot:
+def _unfit(context: Context, message: Said) -> LeftOut | None:
+    """Return the reason to leave out even a member's message; None if there is none."""
+    text = slack_text.without_leading_mention(message.text, context.bot_user)
+    if message.by_bot:
         return LeftOut.OTHERS
     if slack_text.is_aside(text):
         return LeftOut.ASIDE
@@ -216,7 +216,7 @@ def _unfit(context: Context, said: Said) -> LeftOut | None:
 
 
 async def _are_members(context: Context, authors: Sequence[UserId], seconds: float) -> Mapping[str, bool]:
-    """Return which authors are full members and which are not, as far as Slack tells in time."""
+    """Return whether authors are full members, for those that Slack returns in time."""
     members: dict[str, bool] = {}
 
     async def look(author: UserId) -> None:
@@ -232,25 +232,25 @@ async def _are_members(context: Context, authors: Sequence[UserId], seconds: flo
 
 
 async def _with_names(
-    context: Context, said: Sequence[Said], here: ChannelId, seconds: float
+    context: Context, messages: Sequence[Said], place: ChannelId, seconds: float
 ) -> list[tuple[str, str]]:
     """Return messages as the name of the author and the plain text."""
-    authors = " ".join(f"<@{each.user}>" for each in said)
-    texts = " ".join([authors, *(each.text for each in said)])
-    users, channels = await names_in(context, texts, here, seconds)
+    authors = " ".join(f"<@{message.user}>" for message in messages)
+    texts = " ".join([authors, *(message.text for message in messages)])
+    users, channels = await names_in(context, texts, place, seconds)
 
-    def plain(each: Said) -> tuple[str, str]:
-        name = users.get(each.user, each.user) if each.user else ""
-        return name, masked(visible(slack_text.to_plain(each.text, users, channels)))
+    def plain(message: Said) -> tuple[str, str]:
+        name = users.get(message.user, message.user) if message.user else ""
+        return name, masked(visible(slack_text.to_plain(message.text, users, channels)))
 
-    return [plain(each) for each in said]
+    return [plain(message) for message in messages]
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedThread:
-    """The thread of a message, for a form in which a person chooses what of it goes along.
+    """The thread of a message, for a form in which a person chooses the messages to attach.
 
-    ``messages``: a line for each. ``is_chosen``: they go along unless the person says otherwise.
+    ``messages``: a line for each. ``is_chosen``: they are attached unless the person unticks them.
     """
 
     messages: str = ""
@@ -260,7 +260,7 @@ class OfferedThread:
 
 
 async def offer_thread(context: Context, thread: ThreadRef, without: MessageTs | None) -> OfferedThread:
-    """Return what members said in a thread, but for one message, as far as Slack returns it in time.
+    """Return the members' messages of a thread but for one; none if Slack is slow.
 
     A form must be open three seconds after the shortcut was used.
     https://docs.slack.dev/surfaces/modals#trigger_id
@@ -268,8 +268,8 @@ async def offer_thread(context: Context, thread: ThreadRef, without: MessageTs |
     try:
         async with asyncio.timeout(_FORM_SECONDS):
             is_public = await context.messenger.is_public(thread.channel)
-            said = await context.messenger.said_before(thread.channel, thread.ts, before=None)
-            others = [each for each in said if each.ts != without]
+            messages = await context.messenger.said_before(thread.channel, thread.ts, before=None)
+            others = [message for message in messages if message.ts != without]
             theirs, left_out = await _of_members(context, others, thread.channel, _FORM_SECONDS / 3)
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_offered", reason=str(error) or type(error).__name__)

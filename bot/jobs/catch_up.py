@@ -1,4 +1,4 @@
-"""Take what people said while the bot was away: in the threads of jobs, and in direct messages."""
+"""Handle messages that arrived while the bot was away: in jobs' threads and direct messages."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _OPERATOR_SECONDS = 600.0
 class Gap:
     """Whether messages may have been missed: at the start, and whenever ``begin`` was called.
 
-    A gap ends before a newer message is handled. Conversations are read from the newest message heard, so a
-    newer one would hide those that were missed. Where messages may still be missed for a while, they are read
-    after it.
+    A gap ends before a newer message is handled. Conversations are read from the newest message received, so
+    a newer one would hide those that were missed. Where messages may still be missed for a while, they are
+    read after it.
     """
 
     def __init__(self, context: Context) -> None:
@@ -68,7 +68,7 @@ class Gap:
             try:
                 context = self._context
                 now = context.clock()
-                # The clock may have been set back since that time was noted.
+                # The clock may have been set back since.
                 due_at = min(max(now, self._goes_on_until), now + self._longest)
                 count, left_out = await context.store.write(
                     lambda tx: Conversations(tx).begin_reading(now, due_at)
@@ -94,30 +94,30 @@ async def claim_unread(context: WorkerContext, _limit: int, _full: Collection[st
 
 
 async def catch_up(context: WorkerContext, unread: Unread, take: Take) -> None:
-    """Read one conversation again and ``take`` what was missed in it."""
+    """Read one conversation again and ``take`` its missed messages."""
     with unless_taken_over("conversation", unread.id):
         try:
             since, thread = unread.since, unread.thread
-            said = await context.messenger.said_since(unread.channel, thread=thread, since=since)
-            for received in said:
+            messages = await context.messenger.said_since(unread.channel, thread=thread, since=since)
+            for received in messages:
                 await context.retry(partial(_take, context, received, take))
         except (SlackError, Untold, TooEarly) as error:
-            told = error if isinstance(error, SlackError) else SlackUnclear(type(error).__name__)
-            await context.settle(partial(_settle_error, context, unread, told))
+            failure = error if isinstance(error, SlackError) else SlackUnclear(type(error).__name__)
+            await context.settle(partial(_settle_error, context, unread, failure))
             return
-        if said:
-            log.info("missed_messages", channel=unread.channel, messages=len(said))
+        if messages:
+            log.info("missed_messages", channel=unread.channel, messages=len(messages))
         await context.settle(lambda tx: Conversations(tx).settle(unread, context.owner))
 
 
 async def _take(context: WorkerContext, received: ThreadReply | Mention | Changed, take: Take) -> None:
-    """Handle a message as if its event had come when it was said. One that was heard before has no effect."""
+    """Handle a message as of its own time. One that was received before has no effect."""
     if isinstance(received, Changed):
         await take_change(context, received)
         return
     if received.origin.message_ts is None:
         return
-    # Slack's clock may be ahead of this machine's, and what was said would wait until then.
+    # Slack's clock may be ahead of this machine's, and the message would wait until then.
     said_at = min(time_of(received.origin.message_ts), context.clock())
     then = replace(context, clock=lambda: said_at)
     await take(then, received)

@@ -35,7 +35,7 @@ async def take_change(context: Context, changed: Changed) -> None:
     """Carry out the change of a message that brought a prompt.
 
     A prompt that has not been sent gets the new text; without text, or when the message is not for the bot
-    any more, it is withdrawn. The author of a prompt that has been sent is told in private that the agent has
+    any more, it is withdrawn. The author of a prompt that has been sent gets a private message: the agent has
     the text as it was.
 
     Raises TooEarly if the change arrives before the message itself, which Slack delivers again after a
@@ -48,15 +48,15 @@ async def take_change(context: Context, changed: Changed) -> None:
                 await context.write(lambda tx: _carry_out(context, tx, changed, access))
                 return
             except LeaseLost:
-                # A worker has taken the prompt on meanwhile. What the change means now depends on that.
+                # A worker has claimed the prompt meanwhile, which changes the meaning of the edit.
                 if attempt == _TRIES:
                     raise
 
 
 async def _access_of_author(context: Context, changed: Changed) -> Allowed | NotAllowed | None:
-    """Return the author of an edited prompt, or why they may not use the bot.
+    """Return the author of an edited prompt, or the refusal; None for other messages.
 
-    None of another message. Everybody may delete what they asked for.
+    Everybody may delete their own requests.
     """
     origin = changed.origin
     prompt = await context.store.read(lambda tx: Prompts(tx).with_key(origin.key))
@@ -64,14 +64,14 @@ async def _access_of_author(context: Context, changed: Changed) -> Allowed | Not
         return None
     try:
         return await admit(context, origin, channel=origin.channel)
-    except NotAllowed as why:
-        return why
+    except NotAllowed as error:
+        return error
 
 
 def _carry_out(
     context: Context, tx: Transaction, changed: Changed, access: Allowed | NotAllowed | None
 ) -> bool:
-    """Return whether anything was written. Raises NotAllowed for whoever gives a prompt another text."""
+    """Return whether anything was written. Raises NotAllowed for an edit without access."""
     origin = changed.origin
     prompt = Prompts(tx).with_key(origin.key)
     if prompt is None and _is_to_come(context, tx, origin, changed):
@@ -82,8 +82,8 @@ def _carry_out(
     if changed.text is None or (
         is_by_asker and _takes_back(context, tx, origin, prompt, changed.text, changed.before)
     ):
-        how = JobProblem.DELETED if changed.text is None else JobProblem.EDITED
-        return prompt.state in _UNSENT and _withdraw(context, tx, prompt, how)
+        end = JobProblem.DELETED if changed.text is None else JobProblem.EDITED
+        return prompt.state in _UNSENT and _withdraw(context, tx, prompt, end)
     if not is_by_asker:
         return False
     if isinstance(access, NotAllowed):
@@ -96,7 +96,7 @@ def _carry_out(
 def _edit(
     context: Context, tx: Transaction, origin: Origin, prompt: Prompt, text: str, edited_at: str
 ) -> bool:
-    """Give a prompt another text, and perhaps its job another project; or tell its author that it is sent."""
+    """Replace a prompt's text, and perhaps its job's project; answer in private if it is sent."""
     try:
         raw, project = _text_and_project(context, tx, origin, prompt, text)
     except UnknownProject as unknown:
@@ -113,8 +113,8 @@ def _edit(
         if has_key(raw) and not has_key(prompt.raw):
             raise HasKey(None)
         # A worker that prepares or sends it meanwhile loses its lease.
-        for each in sorted({prompt.project, moves_to.id if moves_to else prompt.project}):
-            Quota(tx).lock(each)
+        for project_id in sorted({prompt.project, moves_to.id if moves_to else prompt.project}):
+            Quota(tx).lock(project_id)
         if moves_to is not None:
             Prompts(tx).move(prompt, moves_to)
         Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, raw, context.clock()))
@@ -129,7 +129,7 @@ def _edit(
 
 
 def _is_to_come(context: Context, tx: Transaction, origin: Origin, changed: Changed) -> bool:
-    """Return whether a message of which nothing is known may still be delivered, and ask for something."""
+    """Return whether an unknown message may still be delivered, and ask for something."""
     said_at, before = origin.message_ts, changed.before
     # Both by Slack's clock: this machine's may be wrong.
     if before is None or said_at is None or time_of(MessageTs(changed.at)) - time_of(said_at) > RETRIED_FOR:
@@ -199,10 +199,10 @@ def _is_nothing(raw: str, prompt: Prompt, door: Door) -> bool:
     return slack_text.is_aside(raw) or slack_text.is_blank(plain) or is_unsent
 
 
-def _withdraw(context: Context, tx: Transaction, prompt: Prompt, how: JobProblem) -> bool:
+def _withdraw(context: Context, tx: Transaction, prompt: Prompt, end: JobProblem) -> bool:
     job = Jobs(tx).get_or_raise(prompt.job)
     Quota(tx).lock(job.project)
-    take_back(tx, prompt, job, prompt.asked_by, context.clock(), how)
+    take_back(tx, prompt, job, prompt.asked_by, context.clock(), end)
     return True
 
 

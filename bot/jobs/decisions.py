@@ -1,4 +1,4 @@
-"""What the buttons under a job's messages do: run again, send, dismiss, withdraw, review, remind."""
+"""Decisions about a job by button: run again, send, dismiss, withdraw, review, remind."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ async def _decide(
 
 
 async def stop_watching(context: Context, steerable: Steerable) -> bool:
-    """Poll a running job no more, and say so in its thread. Return False if it is not running."""
+    """Stop polling a running job, and post that in its thread. Return False if it is not running."""
     now, number, by = context.clock(), steerable.prompt.job, steerable.allowed.user
 
     def stop(tx: Transaction) -> bool:
@@ -177,32 +177,32 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
     return await context.write(stop)
 
 
-async def review(context: Context, readable: Readable, said: Review | None) -> bool:
-    """Keep what became of a job's pull request; None takes back what was said of it.
+async def review(context: Context, readable: Readable, choice: Review | None) -> bool:
+    """Write the outcome of a job's pull request; None removes it.
 
     Return False if the job goes on, or has no pull request. Raises NotAllowed for a job in a channel that the
     bot is not set up for.
     """
     check_channel(context, readable.job.channel)
-    return await context.write(lambda tx: keep_review(context, tx, readable, said))
+    return await context.write(lambda tx: keep_review(context, tx, readable, choice))
 
 
-def keep_review(context: Context, tx: Transaction, readable: Readable, said: Review | None) -> bool:
-    """Do what ``review`` does, within a transaction."""
+def keep_review(context: Context, tx: Transaction, readable: Readable, choice: Review | None) -> bool:
+    """Write the outcome of a pull request as ``review`` does, within a transaction."""
     now, job = context.clock(), Jobs(tx).lock(readable.job.number)
     if job.is_forgotten or job.state is not JobState.PULL_REQUEST:
         return False
-    if job.review is said:  # somebody was faster, or pressed twice
+    if job.review is choice:  # somebody was faster, or pressed twice
         return True
     if job.sees_pull_request:  # and the button is of before
         redraw_face(tx, job.number, now)
         return True
-    if said is None:
+    if choice is None:
         remind_at = context.remind_at(now)
         new = replace(job, review=None, reviewed_by=None, reviewed_at=None, remind_at=remind_at)
     else:
         by = readable.allowed.user
-        new = replace(job, review=said, reviewed_by=by, reviewed_at=now, remind_at=None)
+        new = replace(job, review=choice, reviewed_by=by, reviewed_at=now, remind_at=None)
     Jobs(tx).save(job, new)
     redraw_face(tx, job.number, now)
     return True
@@ -214,27 +214,27 @@ def take_back(
     job: TrackedJob,
     by: UserId,
     now: datetime,
-    how: JobProblem = JobProblem.WITHDRAWN,
+    end: JobProblem = JobProblem.WITHDRAWN,
 ) -> None:
     """Give up a prompt, and move the queue up; with the first one its job is over, and its follow-ups.
 
-    Where nothing of the prompt has been shown, nothing is told.
+    A prompt that no thread shows is withdrawn without a message.
     """
-    is_shown, is_dismissed = prompt.text is not None, how is JobProblem.DISMISSED
+    is_shown, is_dismissed = prompt.text is not None, end is JobProblem.DISMISSED
     Prompts(tx).lock_of(job.number)
     Prompts(tx).save(prompt, lifecycle.prompt_withdrawn(prompt, now))
     Prompts(tx).move_up(job.project, now)
     if is_shown:
         Audit(tx).decided(Act.DISMISSED if is_dismissed else Act.WITHDREW, by, job, now)
     if prompt.kind is PromptKind.START:
-        job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, how, by))
+        job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, end, by))
         if is_shown:
             redraw_face(tx, job.number, now)
         drop_follow_ups(tx, job, now, is_told=is_shown)
     elif is_shown and not is_dismissed:
         Jobs(tx).save(job, lifecycle.not_queued(job))
         job = redraw_face(tx, job.number, now)
-        say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, how, by), now)
+        say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, end, by), now)
 
 
 log = structlog.get_logger(__name__)

@@ -1,4 +1,4 @@
-"""What the bot says and does about texts that are not sent to the agent."""
+"""Answers and actions for texts that are not sent to the agent."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from bot.messages.help import hello
 
 
 async def respond(
-    context: Context, allowed: Allowed, text: str, intent: Intent, unsent: Unsent, known: Readable | None
+    context: Context, allowed: Allowed, text: str, intent: Intent, unsent: Unsent, target: Readable | None
 ) -> Message | None:
-    """Return the private answer to a text that is not sent; None if the thread shows what was done.
+    """Return the private answer to an unsent text; None if the thread shows the result.
 
-    ``known``: the job that it is about. Without one that is the job which the text names, or the author's
-    newest in the channel.
+    ``target``: the job that the text is about; None for the job that it names, or else the author's newest in
+    the channel.
     """
     match intent:
         case Intent.NO:
@@ -38,13 +38,13 @@ async def respond(
         case Intent.GREETING | Intent.HELP:
             return hello(context.bot_name, is_direct=is_direct_message(allowed.origin.channel))
     number = job_number(text)
-    if number is not None or known is None:
-        known = await _find(context, allowed, number)
-    if known is None:
+    if number is not None or target is None:
+        target = await _find(context, allowed, number)
+    if target is None:
         return say.NO_JOB_HERE if number is None else job_answers.no_such_job(str(number))
-    if known.job.is_forgotten:
-        return job_answers.forgotten(known.job)
-    return await _about(context, allowed, text, intent, known)
+    if target.job.is_forgotten:
+        return job_answers.forgotten(target.job)
+    return await _about(context, allowed, text, intent, target)
 
 
 async def _find(context: Context, allowed: Allowed, number: int | None) -> Readable | None:
@@ -60,18 +60,18 @@ async def _find(context: Context, allowed: Allowed, number: int | None) -> Reada
 
 
 async def _about(
-    context: Context, allowed: Allowed, text: str, intent: Intent, known: Readable
+    context: Context, allowed: Allowed, text: str, intent: Intent, target: Readable
 ) -> Message | None:
     """Carry out one of the bot's own words about a job."""
-    job, now = known.job, context.clock()
+    job, now = target.job, context.clock()
     match intent:
         case Intent.STOP:
             waits = await to_withdraw(context, job.number, allowed.user)
             first = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
-            decides = [each for each in (waits, first) if each and may_steer(context, known, each)]
+            decides = [prompt for prompt in (waits, first) if prompt and may_steer(context, target, prompt)]
             return say.cannot_stop(job, withdraws=waits in decides, may_steer=first in decides)
         case Intent.RETRY if job.can_run_again:
-            await run_again(context, known, allowed.origin.key)
+            await run_again(context, target, allowed.origin.key)
             return None
         case Intent.RETRY:
             return say.not_failed(job)
@@ -79,7 +79,7 @@ async def _about(
             return say.cannot_merge(job)
         case Intent.REVIEWED:
             if job.awaits_review:
-                await review(context, known, Review.REVIEWED)
+                await review(context, target, Review.REVIEWED)
                 job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(job.number))
             return say.reviewed(job)
         case _:

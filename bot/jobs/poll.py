@@ -26,7 +26,7 @@ async def claim_polls(context: WorkerContext, limit: int, full: Collection[str] 
 
 
 async def poll(context: WorkerContext, job: TrackedJob) -> None:
-    """Ask the service about one job and write what it says. What cannot be written is a failed poll, too."""
+    """Poll one job and write the answer. An answer that cannot be written is a failed poll, too."""
     # One that could not be read gets as long as any call.
     limit_seconds = None if job.unread_since else context.timeouts.poll_seconds
     with unless_taken_over("job", job.number):

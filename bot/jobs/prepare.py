@@ -71,12 +71,12 @@ def _write(
         open_thread(tx, job, now)
     else:
         if prompt.message_ts is None:
-            said = follow_up_by_command(job, text, prompt.asked_by)
-            say(tx, job, f"follow_up:{prompt.id}", said, now)
+            message = follow_up_by_command(job, text, prompt.asked_by)
+            say(tx, job, f"follow_up:{prompt.id}", message, now)
         else:
             key, kind, ts = f"prompt:{prompt.id}:seen", DeliveryKind.REACTION, prompt.message_ts
-            seen = NewDelivery(key, kind, job.channel, job=job.number, message_ts=ts, reaction="eyes")
-            Outbox(tx).add(seen, now)
+            reaction = NewDelivery(key, kind, job.channel, job=job.number, message_ts=ts, reaction="eyes")
+            Outbox(tx).add(reaction, now)
         tell_behind_unconfirmed(tx, job, prompt, now)
         if attachments.earlier is not None:
             redraw_face(tx, job.number, now)

@@ -52,8 +52,8 @@ def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) ->
     if job.state is not JobState.PULL_REQUEST or job.branch is None or not can_preview(context, tx, job):
         return False
     state, now = PreviewState.ASKED, context.clock()
-    wanted = Preview(job.number, job.project, job.iteration, user, job.branch, state, now, due_at=now)
-    if Previews(tx).ask(wanted):
+    preview = Preview(job.number, job.project, job.iteration, user, job.branch, state, now, due_at=now)
+    if Previews(tx).ask(preview):
         show_end_again(context, tx, job)
     return True
 
@@ -137,7 +137,7 @@ async def _look(context: WorkerContext, preview: Preview) -> Preview:
 def _settle_error(
     context: WorkerContext, tx: Transaction, preview: Preview, counted: Preview, error: DocsApiError
 ) -> bool:
-    """Write a call that failed: a later one, or no preview. Return whether there is something to tell."""
+    """Write a failed call: a later one, or no preview. Return whether there is a message."""
     begins = preview.state is PreviewState.ASKED
     log.warning("preview_call_failed", job=preview.job, reason=type(error).__name__, begins=begins)
     # Where the project had a preview, a 404 is about one branch.
@@ -151,12 +151,12 @@ def _settle_error(
         new = replace(new, state=PreviewState.MISSING, due_at=None)
     if begins and not (isinstance(error, Unavailable) and error.sent):
         new = replace(new, asks=preview.asks)  # nothing was begun
-    # Admins may be told of a refused key.
+    # A refused key may have a message to admins.
     return _settle(context, tx, counted, new) or isinstance(error, Unauthorized)
 
 
 def _settle(context: WorkerContext, tx: Transaction, preview: Preview, new: Preview) -> bool:
-    """Write what was heard, and show it in the end of the job. Return whether there is something to tell."""
+    """Write a preview's new state, and show it in the job's end. Return whether there is a message."""
     job = Jobs(tx).lock(preview.job)
     Previews(tx).save(preview, new, owner=context.owner)
     if job.is_forgotten or new.state is preview.state:

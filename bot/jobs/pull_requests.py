@@ -1,7 +1,7 @@
-"""The worker that looks at the pull requests of jobs, and shows what it sees.
+"""The worker that polls the pull requests of jobs, and shows their state.
 
-The end of an iteration is told without it; a look only adds to what was told. What was seen, the edits of the
-face and of the end, and what is said in the thread are one transaction.
+The end of an iteration does not wait for it; a poll adds to the end. The state, the edits of the face and of
+the end, and the messages in the thread are one transaction.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ from bot.store import Transaction
 log = structlog.get_logger(__name__)
 _RETRY = timedelta(minutes=1)
 _HIDDEN_TWICE, _HIDDEN_PAUSE = 2, timedelta(days=1)
-"""A new pull request may not be visible at once; one that stays invisible is looked for once a day."""
+"""A new pull request may not be visible at once; one that stays invisible is polled once a day."""
 _TOKEN_PAUSE = timedelta(minutes=10)
 _FEW_LINES, _SHOWN_LINES = 4, 2
-"""How many lines a new pull request changes at most whose lines are read for its end, which shows so many."""
+"""The most changed lines of a new pull request to read for its end, and to show in it."""
 _READ_SECONDS = 1.5
 """How long somebody who pressed a button waits: the form opens within three seconds of the press or never."""
 _NOTHING = Size(0, 0, 0)
 _Made = tuple[Size, tuple[ChangedLine, ...]]
-"""What an iteration changed: its size, and its lines where they are few."""
+"""The changes of an iteration: their size, and their lines if they are few."""
 _LATE = timedelta(hours=2)
-"""What was seen is told with its time when it is as old as that, or will be when a limit is over."""
+"""State of this age, now or at the next poll, is shown with its time."""
 
 
 def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
-    """Look at the pull request of a job as soon as possible, if it is on a host that can be looked at.
+    """Poll the pull request of a job as soon as possible, if its host can be polled.
 
     The token may read more than the people of the job's channel, so only the job's own repository counts.
     """
@@ -72,12 +72,12 @@ def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
 async def claim_pull_requests(
     context: WorkerContext, limit: int, _full: Collection[str] = ()
 ) -> Sequence[WatchedPullRequest]:
-    """Claim those that are due, the ones first that were looked at longest ago."""
+    """Claim due pull requests, those polled longest ago first."""
     return await context.store.write(lambda tx: PullRequests(tx).claim_due(context.claimer(), limit))
 
 
 async def look_at(context: WorkerContext, watched: WatchedPullRequest) -> None:
-    """Look at one. When the host takes no calls, none is made for a while."""
+    """Poll one pull request. Calls pause while the host refuses them."""
     try:
         which = context.github.pull_request_of(watched.link) if context.github else None
         if context.github is None or which is None:
@@ -99,7 +99,7 @@ async def look_at(context: WorkerContext, watched: WatchedPullRequest) -> None:
 async def _made(
     github: GithubClient, which: PullRequestId, watched: WatchedPullRequest, answer: PullRequest
 ) -> _Made | None:
-    """Return what the newest iteration has changed; None if that is known, or cannot be read."""
+    """Return the newest iteration's changes; None if they are stored already, or cannot be read."""
     last, total = watched.seen, answer.additions + answer.deletions
     try:
         if last is None:
@@ -118,14 +118,14 @@ async def _made(
     if not comparison.is_ahead:  # the branch was rewritten
         return None
     files = comparison.files
-    size = Size(sum(each.additions for each in files), sum(each.deletions for each in files), len(files))
+    size = Size(sum(file.additions for file in files), sum(file.deletions for file in files), len(files))
     return size, changed_lines(_changed(files), _SHOWN_LINES)
 
 
 def _changed(files: Sequence[PullRequestFile]) -> Sequence[ChangedFile]:
     return [
-        ChangedFile(each.path, each.status, each.additions, each.deletions, each.previous, each.patch)
-        for each in files
+        ChangedFile(file.path, file.status, file.additions, file.deletions, file.previous, file.patch)
+        for file in files
     ]
 
 
@@ -154,26 +154,26 @@ def _settle_answer(
     made: _Made | None,
     tx: Transaction,
 ) -> bool:
-    """Write what was seen, and show it. Return whether it is news. ``answer``: None when it is as it was."""
+    """Write and show the state. Return whether it is new. ``answer``: None for an unchanged pull request."""
     now, job = context.clock(), Jobs(tx).lock(watched.job)
-    seen = _read(answer, watched.since) if answer else watched.seen
-    if seen is None:
+    pull = _read(answer, watched.since) if answer else watched.seen
+    if pull is None:
         raise LookupError(f"job {watched.job} has no pull request that was seen")
     last, iteration = watched.seen, watched.iteration
     is_next = last is not None and last.iteration < iteration
     before = None if last is None else last.size if is_next else last.before
-    look_at = None if seen.ended_at else watched.next_look(now, context.timeouts.look_seconds)
-    as_of = None if look_at or seen.ended_at else now
+    look_at = None if pull.ended_at else watched.next_look(now, context.timeouts.look_seconds)
+    as_of = None if look_at or pull.ended_at else now
     size, lines = made or (None, ())
     if made is None and last is not None:
         size, lines = (None if answer else _NOTHING, ()) if is_next else (last.made, last.lines)
-    seen = replace(seen, iteration=iteration, before=before, as_of=as_of, made=size, lines=lines)
+    pull = replace(pull, iteration=iteration, before=before, as_of=as_of, made=size, lines=lines)
     etag = answer.etag if answer else watched.etag
-    looked = replace(watched, look_at=look_at, seen=seen, etag=etag, looked_at=now, failures=0)
+    looked = replace(watched, look_at=look_at, seen=pull, etag=etag, looked_at=now, failures=0)
     PullRequests(tx).save(watched, looked, owner=context.owner)
-    is_news = seen != last and not job.is_forgotten
+    is_news = pull != last and not job.is_forgotten
     if is_news:
-        _show(context, tx, job, last, seen)
+        _show(context, tx, job, last, pull)
     return is_news
 
 
@@ -197,27 +197,27 @@ def _show(
     tx: Transaction,
     job: TrackedJob,
     last: SeenPullRequest | None,
-    seen: SeenPullRequest,
+    pull: SeenPullRequest,
 ) -> None:
-    """Show what was seen: in the face, in the end to which it is new, and, if it has ended, in the thread."""
+    """Show the state in the face and the end, and a merge or a close in the thread."""
     now = context.clock()
-    has_ended = seen.ended_at is not None and (last is None or last.ended_at is None)
-    # What people said of the pull request counts only while it is open.
-    became = None if seen.ended_at is None else Review.MERGED if seen.is_merged else Review.CLOSED
+    has_ended = pull.ended_at is not None and (last is None or last.ended_at is None)
+    # The outcome that people marked counts only while the pull request is open.
+    became = None if pull.ended_at is None else Review.MERGED if pull.is_merged else Review.CLOSED
     was_reopened = became is None and job.review in (Review.MERGED, Review.CLOSED)
     if job.state is JobState.PULL_REQUEST and (became or was_reopened):
-        new = replace(job, review=became, reviewed_by=None, reviewed_at=seen.ended_at, remind_at=None)
+        new = replace(job, review=became, reviewed_by=None, reviewed_at=pull.ended_at, remind_at=None)
         Jobs(tx).save(job, new)
     job = redraw_face(tx, job.number, now)
-    if last is None or (last.iteration, last.made) != (seen.iteration, seen.made) or has_ended:
+    if last is None or (last.iteration, last.made) != (pull.iteration, pull.made) or has_ended:
         show_end_again(context, tx, job)
-    # People may have asked for quiet, or been told that the bot looks no more.
+    # People may have muted the job, or read that the bot polls no more.
     if has_ended and job.state is not JobState.UNWATCHED:
         say(
             tx,
             job,
-            f"pull_request:{seen.iteration}",
-            messages.pull_request_ended(job, seen),
+            f"pull_request:{pull.iteration}",
+            messages.pull_request_ended(job, pull),
             now,
         )
 
@@ -229,30 +229,30 @@ def _settle_error(
     look_at: datetime | None,
     tx: Transaction,
 ) -> bool:
-    """Write a look that failed. Nobody is told, but the face says when what it shows is old.
+    """Write a failed poll. The only sign is the time beside an old state in the face.
 
-    Return whether it does so from now on.
+    Return whether the face shows it from now on.
     """
-    now, seen = context.clock(), watched.seen
-    # A limit or a refused token says nothing of this pull request.
+    now, pull = context.clock(), watched.seen
+    # A limit or a refused token is not about this pull request.
     failures = watched.failures + (not isinstance(error, Limited | RefusedToken))
     job = Jobs(tx).lock(watched.job)
     if not isinstance(error, Paused):
         log.warning("pull_request_not_seen", job=watched.job, reason=type(error).__name__, failures=failures)
     is_late = watched.looked_at is not None and (look_at or now) - watched.looked_at >= _LATE
     is_hidden = isinstance(error, NotVisible) and watched.failures >= _HIDDEN_TWICE
-    if seen and (is_late or is_hidden or look_at is None) and not seen.as_of:
-        seen = replace(seen, as_of=watched.looked_at)
-    new = replace(watched, look_at=look_at, seen=seen, failures=failures)
+    if pull and (is_late or is_hidden or look_at is None) and not pull.as_of:
+        pull = replace(pull, as_of=watched.looked_at)
+    new = replace(watched, look_at=look_at, seen=pull, failures=failures)
     PullRequests(tx).save(watched, new, owner=context.owner)
-    is_news = seen != watched.seen and not job.is_forgotten
+    is_news = pull != watched.seen and not job.is_forgotten
     if is_news:
         redraw_face(tx, watched.job, now)
     return is_news
 
 
 def _retry_at(context: WorkerContext, watched: WatchedPullRequest, error: GithubError) -> datetime | None:
-    """Return when to look again after an error; None for never."""
+    """Return the time of the next poll after an error; None for never."""
     now = context.clock()
     next_look = watched.next_look(now, context.timeouts.look_seconds)
     growing = context.after(back_off_seconds(watched.failures + 1, 1.0, first=60.0, cap=3_600.0))

@@ -1,4 +1,4 @@
-"""Handle a docs service that fails, or refuses the API key: stop calls, tell people, resume by itself."""
+"""Back off from a docs service that fails or refuses the API key, and resume."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CAP_SECONDS = 1_800.0
 """First and longest back-off after a refused key."""
 _AT_ONCE = 50
 _ENDED_SECONDS = 120.0
-"""When a back-off ended longer ago, only jobs whose own calls failed say so: others may be well by now."""
+"""After an older back-off only jobs whose own calls failed show it: others may be well by now."""
 
 
 def is_key_problem(error: Exception) -> TypeGuard[Unauthorized | Forbidden]:
@@ -48,19 +48,19 @@ def is_about_service(error: Exception) -> bool:
 
 
 def wait_asked_for(error: Exception) -> float:
-    """Return the seconds that the service asks to wait (its `Retry-After`); 0 when it does not say."""
+    """Return the seconds that the service asks to wait (its `Retry-After`); 0 without the header."""
     asked = error.retry_after_seconds if isinstance(error, RateLimited | Unavailable) else None
     return 0.0 if asked is None else max(asked, 1.0)
 
 
 def is_refused(tx: Transaction, project: ProjectId) -> bool:
     """Return whether the project has a back-off because its key was refused."""
-    known = BackOffs(tx).of(project)
-    return known is not None and known.is_refusal
+    back_off = BackOffs(tx).of(project)
+    return back_off is not None and back_off.is_refusal
 
 
 def trouble_of(back_off: BackOff) -> QueueWhy | None:
-    """Return what a back-off means for people; None for a service that only asks to wait."""
+    """Return the trouble of a back-off to show; None for a service that only asks to wait."""
     if back_off.is_refusal:
         return QueueWhy.KEY
     return None if back_off.reason == RateLimited.__name__ else QueueWhy.SERVICE
@@ -72,17 +72,17 @@ def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, 
     Calls that fail while the project has a back-off already do not lengthen it, unless the service asks.
     """
     now, reason = context.clock(), type(error).__name__
-    known = BackOffs(tx).of(project) or BackOff(reason, now, now, 0)
-    attempts, wait_seconds = known.attempts, wait_asked_for(error)
-    lasts, until = known.lasts(now), known.until
+    back_off = BackOffs(tx).of(project) or BackOff(reason, now, now, 0)
+    attempts, wait_seconds = back_off.attempts, wait_asked_for(error)
+    lasts, until = back_off.lasts(now), back_off.until
     if not lasts:
         attempts += 1
         wait_seconds = wait_seconds or back_off_seconds(attempts, context.chance())
         log.warning("docs_service_unwell", project=project, reason=reason, attempts=attempts)
     asked = context.after(wait_seconds)
-    until = max(known.until, asked) if lasts else asked
-    kept = known.reason if known.is_refusal else reason
-    BackOffs(tx).put(project, BackOff(kept, known.since, until, attempts))
+    until = max(back_off.until, asked) if lasts else asked
+    cause = back_off.reason if back_off.is_refusal else reason
+    BackOffs(tx).put(project, BackOff(cause, back_off.since, until, attempts))
     return until
 
 
@@ -91,32 +91,32 @@ def key_refused(
 ) -> datetime:
     """Back off from a project whose key was refused, and return until when.
 
-    The admins are told when the first call is refused, and not again before the key is accepted.
+    Notifies the admins of the first refusal, and again only after the key was accepted.
     ``wrote``: the refused call was a prompt and not a read.
     """
-    # Locked, because of several calls refused at the same moment each would tell the admins.
+    # Several calls refused at once would each notify the admins: the lock makes one the first.
     Quota(tx).lock(project)
-    now, known, reason = context.clock(), BackOffs(tx).of(project), type(error).__name__
-    is_first = known is None or not known.is_refusal
-    if known is None or is_first:
-        known = BackOff(MAY_NOT_WRITE, now, now, 0)
-    attempts, until = known.attempts, known.until
-    if wrote or not known.lasts(now):
+    now, back_off, reason = context.clock(), BackOffs(tx).of(project), type(error).__name__
+    is_first = back_off is None or not back_off.is_refusal
+    if back_off is None or is_first:
+        back_off = BackOff(MAY_NOT_WRITE, now, now, 0)
+    attempts, until = back_off.attempts, back_off.until
+    if wrote or not back_off.lasts(now):
         # Otherwise reads that are refused at the same moment would each double the wait.
         attempts += 1
         # While prompts wait that have not been tried, each is: perhaps only this one is refused.
         queue = Prompts(tx).quota_queue(project, now) if wrote else ()
-        doubled = 1 if any(each.refused_at is None for each in queue) else attempts
+        doubled = 1 if any(prompt.refused_at is None for prompt in queue) else attempts
         until = context.after(
             back_off_seconds(doubled, context.chance(), first=FIRST_SECONDS, cap=_CAP_SECONDS)
         )
     # Only a read shows whether the key is bad for reading too.
-    BackOffs(tx).put(project, BackOff(known.reason if wrote else reason, known.since, until, attempts))
+    BackOffs(tx).put(project, BackOff(back_off.reason if wrote else reason, back_off.since, until, attempts))
     log.error("key_refused", project=project, reason=reason, attempts=attempts)
     if is_first:
-        shown, entry = context.projects.shown(project), context.projects.entry(project)
+        docs, entry = context.projects.shown(project), context.projects.entry(project)
         forbidden = isinstance(error, Forbidden)
-        message = say.key_refused(project, forbidden=forbidden, docs=shown, entry=entry)
+        message = say.key_refused(project, forbidden=forbidden, docs=docs, entry=entry)
         _tell_admins(context, tx, f"key:{project}:refused", message, now)
     return until
 
@@ -124,7 +124,7 @@ def key_refused(
 def postpone_prompts(
     context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime, refused: JobNumber
 ) -> None:
-    """Postpone all waiting prompts of a project until then, and show why in the faces of their jobs.
+    """Postpone all waiting prompts of a project, and show the reason in the faces of their jobs.
 
     ``refused``: the job of the prompt whose key was refused, which waits until then already.
     """
@@ -140,16 +140,16 @@ def postpone_prompts(
 def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool) -> None:
     """End the back-off of a project after a successful call, and resume prompts that waited for the key.
 
-    The admins are told if a refused key is accepted again. ``wrote``: the call was a prompt and not a read.
+    Notifies the admins of a key that is accepted again. ``wrote``: the call was a prompt and not a read.
     """
-    known = BackOffs(tx).of(project)
-    if known is None or (known.reason == MAY_NOT_WRITE and not wrote):
+    back_off = BackOffs(tx).of(project)
+    if back_off is None or (back_off.reason == MAY_NOT_WRITE and not wrote):
         return
-    if not wrote and not known.is_refusal and known.lasts(context.clock()):
+    if not wrote and not back_off.is_refusal and back_off.lasts(context.clock()):
         return  # no job is polled during it, so that this call was begun before
-    if known.is_refusal:
+    if back_off.is_refusal:
         Quota(tx).lock(project)
-    if not BackOffs(tx).clear(project) or not known.is_refusal:
+    if not BackOffs(tx).clear(project) or not back_off.is_refusal:
         return
     now = context.clock()
     Prompts(tx).resume(project, QueueWhy.KEY, now)
@@ -167,7 +167,7 @@ def _tell_admins(
 
 
 async def show_trouble(context: WorkerContext) -> int:
-    """Let the faces of open jobs say since when the docs service fails or refuses the bot.
+    """Show in the faces of open jobs since when the docs service fails or refuses the bot.
 
     Trouble that has lasted for ten minutes is shown once, and taken back when the service works again. Return
     how many faces were redrawn.

@@ -1,4 +1,4 @@
-"""Write what a poll of a job means, together with the messages about it.
+"""Write the result of a poll together with its messages.
 
 An answer means that the job goes on or that an iteration has ended. An error means a pause for the job or for
 its project, or that the job is lost.
@@ -41,7 +41,7 @@ _HOURLY_SECONDS = 3_600.0
 _MISSES_MEAN_LOST = 5
 """A job is lost after at least so many 404 answers in a row, over ``Timeouts.missing_seconds``."""
 _MISSING_CAP_SECONDS = 600.0
-"""Longest pause between two polls of a job that the service says it does not know."""
+"""Longest pause between two polls of a job that gets 404 answers."""
 _UNREAD_CAP_SECONDS = 3_600.0
 """Longest pause between two polls of a job that cannot be read."""
 _ENDS = {
@@ -54,7 +54,7 @@ _ANSWERED_SECONDS = 60.0
 
 
 def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> bool:
-    """Write what an answer says about a job's current iteration. Return whether anything is to be told."""
+    """Write an answer about a job's current iteration. Return whether there is a message."""
     now, read = context.clock(), lifecycle.polled(with_details(job, answer), next_poll_at(context, job))
     # A later end may come without the pull request of an earlier one, which is still there.
     service_is_well(context, tx, job.project, wrote=False)
@@ -67,12 +67,12 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
     # A time further ahead was written by a clock that was ahead.
     until, latest = job.unconfirmed_until, context.after(context.timeouts.quiet_seconds)
     if until is not None and not now < until <= latest:
-        # The follow-up did not begin an iteration; there is nothing to tell.
+        # The follow-up did not begin an iteration, so there is no message.
         Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
     elif until is not None or (
         not job.saw_active and _age_seconds(context, job) < context.timeouts.stale_seconds
     ):
-        # Nothing is known of the follow-up yet, or the end may be that of the previous iteration.
+        # The follow-up is undecided yet, or the end may be that of the previous iteration.
         Jobs(tx).save(job, read, owner=context.owner)
     else:
         remind_at = context.remind_at(now) if web_address(link) else None
@@ -91,7 +91,7 @@ def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, re
     if job.unconfirmed_until is not None:
         follow_up = Prompts(tx).perhaps_carried_out(job.number)
         if follow_up is None:
-            # Not lost, which was the question. Nobody here asked for what it does, or the answer is old.
+            # The job is not lost. It works for somebody elsewhere, or the answer is old.
             Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
             return True
         poll_at = context.after(context.pace.min_seconds)
@@ -117,7 +117,7 @@ def next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:
 
 
 def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, message: Message) -> None:
-    """Write that a job is polled no more. Its thread is told if its end has not been told."""
+    """Stop polling a job, and post that in its thread unless the thread has its end."""
     if job.state is not JobState.WORKING:
         Jobs(tx).save(job, lifecycle.not_polled(job), owner=context.owner)
         return

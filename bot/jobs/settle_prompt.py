@@ -41,7 +41,7 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     if is_asked:
         edit(tx, job, _question(prompt), messages.answered_after_all(job, prompt.asked_by, not is_start), now)
     limit = context.uses_an_hour
-    left = max(0, limit - len(Prompts(tx).uses(project, now)))
+    free = max(0, limit - len(Prompts(tx).uses(project, now)))
     begun = lifecycle.iteration_started(
         with_details(job, answer),
         prompt.asked_by,
@@ -51,14 +51,14 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         saw_active=is_start or answer.is_running,
         service_id=ServiceJobId(answer.id) if is_start else None,
         # Shown when a fifth of the hour's uses is left, or less.
-        uses_left=left if left * 5 <= limit else None,
+        uses_left=free if free * 5 <= limit else None,
     )
     Jobs(tx).save(job, begun)
     overtake(tx, job, now)
 
 
 def with_details(job: TrackedJob, answer: Job) -> TrackedJob:
-    """Add what an answer tells about a job besides its status; what it leaves out is as it was."""
+    """Add an answer's details of a job; values missing in the answer stay."""
     return replace(
         job,
         repository=answer.source.repository or job.repository,
@@ -111,14 +111,14 @@ def _question(prompt: Prompt) -> str:
 def show_decision(
     tx: Transaction, job: TrackedJob, prompt: Prompt, decision: str, by: UserId, now: datetime
 ) -> None:
-    """Edit the question about an unconfirmed prompt: it shows who decided what, and loses its buttons."""
+    """Replace the question about an unconfirmed prompt and its buttons by the decision."""
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     message = messages.decided(job, prompt.asked_by, is_follow_up, decision, by)
     edit(tx, job, _question(prompt), message, now)
 
 
 def tell_behind_unconfirmed(tx: Transaction, job: TrackedJob, waiting: Prompt, now: datetime) -> None:
-    """Tell the sender of a follow-up once that it waits for the decision about the job's first prompt."""
+    """Post, once for each sender, that a follow-up waits for the decision about the first prompt."""
     if job.state is JobState.UNCONFIRMED:
         message = messages.behind_unconfirmed(job, waiting.asked_by)
         say(tx, job, f"behind:{waiting.asked_by}", message, now)
@@ -138,9 +138,9 @@ def refused(
     error: DocsApiError,
     problem: Problem | None = None,
 ) -> None:
-    """Write that the service refused a prompt, tell why and what to do, and move the queue up.
+    """Write that the service refused a prompt, post the problem, and move the queue up.
 
-    ``problem``: what the error means here, if more is known than the error says.
+    ``problem``: a more exact problem than that of the error; None for that.
     """
     now, project = context.clock(), prompt.project
     Quota(tx).lock(project)
@@ -166,7 +166,7 @@ def refused(
 
 
 def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told: bool = True) -> None:
-    """Refuse the follow-ups that wait for a job that will never start, and tell their senders in the thread.
+    """Refuse the follow-ups of a job that will never start, and post that to their senders.
 
     ``is_told`` is false for a job without a thread.
     """

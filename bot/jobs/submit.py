@@ -62,9 +62,9 @@ _MOVED = timedelta(minutes=2)
 _CALL_SHARE = 1 / 3
 """The share of a lease that the slowest call to the docs service may take."""
 _MOST_ATTEMPTS = 10
-"""So often, over almost an hour, a follow-up is sent that gets a 404 though the service knows its job."""
+"""Attempts, over almost an hour, of a follow-up that gets a 404 though its job exists."""
 _KEY_RETRY = timedelta(hours=24)
-"""How long a prompt waits while the key is refused. Then it is refused and the thread is told why."""
+"""Maximum wait of a prompt while the key is refused. Then it is refused, with a message."""
 
 
 async def claim_prompts(context: WorkerContext, _limit: int, full: Collection[str] = ()) -> Sequence[Prompt]:
@@ -91,25 +91,25 @@ def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> 
     if is_refused(tx, project):
         # One prompt tries the refused key, not all of them.
         at_once, queue = 1, least_tried_first(queue)
-    going, left = in_turn(queue, uses, context.uses_an_hour, held_until)
-    counted = [*uses, *(Use(each.asked_by, now) for each in going)]
+    going, rest = in_turn(queue, uses, context.uses_an_hour, held_until)
+    counted = [*uses, *(Use(item.asked_by, now) for item in going)]
     next_at = next_free_at(counted, context.uses_an_hour, now, held_until)
-    prompts = Prompts(tx).begin_sending(context.claimer(), [each.id for each in going[:at_once]])
+    prompts = Prompts(tx).begin_sending(context.claimer(), [item.id for item in going[:at_once]])
     for prompt in prompts:
         Prompts(tx).join(prompt)
-    return prompts, _set_times(context, tx, left, next_at)
+    return prompts, _set_times(context, tx, rest, next_at)
 
 
-def _set_times(context: WorkerContext, tx: Transaction, left: Sequence[Queued], next_at: datetime) -> bool:
+def _set_times(context: WorkerContext, tx: Transaction, rest: Sequence[Queued], next_at: datetime) -> bool:
     """Set the due time of those that wait, and show it with their places. Return whether any was set.
 
     A time that moves by less than two minutes is not shown anew: each use that frees moves all of them.
     """
     now, has_moved = context.clock(), False
     until = max(next_at, context.after(1.0))
-    for waiting, before in sorted(zip(left, itertools.count()), key=lambda place: place[0].job):
-        told, is_moved_up = waiting.told_until or now, waiting.told_before != before
-        is_shown = not waiting.in_queue or abs(until - told) >= _MOVED or (until == told and is_moved_up)
+    for waiting, before in sorted(zip(rest, itertools.count()), key=lambda place: place[0].job):
+        last, is_moved_up = waiting.told_until or now, waiting.told_before != before
+        is_shown = not waiting.in_queue or abs(until - last) >= _MOVED or (until == last and is_moved_up)
         if not is_shown and waiting.due_at > now:
             continue
         has_moved = True
@@ -129,7 +129,7 @@ async def claim_abandoned(
 
 
 async def settle_abandoned(context: WorkerContext, prompt: Prompt) -> None:
-    """Nobody knows whether the service has the prompt: its thread asks a person."""
+    """Ask in the thread about a prompt that the service may or may not have."""
     with unless_taken_over("prompt", prompt.id):
         await context.settle(partial(unconfirmed, context, prompt=prompt))
         context.count("prompts", PromptState.UNCONFIRMED)
@@ -137,7 +137,7 @@ async def settle_abandoned(context: WorkerContext, prompt: Prompt) -> None:
 
 
 async def submit(context: WorkerContext, prompt: Prompt) -> None:
-    """Send a prompt that is marked *sending*, and write what came of it."""
+    """Send a prompt that is marked *sending*, and write the outcome."""
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
         await _send(context, prompt)
         context.wake()
@@ -155,7 +155,7 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
         await context.settle(lambda tx: back_to_waiting(context, tx, prompt, context.clock()))
         return
     every = (prompt, *added)
-    parts = [*(each.text for each in every), *dict.fromkeys(each.attachments for each in every)]
+    parts = [*(item.text for item in every), *dict.fromkeys(item.attachments for item in every)]
     if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
         parts.append(IN_A_REPLY)
     text = "\n\n".join(part for part in parts if part)
@@ -182,7 +182,7 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
 
 
 async def _knows_job(context: WorkerContext, job: TrackedJob) -> bool:
-    """Return whether the service may still know a job though it has just said that it does not (404)."""
+    """Return whether a job may exist at the service although a call got a 404."""
     if job.service_id is None:
         return False
     try:

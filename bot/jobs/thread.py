@@ -1,4 +1,4 @@
-"""The one way into a job's thread: its face, what is said under it, and the edits of both.
+"""The one way into a job's thread: its face, its replies, and the edits of both.
 
 Each message has a key of its own, so that it is sent once. All wait until the face is there.
 """
@@ -38,14 +38,14 @@ def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
 
 
 def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
-    """Say something in the job's thread, once for each ``occasion``."""
+    """Post a message in the job's thread, once for each ``occasion``."""
     key, kind = _key(job, occasion), DeliveryKind.REPLY
     Outbox(tx).add(NewDelivery(key, kind, job.channel, job=job.number, message=message), now)
 
 
 def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime) -> None:
-    """Say how the job's iteration ended."""
-    # An iteration may end and then be lost, and both are told.
+    """Post the end of the job's iteration."""
+    # An iteration may end and then be lost: both have a message.
     lost = ":lost" if job.state is JobState.GONE else ""
     say(tx, job, f"iteration:{job.iteration}{lost}:end", message, now)
 
@@ -75,20 +75,20 @@ def show_wait(
     tx: Transaction,
     number: JobNumber,
     until: datetime,
-    why: QueueWhy | None,
+    reason: QueueWhy | None,
     now: datetime,
     before: int | None = None,
 ) -> None:
-    """Show in a job's face until when and why its prompt waits, and how many go first."""
+    """Show in a job's face the time and the reason of its wait, and the number of earlier prompts."""
     job = Jobs(tx).lock(number)
-    Jobs(tx).save(job, replace(job, queue_until=until, queue_why=why, queue_before=before))
+    Jobs(tx).save(job, replace(job, queue_until=until, queue_why=reason, queue_before=before))
     redraw_face(tx, number, now)
 
 
 def overtake(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
     """Show the next state of a job, and take the buttons from the end that it overtakes. Return the job.
 
-    ``before`` is the job as it was when its last end was told.
+    ``before`` is the job as of its last end.
     """
     has_buttons = before.state in messages.ENDS_WITH_BUTTONS
     end = Outbox(tx).newest_end(before.number, before.iteration) if has_buttons else None
@@ -98,7 +98,7 @@ def overtake(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
 
 
 def ended(context: Context, tx: Transaction, job: TrackedJob) -> Message:
-    """Return the end of the job's iteration, with what is known of its preview."""
+    """Return the end of the job's iteration, with its preview."""
     preview = Previews(tx).get(job.number)
     if preview is not None and preview.iteration != job.iteration and not preview.outlasts:
         preview = None
@@ -121,19 +121,19 @@ def can_preview(context: Context, tx: Transaction, job: TrackedJob) -> bool:
 
 
 def show_end_again(context: Context, tx: Transaction, job: TrackedJob) -> None:
-    """Edit the end that told of the job's pull request, since more is known of it."""
+    """Edit the end about the job's pull request, to show the newest state."""
     end = Outbox(tx).newest_end(job.number, job.iteration)
     if end is not None and job.state is JobState.PULL_REQUEST:
         _edit(tx, job, end, ended(context, tx, job), context.clock())
 
 
 def edit(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
-    """Edit what was said in the job's thread on this occasion."""
+    """Edit the message of this occasion in the job's thread."""
     _edit(tx, job, _key(job, occasion), message, now)
 
 
 def _edit(tx: Transaction, job: TrackedJob, key: str | None, message: Message, now: datetime) -> None:
-    """Edit what was posted under this key; None for the face."""
+    """Edit the message with this key; None for the face."""
     # No two keys are alike: the later of two edits in one moment replaces the earlier.
     own, kind = f"{key or f'job:{job.number}'}:edit:{secrets.token_hex(8)}", DeliveryKind.EDIT
     Outbox(tx).add(NewDelivery(own, kind, job.channel, job=job.number, message=message, edits=key), now)
@@ -144,7 +144,7 @@ def _key(job: TrackedJob, occasion: str) -> str:
 
 
 def face_link(context: Context, job: TrackedJob) -> str | None:
-    """Return the address of the job's face, which may be a reply in its thread; None if it is not known."""
+    """Return the address of the job's face, which may be a reply in its thread; None if unknown."""
     if job.thread is None or job.root_ts is None or not context.workspace_url:
         return None
     return context.permalink(job.thread, job.root_ts)

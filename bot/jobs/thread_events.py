@@ -1,4 +1,4 @@
-"""Messages in Slack: whether they are for the bot, by which door, and what is done about each."""
+"""Messages in Slack: whether they are for the bot, by which door, and their effect."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ _OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED})
 
 
 class TooEarly(Exception):
-    """An event that came before what it is about is stored. Slack should deliver it again."""
+    """An event that came before its subject was stored. Slack should deliver it again."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenThread:
-    """A thread in which something was said.
+    """A thread with a new reply.
 
     ``job``: the job that the reply steers. ``text``: the reply without the mention and the job's name.
     ``being_posted``: no job is known here, and a status message whose timestamp is not known yet may have
@@ -76,10 +76,10 @@ class Heard:
 
 @asynccontextmanager
 async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[None]:
-    """Tell the author of a message in private why it has no effect, if the block raises that.
+    """Answer a refused message in private, with the reason that the block raises.
 
-    While Slack does not say who they are, Untold leaves the event to Slack, which delivers it again. After
-    that the conversation is read once more, which names nobody.
+    While Slack does not return the author's profile, Untold leaves the event to Slack, which delivers it
+    again. After that the conversation is read once more.
     """
     try:
         yield
@@ -87,8 +87,8 @@ async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[No
         later = context.clock() + RETRIED_FOR
         await context.store.write(lambda tx: Conversations(tx).read_later(origin, later))
         raise
-    except NotAllowed as why:
-        refusal, rule = why.message, context.access_policy.rule
+    except NotAllowed as error:
+        refusal, rule = error.message, context.access_policy.rule
 
         def refuse(tx: Transaction) -> None:
             now = context.clock()
@@ -152,8 +152,8 @@ def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
 
 def named_job(text: str) -> tuple[JobNumber, str] | None:
     """Return the job that a text names at its start (``#7``), and the rest of the text."""
-    found = _NAMED.match(text)
-    return (JobNumber(int(found[1])), text[found.end() :]) if found else None
+    match = _NAMED.match(text)
+    return (JobNumber(int(match[1])), text[match.end() :]) if match else None
 
 
 def is_meant_for_us(context: Context, received: ThreadReply, thread: SpokenThread) -> bool:
@@ -178,14 +178,14 @@ def door_of(context: Context, received: ThreadReply, thread: SpokenThread) -> Do
 
 
 async def take(context: Context, heard: Heard) -> None:
-    """Do what the table in ``bot.jobs.model.intents`` says about a message that is no command.
+    """Handle a message that is no command, by the table in ``bot.jobs.model.intents``.
 
-    Raises Untold while Slack does not say who its author is.
+    Raises Untold while Slack does not return its author's profile.
     """
     origin, job = heard.origin, heard.job
     if await context.store.read(lambda tx: Outbox(tx).state_of(f"{origin.key}:same")) is not None:
-        # Its author knows that it repeats another, which may be a minute old by now. A late delivery of the
-        # same event would otherwise count as a new request.
+        # Its author has the answer that it repeats another, which may be a minute old by now. A late delivery
+        # of the same event would otherwise count as a new request.
         return
     without_project = heard.text
     with suppress(UnknownProject):
@@ -195,57 +195,57 @@ async def take(context: Context, heard: Heard) -> None:
     deed = deed_for(intent, heard.door, retries=job is not None and job.can_run_again)
     is_by_app, thanks = origin.user in context.access_policy.bots, (Intent.THANKS, Intent.REVIEWED)
     if (heard.files or is_by_app) and intent not in thanks:
-        # Files say more than the words beside them, and apps can press no button.
+        # Files hold more than the words beside them, and apps cannot press buttons.
         deed = Deed.SEND
     if deed is Deed.LEAVE:
         await _note(context, origin)
         return
     try:
         allowed = await admit(context, origin, channel=origin.channel)
-    except NotAllowed as why:
-        if isinstance(why, Untold) or intent not in thanks:
+    except NotAllowed as error:
+        if isinstance(error, Untold) or intent not in thanks:
             raise
         await _note(context, origin)
         return
-    known = await readable(context, allowed, job)
+    target = await readable(context, allowed, job)
     if deed is Deed.SEND:
-        await send(context, allowed, heard, known)
+        await send(context, allowed, heard, target)
     elif intent in thanks:
-        await _react(context, origin, known if intent is Intent.REVIEWED else None)
+        await _react(context, origin, target if intent is Intent.REVIEWED else None)
     else:
         unsent = Unsent(origin.key, origin.thread, heard.text.strip())
-        if (answer := await respond(context, allowed, plain, intent, unsent, known)) is not None:
+        if (answer := await respond(context, allowed, plain, intent, unsent, target)) is not None:
             await answer_in_private(context, origin, "unsent", answer)
 
 
-async def send(context: Context, allowed: Allowed, heard: Heard, known: Readable | None) -> None:
+async def send(context: Context, allowed: Allowed, heard: Heard, target: Readable | None) -> None:
     """Send a message to the agent: as a follow-up of its thread's job, or to start a job."""
     origin, text, project = allowed.origin, heard.text, None
-    if heard.door is not Door.REPLY or known is None:
+    if heard.door is not Door.REPLY or target is None:
         text, project = context.projects.take(text)
-    if heard.door is Door.FIRST or (known and project and project.id != known.job.project):
-        known = None
+    if heard.door is Door.FIRST or (target and project and project.id != target.job.project):
+        target = None
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         hello_to_you = hello(context.bot_name, is_direct=is_direct_message(origin.channel))
         answer = say.nothing_to_send([file.name for file in heard.files]) if heard.files else hello_to_you
         await answer_in_private(context, origin, "greeting", answer)
         return
     # Among people, the thread may go along.
-    takes_thread = origin.thread is not None and (known is None or known.job.among_people)
+    takes_thread = origin.thread is not None and (target is None or target.job.among_people)
     request = PromptRequest(
         text,
         received=_is_noted(origin),
         take_thread=TakeThread.IF_PUBLIC if takes_thread else None,
         files=heard.files,
-        project=project.id if project and known is None else None,
+        project=project.id if project and target is None else None,
         allow_key=heard.allow_key,
     )
-    if known is None:
+    if target is None:
         asked = await ask(context, allowed, request)
         if asked.same:
             await answer_in_private(context, origin, "same", say.same_job(asked.job))
         return
-    job, result = known.job, await follow_up(context, known, request)
+    job, result = target.job, await follow_up(context, target, request)
     if not result.accepted:
         # Once for each reply.
         occasion, refusal, now = f"unsent:{origin.message_ts}", say.cannot_follow_up(job), context.clock()
@@ -255,7 +255,7 @@ async def send(context: Context, allowed: Allowed, heard: Heard, known: Readable
 
 
 async def _react(context: Context, origin: Origin, reviewed: Readable | None) -> None:
-    """React to thanks. ``reviewed``: the job of which they say that it is reviewed, merged or done."""
+    """React to thanks. ``reviewed``: the job that they call reviewed, merged or done."""
     key = f"{origin.key}:thanks"
     kind, ts = DeliveryKind.REACTION, origin.message_ts
     reaction = NewDelivery(key, kind, origin.channel, message_ts=ts, reaction=REACTION)
@@ -276,9 +276,9 @@ def is_answered(tx: Transaction, origin: Origin) -> bool:
 
 
 async def answer_in_private(context: Context, origin: Origin, occasion: str, message: Message) -> None:
-    """Tell only the author, where they wrote, once for each of their messages and ``occasion``.
+    """Answer the author alone, in place, once for each of their messages and ``occasion``.
 
-    Nothing can be told to an app in private.
+    Apps cannot get private messages.
     """
     if origin.user in context.access_policy.bots:
         log.info("app_not_told", user=origin.user, occasion=occasion)
@@ -301,7 +301,7 @@ async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], 
 
 
 async def _note(context: Context, origin: Origin) -> None:
-    """Note a message as heard that the bot leaves alone, so that no later rule takes it after an outage."""
+    """Note an ignored message as received, so that no later rule takes it after an outage."""
     await context.store.write(lambda tx: _note_received(tx, origin))
 
 

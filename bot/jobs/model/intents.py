@@ -143,27 +143,27 @@ def exact(text: str) -> Intent | None:
     if len(text) > LONGEST:
         return None
     folded = _folded(text)
-    words, signs = _split(folded)
+    tokens, signs = _split(folded)
     table = read_texts().exact
     kinds = {table.get((sign,), Intent.GREETING) for sign in signs}
-    if not words:
+    if not tokens:
         kinds |= {Intent.NO} if not signs and re.search("[?!.…]", folded) else set()
         return next((kind for kind in _SEQUENCES if kind in kinds), None)
     if _PING.match(text):
         return Intent.PING
-    own = table.get(words[:-1] if job_number(text) else words)
+    own = table.get(tokens[:-1] if job_number(text) else tokens)
     if own in _OWN and (own is not Intent.REVIEWED or "?" not in folded):
         return own
     place = 0
-    while place < len(words):
+    while place < len(tokens):
         counts = (
             many
             for many in range(_LONGEST_PHRASE, 0, -1)
-            if table.get(words[place : place + many]) in _SEQUENCES
+            if table.get(tokens[place : place + many]) in _SEQUENCES
         )
         if not (count := next(counts, 0)):
             return None
-        kinds.add(table[words[place : place + count]])
+        kinds.add(table[tokens[place : place + count]])
         place += count
     return (
         None
@@ -202,19 +202,19 @@ def _split(folded: str) -> tuple[tuple[str, ...], list[str]]:
         bare = "".join(
             char if unicodedata.category(char) not in ("So", "Sk", "Mn", "Cf") else " " for char in bare
         )
-    words = tuple(word for part in bare.split() if (word := part.strip(_MARKS)))
-    return tuple(word for word in words if word not in _POLITE) or words, signs
+    tokens = tuple(word for part in bare.split() if (word := part.strip(_MARKS)))
+    return tuple(word for word in tokens if word not in _POLITE) or tokens, signs
 
 
 def _features(text: str) -> Iterator[str]:
     """Yield the features to learn from: words, pairs of words, the first word, stems, and signs."""
     folded = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+", _folded(text))
-    words = ["0" if word.isdecimal() else word for word in folded]
-    yield from words
-    yield from (f"{one} {two}" for one, two in zip(["^", *words], [*words, "$"], strict=True))
-    yield from (f"{word[:5]}~" for word in words if len(word) > 5)
-    yield from (f"1 {word}" for word in words[:1])
-    yield f"length {len(words).bit_length()}"
+    tokens = ["0" if word.isdecimal() else word for word in folded]
+    yield from tokens
+    yield from (f"{one} {two}" for one, two in zip(["^", *tokens], [*tokens, "$"], strict=True))
+    yield from (f"{word[:5]}~" for word in tokens if len(word) > 5)
+    yield from (f"1 {word}" for word in tokens[:1])
+    yield f"length {len(tokens).bit_length()}"
     yield from (name for name, sign in _SHAPES.items() if sign.search(text))
 
 
@@ -246,8 +246,8 @@ def read_texts() -> Texts:
         if heading := re.fullmatch(r"\[(exact )?(\w+)\]", line):
             is_exact, kind = bool(heading[1]), Intent(heading[2])
         elif is_exact:
-            words, signs = _split(_folded(line))
-            exact[words or tuple(signs[:1])] = kind
+            tokens, signs = _split(_folded(line))
+            exact[tokens or tuple(signs[:1])] = kind
         elif line:
             examples.append((line, kind))
     return Texts(exact, examples)
