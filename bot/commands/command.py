@@ -24,7 +24,7 @@ from bot.projects import Project, Projects, UnknownProject
 
 @dataclass(frozen=True, slots=True)
 class FormState:
-    """Where a form was opened, for which job if it is for one, and the thread in which it starts one.
+    """The origin of a form: its channel, its job if it has one, and the thread for a new job.
 
     ``about``: the key and the title of the row at which it was opened.
     """
@@ -243,7 +243,7 @@ class Command:
 
     @property
     def all_words(self) -> tuple[Word, ...]:
-        """The words in the order in which people read of them."""
+        """The words in the order of the help."""
         return self.other, self.alone, *self.words
 
     @property

@@ -124,7 +124,7 @@ class GithubClient:
             raise self._error(answer)
 
     async def pull_request(self, which: PullRequestId, etag: str = "") -> PullRequest | None:
-        """Return a pull request; None when it is as it was when the ``etag`` was given."""
+        """Return a pull request; None if it has not changed since the answer with this ``etag``."""
         if self._now() < self._paused_until <= self._now() + _LONGEST_LIMIT:
             raise Paused("No call before the pause is over", self._paused_until)
         answer = await self._get(which.path, {"If-None-Match": etag} if etag else None)
@@ -159,7 +159,7 @@ class GithubClient:
         return files
 
     async def compare(self, which: PullRequestId, base: str, head: str) -> Comparison:
-        """Return how two commits of a pull request differ, in the first 300 files; wants *Contents: read*.
+        """Compare two commits of a pull request in the first 300 files. Requires *Contents: read*.
 
         https://docs.github.com/en/rest/commits/commits#compare-two-commits
         """
@@ -192,7 +192,7 @@ class GithubClient:
         return NotVisible(message) if status in (403, 404, 410, 451) else Unavailable(message)
 
     def _until(self, headers: httpx.Headers, *, is_used_up: bool) -> datetime | None:
-        """Return when to call again by the headers of an answer, within a day."""
+        """Return the time of the next call by the headers of an answer, within a day."""
         now, wait = self._now(), headers.get("retry-after", "")
         try:
             if wait.isdecimal():

@@ -26,7 +26,7 @@ from bot.store import AlreadyStored, Transaction
 
 log = structlog.get_logger(__name__)
 SAME_WITHIN = timedelta(minutes=1)
-"""Period in which an equal request counts as a duplicate: the person is asked before it spends a use."""
+"""Period in which an equal request counts as a duplicate, which needs the person's confirmation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,6 @@ def _store_job(context: Context, tx: Transaction, origin: Origin, request: Promp
 
 
 def _check_limit(context: Context, waiting: int, request: PromptRequest) -> None:
-    """Raise TooManyWaiting when as many prompts of the person wait as may."""
     if waiting >= context.waiting_per_person:
         raise TooManyWaiting(context.waiting_per_person, request.raw)
 

@@ -39,7 +39,7 @@ async def take_change(context: Context, changed: Changed) -> None:
     the text as it was.
 
     Raises TooEarly if the change arrives before the message itself, which Slack delivers again after a
-    failure: the message would count as it was.
+    failure: the message would count with its old text.
     """
     async with telling_refusals(context, changed.origin):
         access = None if changed.text is None else await _access_of_author(context, changed)
@@ -147,7 +147,7 @@ def _is_to_come(context: Context, tx: Transaction, origin: Origin, changed: Chan
 def _takes_back(
     context: Context, tx: Transaction, origin: Origin, prompt: Prompt, text: str, before: str | None
 ) -> bool:
-    """Return whether an edited message is not for the bot any more, or asks it for nothing."""
+    """Return whether an edit removes the request, or addresses somebody else."""
     bare = slack_text.without_leading_mention(text, context.bot_user)
     # It may have been taken before the channel chose that only mentions count.
     was_for_us = before is None or _is_for_us(context, tx, origin, before)
@@ -156,7 +156,7 @@ def _takes_back(
 
 
 def _is_for_us(context: Context, tx: Transaction, origin: Origin, text: str) -> bool:
-    """Return whether an edited message is for the bot. In direct messages nobody else is there."""
+    """Return whether an edited message is for the bot, as all direct messages are."""
     if is_direct_message(origin.channel):
         return True
     if origin.thread is None:
@@ -185,14 +185,13 @@ def _text_and_project(
 
 
 def _door(context: Context, prompt: Prompt, text: str) -> Door:
-    """Return the door by which an edited message comes."""
     if prompt.kind is PromptKind.START:
         return Door.FIRST
     return Door.ADDRESSED if slack_text.mentions(text, context.bot_user) else Door.REPLY
 
 
 def _is_nothing(raw: str, prompt: Prompt, door: Door) -> bool:
-    """Return whether a text asks for nothing. One that is like the prompt, which was taken, asks for it."""
+    """Return whether a text has no request. A text like the stored prompt has one."""
     plain, was = (slack_text.to_plain(text, {}, {}) for text in (raw, prompt.raw))
     intent = classify(plain, door)
     is_unsent = deed_for(intent, door, retries=False) is not Deed.SEND and intent is not classify(was, door)

@@ -79,7 +79,7 @@ async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None
 def _sent_by_button(readable: Readable, key: str) -> Readable:
     """Return the request of a prompt that a button sends. It has no message: the person pressed the bot's.
 
-    A new job goes into the thread in which people asked for the old one.
+    A new job goes into the thread of the old one's request.
     """
     job = readable.job
     return readable.but(key=RequestKey(key), channel=job.channel, thread=job.thread_ts, message_ts=None)
@@ -242,7 +242,7 @@ _AT_ONCE = 20
 
 
 async def remind(context: WorkerContext) -> int:
-    """Remind the threads of pull requests that wait for review. Return how many."""
+    """Remind the threads of pull requests that wait for review. Return their number."""
 
     def tell(tx: Transaction) -> int:
         now = context.clock()

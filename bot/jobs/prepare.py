@@ -44,7 +44,7 @@ async def prepare(context: WorkerContext, prompt: Prompt) -> None:
         try:
             await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))
         except LeaseLost:
-            # Edited meanwhile, and perhaps claimed anew by this process: it is to be prepared as it is now.
+            # Edited meanwhile, and perhaps claimed anew by this process: it is prepared with its new text.
             await context.settle(lambda tx: Prompts(tx).free_new(prompt.id, context.owner))
             raise
         finally:

@@ -101,7 +101,7 @@ async def make_preview(context: WorkerContext, preview: Preview) -> None:
 
 
 def _count_call(context: WorkerContext, tx: Transaction, preview: Preview) -> Preview | None:
-    """Count a call that begins a build. None, and no call, for a preview that comes to nothing."""
+    """Count a call that begins a build; None, without a call, for a preview that cannot come."""
     now, begins = context.clock(), preview.state is PreviewState.ASKED
     is_refused = begins and PreviewLimits(tx).exhausted_until(preview.project, now) is not None
     if now - preview.asked_at > GIVEN_UP_AFTER or (begins and preview.asks >= MOST_ASKS) or is_refused:

@@ -110,7 +110,7 @@ def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, re
 
 
 def next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:
-    """Return when a job is polled after an answer."""
+    """Return the time of the next poll after an answer."""
     if job.told_running_at:
         return context.after(max(_HOURLY_SECONDS, context.pace.max_seconds))
     return context.after(context.pace.wait_seconds(_age_seconds(context, job), context.chance()))
@@ -127,7 +127,6 @@ def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, mess
 
 
 def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, over: TrackedJob) -> None:
-    """Write the end of an iteration together with the messages about it."""
     now = context.clock()
     Jobs(tx).save(before, over, owner=context.owner)
     job = overtake(tx, before, now)
@@ -161,7 +160,7 @@ def settle_error(context: WorkerContext, tx: Transaction, job: TrackedJob, error
 
 
 def _retry_at(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> datetime:
-    """Return when to poll again after an error; back off from the project if the error is about all of it."""
+    """Return the time of the next poll after an error. An error about the project backs off from it."""
     failing_seconds = (context.clock() - (job.unread_since or context.clock())).total_seconds()
     own_seconds = context.pace.retry_seconds(failing_seconds, context.chance(), cap=_UNREAD_CAP_SECONDS)
     own = context.after(max(own_seconds, wait_asked_for(error)))
@@ -178,7 +177,7 @@ def _retry_at(context: WorkerContext, tx: Transaction, job: TrackedJob, error: E
 
 
 def _settle_missing(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
-    """Write a 404 answer. A job that stays unknown for long enough is lost, and polled no more."""
+    """Write a 404 answer. A job that stays unknown for long enough is lost, and polling stops."""
     now, misses = context.clock(), job.misses + 1
     since = job.missing_since or now
     missing_seconds = (now - since).total_seconds()

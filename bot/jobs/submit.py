@@ -80,7 +80,7 @@ async def claim_prompts(context: WorkerContext, _limit: int, full: Collection[st
 
 
 def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> tuple[Sequence[Prompt], bool]:
-    """Claim as many prompts as there are free uses. Return them, and whether the queue of others moved."""
+    """Claim a prompt for each free use. Return them, and whether the rest of the queue moved."""
     now = context.clock()
     Quota(tx).lock(project)
     waiting = Prompts(tx).quota_queue(project, now)

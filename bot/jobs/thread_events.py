@@ -50,7 +50,7 @@ class SpokenThread:
     """A thread with a new reply.
 
     ``job``: the job that the reply steers. ``text``: the reply without the mention and the job's name.
-    ``being_posted``: no job is known here, and a status message whose timestamp is not known yet may have
+    ``being_posted``: no job has this thread, and a status message whose timestamp is not stored yet may have
     begun the thread.
     """
 

@@ -409,7 +409,7 @@ def split(text: str, length: int) -> Iterable[str]:
 
 
 def _fitting_length(text: str, length: int) -> int:
-    """Return how many characters from the start weigh ``length`` at most."""
+    """Count the characters from the start that weigh ``length`` at most."""
     used = 0
     for at, sign in enumerate(text[:length]):
         used += {"&": 5, "<": 4, ">": 4}.get(sign) or len(sign.encode("utf-8", "surrogatepass"))

@@ -31,7 +31,7 @@ def naming(projects: Projects) -> str:
 
 
 def project_here(project: Project, projects: Projects) -> Message:
-    """Return which project a channel's requests are for, and how to choose another."""
+    """Return the project of a channel's requests, and the way to choose another."""
     if not projects.are_several:
         return b.words("There is one docs project here, so there is nothing to choose.")
     other = next(candidate.name for candidate in projects.known if candidate != project)
@@ -59,7 +59,7 @@ def may_not_choose(project: Project, channel: ChannelId) -> Message:
 
 
 def replies_here(*, by_mention: bool) -> Message:
-    """Return which replies steer a channel's jobs, and how to change that."""
+    """Return the channel's choice of replies that steer jobs, and the way to change it."""
     if by_mention:
         return b.words(
             "Here only replies that mention me are follow-ups. "
@@ -72,7 +72,7 @@ def replies_here(*, by_mention: bool) -> Message:
 
 
 def replies_chosen(*, by_mention: bool) -> Message:
-    """Return the confirmation that a channel has chosen which replies steer its jobs."""
+    """Return the confirmation of a channel's choice of replies that steer its jobs."""
     which = "only replies that mention me" if by_mention else "all replies in a job's thread"
     return b.words(f":white_check_mark: From now on, {which} are follow-ups in this channel.")
 
@@ -82,7 +82,7 @@ REPLIES_IN_DIRECT = b.words("In direct messages every reply is for me, so there 
 
 
 def reviewers_here(reviewers: Sequence[Reviewer]) -> Message:
-    """Return who reviews a channel's pull requests, and how to change that."""
+    """Return the reviewers of a channel's pull requests, and the way to change them."""
     if reviewers:
         return b.words(
             f"{_REMINDERS} {b.mention_all(reviewers)}. `/docs-agent reviewers none` sends them to whoever "
@@ -92,7 +92,7 @@ def reviewers_here(reviewers: Sequence[Reviewer]) -> Message:
 
 
 def reviewers_chosen(reviewers: Sequence[Reviewer]) -> Message:
-    """Return the confirmation that a channel has chosen who reviews its pull requests."""
+    """Return the confirmation of a channel's choice of reviewers."""
     whom = b.mention_all(reviewers) or "whoever asked for the job"
     return b.words(f":white_check_mark: From now on: {_REMINDERS[0].lower()}{_REMINDERS[1:]} {whom}.")
 

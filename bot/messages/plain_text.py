@@ -18,7 +18,7 @@ _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     "\U000e0080-\U000e0fff]"
 )
-"""Characters that nobody sees and that are not in category ``Cf``: selectors, fillers, Braille blanks.
+"""Invisible characters outside of category ``Cf``: selectors, fillers, Braille blanks.
 
 https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point
 """
@@ -45,7 +45,7 @@ _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 
 
 def visible(text: str) -> str:
-    """Return untrusted text without characters that nobody sees, and with normalised line ends.
+    """Return untrusted text without invisible characters, and with normalised line ends.
 
     Control characters, lone surrogates, tags and marks of the text's direction become U+FFFD. Other
     format characters (category ``Cf``) and variation selectors are dropped, except within an emoji. More than

@@ -141,7 +141,7 @@ def _unknown(press: Press) -> Answer:
 
 
 def _on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> PressRun:
-    """Return the handler of a button that does something with a job, if the person may see it."""
+    """Return the handler of a button about a job that the person may see."""
 
     async def pressed(context: Context, press: Press) -> Answer:
         job = await context.store.read(lambda tx: Jobs(tx).get(JobNumber(number_in(press.value))))
@@ -153,7 +153,7 @@ def _on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> Pres
 
 
 def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer]]) -> PressRun:
-    """Return the handler of a button about a prompt, if the person may see its job."""
+    """Return the handler of a button about a prompt of a job that the person may see."""
 
     async def pressed(context: Context, press: Press) -> Answer:
         prompt = await context.store.read(lambda tx: Prompts(tx).get(PromptId(number_in(press.value))))

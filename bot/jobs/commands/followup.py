@@ -62,7 +62,6 @@ async def _send_to_latest(context: Context, invocation: Invocation) -> Answer:
 
 
 async def _send_to_named(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    """Send a follow-up to the job that the person named."""
     unknown = _refused(say.no_such_job(match[1]), invocation, _text_after_name(invocation))
     return await _send_to(context, invocation, await find_job(context, match[1]), unknown)
 
@@ -118,7 +117,7 @@ async def _send(
 
 
 def _refused(message: Message, invocation: Invocation, raw: str) -> Answer:
-    """Return a refusal with the text to copy, unless it followed a mention, which people still see."""
+    """Return a refusal, with the text to copy unless a mention still shows it."""
     text = slack_text.to_plain(raw, {}, {}) if invocation.command else ""
     return Answer(message=with_prompt(message, text))
 

@@ -39,7 +39,6 @@ _MOST_CHANNELS = 500
 
 
 async def _list(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    """Return the first page of the list that a text asks for."""
     typed, origin = invocation.words.split()[1:], invocation.origin
     tokens = [word.lower() for word in typed]
     mine, only = "mine" in tokens, next((kind for kind in reversed(Listed) if kind in tokens), None)
@@ -141,8 +140,6 @@ async def _page(
 
 
 async def _show_limits(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    """Return the use of both hourly limits of each project."""
-
     def look(tx: Transaction) -> Message:
         user, projects = invocation.origin.user, context.projects.known
         return say.limits([_limits_of(context, tx, project, user) for project in projects])

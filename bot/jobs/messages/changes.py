@@ -78,7 +78,7 @@ def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
 
 
 def _page(file: ChangedFile, url: str, room: int) -> Iterator[Block]:
-    """Yield the heading of a changed file, and its changed paragraphs as far as there is room."""
+    """Yield the heading of a changed file, and the changed paragraphs that fit."""
     facts = [f"*{_name(file, url)}*", *_became(file)]
     if file.additions or file.deletions:
         facts.append(lines_changed(Size(file.additions, file.deletions, 1)))
@@ -147,12 +147,10 @@ def _name(file: ChangedFile, url: str) -> str:
 
 
 def _address(file: ChangedFile, url: str) -> str:
-    """Return where GitHub shows the changes of a file."""
     anchor = hashlib.sha256(file.path.encode("utf-8", "replace")).hexdigest()
     return f"{re.split('[?#]', url, maxsplit=1)[0].rstrip('/')}/files#diff-{anchor}"
 
 
 def _text_of(block: Block) -> str:
-    """Return the words of rich text."""
     parts = [part for element in block.get("elements", ()) for part in element.get("elements", ())]
     return "".join(part["text"] for part in parts)

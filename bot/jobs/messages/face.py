@@ -182,7 +182,7 @@ def state_words(job: TrackedJob) -> str:
 
 
 def withdrawn_words(end: JobProblem, by: UserId) -> str:
-    """Return how something was withdrawn, and by whom, as the end of a sentence."""
+    """Return the end of a sentence about a withdrawal: its kind and its person."""
     return _WITHDRAWN.get(end, "").format(b.mention(by))
 
 
@@ -208,8 +208,8 @@ def first_line(job: TrackedJob) -> str:
 def face(job: TrackedJob, frees_at: datetime | None = None, usual: timedelta | None = None) -> Message:
     """Return the job's face: the message that is edited in place and notifies nobody.
 
-    ``frees_at``: when the next use of the quota becomes free, shown if few uses are left. ``usual``: how long
-    the project's jobs take, as far as that is known.
+    ``frees_at``: when the next use of the quota becomes free, shown if few uses are left. ``usual``: the
+    usual time of the project's jobs; None if unknown.
     """
     prompt = first_line(job)
     url = b.web_address(job.pr_link)
@@ -282,7 +282,6 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
 
 
 def _buttons(job: TrackedJob) -> list[Block]:
-    """Return the buttons for the job's current state."""
     buttons = _review(job) or view(job, called="PR")  # so short that a phone shows one row
     if job.queue_until and _may_queue(job):
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
@@ -346,7 +345,7 @@ def in_private(job: TrackedJob) -> list[Block]:
 
 
 def wait_lines(waiting: Sequence[Wait]) -> list[str]:
-    """Return why a job waits and until when, as one line at most."""
+    """Return the reason and the end of a job's wait, as one line at most."""
     waits = [wait for wait in waiting if wait.why or (wait.what is Waiting.PROMPT and wait.until)]
     return [wait_words(wait.why, wait.until, wait.before, noun="It") for wait in waits[:1]]
 
@@ -361,7 +360,7 @@ _WORDS = {
 
 
 def wait_words(kind: QueueWhy | None, until: datetime | None, before: int | None = None, *, noun: str) -> str:
-    """Return why something waits and until when.
+    """Return the reason and the end of a wait.
 
     Args:
         before: how many prompts go first, if it waits for the hourly limit.

@@ -83,7 +83,7 @@ def cannot_merge(job: TrackedJob) -> Message:
 
 
 def status_line(job: TrackedJob, waiting: Sequence[Wait], *, asks: bool) -> Message:
-    """Return in one line how a job is doing. ``waiting``: see ``job_status``. ``asks``: for a yes or no."""
+    """Return a job's status in one line. ``waiting``: see ``job_status``. ``asks``: for a yes or no."""
     ended = f", since {b.moment(job.ended_at, '{time}')}" if job.ended_at else ""
     url = b.web_address(job.pr_link)
     if job.awaits_review and url:

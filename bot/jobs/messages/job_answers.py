@@ -254,7 +254,7 @@ def follow_up_taken(job: TrackedJob, *, guessed: bool) -> Message:
 
 
 def cannot_follow_up(job: TrackedJob) -> Message:
-    """Return why this job takes no follow-up."""
+    """Return the reason that this job takes no follow-up."""
     if job.is_forgotten:
         return forgotten(job)
     reason = {
@@ -365,7 +365,7 @@ def key_accepted(project: ProjectId, docs: Project | None = None) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of both hourly limits of a project is used.
+    """The use of both hourly limits of a project.
 
     ``used`` and ``limit`` are jobs and follow-ups, ``analytics`` the calls about visitors. ``waiting`` is the
     number of queued prompts; ``mine`` is the reader's own uses in the last hour.
@@ -382,7 +382,7 @@ class Limits:
 
 
 def limits(projects: Sequence[Limits]) -> Message:
-    """Return how much of both hourly limits is left, for each project."""
+    """Return the rest of both hourly limits, for each project."""
     return b.words("\n".join([*map(_left, projects), "One job or follow-up is one use."]))
 
 

@@ -97,7 +97,6 @@ def outdated_end(job: TrackedJob, subject: str) -> Message:
 
 
 def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
-    """Return the result of an iteration, and the advice."""
     result, advice = _ENDS[job.state]
     url, pull, change = b.web_address(job.pr_link), job.pull_request, ""
     if job.state is JobState.PULL_REQUEST and url is None:

@@ -21,14 +21,13 @@ def by_whom(pull: SeenPullRequest) -> str:
 
 
 def _facts(pull: SeenPullRequest) -> str:
-    """Return its title, and how much it changes."""
     draft = "draft · " if pull.is_draft else ""
     size = f"{lines_changed(pull.size)} in {counted(pull.size.files, 'file', 'files')}"
     return f"“{b.quoted(pull.title, _TITLE_LENGTH)}” · {draft}{size}"
 
 
 def lines_changed(size: Size) -> str:
-    """Return how many lines were added and removed."""
+    """Return the numbers of added and removed lines."""
     return f"+{number(size.additions)} −{number(size.deletions)}"
 
 

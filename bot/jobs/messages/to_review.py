@@ -27,7 +27,7 @@ def _age(job: TrackedJob, now: datetime) -> str:
 
 
 def _title(job: TrackedJob) -> str:
-    """Return the title of the pull request, or the prompt where it is not known."""
+    """Return the title of the pull request, or else the prompt."""
     return f"“{b.quoted(job.pull_request.title if job.pull_request else job.text, _TITLE_LENGTH)}”"
 
 

@@ -70,7 +70,7 @@ class Change:
 
     @property
     def size(self) -> int:
-        """Return how many characters the changed lines have."""
+        """Count the characters of the changed lines."""
         return sum(len(text.strip()) for sign, text in self.lines if sign != " ")
 
     @property

@@ -43,7 +43,7 @@ class LeftOut(StrEnum):
     ASIDE = "aside"
     WORDLESS = "wordless"
     OLDER = "older"
-    """The newer ones fill the room that there is."""
+    """Newer messages fill the available room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +317,7 @@ class TrackedJob:
 
     @property
     def thread(self) -> ThreadRef | None:
-        """The job's thread; None until it is known."""
+        """The job's thread; None until its face is posted."""
         ts = self.thread_ts or self.root_ts
         return ThreadRef(self.channel, ts) if ts else None
 

@@ -71,7 +71,7 @@ class WatchedPullRequest:
     """When it is polled next; None for never."""
 
     def next_look(self, now: datetime, pause_seconds: float) -> datetime | None:
-        """Return when to poll an open one again; None for never. The pause is that of the first day."""
+        """Return the next poll of an open one; None for never. The pause is that of the first day."""
         age = now - self.iteration_ended_at
         if age >= _SELDOM_FOR:
             return None

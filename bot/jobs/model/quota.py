@@ -105,7 +105,7 @@ def least_tried_first(queue: Sequence[Queued]) -> list[Queued]:
 
 
 def share(limit: int, *, is_alone: bool) -> int:
-    """Return how many uses of an hour one person can have.
+    """Return one person's share of the uses of an hour.
 
     Half of the limit is kept for others who have asked within the hour, or a fifth for a newcomer.
     """
@@ -153,7 +153,7 @@ def still_counted(uses: Sequence[Use], now: datetime) -> list[Use]:
 
 
 def frees_at(uses: Sequence[Use], limit: int) -> datetime | None:
-    """Return when the next use of the last hour's expires; None if there are none: then it is unknown."""
+    """Return the time when the next use of the last hour expires; None without uses."""
     # If there are more uses than the limit allows, only the newest delay the queue.
     times = sorted(use.at for use in uses)[-limit:]
     return times[0] + QUOTA_PERIOD + _MARGIN if times else None

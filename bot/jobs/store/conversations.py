@@ -116,7 +116,7 @@ class Conversations(Repository):
         self.connection.execute(update(conversations).where(is_same).values(missed_since=since, due_at=soon))
 
     def _threads(self, now: datetime) -> tuple[Sequence[tuple[ChannelId, MessageTs]], int]:
-        """Return the newest threads to be read, and how many more there are. Each has a row afterwards."""
+        """Return the newest threads to read, and the number of others. Each gets a row."""
         thread = func.coalesce(jobs.c.thread_ts, jobs.c.root_ts).label("thread")
         begun = select(jobs.c.number, jobs.c.channel, thread).where(
             jobs.c.root_ts.is_not(None), is_set(jobs.c.requester)

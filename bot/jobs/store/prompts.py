@@ -215,7 +215,7 @@ class Prompts(Rows[Prompt]):
         return Earlier(*self.connection.execute(_EARLIER, values).one())
 
     def waiting_by(self, user: UserId) -> int:
-        """Return how many prompts of a person are not sent yet."""
+        """Count the unsent prompts of a person."""
         return self.connection.execute(_WAITING_BY, {"by": user}).scalar_one()
 
     def get(self, prompt: PromptId) -> Prompt | None:
@@ -375,7 +375,7 @@ class Prompts(Rows[Prompt]):
         return self._has(prompts.c.project == project, is_sent)
 
     def waiting_for_quota(self, project: ProjectId) -> int:
-        """Return how many prompts are in the queue."""
+        """Count the prompts in the queue."""
         statement = select(func.count()).select_from(prompts).where(_queued(project))
         return int(self.connection.execute(statement).scalar_one())
 
