@@ -166,8 +166,11 @@ def _ends(seen: Seen, checks: Checks, job: Row) -> None:
     if told and not unsaid:
         waited = {row["asked_by"] for row in seen.prompts_of[job["number"]] if row["state"] == "sent"}
         checks.insist(waited <= mentioned, f"{about}: an end told nothing to {waited - mentioned}")
+        # An end is edited once its pull request is merged or closed.
+        sign, is_over = f":{told[-1][1]}:", job.get("review") in ("merged", "closed")
         checks.insist(
-            _SIGNS[job["state"]] == f":{told[-1][1]}:", f"{about}: is {job['state']}, last told {told[-1]}"
+            sign == _SIGNS[job["state"]] or (is_over and sign == _REVIEWED[job["review"]]),
+            f"{about}: is {job['state']}, last told {told[-1]}",
         )
         ends_told = [each for each in seen.in_thread(job) if END.match(each["text"])]
         checks.insist(
