@@ -144,7 +144,10 @@ async def answer_question(context: WorkerContext, question: Question) -> None:
 
 
 def _settle(context: WorkerContext, tx: Transaction, question: Question) -> None:
-    if not (listed := Questions(tx).snapshots(question.id)):  # asked by 0.2.0 during an upgrade
+    if not (listed := Questions(tx).snapshots(question.id)):
+        if Questions(tx).get(question.id) is None:
+            return  # its subscription was withdrawn after the claim
+        # Asked by 0.2.0 during an upgrade.
         listed = tuple(_request(context, tx, question.query, question.project, question.kind))
         Questions(tx).list_snapshots(question.id, listed)
     numbers = Numbers(question.query, listed)

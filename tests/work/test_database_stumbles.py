@@ -19,6 +19,7 @@ from bot.jobs.catch_up import Gap
 from bot.jobs.model.jobs import JobState
 from bot.store.database import Database
 from bot.store.schema import metadata
+from bot.visitors.questions import answer_question, claim_questions
 from bot.visitors.subscriptions import plan_digests
 from tests.builders import CHANNEL, new_store, rows_of
 from tests.fakes import FakeDocs, FakeSlack
@@ -288,3 +289,14 @@ async def test_nothing_waits_for_a_lease_to_run_out_because_the_database_stumble
         await work(office.context)
     database.every_third = False
     assert await leases(office) == []
+
+
+async def test_a_digest_that_is_withdrawn_while_it_is_answered_is_dropped(office: Office) -> None:
+    await asked_for_a_digest(office)
+    office.clock.pass_seconds(3_600)
+    [question] = await claim_questions(office.context, 5)
+    await office.visitors("unsubscribe")
+    posted = len(office.posted())
+    await answer_question(office.context, question)
+    await office.settle()
+    assert len(office.posted()) == posted
