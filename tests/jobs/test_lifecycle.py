@@ -98,6 +98,8 @@ def test_an_illegal_step_says_from_where_to_where() -> None:
         lifecycle.is_job_step(job := a_job(JobState.REFUSED), lifecycle.lost(job, NOW))
     with pytest.raises(IllegalStep, match="prompt 1: sent to refused"):
         lifecycle.check_prompt_step(sent := a_prompt(PromptState.SENT), lifecycle.prompt_refused(sent))
+    with pytest.raises(IllegalStep):
+        lifecycle.iteration_ended(a_job(JobState.WORKING), JobState.WAITING, NOW, pr_link=None)
 
 
 def test_an_iteration_counts_up_and_forgets_the_end_before_it() -> None:
@@ -105,11 +107,6 @@ def test_an_iteration_counts_up_and_forgets_the_end_before_it() -> None:
     begun = TO_JOB_STATE["started"](job)
     assert (begun.iteration, begun.iteration_requester, begun.ended_at) == (4, BEN, None)
     assert begun.service_id == job.service_id
-
-
-def test_only_an_end_can_end_an_iteration() -> None:
-    with pytest.raises(IllegalStep):
-        lifecycle.iteration_ended(a_job(JobState.WORKING), JobState.WAITING, NOW, pr_link=None)
 
 
 def test_nothing_but_the_lifecycle_and_the_store_writes_a_state() -> None:
