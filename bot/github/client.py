@@ -127,16 +127,10 @@ class GithubClient:
         """Return a pull request; None if it has not changed since the answer with this ``etag``."""
         if self._now() < self._paused_until <= self._now() + _LONGEST_LIMIT:
             raise Paused("No call before the pause is over", self._paused_until)
-        answer = await self._get(which.path, {"If-None-Match": etag} if etag else None)
-        if answer.status_code == 304 and etag:
+        answer = await self._fetch(which.path, etag)
+        if answer.status_code == 304:
             return None
-        if answer.status_code != 200:
-            raise self._error(answer)
-        pull_request = _read(_PULL_REQUEST, answer)
-        # One that is too long to keep, or that no header can hold, only costs the next call a full answer.
-        etag = answer.headers.get("etag", "")
-        is_usable = len(etag) <= MAX_TEXT_LENGTH and etag.isascii() and etag.isprintable()
-        return pull_request.model_copy(update={"etag": etag if is_usable else ""})
+        return _read(_PULL_REQUEST, answer).model_copy(update={"etag": _etag_of(answer)})
 
     async def files(self, which: PullRequestId) -> Sequence[PullRequestFile]:
         """Return the first 100 files that a pull request changes.
@@ -144,17 +138,13 @@ class GithubClient:
         https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files
         """
         etag, cached = self._files.get(which, ("", ()))
-        answer = await self._get(
-            f"{which.path}/files?per_page=100", {"If-None-Match": etag} if etag else None
-        )
-        if answer.status_code == 304 and etag:
+        answer = await self._fetch(f"{which.path}/files?per_page=100", etag)
+        if answer.status_code == 304:
             return cached
-        if answer.status_code != 200:
-            raise self._error(answer)
         files = _read(_FILES, answer)
         while len(self._files) >= _MOST_KEPT:
             del self._files[next(iter(self._files))]
-        if (etag := answer.headers.get("etag", "")) and len(answer.content) <= _MOST_KEPT_BYTES:
+        if (etag := _etag_of(answer)) and len(answer.content) <= _MOST_KEPT_BYTES:
             self._files[which] = etag, files
         return files
 
@@ -163,10 +153,14 @@ class GithubClient:
 
         https://docs.github.com/en/rest/commits/commits#compare-two-commits
         """
-        answer = await self._get(which.compare_path(base, head))
-        if answer.status_code != 200:
-            raise self._error(answer)
-        return _read(_COMPARISON, answer)
+        return _read(_COMPARISON, await self._fetch(which.compare_path(base, head)))
+
+    async def _fetch(self, path: str, etag: str = "") -> httpx.Response:
+        """Return an answer with status 200, or 304 if it is the one with this ``etag``."""
+        answer = await self._get(path, {"If-None-Match": etag} if etag else None)
+        if answer.status_code == 200 or (answer.status_code == 304 and etag):
+            return answer
+        raise self._error(answer)
 
     async def _get(self, path: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
         try:
@@ -206,6 +200,12 @@ class GithubClient:
         except (ValueError, OverflowError, OSError):
             return None
         return min(max(until, now), now + _LONGEST_LIMIT)
+
+
+def _etag_of(answer: httpx.Response) -> str:
+    """Return the ETag; empty if it is too long to keep or fits no header, which costs a full answer."""
+    etag = answer.headers.get("etag", "")
+    return etag if len(etag) <= MAX_TEXT_LENGTH and etag.isascii() and etag.isprintable() else ""
 
 
 def _read(kind: TypeAdapter[Answer], answer: httpx.Response) -> Answer:
