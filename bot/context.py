@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from bot.access.model import AccessPolicy, TtlCache
 from bot.docs_api import DocsClient
-from bot.engine import retry_on_db_error
+from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
 from bot.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.jobs.model.previews import PreviewsWanted
@@ -21,6 +22,7 @@ from bot.ports import Clock, Messenger, ThreadRef
 from bot.projects import Project, Projects
 from bot.store import Claimer, Store, Transaction
 from bot.store.channels import Channels
+from bot.store.queues import QUEUE_TABLES
 
 Result = TypeVar("Result")
 _SATURDAY = 5
@@ -214,3 +216,30 @@ class WorkerContext(Context):
     def after(self, seconds: float) -> datetime:
         """Return the time that many seconds from now."""
         return self.clock() + timedelta(seconds=seconds)
+
+
+Claim = Callable[[WorkerContext, int, Collection[str]], Awaitable[Sequence[Result]]]
+"""Claims rows: as many as this at most, and none of these groups."""
+
+
+def claiming(claim: Callable[[Transaction, Claimer, int], Sequence[Result]]) -> Claim[Result]:
+    """Return a claim in one transaction, for rows without groups."""
+
+    async def claim_rows(context: WorkerContext, limit: int, _full: Collection[str] = ()) -> Sequence[Result]:
+        return await context.store.write(lambda tx: claim(tx, context.claimer(), limit))
+
+    return claim_rows
+
+
+def queue_worker(
+    context: WorkerContext,
+    queue: str,
+    name: str,
+    claim: Claim[Any],
+    work: Callable[[WorkerContext, Any], Awaitable[object]],
+    **options: Any,
+) -> Worker:
+    """Return the worker of a queue. All workers of its table share the keys of the rows under way."""
+    [table] = {entry.table.name for entry in QUEUE_TABLES if entry.queue == queue}
+    of_table = context.under_way.setdefault(table, set())
+    return Worker(name, partial(claim, context), partial(work, context), queue, of_table=of_table, **options)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Any
 
 import structlog
 
-from bot.context import WorkerContext
+from bot.context import WorkerContext, queue_worker
 from bot.engine import Worker, alone
 from bot.jobs.catch_up import Take, catch_up, claim_unread, forget_conversations
 from bot.jobs.decisions import remind
@@ -23,27 +21,17 @@ from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, su
 from bot.outbox.deliver import claim_deliveries, deliver
 from bot.store.database import ServerClock
 from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
-from bot.store.queues import QUEUE_TABLES
 from bot.store.retention import forget_before
 
 log = structlog.get_logger(__name__)
 _PLAN_SECONDS = 60.0
 _SWEEP_SECONDS = 3_600.0
-Claim = Callable[[WorkerContext, int, Collection[str]], Awaitable[Sequence[Any]]]
-Work = Callable[[WorkerContext, Any], Awaitable[object]]
 
 
 def queue_workers(context: WorkerContext, take_message: Take) -> list[Worker]:
     """Return the worker of each queue. ``take_message`` handles a message that is read after an outage."""
     project = attrgetter("project")
-
-    tables = {table.queue: table.table.name for table in QUEUE_TABLES}
-
-    def worker(queue: str, name: str, claim: Claim, work: Work, **options: Any) -> Worker:
-        of_table = context.under_way.setdefault(tables[queue], set())
-        claim_rows, work_on = partial(claim, context), partial(work, context)
-        return Worker(name, claim_rows, work_on, queue, of_table=of_table, **options)
-
+    worker = partial(queue_worker, context)
     return [
         worker("requests", "prepare", claim_new, prepare, key=attrgetter("id"), places=200),
         worker(

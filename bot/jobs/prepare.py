@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import structlog
 
-from bot.context import WorkerContext
+from bot.context import WorkerContext, claiming
 from bot.engine import unless_taken_over
 from bot.jobs.attachments import Attachments, attachments_of, plain_text
 from bot.jobs.messages.jobs import follow_up_by_command
@@ -29,11 +28,8 @@ log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 
 
-async def claim_new(context: WorkerContext, limit: int, _full: Collection[str] = ()) -> Sequence[Prompt]:
-    """Claim new requests. Somebody's second job in a channel waits for the face of their first."""
-    return await context.store.write(
-        lambda tx: Prompts(tx).claim_new(context.claimer(), min(limit, _AT_ONCE))
-    )
+claim_new = claiming(lambda tx, claimer, limit: Prompts(tx).claim_new(claimer, min(limit, _AT_ONCE)))
+"""Claims new requests. Somebody's second job in a channel waits for the face of their first."""
 
 
 async def prepare(context: WorkerContext, prompt: Prompt) -> None:

@@ -5,13 +5,12 @@ A call that may begin a build is counted before it is made, so that a crash asks
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import structlog
 
 from bot.access.admit import check_channel
-from bot.context import Context, WorkerContext
+from bot.context import Context, WorkerContext, claiming
 from bot.docs_api import (
     BuildStatus,
     DocsApiError,
@@ -74,11 +73,8 @@ async def ask_by_press(context: Context, readable: Readable) -> Message | None:
     return answer
 
 
-async def claim_previews(
-    context: WorkerContext, limit: int, _full: Collection[str] = ()
-) -> Sequence[Preview]:
-    """Claim the previews that wait for a call."""
-    return await context.store.write(lambda tx: Previews(tx).claim_due(context.claimer(), limit))
+claim_previews = claiming(lambda tx, claimer, limit: Previews(tx).claim_due(claimer, limit))
+"""Claims the previews that wait for a call."""
 
 
 async def make_preview(context: WorkerContext, preview: Preview) -> None:

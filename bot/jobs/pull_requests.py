@@ -7,14 +7,14 @@ the end, and the messages in the thread are one transaction.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
 
-from bot.context import Context, WorkerContext
+from bot.context import Context, WorkerContext, claiming
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.github import (
     GithubClient,
@@ -69,11 +69,8 @@ def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
         log.warning("pull_request_elsewhere", job=job.number)
 
 
-async def claim_pull_requests(
-    context: WorkerContext, limit: int, _full: Collection[str] = ()
-) -> Sequence[WatchedPullRequest]:
-    """Claim due pull requests, those polled longest ago first."""
-    return await context.store.write(lambda tx: PullRequests(tx).claim_due(context.claimer(), limit))
+claim_pull_requests = claiming(lambda tx, claimer, limit: PullRequests(tx).claim_due(claimer, limit))
+"""Claims due pull requests, those polled longest ago first."""
 
 
 async def look_at(context: WorkerContext, watched: WatchedPullRequest) -> None:

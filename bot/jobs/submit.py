@@ -9,7 +9,7 @@ from functools import partial
 
 import structlog
 
-from bot.context import WorkerContext
+from bot.context import WorkerContext, claiming
 from bot.docs_api import (
     DocsApiError,
     Forbidden,
@@ -121,11 +121,8 @@ def _set_times(context: WorkerContext, tx: Transaction, rest: Sequence[Queued], 
     return has_moved
 
 
-async def claim_abandoned(
-    context: WorkerContext, limit: int, _full: Collection[str] = ()
-) -> Sequence[Prompt]:
-    """Claim the prompts that a process was sending when it died."""
-    return await context.store.write(lambda tx: Prompts(tx).claim_abandoned(context.claimer(), limit))
+claim_abandoned = claiming(lambda tx, claimer, limit: Prompts(tx).claim_abandoned(claimer, limit))
+"""Claims the prompts that a process was sending when it died."""
 
 
 async def settle_abandoned(context: WorkerContext, prompt: Prompt) -> None:

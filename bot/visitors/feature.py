@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from operator import attrgetter
 
-from bot.context import CsvFile, PostHooks, WorkerContext
+from bot.context import CsvFile, PostHooks, WorkerContext, queue_worker
 from bot.engine import Worker, alone
 from bot.feature import Feature
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
@@ -24,26 +24,15 @@ _PLAN_SECONDS, _SWEEP_SECONDS = 60.0, 3_600.0
 
 
 def _workers(context: WorkerContext) -> Sequence[Worker]:
+    worker = partial(queue_worker, context)
     return [
-        Worker(
-            "read",
-            partial(claim_snapshots, context),
-            partial(read_snapshot, context),
-            "snapshots",
+        worker(
+            *("snapshots", "read", claim_snapshots, read_snapshot),
             key=attrgetter("id"),
-            of_table=context.under_way.setdefault("snapshots", set()),
             group=attrgetter("project"),
             places_of_group=AT_ONCE,
         ),
-        Worker(
-            "answer",
-            partial(claim_questions, context),
-            partial(answer_question, context),
-            "questions",
-            key=attrgetter("id"),
-            of_table=context.under_way.setdefault("questions", set()),
-            places=20,
-        ),
+        worker("questions", "answer", claim_questions, answer_question, key=attrgetter("id"), places=20),
         alone("digest", partial(plan_digests, context), queue="digests", every_seconds=_PLAN_SECONDS),
         alone("sweep", partial(sweep_snapshots, context), every_seconds=_SWEEP_SECONDS),
     ]

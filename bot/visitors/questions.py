@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -10,7 +10,7 @@ from itertools import takewhile
 import structlog
 
 from bot.access.admit import Allowed
-from bot.context import Context, WorkerContext
+from bot.context import Context, WorkerContext, claiming
 from bot.engine import unless_taken_over
 from bot.ids import Message, ProjectId, QuestionId, SubscriptionId, UserId, is_direct_message
 from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
@@ -128,11 +128,8 @@ def _windows(context: Context, query: Query, kind: QuestionKind) -> Iterator[tup
         yield from ((week, source, False) for week, source in gap_windows(query))
 
 
-async def claim_questions(
-    context: WorkerContext, limit: int, _full: Collection[str] = ()
-) -> Sequence[Question]:
-    """Claim the questions that are due, people's before digests."""
-    return await context.store.write(lambda tx: Questions(tx).claim(context.claimer(), limit))
+claim_questions = claiming(lambda tx, claimer, limit: Questions(tx).claim(claimer, limit))
+"""Claims the questions that are due, people's before digests."""
 
 
 async def answer_question(context: WorkerContext, question: Question) -> None:

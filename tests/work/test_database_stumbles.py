@@ -294,7 +294,7 @@ async def test_nothing_waits_for_a_lease_to_run_out_because_the_database_stumble
 async def test_a_digest_that_is_withdrawn_while_it_is_answered_is_dropped(office: Office) -> None:
     await asked_for_a_digest(office)
     office.clock.pass_seconds(3_600)
-    [question] = await claim_questions(office.context, 5)
+    [question] = await claim_questions(office.context, 5, ())
     await office.visitors("unsubscribe")
     posted = len(office.posted())
     await answer_question(office.context, question)
