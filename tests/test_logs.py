@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import unicodedata
-from contextlib import suppress
+from contextlib import redirect_stderr, suppress
 from time import thread_time
 
 import pytest
@@ -61,12 +61,11 @@ def test_masking_is_linear_in_what_strangers_write(part: str) -> None:
     assert thread_time() - began < 0.2, "a quadratic pattern takes seconds"
 
 
-def test_full_disk_stops_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_stops_no_work() -> None:
     configure("INFO", "json")
     with open("/dev/full", "w", buffering=1, encoding="utf-8") as full:
-        monkeypatch.setattr("sys.stderr", full)
-        structlog.get_logger("bot.test").info("event")
-        monkeypatch.undo()
+        with redirect_stderr(full):
+            structlog.get_logger("bot.test").info("event")
         with suppress(OSError):
             full.close()
 
