@@ -8,6 +8,7 @@ about a person are remembered for six hours.
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import timedelta
 from typing import TypedDict, Unpack
@@ -91,12 +92,12 @@ class Claimed:
         return self._allowed.but(channel=ChannelId(""))
 
 
-class Declined(Exception):
+class Declined(Exception, ABC):
     """A request is not carried out."""
 
+    @abstractmethod
     def answer(self, typed: str, *, is_form: bool) -> Message:
         """Return the reason for the sender. ``typed``: a text that Slack no longer shows, to copy."""
-        raise NotImplementedError
 
 
 class NotAllowed(Declined):
