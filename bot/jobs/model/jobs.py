@@ -253,7 +253,7 @@ class TrackedJob:
     version: int = 0
     """The number of results that people see: iterations without an end between them are one."""
     pr_version: int | None = None
-    """The version whose end first showed the pull request; None before."""
+    """The version whose end first showed the pull request; None before. Processes of 0.2.0 read it."""
     iteration_requester: UserId | None = None
     iteration_started_at: datetime | None = None
     saw_active: bool = False
@@ -359,11 +359,6 @@ class TrackedJob:
     def can_run_again(self) -> bool:
         """Whether the job ended without a result, so that *Run again* is the way on."""
         return self.state in _BAD_ENDS
-
-    @property
-    def has_new_pull_request(self) -> bool:
-        """Whether the current version is the first whose end shows this pull request."""
-        return self.pr_version == self.version
 
     @property
     def sees_pull_request(self) -> bool:
