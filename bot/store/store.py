@@ -126,7 +126,7 @@ class Store:
         return []
 
     async def forget(self, change: Callable[[Transaction], Result]) -> Result:
-        """Do as ``write``, and leave no copy of erased values in SQLite's log."""
+        """Write, and remove copies of erased values from SQLite's log."""
         result = await self.write(change)
         await self.database.empty_log()
         return result

@@ -63,7 +63,7 @@ class Search:
     hits: int
     """Number of searches."""
     clicks: int | None
-    """Searches followed by a click, rounded; None if the service reports no share of clicks."""
+    """Number of searches followed by a click, rounded; None if the service reports no rate."""
     page: str | None = None
     """The page clicked most."""
 

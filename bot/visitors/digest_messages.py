@@ -293,7 +293,7 @@ def _scope(section: str | None, project: Project | None) -> str:
 
 
 def _command(verb: str, subscription: Subscription, entry: Project | None) -> str:
-    """Return the command that means this subscription and no other of the channel."""
+    """Return the command for one subscription of a channel."""
     project = f" project:{entry.name}" if entry else ""
     # To unsubscribe without a path asks which one.
     section = f" path {subscription.section or '/'}" if subscription.section or verb == "unsubscribe" else ""

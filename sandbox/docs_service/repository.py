@@ -31,7 +31,7 @@ class CommitInfo:
 
 
 class FileChange(NamedTuple):
-    """What git says of a file that differs between two commits; no patch of a binary or a huge one."""
+    """A file that differs between two commits. Binary and huge files have no patch."""
 
     path: str
     status: str

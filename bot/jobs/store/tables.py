@@ -213,7 +213,7 @@ audit = Table(
     Column("project", Id(200), nullable=False),
     Column("channel", Channel(40), nullable=False),
     Column("job", Integer),
-    # Empty for an act that has no end of its own.
+    # Empty for acts that end at once.
     Column("prompt", Integer),
     Column("subscription", Integer),
     Column("end", Id(20)),
