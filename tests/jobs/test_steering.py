@@ -6,7 +6,7 @@ import pytest
 
 from tests.talk import Talk
 
-REPLY, MENTION = "Reply here to change it.", "Mention me here to change it."
+REPLY, MENTION = "Reply here to change it. What I send", "Mention me here to change it. What I send"
 
 
 async def test_a_job_of_a_command_says_that_replies_steer_it(talk: Talk) -> None:

@@ -224,7 +224,11 @@ def face(job: TrackedJob, frees_at: datetime | None = None, usual: timedelta | N
     return b.message(b.section(headline), b.quote(prompt), *small, *row, most_bytes=b.EDITED_BYTES)
 
 
-_STEERING = {False: "Reply here to change it.", True: "Mention me here to change it."}
+_SENT = "What I send to the agent gets :eyes: (edit or delete it within 8 seconds to take it back)"
+_STEERING = {
+    False: f"Reply here to change it. {_SENT}; thanks and talk among yourselves I leave alone.",
+    True: f"Mention me here to change it. {_SENT}; other replies I leave alone.",
+}
 """How to steer a job, by whether that takes a mention."""
 
 
