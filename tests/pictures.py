@@ -58,7 +58,7 @@ async def _visitors(browser: Browser, world: World) -> None:
         # As for somebody who has asked before, and needs no examples.
         await page.evaluate("localStorage.asked = 'yes'")
         await page.reload()
-        answer = page.get_by_role("article").filter(has_text="Only visible to you")
+        answer = page.get_by_role("article").filter(has_text="Only visible to you").last
         await expect(answer.locator("svg.chart").first).to_be_visible()
         await answer.evaluate("one => one.scrollIntoView({ block: 'start' })")
         await _save(page, "visitors")
