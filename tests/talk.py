@@ -368,7 +368,7 @@ class Talk:
 
     def errors(self) -> set[str]:
         """Read the log, and return the events in it that are errors; unread, they fail the test."""
-        return {json.loads(line)["event"] for line in self.log() if '"level": "error"' in line}
+        return {json.loads(line)["event"] for line in self.log() if _is_error_of_the_bot(line)}
 
     def _log_lines(self) -> list[str]:
         return self.log_stream.getvalue().splitlines()
