@@ -111,7 +111,7 @@ class GithubClient:
         return pull_request_of(link, self._api_url, repository)
 
     def pause(self, until: datetime) -> None:
-        """Call GitHub about no pull request before ``until``: it takes no calls."""
+        """Make no call about a pull request before ``until``: each raises Paused."""
         self._paused_until = until
 
     async def check(self) -> None:
@@ -125,8 +125,6 @@ class GithubClient:
 
     async def pull_request(self, which: PullRequestId, etag: str = "") -> PullRequest | None:
         """Return a pull request; None if it has not changed since the answer with this ``etag``."""
-        if self._now() < self._paused_until <= self._now() + _LONGEST_LIMIT:
-            raise Paused("No call before the pause is over", self._paused_until)
         answer = await self._fetch(which.path, etag)
         if answer.status_code == 304:
             return None
@@ -157,6 +155,8 @@ class GithubClient:
 
     async def _fetch(self, path: str, etag: str = "") -> httpx.Response:
         """Return an answer with status 200, or 304 if it is the one with this ``etag``."""
+        if self._now() < self._paused_until <= self._now() + _LONGEST_LIMIT:
+            raise Paused("No call before the pause is over", self._paused_until)
         answer = await self._get(path, {"If-None-Match": etag} if etag else None)
         if answer.status_code == 200 or (answer.status_code == 304 and etag):
             return answer

@@ -136,6 +136,19 @@ async def test_changes_that_cannot_be_read_now_are_said_with_the_link(talk: Talk
     assert "can't read the changes right now" in talk.everything()
 
 
+async def test_changes_are_not_read_while_the_limit_of_github_lasts(talk: Talk) -> None:
+    await ended(talk)
+    talk.github.instead.append(httpx.Response(429, headers={"retry-after": "900"}))
+    await talk.time.passes(600)
+    assert not talk.github.instead
+    for expected in ([], ["/repos/acme/docs/pulls/7/files"]):
+        await talk.ana.presses("Changes")
+        assert talk.github.reads == expected
+        await talk.time.passes(900)
+    talk.everything()
+    talk.log()
+
+
 @pytest.mark.parametrize("answer", [httpx.Response(404), httpx.Response(401)])
 async def test_where_the_pull_request_cannot_be_read_there_is_no_button(
     talk: Talk, answer: httpx.Response
