@@ -409,6 +409,7 @@ def _context(
         paces=Paces(timeouts.channel_pace_seconds, timeouts.minute_seconds),
         keep=timedelta(days=settings.keep_days) if settings.keep_days else None,
         post_hooks=[feature.post_hooks for feature in features],
+        recommendation_sources=[feature.recommend for feature in features if feature.recommend],
     )
 
 

@@ -98,6 +98,33 @@ class PostHooks:
 
 
 @dataclass(frozen=True, slots=True)
+class Recommendation:
+    """Work on the docs that a digest recommends."""
+
+    heading: str
+    """Its kind for people, such as *Readers asked*. A digest has one recommendation of each kind."""
+    key: str
+    """Names it in the values of buttons and in the jobs that are asked for at it."""
+    title: str
+    evidence: str
+    """Its numbers, such as "11 questions, no answer"; empty if they are too small to recommend it."""
+    events: int
+    """The size of the evidence, by which recommendations are ranked."""
+    prompt: str
+    """The suggested prompt."""
+    quote: str = ""
+    """Words of one person, shown after the evidence."""
+    is_page: bool = False
+    """Whether the title is the path of a page, to be improved and not written."""
+
+
+RecommendationSource = Callable[
+    [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]
+]
+"""Returns a feature's recommendations about a project, for a channel, from a time until before another."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """The store, Slack, the time and the settings that use cases share."""
 
@@ -130,6 +157,8 @@ class Context:
     timeouts: Timeouts = field(default_factory=Timeouts)
     github: GithubClient | None = None
     """Reads pull requests; None where the bot may not."""
+    recommendation_sources: Sequence[RecommendationSource] = ()
+    """The sources of the digest's recommendations besides its own."""
 
     def held_until(self, begun_at: datetime) -> datetime:
         """Return until when a follow-up is held that was begun then and is added to now."""

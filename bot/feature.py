@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.commands.command import Command
-from bot.context import PostHooks, WorkerContext
+from bot.context import PostHooks, RecommendationSource, WorkerContext
 from bot.engine import Worker
 from bot.store import Transaction
 
@@ -23,3 +23,5 @@ class Feature:
     post_hooks: PostHooks
     gauges: Callable[[Transaction, datetime], Mapping[str, float]]
     """Returns the values of its gauges."""
+    recommend: RecommendationSource | None = None
+    """Returns its recommendations for digests."""
