@@ -147,12 +147,21 @@ class Person:
         posts = [message for room in rooms for message in state.messages.get(room, {}).values()]
         notes = [note for note in state.ephemerals.values() if note["user"] == self.id]
         views = [view for view in state.views.values() if view["user"] == self.id]
+        views += [state.homes[self.id]] if self.id in state.homes else []
         return views + sorted([*posts, *notes], key=lambda each: str(each["ts"]), reverse=True)
 
     async def uses_shortcut(self, callback_id: str, on: Json) -> None:
         """Use a shortcut of a message."""
         using = self._people.shortcut(self.id, callback_id, on["channel"], on["ts"])
         await self._act(f"uses {callback_id} on {on['text']!r}", using)
+
+    async def opens_home(self) -> Shown:
+        """Open the bot's Home tab, and read it."""
+        self.talk.note(f"{self.name} opens the Home tab")
+        self._people.open_home(self.id)
+        await self.talk.hears()
+        view = self.talk.slack.state.homes[self.id]
+        return Shown.of({**view, "text": words_of(view["blocks"])})
 
     def form(self) -> Shown:
         """Read the open form."""

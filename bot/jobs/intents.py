@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.access.admit import Allowed
 from bot.context import Context
-from bot.ids import JobNumber, Message, is_direct_message
+from bot.ids import JobNumber, Message
 from bot.jobs.access import Readable, may_steer, readable
 from bot.jobs.decisions import review, run_again, to_withdraw
 from bot.jobs.messages import intents as say
@@ -15,7 +15,7 @@ from bot.jobs.model.prompts import Unsent
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
-from bot.messages.help import hello
+from bot.jobs.welcome import welcome
 
 
 async def respond(
@@ -36,7 +36,7 @@ async def respond(
         case Intent.THANKS:
             return say.YOU_ARE_WELCOME
         case Intent.GREETING | Intent.HELP:
-            return hello(context.bot_name, is_direct=is_direct_message(allowed.origin.channel))
+            return await welcome(context, allowed)
     number = job_number(text)
     if number is not None or target is None:
         target = await _find(context, allowed, number)

@@ -25,9 +25,9 @@ from bot.jobs.store.conversations import RETRIED_FOR, Conversations
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import say as say_in_thread
+from bot.jobs.welcome import welcome
 from bot.messages import slack_text
 from bot.messages.general import unknown_project
-from bot.messages.help import hello
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Mention, Origin, SharedFile, ThreadReply, message_key
@@ -226,8 +226,8 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
     if heard.door is Door.FIRST or (target and project and project.id != target.job.project):
         target = None
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
-        hello_to_you = hello(context.bot_name, is_direct=is_direct_message(origin.channel))
-        answer = say.nothing_to_send([file.name for file in heard.files]) if heard.files else hello_to_you
+        files = [file.name for file in heard.files]
+        answer = say.nothing_to_send(files) if files else await welcome(context, allowed)
         await answer_in_private(context, origin, "greeting", answer)
         return
     # Among people, the thread may go along.

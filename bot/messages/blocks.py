@@ -61,6 +61,8 @@ class Action(StrEnum):
     JOBS_NEWER = "jobs_newer"
     HELP_MORE = "help_more"
     HELLO_ASK = "hello_ask"
+    HELLO_FIX = "hello_fix"
+    HELLO_EXPLAIN = "hello_explain"
     HELLO_IDEAS = "hello_ideas"
     SHARE = "share"
     MORE = "more"
@@ -275,6 +277,17 @@ def actions(buttons: Sequence[Block]) -> tuple[Block, ...]:
 def plain_text(text: str, length: int = _HINT_LENGTH) -> Block:
     """Return untrusted text for a button, a menu or a form, clipped."""
     return {"type": "plain_text", "text": clip(text, length), "emoji": True}
+
+
+def modal(title: str, *blocks: Block, callback_id: str, private: str = "", submit: str = "") -> Block:
+    """Return a view in a window of its own; with ``submit``, the label of its button, a form.
+
+    https://docs.slack.dev/reference/views/modal-views
+    """
+    made = {"type": "modal", "callback_id": callback_id, "title": plain_text(title)}
+    made |= {"submit": plain_text(submit)} if submit else {}
+    close = plain_text("Cancel" if submit else "Close")
+    return made | {"close": close, "private_metadata": private, "blocks": list(blocks)}
 
 
 def option(label: str, value: str) -> Block:

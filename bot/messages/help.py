@@ -115,13 +115,8 @@ def full_help(commands: Sequence[CommandHelp], projects: Projects, *, by_mention
     return b.message(*map(b.section, paragraphs))
 
 
-def hello(bot_name: str, *, is_direct: bool) -> Message:
-    """Return the answer to a greeting, and to a mention of the bot without text: three things to do."""
-    example = EXAMPLE if is_direct else f"@{bot_name} {EXAMPLE}"
-    steps = [
-        b.button("Ask for a change", b.Action.HELLO_ASK, "1"),
-        b.button("What needs work?", b.Action.HELLO_IDEAS, "1"),
-        b.button("My jobs", b.Action.JOBS_OLDER, "0 mine "),
-    ]
-    text = f"Hi! Tell me what to write or fix in the docs. For example: {_typed(example)}"
-    return b.with_buttons(text, steps)
+WAYS_ON = (
+    b.button("What needs work?", b.Action.HELLO_IDEAS, "1"),
+    b.button("My jobs", b.Action.JOBS_OLDER, "0 mine "),
+)
+"""The buttons of the help and the welcome that start nothing."""

@@ -21,12 +21,13 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.access.admit import Untold
+from bot.access.admit import NotAllowed, Untold, admit
 from bot.commands.command import (
     Answer,
     Arrived,
     Command,
     FormErrors,
+    FormState,
     Request,
     run_if_allowed,
 )
@@ -37,9 +38,10 @@ from bot.jobs.commands.catalogue import take_message
 from bot.jobs.corrections import take_change
 from bot.jobs.messages import problems
 from bot.jobs.thread_events import TooEarly
+from bot.jobs.welcome import welcome
 from bot.logs import about_request
-from bot.messages.blocks import LINKS, bare, with_prompt
-from bot.ports import SlackError
+from bot.messages.blocks import LINKS, bare, modal, plain, with_prompt, words
+from bot.ports import Origin, SlackError
 from bot.slack import payloads
 from bot.slack.client import answered
 from bot.slack.intake import Background, say_privately
@@ -54,6 +56,7 @@ SlackApp = AsyncApp
 """Bolt's own class, under a name for the layers above, which do not import Slack's libraries."""
 _MESSAGES = re.compile("message|app_mention")
 _LIMITED_SECONDS = 60.0
+_HOME_TITLE, _IN_DIRECT = "Docs agent", words("The answer comes in our messages, in a moment.")
 _OFFERED = frozenset({"block_actions", "view_submission", "shortcut", "message_action"})
 _TAKEN_EVERYWHERE = frozenset({"section", "context", "actions", "rich_text"})
 
@@ -115,6 +118,7 @@ class _Listeners:
         # Events first: Bolt tries one listener after the other, and most requests are messages for nobody
         # here. One costs 0.04 ms of processor time so, and 0.26 ms behind the commands and buttons.
         app.event(_MESSAGES)(self._message)
+        app.event("app_home_opened")(self._home)
         for command in self._commands:
             run = self._listener("command", command.name, payloads.invocation, command.run)
             app.command(command.name)(run)
@@ -147,6 +151,26 @@ class _Listeners:
             # Slack gives up after three tries; then the message or its change is missed.
             self._gap.begin()
             raise
+
+    async def _home(self, body: Body) -> None:
+        """Show the welcome in the Home tab. Opening the tab again repeats a try that failed."""
+        with payloads.reading():
+            origin = payloads.home_opened(body["event"])
+        if origin is not None:
+            self._count("requests", "home")
+            self._background.start("show the Home tab", self._publish_home(origin))
+
+    async def _publish_home(self, origin: Origin) -> None:
+        try:
+            page = await welcome(self._context, await admit(self._context, origin))
+        except NotAllowed as refusal:
+            page = refusal.message
+        blocks, private = list(page.blocks), FormState(origin.channel).dumps()
+        view = {"type": "home", "blocks": blocks, "private_metadata": private}
+        try:
+            await answered(self._client.views_publish(user_id=origin.user, view=view))
+        except SlackError as error:
+            log.warning("home_not_shown", reason=str(error))
 
     def _listener(
         self,
@@ -184,6 +208,10 @@ class _Listeners:
             return {"response_action": "errors", "errors": dict(answer.errors)}
         if answer is None:
             return {}
+        if (body.get("view") or {}).get("type") == "home" and answer.modal is None:
+            # The tab shows no messages, so a window does.
+            blocks = plain((answer.message or _IN_DIRECT).text)
+            answer = Answer(modal=modal(_HOME_TITLE, *blocks, callback_id="shown"))
         if answer.modal is not None:
             self._background.start("open a form", self._open(answer.modal, body))
         if answer.message is None:

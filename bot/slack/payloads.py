@@ -53,10 +53,13 @@ def asker(body: Payload, kind: str = "private") -> Origin:
     """Return who sent a command or an interaction, from where, and where private words about it belong.
 
     That is the thread in which the message of a button stands. One that begins a thread is in the channel.
+    A view names its channel itself: the Home tab has that of the person's direct messages.
     """
     container, message = body.get("container") or {}, body.get("message") or {}
+    home = FormState.loads((body.get("view") or {}).get("private_metadata") or "").channel
     user = body["user_id"] if "command" in body else body["user"]["id"]
     channel = body.get("channel_id") or (body.get("channel") or {}).get("id") or container.get("channel_id")
+    channel = channel or home
     ts = container.get("message_ts") or message.get("ts")
     thread = container.get("thread_ts") or message.get("thread_ts")
     return Origin(
@@ -91,6 +94,16 @@ def press(body: Payload) -> Arrived[Press]:
     # A button in a direct message may be about another channel.
     where = None if is_direct_message(origin.channel) else origin.channel
     return Arrived(origin, lambda allowed: Press(allowed, action_id, str(value)), where)
+
+
+def home_opened(event: Payload) -> Origin | None:
+    """Return who opened the Home tab, in their direct messages; None for the other tabs.
+
+    https://docs.slack.dev/reference/events/app_home_opened
+    """
+    user, channel = event["user"], event["channel"]
+    key = RequestKey(f"home:{user}:{event['event_ts']}")
+    return Origin(key, UserId(user), ChannelId(channel)) if event.get("tab") == "home" else None
 
 
 def submission(body: Payload) -> Arrived[Submission]:

@@ -34,15 +34,16 @@ def message_complaints(blocks: Any) -> list[str]:
     return complaints + _collect(_blocks(blocks, set()), "/blocks")
 
 
-def view_complaints(view: Any) -> list[str]:
-    """Return the reasons why Slack would reject this modal; empty if it is valid."""
-    if not isinstance(view, dict) or view.get("type") != "modal":
+def view_complaints(view: Any, kind: str = "modal") -> list[str]:
+    """Return the reasons why Slack would reject this modal or Home tab; empty if it is valid."""
+    if not isinstance(view, dict) or view.get("type") != kind:
         return ["unsupported type [json-pointer:/view/type]"]
     blocks = view.get("blocks")
     if not isinstance(blocks, list) or len(blocks) > 100:
         return ["must be a list of at most 100 [json-pointer:/view/blocks]"]
-    complaints = _collect(_blocks(blocks, _MESSAGE_ONLY), "/view") + _collect(_VIEW(view, "/view"), "/view")
-    if any(block.get("type") == "input" for block in blocks) and "submit" not in view:
+    check = _MODAL if kind == "modal" else _HOME
+    complaints = _collect(_blocks(blocks, _MESSAGE_ONLY), "/view") + _collect(check(view, "/view"), "/view")
+    if kind == "modal" and any(block.get("type") == "input" for block in blocks) and "submit" not in view:
         complaints.append("missing required field: submit [json-pointer:/view]")
     return complaints
 
@@ -286,13 +287,13 @@ _BLOCKS: dict[str, Check] = {
     ),
     "data_visualization": _fields(title=_string(50), chart=_typed({"line": _line_chart})),
 }
-_VIEW = _fields(
-    {
-        "submit": _text(24, *_PLAIN),
-        "close": _text(24, *_PLAIN),
-        "private_metadata": _string(3000, 0),
-        "callback_id": _string(255, 0),
-        "external_id": _string(255, 0),
-    },
-    title=_text(24, *_PLAIN),
+_IDS = {
+    "private_metadata": _string(3000, 0),
+    "callback_id": _string(255, 0),
+    "external_id": _string(255, 0),
+}
+_MODAL = _fields(
+    {"submit": _text(24, *_PLAIN), "close": _text(24, *_PLAIN), **_IDS}, title=_text(24, *_PLAIN)
 )
+_ABSENT = _holds(lambda _: False, "a Home tab has no such field")
+_HOME = _fields(_IDS | dict.fromkeys(("title", "submit", "close"), _ABSENT))

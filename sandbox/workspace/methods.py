@@ -103,6 +103,21 @@ async def open_view(api: WebApi, arguments: Json) -> Json:
     return {"view": api.people.show_view(user, view, tab)}
 
 
+@method("views.publish", 4)
+async def publish_view(api: WebApi, arguments: Json) -> Json:
+    user, view = str(arguments.get("user_id") or ""), arguments.get("view")
+    if not api.people.app.has_home:
+        raise ApiError("not_enabled")
+    if complaints := rules.view_complaints(view, "home"):
+        raise ApiError("invalid_arguments", **complained(complaints))
+    if user not in api.state.users or user == BOT_USER:
+        raise ApiError("invalid_arguments", **complained(["invalid user id [json-pointer:/user_id]"]))
+    before = api.state.homes.get(user) or {}
+    if arguments.get("hash") not in (None, before.get("hash")):
+        raise ApiError("hash_conflict")
+    return {"view": api.people.publish_home(user, dict(view or {}))}
+
+
 # chat.*
 
 

@@ -69,6 +69,7 @@ class App:
     shortcuts: Sequence[dict[str, Any]] = ()
     scopes: frozenset[str] | None = None
     events: frozenset[str] | None = None
+    has_home: bool = True
 
     def has(self, scope: str) -> bool:
         """Return whether the app has this scope."""
@@ -79,6 +80,8 @@ class App:
 
         https://docs.slack.dev/reference/events
         """
+        if event == "app_home_opened":
+            return self.has_home and (self.events is None or event in self.events)
         scope = "app_mentions:read" if event == "app_mention" else f"{event.removeprefix('message.')}:history"
         return (self.events is None or event in self.events) and self.has(scope)
 
@@ -96,6 +99,7 @@ def read_app(manifest: Path | None) -> App:
         shortcuts=offered.get("shortcuts") or (),
         scopes=scopes,
         events=frozenset((settings.get("event_subscriptions") or {}).get("bot_events") or ()),
+        has_home=bool((features.get("app_home") or {}).get("home_tab_enabled")),
     )
 
 

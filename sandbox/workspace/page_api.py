@@ -84,6 +84,7 @@ class PageApi:
             "view_submit": lambda body: people.submit_view(
                 body["user"], body["view_id"], body["state"]["values"]
             ),
+            "home": lambda body: people.open_home(body["user"]),
             "view_close": lambda body: people.close_view(*_of(body, "user view_id")),
             "shortcut": lambda body: people.shortcut(*_of(body, "user callback_id channel ts")),
             "join": lambda body: people.join(*_of(body, "user channel")),
@@ -167,6 +168,8 @@ class PageApi:
         if kind in ("view", "view_closed", "notice"):
             asked_in = event["view"]["tab"] if kind == "view" else event.get("tab", "")
             return event if event["user"] == user and asked_in in ("", tab) else None
+        if kind == "home":
+            return event if event["user"] == user else None
         if kind == "ephemeral":
             return event if event["ephemeral"]["user"] == user else None
         if kind == "channel":

@@ -170,8 +170,9 @@ class People:
     def _action_payload(self, user: str, container: Json) -> Json:
         payload, kind = self._user_fields(user), container.get("type")
         if kind == "view":
-            view = self.state.views.get(str(container.get("id")))
-            if view is None:
+            homes = {home["id"]: home for home in self.state.homes.values()}
+            view = (self.state.views | homes).get(str(container.get("id")))
+            if view is None or view["user"] != user:
                 raise Refused("view_not_found")
             return payload | {"container": {"type": "view", "view_id": view["id"]}, "view": view}
         room = self._room(user, str(container.get("channel")))
@@ -226,13 +227,33 @@ class People:
         views = self.state.views.values()
         for old_view in [v for v in views if (v["user"], v["tab"]) == (user, tab)]:
             self.close_view(user, old_view["id"])
-        fields = {"id": self.state.new_id("V"), "hash": secrets.token_hex(6), "team_id": TEAM["id"]}
-        fields |= {"user": user, "tab": tab, "app_id": APP_ID}
-        made: Json = {**fields, "state": {"values": {}}, **view}
+        made: Json = {**self._view_fields(user), "tab": tab, **view}
         with_ids(made["blocks"])
         self.state.views[made["id"]] = made
         self.state.publish("view", user=user, view=made)
         return made
+
+    def open_home(self, user: str) -> None:
+        """Open the bot's Home tab, and send the bot the event.
+
+        https://docs.slack.dev/reference/events/app_home_opened
+        """
+        room, home = self.state.im_of(user), self.state.homes.get(user)
+        event: Json = {"type": "app_home_opened", "user": user, "channel": room.id, "tab": "home"}
+        event |= {"event_ts": self.state.new_ts()} | ({"view": home} if home else {})
+        self._events.send(room.id, event)
+
+    def publish_home(self, user: str, view: Json) -> Json:
+        """Show a view in the Home tab of a person."""
+        made = {**self._view_fields(user), **view}
+        with_ids(made["blocks"])
+        self.state.homes[user] = made
+        self.state.publish("home", user=user, view=made)
+        return made
+
+    def _view_fields(self, user: str) -> Json:
+        fields = {"id": self.state.new_id("V"), "hash": secrets.token_hex(6), "team_id": TEAM["id"]}
+        return fields | {"user": user, "app_id": APP_ID, "state": {"values": {}}}
 
     def close_view(self, user: str, view_id: str) -> None:
         """Close a modal."""

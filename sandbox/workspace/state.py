@@ -145,7 +145,7 @@ def _channels() -> list[Channel]:
 
 @dataclass
 class State:
-    """The whole state, which is stored on the ``shelf`` before it is sent to anybody; open modals are not.
+    """The whole state, which is stored on the ``shelf`` before it is sent to anybody; views are not.
 
     ``events`` are the latest numbered events for the web pages.
     """
@@ -157,6 +157,8 @@ class State:
     messages: dict[str, dict[str, Json]] = field(default_factory=dict)
     ephemerals: dict[str, Json] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
+    homes: dict[str, Json] = field(default_factory=dict)
+    """The view of the bot's Home tab, by person."""
     files: dict[str, Json] = field(default_factory=dict)
     seq: int = field(default_factory=lambda: time.time_ns() // 1_000)
     """The number of the newest event; after a restart above all before, so that open pages load anew."""

@@ -95,8 +95,12 @@ def _press(action: str, value: Callable[[Scene, int], str]) -> Callable[[Scene, 
     return body
 
 
+_ALIKE = {"send_anyway", "hello_fix", "hello_explain"}
+"""The first has more cases, and the others are as ``hello_ask``."""
+
+
 def _buttons() -> Iterator[Act]:
-    for action in sorted({each for command in COMMANDS for each in command.buttons} - {"send_anyway"}):
+    for action in sorted({each for command in COMMANDS for each in command.buttons} - _ALIKE):
         value = _VALUES.get(action, lambda _, number: str(number))
         about, names = _JOB_OF.get(action, 1), action not in _NAMELESS
         yield Act(f"press {action}", _press(action, value), about, names)

@@ -1,8 +1,6 @@
-"""What steers a job is said where it holds, and by one rule; and who greets the bot is shown what to do."""
+"""What steers a job is said where it holds, and by one rule."""
 
 from __future__ import annotations
-
-import pytest
 
 from tests.talk import Talk
 
@@ -56,21 +54,3 @@ async def test_no_message_in_a_thread_names_a_slash_command(talk: Talk) -> None:
     await talk.ana.replies("shorter")
     await talk.time.passes(20)
     assert not any("/docs-" in each for each in (talk.status(), *talk.replies()))
-
-
-@pytest.mark.parametrize(
-    ("button", "shown"),
-    [("My jobs", "No jobs of yours"), ("What needs work?", ""), ("Ask for a change", "")],
-)
-async def test_a_greeting_in_direct_messages_has_three_buttons(talk: Talk, button: str, shown: str) -> None:
-    await talk.ana.says("hi", channel="dm")
-    await talk.time.passes()
-    [answer] = talk.ana.reads()
-    assert answer.buttons == ["Ask for a change", "What needs work?", "My jobs"]
-    await talk.ana.presses(button, answer)
-    await talk.time.passes(60)
-    if button == "Ask for a change":
-        assert "prompt" in str(talk.ana.form().message["blocks"])
-    else:
-        assert shown in "".join(talk.ana.reads())
-    talk.everything()

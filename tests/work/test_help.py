@@ -8,7 +8,7 @@ import pytest
 
 from bot.features import COMMANDS
 from bot.ids import ChannelId, Message
-from tests.builders import ANA, CHANNEL
+from tests.builders import CHANNEL
 from tests.messages.samples import buttons
 from tests.work.office import Office
 
@@ -43,11 +43,3 @@ async def test_the_rest_has_every_word_of_every_command(office: Office, text: st
     assert [each for each in words if f"`{each.strip()}`" not in said.text] == []
     for part in ("`aside`", "`!`", ":eyes:", "no slash commands in threads", "hourly limit"):
         assert part in said.text
-
-
-async def test_bare_mention_gets_a_private_hello_with_an_example_and_buttons(office: Office) -> None:
-    await office.says("")
-    [(_, _, user, said)] = office.slack.whispers
-    assert user == ANA
-    assert shown(said, "@docs-agent ") == ["@docs-agent Add a quickstart for the Python SDK"]
-    assert len(buttons(said)) == 3

@@ -127,7 +127,7 @@ async def _ask_form(
     project: Project | None = None,
 ) -> Answer:
     form = forms.ask_form(
-        channel=origin.channel,
+        channel=origin.channel or None,
         private=FormState.at(origin, thread=origin.thread_for_job).dumps(),
         text=text,
         projects=await projects_to_choose(context, origin.channel, project),
@@ -242,7 +242,10 @@ async def _keep_quiet(context: Context, _press: Press, target: Readable) -> Answ
 
 
 async def _ask_by_press(context: Context, press: Press) -> Answer:
-    return await _ask_form(context, press.origin)
+    """Open the form with a prompt of the welcome; on the Home tab it asks for the channel."""
+    _, prompt = say.PROMPTS[Action(press.value)] if press.value in set(say.PROMPTS) else ("", "")
+    place = press.origin if press.origin.message_ts else replace(press.origin, channel=ChannelId(""))
+    return await _ask_form(context, place, prompt)
 
 
 @_on_job
@@ -326,7 +329,7 @@ COMMAND = Command(
         Action.SEND_WITH_KEY: send_anyway,
         Action.KEEP_QUIET: _keep_quiet,
         Action.DETAILS: _details,
-        Action.HELLO_ASK: _ask_by_press,
+        **dict.fromkeys(say.PROMPTS, _ask_by_press),
         Action.TRY: _tried,
     },
     forms={"ask": _submit, "run_again": _submit_again},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
 from bot.jobs.thread import face_link
+from bot.jobs.welcome import find_readable
 from bot.messages import general, slack_text
 from bot.ports import Origin
 from bot.projects import Project, UnknownProject
@@ -33,9 +33,6 @@ from bot.store.channels import Channels
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
 _VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open |review )?(\w*)")
 _PAGE = 10
-_MOST_ASKED = 10
-"""About how many channels Slack is asked for one list, which must come within three seconds."""
-_MOST_CHANNELS = 500
 
 
 async def _list(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
@@ -106,18 +103,8 @@ async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> 
     readable: tuple[ChannelId, ...] = ()
     is_all = True
     if listing.channel is None and not listing.mine:
-        readable, is_all = await _readable(context, allowed)
+        readable, is_all = await find_readable(context, allowed)
     return await _page(context, allowed.origin, replace(listing, is_all=is_all), readable)
-
-
-async def _readable(context: Context, allowed: Allowed) -> tuple[tuple[ChannelId, ...], bool]:
-    """Return the readable channels with jobs to review, and whether all were checked."""
-    place, is_admin = allowed.origin.channel, allowed.user in context.access_policy.admins
-    ids = await context.store.read(lambda tx: Jobs(tx).channels_to_review(_MOST_CHANNELS))
-    others = [channel for channel in ids if channel != place and (is_admin or not is_direct_message(channel))]
-    asked = others if is_admin else others[:_MOST_ASKED]
-    reads = await asyncio.gather(*(reads_channel(context, allowed.user, channel) for channel in asked))
-    return (place, *(channel for channel, may in zip(asked, reads, strict=True) if may)), asked == others
 
 
 async def _page(

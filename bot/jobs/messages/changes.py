@@ -67,14 +67,7 @@ def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
     blocks = [b.section(begun), *pages, *others]
     if total > MOST_READ:
         blocks.append(b.context(f"I read the first {MOST_READ} files of {number(total)}."))
-    return {
-        "type": "modal",
-        "callback_id": "changes",
-        "title": b.plain_text("What changed"),
-        "close": b.plain_text("Close"),
-        "private_metadata": "",
-        "blocks": blocks,
-    }
+    return b.modal("What changed", *blocks, callback_id="changes")
 
 
 def _page(file: ChangedFile, url: str, room: int) -> Iterator[Block]:

@@ -17,9 +17,7 @@ NOT_SERVED = "These docs are no longer set up here. Close this and try again."
 
 
 def _view(callback_id: str, title: str, private: str, *blocks: Block) -> Block:
-    buttons = {"submit": b.plain_text("Send"), "close": b.plain_text("Cancel")}
-    made = {"type": "modal", "callback_id": callback_id, "title": b.plain_text(title), **buttons}
-    return made | {"private_metadata": private, "blocks": list(blocks)}
+    return b.modal(title, *blocks, callback_id=callback_id, private=private, submit="Send")
 
 
 def _input(name: str, label: str, element: Block, hint: str | None = None) -> Block:

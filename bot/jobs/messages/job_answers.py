@@ -25,6 +25,7 @@ from bot.jobs.model.jobs import JobState, Listed, TrackedJob, Wait
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.general import EXAMPLE
+from bot.messages.help import WAYS_ON
 from bot.messages.numbers import counted, number
 from bot.messages.plain_text import one_line
 from bot.outbox.model import NotPosted
@@ -91,13 +92,42 @@ def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing 
         return b.words(f"No {'more ' if listing.page else ''}{_kind(listing)}.")
     kind = _kind(listing)
     lines = [f"{kind[:1].upper()}{kind[1:]}, page {listing.page + 1}:"] if listing.page else []
-    for group in _Group:
-        rows = [_row(job, permalink, listing) for job, permalink in jobs if _group_of(job) is group]
-        lines += [f"*{len(rows)} {group.value[len(rows) > 1]}*", *rows] if rows else []
+    lines += _grouped(jobs, listing)
     back = [b.button("Previous", b.Action.JOBS_NEWER, listing.turned(-1))] if listing.page else []
     onward = [b.button("Next", b.Action.JOBS_OLDER, listing.turned(1))] if listing.has_more else []
     more = [] if listing.is_all else [_MORE_CHANNELS]
     return b.message(*b.plain("\n".join([*lines, *more])), *b.actions([*back, *onward]))
+
+
+def _grouped(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing) -> list[str]:
+    lines: list[str] = []
+    for group in _Group:
+        rows = [_row(job, permalink, listing) for job, permalink in jobs if _group_of(job) is group]
+        lines += [f"*{len(rows)} {group.value[len(rows) > 1]}*", *rows] if rows else []
+    return lines
+
+
+PROMPTS = {
+    b.Action.HELLO_FIX: ("Fix a page", "Fix this on the page …: it says …, and it should say …"),
+    b.Action.HELLO_ASK: ("Add a page", "Add a page about … for readers who …"),
+    b.Action.HELLO_EXPLAIN: ("Explain something", "Explain … with an example, on the page …"),
+}
+"""The prompts of the welcome: a button, and the text that it puts into the form."""
+
+
+def welcome(jobs: Sequence[tuple[TrackedJob, str | None]], bot_name: str, *, is_direct: bool) -> Message:
+    """Return the welcome: three prompts to press, the reader's jobs, and those to review.
+
+    ``jobs``: each with the permalink of its thread, if known; finished ones are left out.
+    """
+    example = b.code(EXAMPLE if is_direct else f"@{bot_name} {EXAMPLE}")
+    prompts = [b.button(label, action, action) for action, (label, _) in PROMPTS.items()]
+    going = [(job, permalink) for job, permalink in jobs if _group_of(job) is not _Group.DONE]
+    rows = b.plain("\n".join(_grouped(going, JobListing())))
+    return b.message(
+        b.section(f"Hi! Tell me what to write or fix in the docs. For example: {example}"),
+        *(*b.actions(prompts), *rows, *b.actions(WAYS_ON)),
+    )
 
 
 class _Group(Enum):

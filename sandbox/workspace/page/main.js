@@ -8,6 +8,7 @@ import { offerExamples } from "./examples.js";
 import * as faults from "./faults.js";
 import { icon } from "./icons.js";
 import { drawList, stayAtBottom } from "./messages.js";
+import { drawHome } from "./home.js";
 import { hideView, showView } from "./modal.js";
 import { plainText } from "./mrkdwn.js";
 import { roving } from "./roving.js";
@@ -99,6 +100,7 @@ function draw() {
   channelWrites.moveTo(channel.id);
   threadWrites.moveTo(`${channel.id} ${state.thread}`);
   channelWrites.node.hidden = !channel.is_member;
+  drawHome(channel);
   offerToJoin(channel);
   offerExamples(channel, channelWrites.put, threadWrites.put, openThread);
   drawList(byId("messages"), channelItems(channel.id), { openThread }, emptyChannel);
@@ -142,6 +144,7 @@ function takeEvent(event) {
     message_deleted: () => dropMessage(event.channel, event.ts),
     ephemeral: () => { putEphemeral(event.ephemeral); announce({ ...event.ephemeral, user: state.bot.user_id }); },
     view: () => showView(event.view),
+    home: () => { state.homes.set(event.user, event.view); changed(); },
     view_closed: () => hideView(event.view_id),
     channel: () => { state.channels.set(event.channel.id, event.channel); changed(); },
     bot: () => { state.bot = { ...state.bot, ...event.bot }; changed(); },

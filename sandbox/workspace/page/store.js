@@ -2,7 +2,7 @@
 
 export const state = {
   me: null, team: {}, users: new Map(), groups: {}, channels: new Map(), commands: [], shortcuts: [], links: {}, bot: {},
-  messages: new Map(), ephemerals: new Map(), seq: 0, channel: null, thread: null, unread: new Set(),
+  messages: new Map(), ephemerals: new Map(), homes: new Map(), seq: 0, channel: null, thread: null, unread: new Set(),
 };
 
 let listener = () => {};

@@ -1,18 +1,24 @@
-"""The help, and the hello."""
+"""The help, and the welcome."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
+from bot.jobs.messages.forms import ask_form
+from bot.jobs.messages.job_answers import PROMPTS, welcome
+from bot.jobs.model.jobs import JobState
 from bot.messages import help as say
+from tests.builders import CHANNEL
 from tests.messages.families.general import BOTH, ONE
+from tests.messages.samples import job
 
 
 def samples() -> Mapping[str, object]:
-    """The help where there are one project and several, and the hello."""
+    """The help where there are one project and several, and the welcome."""
     one, several = say.Here("docs-agent", ONE, "acme"), say.Here("docs-agent", BOTH, "acme")
     words = [("/docs-agent Add it", "Starts a job.")]
+    made = job(JobState.WORKING)
     about = say.CommandHelp("/docs-agent", "Asks <the> agent", words, "*Options*: `csv`.")
     return {
         **{
@@ -24,8 +30,12 @@ def samples() -> Mapping[str, object]:
                 "only mentions steer": replace(several, by_mention=True, is_direct=True),
             }.items()
         },
+        "welcome": welcome([(made, None)], "docs-agent", is_direct=False),
+        "welcome: no job, in a direct message": welcome([], "docs-agent", is_direct=True),
+        **{
+            f"form of the welcome: {label}": ask_form(channel=CHANNEL, private="", text=text)
+            for label, text in PROMPTS.values()
+        },
         "whole help": say.full_help([about], ONE),
         "whole help: several docs, only mentions steer": say.full_help([about], BOTH, by_mention=True),
-        "hello": say.hello("docs-agent", is_direct=False),
-        "hello in a direct message": say.hello("docs-agent", is_direct=True),
     }

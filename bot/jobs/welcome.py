@@ -1,0 +1,44 @@
+"""The welcome, which greetings, bare mentions and the app's Home tab show."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from bot.access.admit import Allowed, reads_channel
+from bot.context import Context
+from bot.ids import ChannelId, Message, is_direct_message
+from bot.jobs.messages import job_answers as say
+from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.thread import face_link
+from bot.store import Transaction
+
+_MOST_ASKED = 10
+"""About how many channels Slack is asked for one list, which must come within three seconds."""
+_MOST_CHANNELS = 500
+_SHOWN = 5
+
+
+async def welcome(context: Context, allowed: Allowed) -> Message:
+    """Return the welcome, with the newest jobs of a person and the oldest that they may review."""
+    channels, _ = await find_readable(context, allowed)
+    origin = allowed.origin
+
+    def look(tx: Transaction) -> Sequence[TrackedJob]:
+        mine = Jobs(tx).in_channel(None, _SHOWN, origin.user, mine=True)
+        to_review = Jobs(tx).to_review(channels, origin.user, _SHOWN)
+        return list({job.number: job for job in (*mine, *to_review)}.values())
+
+    jobs = [(job, face_link(context, job)) for job in await context.store.read(look)]
+    return say.welcome(jobs, context.bot_name, is_direct=is_direct_message(origin.channel))
+
+
+async def find_readable(context: Context, allowed: Allowed) -> tuple[tuple[ChannelId, ...], bool]:
+    """Return the readable channels with jobs to review, and whether all were checked."""
+    place, is_admin = allowed.origin.channel, allowed.user in context.access_policy.admins
+    ids = await context.store.read(lambda tx: Jobs(tx).channels_to_review(_MOST_CHANNELS))
+    others = [channel for channel in ids if channel != place and (is_admin or not is_direct_message(channel))]
+    asked = others if is_admin else others[:_MOST_ASKED]
+    reads = await asyncio.gather(*(reads_channel(context, allowed.user, channel) for channel in asked))
+    return (place, *(channel for channel, may in zip(asked, reads, strict=True) if may)), asked == others
