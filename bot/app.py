@@ -6,7 +6,7 @@ import os
 import random
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ from pydantic import SecretStr
 from bot import __version__, commit, logs
 from bot.access.model import AccessPolicy, TtlCache
 from bot.context import Timeouts, WorkerContext
-from bot.docs_api import DocsClient, DocsClients
+from bot.docs_api import DiscoveryClient, DocsClient, DocsClients
 from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
 from bot.features import FEATURES, all_workers, list_commands
@@ -108,6 +108,7 @@ class Clients:
     messenger: SlackMessenger
     docs: DocsClient
     github: GithubClient
+    discovery: Mapping[ProjectId, DiscoveryClient]
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +338,10 @@ async def _connect(
     identity = await until_answered(partial(identify, slack))
     cache_clock = (lambda: now().timestamp()) if doors else monotonic
     messenger = SlackMessenger(slack, session, settings.slack_api_url, identity, cache_clock)
-    return Clients(slack, identity, messenger, docs, github)
+    discovery = _discovery(settings, doors.docs if doors else None, now)
+    for client in discovery.values():
+        stack.push_async_callback(client.aclose)
+    return Clients(slack, identity, messenger, docs, github, discovery)
 
 
 def _docs(settings: Settings, transport: httpx.AsyncBaseTransport | None, now: Clock) -> DocsClient:
@@ -353,6 +357,24 @@ def _docs(settings: Settings, transport: httpx.AsyncBaseTransport | None, now: C
         for project in settings.projects
     }
     return DocsClients(clients) if settings.docs_projects else clients[settings.projects[0].id]
+
+
+def _discovery(
+    settings: Settings, transport: httpx.AsyncBaseTransport | None, now: Clock
+) -> Mapping[ProjectId, DiscoveryClient]:
+    """Return a client of the discovery API for each project with a key for it, which goes there only."""
+    return {
+        ProjectId(project.id): DiscoveryClient(
+            project.assistant_domain,
+            base_url=f"{project.address.rstrip('/')}/discovery",
+            api_key=project.assistant_key,
+            transport=transport,
+            proxy=settings.proxy_for(project.address),
+            now=now,
+        )
+        for project in settings.projects
+        if project.assistant_key and project.assistant_domain
+    }
 
 
 def counted_with(project: DocsProject, served: Sequence[DocsProject]) -> str:
@@ -385,6 +407,8 @@ def _context(
         messenger=clients.messenger,
         docs=clients.docs,
         github=clients.github,
+        discovery=clients.discovery,
+        answers_a_day=settings.answers_a_day if settings.answers == "assistant" else 0,
         clock=clock,
         chance=chance,
         owner=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}",

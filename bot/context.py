@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
 from bot.access.model import AccessPolicy, TtlCache
-from bot.docs_api import DocsClient
+from bot.docs_api import DiscoveryClient, DocsClient
 from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
 from bot.ids import ChannelId, MessageTs, ProjectId, UserId
@@ -159,6 +159,10 @@ class Context:
     """Reads pull requests; None where the bot may not."""
     recommendation_sources: Sequence[RecommendationSource] = ()
     """The sources of the digest's recommendations besides its own."""
+    discovery: Mapping[ProjectId, DiscoveryClient] = field(default_factory=dict)
+    """Searches the docs and asks their assistant, for the projects that have a key for it."""
+    answers_a_day: int = 0
+    """How many answers of the assistant a project gets in 24 hours; then the search answers."""
 
     def held_until(self, begun_at: datetime) -> datetime:
         """Return until when a follow-up is held that was begun then and is added to now."""

@@ -187,6 +187,9 @@ Port = Annotated[int, Field(ge=0, le=65_535)]
 Host = Annotated[str, AfterValidator(_host)]
 
 
+Domain = Annotated[str, Field(min_length=1, max_length=200)]
+
+
 class ProjectEntry(BaseModel):
     """An entry of DOCS_PROJECTS; it may use the key and the address of DOCS_API_KEY and DOCS_API_URL."""
 
@@ -196,6 +199,8 @@ class ProjectEntry(BaseModel):
     key: Annotated[Key, Field(min_length=1)] | None = None
     address: Address | None = None
     label: str = ""
+    assistant_key: Annotated[Key, Field(min_length=1)] | None = None
+    assistant_domain: Domain | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +216,8 @@ class SettingNames:
 class DocsProject:
     """A project that the bot serves, with the address and the key that are used for it.
 
-    ``name`` is typed by people, ``label`` is shown to them, ``named`` has the names of its settings.
+    ``name`` is typed by people, ``label`` is shown to them, ``named`` has the names of its settings. The
+    assistant's key and domain are both set, or none.
     """
 
     name: str
@@ -220,6 +226,8 @@ class DocsProject:
     address: str
     key: SecretStr
     named: SettingNames = SettingNames()
+    assistant_key: SecretStr | None = None
+    assistant_domain: str | None = None
 
 
 def _project_entries(text: str) -> dict[str, ProjectEntry]:
@@ -261,7 +269,7 @@ def _project_entry(name: str, fields: object) -> ProjectEntry:
     except ValidationError as error:
         errors = error.errors(include_input=False)
         if any(problem["type"] == "extra_forbidden" for problem in errors):  # its name might be a secret
-            raise ValueError('has a member other than "id", "key", "address" and "label"') from None
+            raise ValueError(f"has a member other than {', '.join(ProjectEntry.model_fields)}") from None
         raise ValueError(
             ", ".join(f'"{problem["loc"][0]}" {words_of(problem)}' for problem in errors)
         ) from None
@@ -301,6 +309,8 @@ class DocsSettings(LoadedSettings):
     docs_api_key: Key | None = None
     docs_project_id: str | None = None
     docs_projects: Annotated[dict[str, ProjectEntry], BeforeValidator(_project_entries)] = {}  # noqa: RUF012
+    assistant_key: Key | None = None
+    assistant_domain: Domain | None = None
     https_proxy: Annotated[SecretStr, _PROXY] | None = None
     no_proxy: str = ""
     allow_http: bool = False
@@ -309,14 +319,17 @@ class DocsSettings(LoadedSettings):
     def projects(self) -> tuple[DocsProject, ...]:
         """Return the projects that the bot serves, the default first. The id of a single one is its name."""
         one = self.docs_project_id or ""
-        alone = DocsProject(one, one, one, self.docs_api_url or "", self.docs_api_key or SecretStr(""))
+        assistant = self.assistant_key, self.assistant_domain
+        address, key = self.docs_api_url or "", self.docs_api_key or SecretStr("")
+        alone = DocsProject(one, one, one, address, key, SettingNames(), *assistant)
         projects = [alone] if not self.docs_projects else []
         for name, entry in self.docs_projects.items():
             label = " ".join(entry.label.split())[:_LABEL_LENGTH].strip() or name
             own = {part: f"the {part} of {name} in DOCS_PROJECTS" for part in ("id", "key", "address")}
             named = SettingNames(**{part: texts for part, texts in own.items() if getattr(entry, part)})
             address, key = entry.address or alone.address, entry.key or alone.key
-            projects.append(DocsProject(name, entry.id, label, address, key, named))
+            assistant = entry.assistant_key, entry.assistant_domain
+            projects.append(DocsProject(name, entry.id, label, address, key, named, *assistant))
         return tuple(sorted(projects, key=lambda project: project.id != one))
 
     def proxy_for(self, address: str) -> str | None:
@@ -333,6 +346,7 @@ class DocsSettings(LoadedSettings):
 
     def _misfits(self, values: Mapping[str, str | None]) -> Iterator[str]:
         yield from super()._misfits(values)
+        yield from self._unfit_assistants()
         if "docs_projects" not in values:
             required = ("docs_api_url", "docs_api_key", "docs_project_id")
             yield from (f"{name.upper()} is missing" for name in required if name not in values)
@@ -351,6 +365,19 @@ class DocsSettings(LoadedSettings):
                 ssl.create_default_context(cafile=cafile)
         except OSError:  # also ssl.SSLError, when no certificate is in it
             yield "SSL_CERT_FILE must name a file with certificates (PEM) that this user can read"
+
+    def _unfit_assistants(self) -> Iterator[str]:
+        """Yield the settings that an assistant lacks. Its key belongs to one deployment of one project."""
+        if self.docs_projects and (self.assistant_key or self.assistant_domain):
+            name = "ASSISTANT_KEY" if self.assistant_key else "ASSISTANT_DOMAIN"
+            yield f'{name} is for a single project: write it into DOCS_PROJECTS as "{name.lower()}"'
+        elif bool(self.assistant_key) != bool(self.assistant_domain):
+            missing = "ASSISTANT_DOMAIN" if self.assistant_key else "ASSISTANT_KEY"
+            yield f"{missing} is missing: the docs are asked with both"
+        for name, entry in self.docs_projects.items():
+            if bool(entry.assistant_key) != bool(entry.assistant_domain):
+                missing = "assistant_domain" if entry.assistant_key else "assistant_key"
+                yield f'DOCS_PROJECTS {name} has no "{missing}": the docs are asked with both'
 
     def _unfit_projects(self, values: Mapping[str, str | None]) -> Iterator[str]:
         """Yield the settings that DOCS_PROJECTS lacks. The key of DOCS_API_URL goes to its host alone."""
@@ -387,6 +414,8 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
     analytics_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     github_api_url: Annotated[Address, AfterValidator(_github)] = "https://api.github.com"
     github_token: Key | None = None
+    answers: Annotated[Literal["assistant", "search"], BeforeValidator(str.lower)] = "assistant"
+    answers_a_day: Annotated[int, Field(ge=0, le=10_000)] = 50
     previews: Annotated[Literal["press", "always", "off"], BeforeValidator(str.lower)] = "press"
     keep_days: Annotated[int, AfterValidator(_days)] = 180
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] = 10.0
@@ -404,7 +433,11 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
 
     def secrets(self) -> list[str]:
         """Return every secret value, and passwords in all their forms, so that the logs can hide them."""
-        fields = [*dict(self).values(), *(entry.key for entry in self.docs_projects.values())]
+        entries = self.docs_projects.values()
+        fields = [
+            *dict(self).values(),
+            *(key for entry in entries for key in (entry.key, entry.assistant_key)),
+        ]
         values = [value.get_secret_value() for value in fields if isinstance(value, SecretStr)]
         addresses = [url.get_secret_value() for url in (self.https_proxy, self.database_url) if url]
         for written in re.findall(r"//[^/:@]*:([^@ ]+)@", " ".join(addresses)):

@@ -142,6 +142,10 @@ WRONG = [
     ("REMIND_AFTER_DAYS", "91", "input should be less than or equal to 90"),
     ("REMIND_AFTER_DAYS", "-1", "input should be greater than or equal to 0"),
     ("ANALYTICS_CALLS_AN_HOUR", "0", "input should be greater than or equal to 1"),
+    ("ANSWERS", "canary", "input should be 'assistant' or 'search'"),
+    ("ANSWERS_A_DAY", "canary", "input should be a valid integer"),
+    ("ASSISTANT_DOMAIN", "c" * 201, "string should have at most 200 characters"),
+    ("ASSISTANT_KEY", "can ary", "has a blank or a line end in it: copy it again"),
     ("PREVIEWS", "canary", "input should be 'press', 'always' or 'off'"),
     ("CONTEXT", "canary", "input should be 'thread' or 'none'"),
     ("KEEP_DAYS", "canary", "input should be a valid integer"),
@@ -374,6 +378,20 @@ def test_what_a_project_could_not_use_is_told() -> None:
     assert 'DOCS_PROJECTS acme has no "key", and DOCS_API_KEY is missing' in said
 
 
+def test_assistant_needs_its_key_and_domain_together() -> None:
+    both: dict[str, str | None] = {"ASSISTANT_KEY": "canary-a", "ASSISTANT_DOMAIN": "acme"}
+    [alone] = load(**both).projects
+    assert (alone.assistant_key is not None, alone.assistant_domain) == (True, "acme")
+    assert "canary-a" in load(**both).secrets()
+    assert "ASSISTANT_DOMAIN is missing" in complaint(**both | {"ASSISTANT_DOMAIN": None})
+    assert "ASSISTANT_KEY is missing" in complaint(**both | {"ASSISTANT_KEY": None})
+    assert 'write it into DOCS_PROJECTS as "assistant_key"' in complaint(**both | serving({"acme": ACME}))
+    entry = {**ACME, "assistant_key": "canary-b", "assistant_domain": "acme"}
+    settings = load(**serving({"acme": entry, "beta": BETA}))
+    assert [one.assistant_domain for one in settings.projects] == ["acme", None]
+    assert "canary-b" in settings.secrets()
+
+
 @pytest.mark.parametrize(
     ("projects", "told"),
     [
@@ -396,6 +414,9 @@ def test_what_a_project_could_not_use_is_told() -> None:
         ({"acme": {**BETA, "address": "ftp://canary"}}, 'entry 1 (acme) "address" must be an address'),
         ({"acme": {**BETA, "address": "https://u:canary@h"}}, "must not carry a user name"),
         ({"acme": {**BETA, "address": "http://far.example"}}, "DOCS_PROJECTS acme begins with http://"),
+        ({"acme": {**ACME, "assistant_key": "canary 7"}}, 'entry 1 (acme) "assistant_key" has a blank'),
+        ({"acme": {**ACME, "assistant_key": "canary"}}, 'DOCS_PROJECTS acme has no "assistant_domain"'),
+        ({"acme": {**ACME, "assistant_domain": "canary"}}, 'DOCS_PROJECTS acme has no "assistant_key"'),
         ({"acme": ACME, "beta": {**BETA, "id": "p-acme"}}, 'acme and beta have the same "id"'),
         ('{"acme": {"id": "1"}, "acme": {"id": "2"}}', "has two entries acme"),
     ],

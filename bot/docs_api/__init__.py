@@ -28,6 +28,7 @@ It sends the key to the configured address only. No error, repr or log contains 
 from __future__ import annotations
 
 from bot.docs_api.client import DocsClient, DocsClients
+from bot.docs_api.discovery import DiscoveryClient
 from bot.docs_api.errors import (
     DocsApiError,
     Forbidden,
@@ -41,8 +42,10 @@ from bot.docs_api.errors import (
 )
 from bot.docs_api.models import (
     AssistantPage,
+    AssistantReply,
     Build,
     BuildStatus,
+    CitedPage,
     Feedback,
     FeedbackByPage,
     FeedbackPage,
@@ -50,6 +53,7 @@ from bot.docs_api.models import (
     JobStatus,
     PageFeedback,
     PageVisitors,
+    Passage,
     Preview,
     Search,
     SearchesPage,
@@ -61,8 +65,11 @@ from bot.docs_api.models import (
 
 __all__ = [
     "AssistantPage",
+    "AssistantReply",
     "Build",
     "BuildStatus",
+    "CitedPage",
+    "DiscoveryClient",
     "DocsApiError",
     "DocsClient",
     "DocsClients",
@@ -77,6 +84,7 @@ __all__ = [
     "NotFound",
     "PageFeedback",
     "PageVisitors",
+    "Passage",
     "Preview",
     "RateLimited",
     "Rejected",

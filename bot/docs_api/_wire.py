@@ -50,7 +50,10 @@ class Call:
 
     project_id: str
     path: str
-    fields: Mapping[str, str] = field(default_factory=dict, repr=False)
+    fields: Mapping[str, object] = field(default_factory=dict, repr=False)
+    accept: str = "application/json"
+    quoted: tuple[str, ...] = field(default=(), repr=False)
+    """Further texts of people in the fields."""
 
     @property
     def method(self) -> str:
@@ -70,6 +73,18 @@ class Answer:
     status_code: int
     headers: httpx.Headers = field(repr=False)
     body: bytes = field(repr=False)
+
+    @property
+    def is_json(self) -> bool:
+        """Return whether the body begins as JSON of an object or a list, or calls itself JSON."""
+        is_named = "json" in self.headers.get("content-type", "").lower()
+        return is_named or self.body.lstrip()[:1] in (b"{", b"[")
+
+    @property
+    def is_web_page(self) -> bool:
+        """Return whether the body is HTML."""
+        is_named = "html" in self.headers.get("content-type", "").lower()
+        return is_named or self.body.lstrip()[:1] == b"<"
 
 
 # ---- requests
@@ -107,7 +122,7 @@ def create_job(project_id: str, prompt: str) -> Call:
 
 def get_job(project_id: str, job_id: str) -> Call:
     """Return the request that reads a job."""
-    return Call(project_id, f"{_jobs(project_id)}/{_segment('job_id', job_id)}")
+    return Call(project_id, f"{_jobs(project_id)}/{segment('job_id', job_id)}")
 
 
 def send_follow_up(project_id: str, job_id: str, prompt: str) -> Call:
@@ -119,13 +134,13 @@ def create_preview(project_id: str, branch: str) -> Call:
     """Return the request that makes or renews the preview of a branch."""
     if not branch.strip():
         raise InvalidArgument("branch must not be empty")
-    path = f"/v1/project/preview/{_segment('project_id', project_id)}"
+    path = f"/v1/project/preview/{segment('project_id', project_id)}"
     return Call(project_id, path, {"branch": _unicode("branch", branch)})
 
 
 def get_build(project_id: str, status_id: str) -> Call:
     """Return the request that reads how far the build of a preview is."""
-    return Call(project_id, f"/v1/project/update-status/{_segment('status_id', status_id)}")
+    return Call(project_id, f"/v1/project/update-status/{segment('status_id', status_id)}")
 
 
 def analytics(
@@ -147,14 +162,15 @@ def analytics(
         raise InvalidArgument("offset must not be negative")
     parameters = {"dateFrom": date_from, "dateTo": date_to, "limit": limit, "offset": offset}
     query = urlencode({name: value for name, value in parameters.items() if value is not None})
-    return Call(project_id, f"/v1/analytics/{_segment('project_id', project_id)}/{topic}?{query}")
+    return Call(project_id, f"/v1/analytics/{segment('project_id', project_id)}/{topic}?{query}")
 
 
 def _jobs(project_id: str) -> str:
-    return f"/v2/agent/{_segment('project_id', project_id)}/job"
+    return f"/v2/agent/{segment('project_id', project_id)}/job"
 
 
-def _segment(name: str, raw: str) -> str:
+def segment(name: str, raw: str) -> str:
+    """Return a text as one segment of a path."""
     # Dots cannot be escaped: URL parsers resolve "%2E%2E" in the same way as "..".
     # https://url.spec.whatwg.org/#double-dot-path-segment
     if raw.strip() in ("", ".", "..") or len(raw) > MAX_ID_LENGTH:
@@ -163,9 +179,14 @@ def _segment(name: str, raw: str) -> str:
 
 
 def _checked_prompt(prompt: str) -> Mapping[str, str]:
-    if not prompt.strip():
-        raise InvalidArgument("prompt must not be empty")
-    return {"prompt": _unicode("prompt", prompt)}
+    return {"prompt": checked_text("prompt", prompt)}
+
+
+def checked_text(name: str, raw: str) -> str:
+    """Return a text. Raises InvalidArgument if it is empty, or no Unicode."""
+    if not raw.strip():
+        raise InvalidArgument(f"{name} must not be empty")
+    return _unicode(name, raw)
 
 
 def _unicode(name: str, raw: str) -> str:
@@ -195,13 +216,17 @@ def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
     return plain
 
 
-def decode(answer: Answer, model: type[ModelT], *, secrets: tuple[str, ...], now: datetime) -> ModelT:
-    """Return the response as ``model``, or raise the `DocsApiError` that it stands for.
+def check_status(answer: Answer, secrets: tuple[str, ...], now: datetime) -> None:
+    """Raise the `DocsApiError` that an unsuccessful response stands for.
 
     ``secrets`` are removed from the service's texts. ``now`` is needed for a `Retry-After` with a date.
     """
     if not 200 <= answer.status_code <= 299:
         raise _error(answer, secrets, now)
+
+
+def decode(answer: Answer, model: type[ModelT], *, secrets: tuple[str, ...]) -> ModelT:
+    """Return a successful response as ``model``. Raises Unavailable if it is something else."""
     try:
         return model.model_validate(json.loads(answer.body))
     except ValidationError as wrong:
@@ -287,6 +312,6 @@ def _error_text(answer: Answer, secrets: tuple[str, ...]) -> str:
 
 def _content(answer: Answer) -> str:
     """Return a description of the body's kind of content."""
-    if "html" in answer.headers.get("content-type", "").lower() or answer.body.lstrip()[:1] == b"<":
+    if answer.is_web_page:
         return "a web page"
     return "something unreadable" if answer.body.strip() else "nothing"

@@ -12,7 +12,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Mapping, Sized
 from contextlib import aclosing
 from datetime import UTC, date, datetime
-from typing import Self, TypedDict, TypeVar, Unpack, cast
+from typing import Required, Self, TypedDict, TypeVar, Unpack, cast
 
 import aiohttp
 import httpx
@@ -50,17 +50,29 @@ class Days(TypedDict, total=False):
     date_to: date | None
 
 
+class ClientOptions(TypedDict, total=False):
+    """The arguments of every client."""
+
+    base_url: Required[str]
+    api_key: Required[SecretStr]
+    connect_timeout_seconds: float
+    read_timeout_seconds: float
+    max_response_bytes: int
+    transport: httpx.AsyncBaseTransport | None
+    proxy: str | None
+    now: Callable[[], datetime]
+
+
 class WhichRows(Days, total=False):
     """Which of the rows about readers to return."""
 
     limit: int
 
 
-class DocsClient:
-    """A client of the docs service with its own connection pool. Close it, or use it in `async with`.
+class ServiceClient:
+    """The connections to one address of the service, and the key that goes there.
 
-    Safe to share between tasks. Calls raise the errors of `bot.docs_api.errors`. No call is retried, except
-    that aiohttp repeats a GET once when a kept-alive connection turns out to be closed.
+    Safe to share between tasks.
     """
 
     def __init__(
@@ -92,7 +104,7 @@ class DocsClient:
         self._is_closed = False
 
     def __repr__(self) -> str:
-        return f"DocsClient(base_url={self._base_url!r})"
+        return f"{type(self).__name__}(base_url={self._base_url!r})"
 
     async def __aenter__(self) -> Self:
         return self
@@ -104,6 +116,60 @@ class DocsClient:
         """Close the connections. Later calls raise RuntimeError."""
         self._is_closed = True
         await self._transport.aclose()
+
+    async def _send(self, call: _wire.Call, model: type[ModelT]) -> ModelT:
+        return _wire.decode(await self._call(call), model, secrets=self._secrets(call))
+
+    def _secrets(self, call: _wire.Call) -> tuple[str, ...]:
+        texts = (field for field in call.fields.values() if isinstance(field, str))
+        return (self._api_key.get_secret_value(), *texts, *call.quoted)
+
+    async def _call(self, call: _wire.Call) -> _wire.Answer:
+        """Return the response to a call. Raises the error of an unsuccessful one."""
+        if self._is_closed:
+            raise RuntimeError("the client of the docs service is closed")
+        secrets = self._secrets(call)
+        try:
+            async with (
+                asyncio.timeout(self._deadline_seconds),
+                aclosing(await self._transport.handle_async_request(self._request(call))) as response,
+            ):
+                body = await self._read(response)
+        except (httpx.HTTPError, httpx.StreamError, aiohttp.ClientError, OSError, UnicodeError) as error:
+            # The cause refers to the request with its key and prompt, so only its text is kept.
+            raise _broken(error, secrets) from None
+        answer = _wire.Answer(response.status_code, response.headers, body)
+        _wire.check_status(answer, secrets, self._now())
+        return answer
+
+    def _request(self, call: _wire.Call) -> httpx.Request:
+        headers = {
+            "Accept": call.accept,
+            "Accept-Encoding": "gzip",
+            "Authorization": f"Bearer {self._api_key.get_secret_value()}",
+            "User-Agent": "docs-bot",
+            **({"Content-Type": "application/json"} if call.fields else {}),
+        }
+        url, extensions = self._base_url + call.path, {"timeout": self._timeout}
+        return httpx.Request(call.method, url, headers=headers, content=call.body, extensions=extensions)
+
+    async def _read(self, response: httpx.Response) -> bytes:
+        raw = bytearray()
+        # The raw stream, because httpx's decoding does not limit the decompressed size.
+        async for chunk in cast("httpx.AsyncByteStream", response.stream):
+            raw += chunk
+            if len(raw) > self._max_response_bytes:
+                raise Unavailable(f"The service answered with more than {self._max_response_bytes} bytes")
+        encoding = response.headers.get("content-encoding", "")
+        return _wire.inflate(bytes(raw), encoding, self._max_response_bytes)
+
+
+class DocsClient(ServiceClient):
+    """A client of the docs service with its own connection pool. Close it, or use it in `async with`.
+
+    Safe to share between tasks. Calls raise the errors of `bot.docs_api.errors`. No call is retried, except
+    that aiohttp repeats a GET once when a kept-alive connection turns out to be closed.
+    """
 
     async def create_job(self, project_id: str, prompt: str) -> Job:
         """Start a job. After an `Unavailable` with ``sent`` it may or may not exist."""
@@ -198,43 +264,6 @@ class DocsClient:
         page = await self._send(_wire.analytics(project_id, "assistant", **which), AssistantPage)
         _check_rows(page.conversations, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
-
-    async def _send(self, call: _wire.Call, model: type[ModelT]) -> ModelT:
-        if self._is_closed:
-            raise RuntimeError("the client of the docs service is closed")
-        secrets = (self._api_key.get_secret_value(), *call.fields.values())
-        try:
-            async with (
-                asyncio.timeout(self._deadline_seconds),
-                aclosing(await self._transport.handle_async_request(self._request(call))) as response,
-            ):
-                body = await self._read(response)
-        except (httpx.HTTPError, httpx.StreamError, aiohttp.ClientError, OSError, UnicodeError) as error:
-            # The cause refers to the request with its key and prompt, so only its text is kept.
-            raise _broken(error, secrets) from None
-        answer = _wire.Answer(response.status_code, response.headers, body)
-        return _wire.decode(answer, model, secrets=secrets, now=self._now())
-
-    def _request(self, call: _wire.Call) -> httpx.Request:
-        headers = {
-            "Accept": "application/json",
-            "Accept-Encoding": "gzip",
-            "Authorization": f"Bearer {self._api_key.get_secret_value()}",
-            "User-Agent": "docs-bot",
-            **({"Content-Type": "application/json"} if call.fields else {}),
-        }
-        url, extensions = self._base_url + call.path, {"timeout": self._timeout}
-        return httpx.Request(call.method, url, headers=headers, content=call.body, extensions=extensions)
-
-    async def _read(self, response: httpx.Response) -> bytes:
-        raw = bytearray()
-        # The raw stream, because httpx's decoding does not limit the decompressed size.
-        async for chunk in cast("httpx.AsyncByteStream", response.stream):
-            raw += chunk
-            if len(raw) > self._max_response_bytes:
-                raise Unavailable(f"The service answered with more than {self._max_response_bytes} bytes")
-        encoding = response.headers.get("content-encoding", "")
-        return _wire.inflate(bytes(raw), encoding, self._max_response_bytes)
 
 
 class DocsClients(DocsClient):

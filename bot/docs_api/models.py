@@ -18,7 +18,15 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    RootModel,
+    StrictBool,
+)
 from pydantic.alias_generators import to_camel
 
 
@@ -287,3 +295,59 @@ class AssistantPage(_Answer):
 
     conversations: tuple[Turn, ...]
     has_more: StrictBool
+
+
+class PassageMetadata(_Answer):
+    """The part of a passage's metadata that the bot uses; the service may send anything."""
+
+    title: _Text = ""
+
+
+class Passage(_Answer):
+    """A text of the docs with its page. ``path`` is a path of the site, or an address."""
+
+    content: _Text = ""
+    path: _Text = ""
+    metadata: Annotated[PassageMetadata, BeforeValidator(_object_or_empty)] = PassageMetadata()
+
+
+class Passages(RootModel[tuple[Passage, ...]]):
+    """The passages that a search found, the best first."""
+
+
+class CitedPage(_Answer):
+    """A page that the assistant cites. ``url`` is the service's unchecked text."""
+
+    url: _Text = ""
+    title: _Text = ""
+
+
+class AssistantReply(_Answer):
+    """An answer of the assistant: Markdown, with the pages that it cites.
+
+    ``thread_id``: continues the conversation; None if the service returned none that can be stored.
+    """
+
+    text: Annotated[str, BeforeValidator(_cleaned)]
+    sources: tuple[CitedPage, ...] = ()
+    thread_id: str | None = None
+
+
+def _id_or_none(raw: object) -> str | None:
+    is_id = isinstance(raw, str) and 0 < len(raw) <= MAX_ID_LENGTH and not _NOT_STORABLE.search(raw)
+    return raw if is_id and isinstance(raw, str) else None
+
+
+class _StreamMetadata(_Answer):
+    thread_id: Annotated[str | None, BeforeValidator(_id_or_none)] = None
+
+
+class StreamPart(_StreamMetadata):
+    """A part of the assistant's stream. Each type has some of the fields; unknown types have a type alone."""
+
+    type: _Text = ""
+    delta: Annotated[str, BeforeValidator(lambda raw: raw if isinstance(raw, str) else "")] = ""
+    url: _Text = ""
+    title: _Text = ""
+    error_text: _Text = ""
+    message_metadata: Annotated[_StreamMetadata, BeforeValidator(_object_or_empty)] = _StreamMetadata()

@@ -1,0 +1,176 @@
+"""The discovery API: searches, pages, and the assistant's stream with its faults."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from bot.docs_api import (
+    CitedPage,
+    DiscoveryClient,
+    DocsApiError,
+    Forbidden,
+    InvalidArgument,
+    NotFound,
+    RateLimited,
+    Rejected,
+    Unauthorized,
+    Unavailable,
+)
+from tests.docs_api.builders import KEY, NOW, FakeService
+
+QUESTION = "How do I rotate an API key of Nightingale?"
+
+Part = Mapping[str, object] | str
+
+
+def stream(*parts: Part, end: str = "data: [DONE]\n\n") -> httpx.Response:
+    lines = [part if isinstance(part, str) else f"data: {json.dumps(part)}\n\n" for part in parts]
+    content = ("".join(lines) + end).encode()
+    return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=content)
+
+
+START: Part = {"type": "start", "messageId": "m"}
+FINISH: Part = {"type": "finish", "threadId": "thread-1"}
+WORDS: list[Part] = [
+    {"type": "text-start", "id": "t"},
+    {"type": "text-delta", "id": "t", "delta": "Open **Settings**"},
+    {"type": "text-delta", "id": "t", "delta": " and press *Rotate*."},
+    {"type": "text-end", "id": "t"},
+]
+SOURCE: Part = {"type": "source-url", "sourceId": "1", "url": "https://docs.example/keys", "title": "Keys"}
+
+
+def client(*answers: httpx.Response | Exception) -> tuple[DiscoveryClient, FakeService]:
+    service = FakeService(*answers)
+    options = {"base_url": "https://docs.example/discovery", "api_key": SecretStr(KEY)}
+    return DiscoveryClient("acme", **options, transport=service, now=lambda: NOW), service  # type: ignore[arg-type]
+
+
+async def test_calls_go_where_the_interface_says() -> None:
+    found = [{"content": "Keys", "path": "keys", "metadata": {"title": "API keys", "x": [1]}}, {"path": "/b"}]
+    docs, service = client(
+        httpx.Response(200, json=found), httpx.Response(200, json=found[0]), stream(*WORDS, FINISH)
+    )
+    passages = await docs.search("rotate a key", limit=1)
+    assert [(one.content, one.path, one.metadata.title) for one in passages] == [("Keys", "keys", "API keys")]
+    assert (await docs.page("keys")).content == "Keys"
+    await docs.ask(QUESTION, key="message:1", thread_id="thread-0")
+    asked = [(str(request.url), json.loads(request.content)) for request in service.requests]
+    base = "https://docs.example/discovery"
+    assert asked[:2] == [
+        (f"{base}/v1/search/acme", {"query": "rotate a key", "pageSize": 1}),
+        (f"{base}/v1/page/acme", {"path": "keys"}),
+    ]
+    message = {"id": "message:1", "role": "user", "parts": [{"type": "text", "text": QUESTION}]}
+    assert asked[2] == (
+        f"{base}/v2/assistant/acme/message",
+        {"fp": "anonymous", "messages": [message], "threadId": "thread-0", "retrievalPageSize": 5},
+    )
+    assert {request.headers["authorization"] for request in service.requests} == {f"Bearer {KEY}"}
+
+
+async def test_stream_becomes_an_answer_with_sources() -> None:
+    odd: list[Part] = [
+        {"type": "tool-input-start"},
+        {"type": "data-x", "data": {}},
+        "data: [1]\n\n",
+        ": ping\n\n",
+        {},
+    ]
+    docs, _ = client(stream(START, *WORDS, *odd, SOURCE, SOURCE, WORDS[0], WORDS[1], FINISH))
+    answer = await docs.ask(QUESTION, key="k")
+    assert answer.text == "Open **Settings** and press *Rotate*.\n\nOpen **Settings**"
+    assert answer.sources == (CitedPage(url="https://docs.example/keys", title="Keys"),)
+    assert answer.thread_id == "thread-1"
+
+
+async def test_thread_id_may_stand_in_metadata_or_be_unusable() -> None:
+    ends: list[tuple[Part, str | None]] = [
+        ({"type": "finish", "messageMetadata": {"threadId": "t"}}, "t"),
+        ({"type": "finish", "threadId": "x" * 401}, None),
+        ({"type": "finish", "threadId": 7, "messageMetadata": []}, None),
+    ]
+    for finish, thread_id in ends:
+        docs, _ = client(stream(*WORDS, finish))
+        assert (await docs.ask(QUESTION, key="k")).thread_id == thread_id
+
+
+async def test_plain_text_body_is_the_answer() -> None:
+    docs, _ = client(httpx.Response(200, text="Open *Settings*.\n"))
+    assert (await docs.ask(QUESTION, key="k")).text == "Open *Settings*."
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (stream(*WORDS, end=""), Unavailable),
+        (stream(*WORDS[:2], 'data: {"type": "text-del', end=""), Unavailable),
+        (stream(*WORDS, {"type": "error", "errorText": "overloaded"}, FINISH), Unavailable),
+        (stream(START, FINISH), Unavailable),
+        (httpx.Response(200, text="<html>Sign in</html>"), Unavailable),
+        (httpx.Response(200, json={"answer": "x"}), Unavailable),
+        (httpx.Response(200, text=" "), Unavailable),
+        (stream({"type": "text-delta", "id": "t", "delta": "x" * 5_000_001}, FINISH), Unavailable),
+        (httpx.Response(302, headers={"location": "https://evil.example"}), Unavailable),
+        (httpx.Response(503, text="<html>Bad gateway</html>"), Unavailable),
+        (httpx.Response(400, json={"error": "no"}), Rejected),
+        (httpx.Response(401, text="expired"), Unauthorized),
+        (httpx.Response(403, json={}), Forbidden),
+        (httpx.Response(404, json={"message": "unknown domain"}), NotFound),
+        (httpx.Response(429, headers={"retry-after": "30"}), RateLimited),
+        (httpx.ReadTimeout("slow"), Unavailable),
+    ],
+)
+async def test_each_fault_is_a_typed_error(
+    answer: httpx.Response | Exception, error: type[DocsApiError]
+) -> None:
+    docs, service = client(answer)
+    with pytest.raises(error) as raised:
+        await docs.ask(QUESTION, key="k")
+    assert len(service.requests) == 1
+    assert KEY not in str(raised.value)
+
+
+async def test_error_part_repeats_neither_key_nor_question() -> None:
+    docs, _ = client(stream({"type": "error", "errorText": f"cannot: {QUESTION} with {KEY}"}))
+    with pytest.raises(Unavailable) as raised:
+        await docs.ask(QUESTION, key="k")
+    assert str(raised.value) == "The assistant failed: cannot: [hidden] with [hidden]"
+
+
+async def test_search_refuses_other_shapes() -> None:
+    bodies: tuple[object, ...] = ({"results": []}, [1], "x")
+    for body in bodies:
+        docs, _ = client(httpx.Response(200, json=body))
+        with pytest.raises(Unavailable):
+            await docs.search("x")
+
+
+async def test_domain_is_one_segment_of_the_path() -> None:
+    with pytest.raises(InvalidArgument):
+        DiscoveryClient("..", base_url="https://docs.example", api_key=SecretStr(KEY))
+
+
+class _Drip(httpx.AsyncBaseTransport):
+    """Sends a piece of a stream now and then, for ever."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        async def pieces() -> AsyncIterator[bytes]:
+            while True:
+                yield b": wait\n\n"
+                await asyncio.sleep(0.01)
+
+        return httpx.Response(200, content=pieces(), request=request)
+
+
+async def test_slow_stream_ends_at_the_limit_of_a_call() -> None:
+    options = {"connect_timeout_seconds": 0.05, "read_timeout_seconds": 0.1, "transport": _Drip()}
+    docs = DiscoveryClient("acme", base_url="https://docs.example", api_key=SecretStr(KEY), **options)  # type: ignore[arg-type]
+    with pytest.raises(Unavailable, match="did not answer in time"):
+        await docs.ask(QUESTION, key="k")
