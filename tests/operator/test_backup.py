@@ -1,61 +1,356 @@
-"""The operator's commands that copy the SQLite file and put a copy back."""
+# ruff: noqa: ASYNC240
+"""`docs-bot backup` and `restore`: beside a bot that writes, and only where nothing is lost by it."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import resource
+import shlex
+import shutil
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
+import psycopg
 import pytest
-from click.testing import CliRunner, Result
 
-from bot.__main__ import cli
-from bot.store.database import Database
-from bot.store.migrate import migrate
+from tests.command_line import docs_bot, migrate
+from tests.databases import PostgresServer
+from tests.limits import HANG_SECONDS
+from tests.store.conftest import postgres
+from tests.talk import Talk
+
+__all__ = ["postgres"]
+RUN = Path(__file__).parents[2] / "docs/run.md"
+BEFORE, AFTER = "before", "after"
 
 
 @pytest.fixture
-def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    url = f"sqlite:///{tmp_path / 'bot.db'}"
-    monkeypatch.setenv("DATABASE_URL", url)
-    return url
+def file(tmp_path: Path) -> Path:
+    """Return a SQLite file with one note, of which copy.db is a backup."""
+    file = tmp_path / "bot.db"
+    migrate(f"sqlite:///{file}")
+    with closing(connect(file)) as database:
+        database.execute("CREATE TABLE notes (key TEXT)")
+        note(database, BEFORE)
+    assert f"Backed up to {tmp_path}/copy.db." in run("backup", file)
+    return file
 
 
-def called(*words: object) -> Result:
-    return CliRunner().invoke(cli, [str(word) for word in words])
+@pytest.fixture
+def live(file: Path) -> Iterator[sqlite3.Connection]:
+    """Return a connection that has written a second note and stays open, as a running bot's does."""
+    with closing(connect(file)) as live:
+        note(live, AFTER)
+        yield live
 
 
-async def made(url: str) -> None:
-    database = Database.open(url)
-    await migrate(database)
-    await database.close()
+def run(command: str, file: Path, *, of: Path | None = None, fails: bool = False) -> str:
+    """Run a command on the SQLite file and on copy.db beside it; return its output."""
+    words = [of or file.with_name("copy.db")] if command in ("backup", "restore") else ["U0ANA"]
+    ran = docs_bot(command, *(words if command != "jobs" else ()), DATABASE_URL=f"sqlite:///{file}")
+    output = ran.stderr if fails else ran.stdout
+    assert (ran.exit_code, ran.output) == (69 if fails else 0, output)
+    assert output.count("\n") == 1 or "is damaged" in output
+    return output
 
 
-def test_a_backup_and_its_restore_say_what_they_did(url: str, tmp_path: Path) -> None:
-    asyncio.run(made(url))
-    backup = called("backup", tmp_path / "copy.db")
-    assert (backup.exit_code, backup.stderr) == (0, "")
-    assert f"Backed up to {tmp_path}/copy.db." in backup.stdout
-    restore = called("restore", tmp_path / "copy.db")
-    assert (restore.exit_code, restore.stderr) == (0, "")
-    kept = re.search(r"kept in (\S+)\.", restore.stdout)
-    assert kept
-    assert Path(kept[1]).is_file()
+def connect(file: Path) -> sqlite3.Connection:
+    return sqlite3.connect(file, isolation_level=None, timeout=30)
 
 
-@pytest.mark.parametrize("command", ["backup", "restore"])
-def test_what_cannot_be_done_is_one_line_and_69(command: str, url: str, tmp_path: Path) -> None:
-    result = called(command, tmp_path / "none.db")
-    assert (result.exit_code, result.stdout) == (69, "")
-    assert len(result.stderr.splitlines()) == 1
+def note(database: sqlite3.Connection, key: str) -> None:
+    database.execute("INSERT INTO notes VALUES (?)", [key])
 
 
-@pytest.mark.parametrize("command", ["backup", "restore"])
-def test_postgresql_is_sent_to_its_own_tools(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def notes(file: Path) -> set[str]:
+    with closing(connect(file)) as database:
+        return {key for (key,) in database.execute("SELECT key FROM notes")}
+
+
+def log_of(file: Path) -> Path:
+    return file.with_name(f"{file.name}-wal")
+
+
+def beside(file: Path) -> list[Path]:
+    return [file.with_name(f"{file.name}-{ending}") for ending in ("wal", "shm", "journal")]
+
+
+def earlier(line: str) -> Path:
+    """Return the file that a restore has put aside."""
+    kept = re.search(r"is kept in (\S+)\.", line)
+    assert kept, line
+    return Path(kept[1])
+
+
+def copy_all(file: Path, name: str) -> Path:
+    """Copy a file and its log, as a kill leaves them."""
+    for path in (file, *beside(file)):
+        if path.exists():
+            shutil.copy(path, path.with_name(path.name.replace("bot", name)))
+    return file.with_name(f"{name}.db")
+
+
+@pytest.mark.usefixtures("live")
+def test_backup_is_of_its_moment_and_private(file: Path) -> None:
+    copy = file.with_name("copy.db")
+    assert notes(copy) == {BEFORE}
+    assert copy.stat().st_mode & 0o077 == 0
+    assert not copy.with_name("copy.db.part").exists()
+
+
+def test_backup_under_constant_writing_is_sound(file: Path) -> None:
+    stop = threading.Event()
+
+    def write() -> None:
+        with closing(connect(file)) as database:
+            while not stop.is_set():
+                note(database, "x" * 500)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for number in range(5):
+            run("backup", file, of=file.with_name(f"{number}.db"))
+    finally:
+        stop.set()
+        writer.join()
+    with closing(connect(file.with_name("4.db"))) as copy:
+        assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_backup_overwrites_nothing_and_needs_a_file(file: Path) -> None:
+    copy = file.with_name("copy.db")
+    copy.write_text("mine")
+    assert "exists already" in run("backup", file, fails=True)
+    assert copy.read_text() == "mine"
+    assert "no SQLite file yet" in run("backup", file.with_name("none.db"), fails=True)
+    nowhere = file.with_name("nowhere") / "copy.db"
+    assert "cannot be made: No such file" in run("backup", file, of=nowhere, fails=True)
+
+
+def test_restore_brings_back_the_backup_and_keeps_the_rest(file: Path) -> None:
+    with closing(connect(file)) as database:
+        note(database, AFTER)
+    kept = earlier(run("restore", file))
+    assert (notes(file), notes(kept)) == ({BEFORE}, {BEFORE, AFTER})
+    assert re.fullmatch(r"bot\.db\.\d{8}T\d{6}", kept.name)
+    run("jobs", file)
+    with closing(connect(file)) as database:
+        note(database, "on")
+    assert notes(file) == {BEFORE, "on"}
+
+
+async def test_job_after_a_restore_has_a_new_number(talk: Talk, tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    await talk.process.starts(database_url=f"sqlite:///{file}")
+    await talk.finished("First")
+    await asyncio.to_thread(run, "backup", file)
+    await talk.finished("Second")
+    await talk.process.stops()
+    await asyncio.to_thread(run, "restore", file)
+    await talk.process.starts()
+    await talk.started("Third")
+    assert "Job 3" in talk.status(3)
+
+
+@pytest.mark.usefixtures("live")
+def test_log_of_a_lost_file_is_not_discarded(file: Path) -> None:
+    lost = copy_all(file, "lost")
+    lost.unlink()
+    line = run("jobs", lost, fails=True)
+    assert "lost.db is gone, and its log lost.db-wal is still there" in line
+    assert log_of(lost).stat().st_size > 0
+
+
+@pytest.mark.usefixtures("live")
+def test_restore_after_a_kill_keeps_the_log_of_the_dead(file: Path) -> None:
+    dead = copy_all(file, "dead")
+    assert log_of(dead).stat().st_size > 0
+    kept = earlier(run("restore", dead))
+    assert (notes(dead), notes(kept)) == ({BEFORE}, {BEFORE, AFTER})
+
+
+def test_restore_beside_a_running_bot_is_refused(file: Path, live: sqlite3.Connection) -> None:
+    assert "stop every bot" in run("restore", file, fails=True)
+    note(live, "on")
+    assert notes(file) == {BEFORE, AFTER, "on"}
+
+
+def test_restore_of_a_lost_file_removes_its_log(file: Path) -> None:
+    file.unlink()
+    for path in beside(file):
+        path.write_bytes(b"of another file")
+    assert "kept in" not in run("restore", file)
+    assert notes(file) == {BEFORE}
+
+
+def test_restore_on_a_full_disk_names_the_disk(file: Path) -> None:
+    small = copy_all(file, "small")
+    with closing(connect(file)) as database:
+        note(database, "x" * 500_000)
+    run("backup", file, of=file.with_name("large.db"))
+    most, hardest = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (small.stat().st_size + 100_000, hardest))
+    try:
+        line = run("restore", small, of=file.with_name("large.db"), fails=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hardest))
+    assert "look at the disk and the room on it, and run this again" in line
+    assert notes(small) == {BEFORE}
+
+
+def test_restore_over_no_database_names_the_files_to_move(file: Path) -> None:
+    file.write_text("no database" * 1_000)
+    line = run("restore", file, fails=True)
+    assert "bot.db-wal, bot.db-shm and bot.db-journal beside it away" in line
+
+
+def damage(copy: Path) -> str:
+    with copy.open("r+b") as written:
+        written.seek(8_192)
+        written.write(b"\xff" * 8_192)
+    return "is damaged|is no backup"
+
+
+def replace_by_foreign(copy: Path) -> str:
+    copy.unlink()
+    with closing(connect(copy)) as database:
+        database.execute("CREATE TABLE cats (name)")
+    return "is no backup of the bot"
+
+
+def replace_by_text(copy: Path) -> str:
+    copy.write_text("Dear diary, " * 500)
+    return "is no backup of the bot"
+
+
+def mark(revision: str, copy: Path) -> str:
+    with closing(connect(copy)) as database:
+        database.execute("UPDATE alembic_version SET version_num = ?", (revision,))
+    return "another version"
+
+
+def remove(copy: Path) -> str:
+    copy.unlink()
+    return "There is no file"
+
+
+def replace_by_the_file_itself(copy: Path) -> str:
+    copy.unlink()
+    copy.symlink_to("bot.db")
+    return "the SQLite file itself"
+
+
+SPOILERS: list[Callable[[Path], str]] = [
+    *(damage, replace_by_foreign, replace_by_text, remove, replace_by_the_file_itself),
+    *(partial(mark, "9999"), partial(mark, "0021")),
+]
+
+
+@pytest.mark.parametrize("spoil", SPOILERS)
+def test_restore_of_no_sound_backup_changes_nothing(file: Path, spoil: Callable[[Path], str]) -> None:
+    expected = spoil(file.with_name("copy.db"))
+    assert re.search(expected, run("restore", file, fails=True))
+    assert notes(file) == {BEFORE}
+
+
+def leave_log(file: Path) -> None:
+    """Write a note, and leave the log beside the file, as a killed bot does."""
+    with closing(connect(file)) as database:
+        note(database, AFTER)
+        log = log_of(file).read_bytes()
+    log_of(file).write_bytes(log)
+
+
+@pytest.mark.parametrize("put", [shutil.copyfile, lambda source, target: source.replace(target)])
+def test_backup_beside_a_foreign_log_is_refused_and_not_opened(
+    file: Path, put: Callable[[Path, Path], object]
 ) -> None:
-    monkeypatch.setenv("DATABASE_URL", "postgresql://bot:secret@db.example/bot")
-    result = called(command, tmp_path / "copy.db")
-    assert result.exit_code == 69
-    assert "docs/run.md" in result.stderr
-    assert "secret" not in result.stderr
+    leave_log(file)
+    whole = file.with_name("copy.db").read_bytes()
+    put(file.with_name("copy.db"), file)
+    for command in ("jobs", "forget"):  # one reads, the other writes
+        assert "docs-bot restore" in run(command, file, fails=True)
+    assert file.read_bytes() == whole
+
+
+def test_backup_in_place_is_opened_without_a_log(file: Path) -> None:
+    for path in (file, *beside(file)):
+        path.unlink(missing_ok=True)
+    file.with_name("copy.db").replace(file)
+    for _ in range(2):
+        run("forget", file)
+        leave_log(file)
+    run("jobs", file)  # its own log is no reason to refuse it
+    assert notes(file) == {BEFORE, AFTER}
+
+
+async def test_copy_under_a_running_bot_never_meets_its_log(talk: Talk, tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    await talk.process.starts(database_url=f"sqlite:///{file}")
+    await talk.finished("First")
+    with closing(connect(file)) as live, closing(connect(tmp_path / "own.db")) as own:
+        live.backup(own)
+    await talk.finished("Second")
+    (tmp_path / "own.db").replace(file)
+    for command in ("/docs-agent jobs", "/docs-agent Third"):
+        assert "nothing was started" in await talk.ana.answer_to(command)
+    assert "The SQLite file has been replaced" in str(talk.log())
+    await talk.process.stops()
+    file.replace(tmp_path / "own.db")
+    await asyncio.to_thread(run, "restore", file, of=tmp_path / "own.db")
+    assert "#1 " in await asyncio.to_thread(run, "jobs", file)
+
+
+@pytest.mark.parametrize("host", ["Compose", "Kubernetes, and any PostgreSQL"])
+def test_documented_commands_for_postgresql_bring_everything_back(
+    host: str, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    url = postgres.new_database().replace("+psycopg", "")
+    migrate(url)
+    steps = RUN.read_text().split(f"\n### {host}\n")[1].split("\n## ")[0].split("\n### ")[0]
+    [dump, restore] = re.findall(
+        r"^\$ (?:docker compose exec -T postgres )?(pg_\w+ .*)$", steps, re.MULTILINE
+    )
+
+    def run(command: str) -> None:
+        # The container knows its database by the name of its user.
+        here = command.replace("--username=docs_bot ", "").replace("docs_bot", shlex.quote(url))
+        words = ["sh", "-ec", f"{postgres.programs}/{here}"]
+        subprocess.run(words, cwd=tmp_path, check=True, timeout=HANG_SECONDS)
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE notes (key TEXT)")
+        connection.execute("INSERT INTO notes VALUES ('kept')")
+        run(dump)
+        connection.execute("DELETE FROM notes")
+        connection.execute("DROP TABLE jobs CASCADE")
+        run(restore)
+        assert connection.execute("SELECT key FROM notes").fetchall() == [("kept",)]
+    assert docs_bot("jobs", DATABASE_URL=url).stdout == "No jobs.\n"
+
+
+@pytest.mark.parametrize("command", ["backup", "restore"])
+def test_postgresql_is_sent_to_its_own_tools(command: str, tmp_path: Path) -> None:
+    ran = docs_bot(command, tmp_path / "copy.db", DATABASE_URL="postgresql://bot:secret@db.example/bot")
+    assert ran.exit_code == 69
+    assert "docs/run.md" in ran.stderr
+    assert "secret" not in ran.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux lists the locks of a file")
+def test_command_frees_no_lock_of_its_process(file: Path, live: sqlite3.Connection) -> None:
+    live.execute("BEGIN IMMEDIATE")
+    before = count_locks(file)
+    run("jobs", file)
+    assert count_locks(file) >= before > 0
+
+
+def count_locks(file: Path) -> int:
+    return Path("/proc/locks").read_text().count(f":{file.stat().st_ino} ")

@@ -1,0 +1,35 @@
+"""The command line of the bot, as an operator uses it, in this process."""
+
+from __future__ import annotations
+
+import asyncio
+
+from click.testing import CliRunner, Result
+
+from bot.__main__ import cli
+from bot.settings import Settings
+
+SETTINGS = {
+    "SLACK_BOT_TOKEN": "xoxb-canary",
+    "SLACK_APP_TOKEN": "xapp-canary",
+    "DOCS_API_URL": "http://127.0.0.1:1/",
+    "DOCS_API_KEY": "canary",
+    "DOCS_PROJECT_ID": "acme",
+}
+
+
+def docs_bot(*words: object, **settings: str) -> Result:
+    """Run `docs-bot` with these settings and no others; not where an event loop runs."""
+    env = dict.fromkeys(Settings.variables()) | settings
+    return CliRunner().invoke(cli, [str(word) for word in words], env=env)
+
+
+async def docs_bot_beside(*words: object, **settings: str) -> Result:
+    """Run `docs-bot` in a thread, beside an event loop."""
+    return await asyncio.to_thread(docs_bot, *words, **settings)
+
+
+def migrate(url: str) -> None:
+    """Make all tables in a database."""
+    ran = docs_bot("migrate", **SETTINGS, DATABASE_URL=url)
+    assert ran.exit_code == 0, ran.output
