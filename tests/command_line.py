@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 from bot.__main__ import cli
 from bot.settings import Settings
+from tests.talk import DATABASE_URL, Talk
 
 SETTINGS = {
     "SLACK_BOT_TOKEN": "xoxb-canary",
@@ -24,9 +25,12 @@ def docs_bot(*words: object, **settings: str) -> Result:
     return CliRunner().invoke(cli, [str(word) for word in words], env=env)
 
 
-async def docs_bot_beside(*words: object, **settings: str) -> Result:
-    """Run `docs-bot` in a thread, beside an event loop."""
-    return await asyncio.to_thread(docs_bot, *words, **settings)
+async def docs_bot_beside(talk: Talk, *words: object) -> str:
+    """Run `docs-bot` on the database of a conversation; return the output."""
+    talk.note(f"the operator: docs-bot {' '.join(map(str, words))}")
+    ran = await asyncio.to_thread(docs_bot, *words, DATABASE_URL=DATABASE_URL)
+    talk.note(ran.output)
+    return ran.output
 
 
 def migrate(url: str) -> None:

@@ -38,6 +38,7 @@ START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 _SHM = Path("/dev/shm")
 _FOLDER = tempfile.TemporaryDirectory(prefix="talk-", dir=_SHM if _SHM.is_dir() else None)
 _TEMPLATE, _DATABASE = Path(_FOLDER.name) / "template.db", Path(_FOLDER.name) / "talk.db"
+DATABASE_URL = f"sqlite:///{_DATABASE}"
 _ENVIRONMENT = {
     "SLACK_BOT_TOKEN": BOT_TOKEN,
     "SLACK_SIGNING_SECRET": "talk-signing-secret",
@@ -45,7 +46,7 @@ _ENVIRONMENT = {
     "DOCS_API_URL": "https://docs.example",
     "DOCS_API_KEY": "docs-key-of-talk",
     "DOCS_PROJECT_ID": "acme-docs",
-    "DATABASE_URL": f"sqlite:///{_DATABASE}",
+    "DATABASE_URL": DATABASE_URL,
     "POLL_MIN_SECONDS": "2",
     "PROMPT_SIGNATURE": "false",
     "LOG_LEVEL": "ERROR",

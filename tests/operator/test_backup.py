@@ -1,4 +1,3 @@
-# ruff: noqa: ASYNC240
 """`docs-bot backup` and `restore`: beside a bot that writes, and only where nothing is lost by it."""
 
 from __future__ import annotations
