@@ -54,7 +54,8 @@ async def test_filter_leaves_only_its_jobs(talk: Talk) -> None:
     talk.opens_channel("other")
     await talk.ben.asks("project:beta Add a page", "other")
     await talk.time.passes()
-    for words in (("state", "failed"), ("channel", "C01DOCS"), ("user", talk.ana.id), ("project", "acme-docs")):
+    filters = {"state": "failed", "channel": "C01DOCS", "user": talk.ana.id, "project": "acme-docs"}
+    for words in filters.items():
         [line] = (await jobs(talk, f"--{words[0]}", words[1])).splitlines()
         assert line.startswith("#1  failed")
     assert await jobs(talk, "--state", "failed", "--user", talk.ben.id) == "No jobs.\n"
