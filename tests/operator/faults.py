@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import text
-
-from bot.health.checks import close_listener
-from bot.store.database import Database
-from bot.store.migrate import migrate
-from bot.visitors.model import SubscriptionState
-from tests.builders import NOW, PROJECT
+from tests.command_line import migrate
 
 CERTIFICATE = Path(__file__).parents[1] / "data" / "localhost.pem"
 _SSL_REQUEST = (80877103).to_bytes(4, "big")
-_Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def listening_with(handle: _Handle, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+async def listening_with(handle: Handle, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
     """Serve connections on a port of this machine until the block ends; yield the port."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -36,10 +31,10 @@ async def listening_with(handle: _Handle, tls: ssl.SSLContext | None = None) -> 
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
-        await close_listener(server)
+        server.close()
 
 
-def saying(response: bytes) -> _Handle:
+def saying(response: bytes) -> Handle:
     """Return a server that sends this response to whatever comes."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -64,14 +59,14 @@ async def stalling(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     await reader.read()
 
 
-def http(status: str, body: str, content_type: str = "text/html", **headers: str) -> _Handle:
+def http(status: str, body: str, content_type: str = "text/html", **headers: str) -> Handle:
     """Return a server that sends this page."""
     lines = [f"HTTP/1.1 {status}", f"Content-Type: {content_type}", f"Content-Length: {len(body)}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     return saying("\r\n".join([*lines, "Connection: close", "", body]).encode())
 
 
-def tunnel(ports: Mapping[str, int]) -> _Handle:
+def tunnel(ports: Mapping[str, int]) -> Handle:
     """Return a proxy that opens a tunnel to a port of this machine for each of these hosts, and to no other.
 
     https://www.rfc-editor.org/rfc/rfc9110#CONNECT
@@ -97,7 +92,7 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     writer.close()
 
 
-def postgres_refusing(code: str, said: str) -> _Handle:
+def postgres_refusing(code: str, said: str) -> Handle:
     """Return a PostgreSQL without TLS that refuses every start with this error.
 
     https://www.postgresql.org/docs/current/protocol-message-formats.html
@@ -137,19 +132,25 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-async def database_with_subscriptions(folder: Path, *channels: str) -> str:
+async def database_with_subscriptions(folder: Path, *channels: str, zone: str = "UTC") -> str:
     """Make a SQLite file with an active subscription in each of these channels; return its URL."""
     url = f"sqlite:///{folder}/bot.db"
-    database = Database.open(url)
-    await migrate(database)
-    row = text(
-        "INSERT INTO subscriptions (place, project, channel, weekday, at, zone, owner, state, created_at) "
-        "VALUES (:channel, :project, :channel, 0, '09:00', 'UTC', 'U1', :state, :now)"
-    )
-    now = NOW.replace(tzinfo=None).isoformat(" ")
-    values = {"project": PROJECT, "state": SubscriptionState.ACTIVE.value, "now": now}
-    for channel in channels:
-        each = {**values, "channel": channel}
-        await database.write(lambda connection, each=each: connection.execute(row, each).close())  # type: ignore[misc]
-    await database.close()
+    await asyncio.to_thread(migrate, url)
+    with closing(sqlite3.connect(folder / "bot.db")) as database, database:
+        database.executemany(add_subscription(zone), zip(channels, channels, strict=True))
     return url
+
+
+def add_subscription(zone: str, value: str = "?") -> str:
+    """Return a statement that adds an active subscription; its values are the channel, twice."""
+    columns = "place, channel, project, weekday, at, zone, owner, state, created_at"
+    values = (
+        f"{value}, {value}, 'acme-docs', 0, '09:00', '{zone}', 'U1', 'active', '2026-11-02 09:00:00.000000'"
+    )
+    return f"INSERT INTO subscriptions ({columns}) VALUES ({values})"  # noqa: S608
+
+
+def mark_revision(file: Path, revision: str) -> None:
+    """Make a migrated SQLite file look as if another version of the bot had made it."""
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("UPDATE alembic_version SET version_num = ?", [revision])

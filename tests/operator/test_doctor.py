@@ -21,9 +21,6 @@ from click.testing import CliRunner
 from bot.__main__ import cli
 from bot.operator.doctor import diagnose
 from bot.settings import Settings
-from bot.store.database import Database
-from bot.store.migrate import migrate
-from tests.builders import mark_revision
 
 _MANIFEST = yaml.safe_load((Path(__file__).parents[2] / "manifest.yml").read_text())
 SCOPES: frozenset[str] = frozenset(_MANIFEST["oauth_config"]["scopes"]["bot"])
@@ -126,7 +123,7 @@ def well(address: str) -> dict[str, str]:
     }
 
 
-async def test_an_installation_that_is_well_is_found_well() -> None:
+async def test_sound_installation_has_no_bad_findings() -> None:
     found = await findings()
     parts = {"settings", "files", "database", "slack", "scopes", "clock", "intake", "who may", "docs service"}
     assert parts | {"github", "ports", "running bot"} == found.keys()
@@ -135,7 +132,7 @@ async def test_an_installation_that_is_well_is_found_well() -> None:
     assert "nobody is told" in found["who may"].seen
 
 
-async def test_each_key_goes_only_to_whom_it_belongs() -> None:
+async def test_key_goes_only_to_its_own_service() -> None:
     outside = FakeOutside()
     await findings(outside)
     assert sorted(outside.asked, key=str) == [
@@ -153,7 +150,7 @@ def several(address: str, **beta: str) -> str:
     return json.dumps({"acme": {"id": "p-acme"}, "beta": own | beta})
 
 
-async def test_each_project_is_looked_at_with_its_own_key_at_its_own_address() -> None:
+async def test_project_is_checked_with_its_own_key_and_address() -> None:
     outside, beta = FakeOutside(), FakeOutside()
     async with listening(beta) as address:
         found = await findings(outside, DOCS_PROJECTS=several(address), DOCS_PROJECT_ID="")
@@ -172,9 +169,7 @@ async def test_each_project_is_looked_at_with_its_own_key_at_its_own_address() -
         (404, "Look at the id of beta in DOCS_PROJECTS and at the path in the address of beta in"),
     ],
 )
-async def test_what_is_wrong_with_one_of_several_projects_is_told_where_it_stands(
-    status: int, advice: str
-) -> None:
+async def test_fault_of_one_project_names_its_setting(status: int, advice: str) -> None:
     async with listening(FakeOutside(docs_status=status)) as address:
         found = await findings(DOCS_PROJECTS=several(address), DOCS_PROJECT_ID="")
     assert found["docs service, acme"].ok
@@ -182,7 +177,7 @@ async def test_what_is_wrong_with_one_of_several_projects_is_told_where_it_stand
     assert advice in found["docs service, beta"].advice
 
 
-async def test_a_token_of_slack_for_one_of_several_projects_is_sent_nowhere() -> None:
+async def test_token_of_slack_as_a_projects_key_is_sent_nowhere() -> None:
     beta = FakeOutside()
     async with listening(beta) as address:
         found = await findings(DOCS_PROJECTS=several(address, key="xoxb-canary-2"), DOCS_PROJECT_ID="")
@@ -195,7 +190,7 @@ async def test_missing_scopes_are_listed() -> None:
     assert (found["scopes"].ok, found["scopes"].seen) == (False, "missing: commands")
 
 
-async def test_whom_slack_does_not_know_is_named() -> None:
+async def test_ids_unknown_to_slack_are_named() -> None:
     outside = FakeOutside(known=frozenset({"U1", "S1", "C1"}))
     lists = {
         "ADMINS": "U1,U9",
@@ -211,18 +206,18 @@ async def test_whom_slack_does_not_know_is_named() -> None:
 
 
 @pytest.mark.parametrize(("minutes", "well"), [(0, True), (4, False), (-4, False)])
-async def test_a_clock_that_is_off_is_seen(minutes: int, well: bool) -> None:
+async def test_wrong_clock_is_reported(minutes: int, well: bool) -> None:
     date = format_datetime(datetime.now(UTC) + timedelta(minutes=minutes), usegmt=True)
     assert (await findings(FakeOutside(headers={"Date": date})))["clock"].ok is well
 
 
-async def test_a_date_that_is_none_hides_nothing_else() -> None:
+async def test_malformed_date_hides_no_other_finding() -> None:
     found = await findings(FakeOutside(headers={"Date": "rubbish"}))
     assert found["slack"].ok
     assert "clock" not in found
 
 
-async def test_a_wrong_token_of_github_is_reported() -> None:
+async def test_wrong_token_of_github_is_reported() -> None:
     outside = FakeOutside(github_status=401)
     found = (await findings(outside, GITHUB_TOKEN="ghp_canary"))["github"]
     assert (found.ok, "GITHUB_TOKEN" in found.advice) == (False, True)
@@ -231,17 +226,17 @@ async def test_a_wrong_token_of_github_is_reported() -> None:
     assert (await findings(outside, GITHUB_TOKEN="ghp_canary"))["github"].ok
 
 
-async def test_a_github_out_of_reach_is_a_note_without_a_token_and_trouble_with_one() -> None:
+async def test_unreachable_github_is_bad_only_with_a_token() -> None:
     away = {"GITHUB_API_URL": f"{NOBODY}api/v3"}
     assert (await findings(**away))["github"].state == "note"
     assert (await findings(**away, GITHUB_TOKEN="ghp_canary"))["github"].state == "bad"
 
 
-async def test_a_used_up_limit_shows_that_the_key_is_good() -> None:
+async def test_used_up_limit_proves_the_key() -> None:
     assert (await findings(FakeOutside(docs_status=429)))["docs service"].ok
 
 
-async def test_a_slack_that_is_not_there_leaves_the_rest_looked_at() -> None:
+async def test_unreachable_slack_leaves_the_rest_checked() -> None:
     found = await findings(SLACK_API_URL=NOBODY)
     assert [name for name, finding in found.items() if not finding.ok] == ["slack", "intake"]
     assert found["docs service"].ok
@@ -252,25 +247,12 @@ async def test_http_needs_no_app_token() -> None:
     assert found["intake"].seen == "HTTP on 127.0.0.1, port 3005, /slack/events"
 
 
-async def test_a_database_of_a_newer_version_is_told_and_works(tmp_path: Path) -> None:
-    database = Database.open(f"sqlite:///{tmp_path}/bot.db")
-    await migrate(database)
-    assert (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))[
-        "database"
-    ].seen == "sqlite, up to date"
-    await mark_revision(database, "9999")
-    await database.close()
-    found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))["database"]
-    assert found.ok
-    assert "newer version" in found.seen
-
-
-async def test_a_misspelt_setting_is_told() -> None:
+async def test_misspelt_setting_is_reported() -> None:
     found = (await findings(LOG_LEVLE="DEBUG"))["settings"]
     assert (found.ok, "LOG_LEVEL" in found.seen) == (False, True)
 
 
-async def test_files_that_others_can_read_are_named_with_what_closes_them(
+async def test_readable_files_are_named_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -296,7 +278,7 @@ async def test_files_that_others_can_read_are_named_with_what_closes_them(
     )
 
 
-async def test_what_slack_says_does_not_steer_the_terminal() -> None:
+async def test_texts_of_slack_do_not_steer_the_terminal() -> None:
     refused = {"ok": False, "error": "no\x1b[2J\u202e"}
     async with listening(FakeOutside(slack=refused)) as address:
         ran = await asyncio.to_thread(CliRunner().invoke, cli, ["doctor"], env=well(address))
