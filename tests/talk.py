@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import aiohttp
+from click.testing import CliRunner
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.app import FEATURES, Doors, HeldBot, Timeouts, held_bot, migrate_database, open_store
@@ -388,6 +389,16 @@ class Talk:
                     f"{name}.{columns[at]}" for row in rows for at, it in enumerate(row) if words in str(it)
                 }
         return sorted(found)
+
+    async def operator(self, *words: str) -> str:
+        """Type ``docs-bot`` and these words at the command line; return what it prints."""
+        from bot.__main__ import cli
+
+        self.note(f"the operator types: docs-bot {' '.join(words)}")
+        runner = CliRunner(env={"DATABASE_URL": _ENVIRONMENT["DATABASE_URL"]})
+        done = await asyncio.to_thread(runner.invoke, cli, words)
+        assert done.exit_code == 0, done.output
+        return done.output
 
     def room(self, name: str, person: Person | None = None) -> Channel:
         """Return a channel by its name, or a person's direct messages with the bot, ``dm``."""

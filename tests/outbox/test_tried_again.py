@@ -1,40 +1,37 @@
-"""Dead letters that an operator has tried again."""
+"""Undelivered messages that an operator has delivered again."""
 
 from __future__ import annotations
 
-from bot.outbox.store import Outbox
-from bot.slack.client import refused
-from tests.work.office import Office
+import re
+
+from tests.talk import Talk
 
 
-async def retry(office: Office) -> None:
-    """Try the only dead letter again."""
-    [letter] = [
-        each for each in await office.store.read(lambda tx: Outbox(tx).dead_letters(10)) if each.can_go
-    ]
-    assert await office.store.write(lambda tx: Outbox(tx).retry_dead_letter(letter.number, office.clock()))
-    await office.settle()
+async def retry(talk: Talk) -> None:
+    """Let the operator deliver the only undelivered message again."""
+    [letter] = re.findall(r"--retry (\d+)", await talk.operator("jobs"))
+    assert "is tried again" in await talk.operator("jobs", "--retry", letter)
+    await talk.time.passes()
 
 
-async def test_an_end_that_slack_refused_is_said_when_it_is_tried_again(office: Office) -> None:
-    await office.started()
-    office.slack.trouble("post", refused("is_archived"))
-    office.docs.finish()
-    await office.settle()
-    assert office.said() == []
-    await retry(office)
-    [said] = office.said()
-    assert "is done" in said
-    await office.settle()
-    assert len(office.said()) == 1
+async def test_refused_end_is_posted_when_tried_again(talk: Talk) -> None:
+    await talk.started()
+    talk.faults.refuses("chat.postMessage", "is_archived")
+    await talk.ends()
+    assert talk.replies() == []
+    await retry(talk)
+    [end] = talk.replies()
+    assert "is done" in end
+    await talk.time.passes()
+    assert len(talk.replies()) == 1
+    talk.everything()
 
 
-async def test_an_end_that_was_said_after_all_is_found_and_not_said_twice(office: Office) -> None:
-    await office.started()
-    office.slack.lose_answer.append(refused("is_archived"))
-    office.docs.finish()
-    await office.settle()
-    await retry(office)
-    assert len(office.said()) == 1
-    letters = await office.store.read(lambda tx: Outbox(tx).dead_letters(10))
-    assert [letter for letter in letters if letter.can_go] == []
+async def test_end_posted_after_all_is_not_posted_twice(talk: Talk) -> None:
+    await talk.started()
+    talk.faults.loses_the_answer("chat.postMessage", code="is_archived")
+    await talk.ends()
+    await retry(talk)
+    assert len(talk.replies()) == 1
+    assert "--retry" not in await talk.operator("jobs")
+    talk.everything()

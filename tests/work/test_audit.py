@@ -1,136 +1,129 @@
-"""The audit: each act of a person is told once, in the transaction that does it, with its end."""
+"""The audit: each act of a person once, with its end, as an operator reads it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import json
 from dataclasses import replace
-from datetime import timedelta
+from typing import Any
 
-import httpx
 import pytest
-from sqlalchemy import select, text
 
-from bot.context import Timeouts
-from bot.ids import UserId
-from bot.jobs.decisions import dismiss, send_again
-from bot.jobs.model.prompts import Act, AuditRow, PromptState
-from bot.jobs.store.audit import Audit
-from bot.jobs.store.tables import audit, prompts
-from bot.outbox.store import deliveries
-from bot.ports import Profile
-from bot.store import DatabaseTrouble
-from bot.store.retention import forget_person
-from bot.workers import forget_old
-from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, execute, rows_of
-from tests.work.office import Office
+from tests.talk import START, Talk
 
 SECRET = "the launch of Project Heron"
 
 
-async def told(office: Office) -> list[AuditRow]:
-    """All rows, in the order of writing."""
-    return (await office.store.read(lambda tx: Audit(tx).after(0, 100)))[1]
+async def audit(talk: Talk) -> list[dict[str, Any]]:
+    """Return the rows of the audit, the oldest first."""
+    rows: list[dict[str, Any]] = json.loads(await talk.operator("audit", "--json"))
+    return rows
 
 
-async def acts(office: Office) -> list[tuple[str, UserId, str | None]]:
-    """Who did what, with which end."""
-    return [(row.act.value, row.user, row.end) for row in await told(office)]
+async def acts(talk: Talk) -> list[tuple[str, str, str | None]]:
+    """Return what was done, by whom and with which end."""
+    people = {person.id: person.name for person in (talk.ana, talk.ben)} | {"": ""}
+    return [(row["act"], people[row["user"]], row["end"]) for row in await audit(talk)]
 
 
-async def test_a_request_is_told_with_its_end_and_without_its_text(office: Office) -> None:
-    asked = await office.started(f"Write about {SECRET}")
-    assert await acts(office) == [("asked", ANA, None)]
-    office.clock.pass_seconds(60)
-    office.docs.finish()
-    await office.settle()
-    [row] = await told(office)
-    assert row == AuditRow(NOW, ANA, Act.ASKED, PROJECT, CHANNEL, asked.job, None, "pull_request")
-    assert SECRET not in str(await rows_of(office.store, select(audit)))
+async def test_request_is_recorded_with_its_end_without_its_text(talk: Talk) -> None:
+    await talk.started(f"Write about {SECRET}")
+    assert await acts(talk) == [("asked", "Ana", None)]
+    await talk.ends()
+    [row] = await audit(talk)
+    assert row == {
+        "at": f"{START:%Y-%m-%dT%H:%M:%SZ}",
+        "user": talk.ana.id,
+        "act": "asked",
+        "project": "acme-docs",
+        "channel": talk.room("docs").id,
+        "job": 1,
+        "subscription": None,
+        "end": "pull_request",
+    }
+    assert not [column for column in talk.kept(SECRET) if column.startswith("audit")]
+    talk.everything()
 
 
-async def test_each_follow_up_has_the_end_of_its_own_iteration(office: Office) -> None:
-    await office.finished()
-    await office.reply("And a diagram", user=BEN)
-    await office.settle()
-    assert await acts(office) == [("asked", ANA, "pull_request"), ("steered", BEN, None)]
-    office.docs.finish("failed")
-    await office.settle()
-    assert await acts(office) == [("asked", ANA, "pull_request"), ("steered", BEN, "failed")]
+async def test_each_follow_up_has_the_end_of_its_iteration(talk: Talk) -> None:
+    await talk.finished()
+    await talk.ben.replies("And a diagram")
+    await talk.time.passes()
+    assert await acts(talk) == [("asked", "Ana", "pull_request"), ("steered", "Ben", None)]
+    await talk.ends("failed")
+    assert await acts(talk) == [("asked", "Ana", "pull_request"), ("steered", "Ben", "failed")]
+    talk.everything()
 
 
-async def test_whoever_has_no_access_is_not_in_it(office: Office) -> None:
-    gus = UserId("U0GUS")
-    office.slack.profiles[gus] = Profile(True, False, False, False)
-    await office.types("/docs-agent", "Add a page", user=gus)
-    await office.settle()
-    assert await told(office) == []
+async def test_people_without_access_are_not_in_the_audit(talk: Talk) -> None:
+    assert "Guests can't" in await talk.gus.answer_to("/docs-agent Add a page")
+    assert await audit(talk) == []
 
 
-async def test_a_withdrawn_request_names_who_withdrew_it(office: Office) -> None:
-    office.limit(0)
-    await office.started()
-    await office.press("withdraw", "1")
-    assert await acts(office) == [("asked", ANA, "withdrawn"), ("withdrew", ANA, None)]
+async def test_withdrawal_names_its_person(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=1)
+    await talk.started()
+    await talk.started("Add a guide", by=talk.ben)
+    await talk.ben.presses("Withdraw")
+    assert (await acts(talk))[1:] == [("asked", "Ben", "withdrawn"), ("withdrew", "Ben", None)]
+    await talk.time.passes()
+    talk.everything()
 
 
 @pytest.mark.parametrize(
-    ("decide", "expected"),
-    [
-        (send_again, [("asked", ANA, "pull_request"), ("sent_again", BEN, "pull_request")]),
-        (dismiss, [("asked", ANA, "withdrawn"), ("dismissed", BEN, None)]),
-    ],
+    ("label", "act", "end"),
+    [("Send again", "sent_again", "pull_request"), ("Dismiss", "dismissed", None)],
 )
-async def test_a_decision_about_an_unconfirmed_request_names_who_took_it(
-    office: Office, decide: Callable[..., Awaitable[bool]], expected: list[object]
+async def test_decision_about_unconfirmed_request_names_its_person(
+    talk: Talk, label: str, act: str, end: str | None
 ) -> None:
-    office.docs.answer_instead("create", httpx.Response(502, text="<html>"))
-    await office.started()
-    assert await decide(office.context, await office.steers(1, BEN))
-    await office.settle()
-    office.docs.finish()
-    await office.settle()
-    assert await acts(office) == expected
+    await talk.process.starts(admins=talk.ben.id)
+    talk.service.says("create", 502)
+    await talk.started()
+    await talk.ben.presses(label)
+    await talk.time.passes()
+    await talk.ends()
+    assert await acts(talk) == [("asked", "Ana", end or "withdrawn"), (act, "Ben", end)]
+    talk.everything()
 
 
-async def test_subscriptions_and_their_ends_are_told_once(office: Office) -> None:
+async def test_subscriptions_and_their_ends_are_recorded_once(talk: Talk) -> None:
     for _ in range(2):
-        await office.visitors("subscribe monday 09:00 UTC path /secret")
-    await office.visitors("unsubscribe", user=BEN)
-    found = await told(office)
-    assert [(row.act, row.user, row.subscription) for row in found] == [
-        (Act.SUBSCRIBED, ANA, 1),
-        (Act.UNSUBSCRIBED, BEN, 1),
-    ]
-    assert "/secret" not in str(await rows_of(office.store, select(audit)))
+        await talk.ana.types("/docs-visitors subscribe monday 09:00 UTC path /secret")
+    await talk.ben.types("/docs-visitors unsubscribe")
+    found = [(row["act"], row["user"], row["subscription"]) for row in await audit(talk)]
+    assert found == [("subscribed", talk.ana.id, 1), ("unsubscribed", talk.ben.id, 1)]
+    assert not [column for column in talk.kept("/secret") if column.startswith("audit")]
+    talk.everything()
 
 
-async def test_what_cannot_be_told_is_not_done(office: Office) -> None:
+async def test_nothing_is_posted_that_cannot_be_recorded(talk: Talk) -> None:
     """Both are written in one transaction."""
-    office.context = replace(office.context, timeouts=Timeouts(database_seconds=0.1))
-    await office.ask("Add a page")
-    await execute(office.store, text("DROP TABLE audit"))
-    with pytest.raises(DatabaseTrouble):
-        await office.settle()
-    [prompt] = await rows_of(office.store, select(prompts))
-    assert prompt["state"] == PromptState.NEW
-    assert await rows_of(office.store, select(deliveries)) == []
+    talk.process.timeouts = replace(talk.process.timeouts, database_seconds=0.1)
+    await talk.ana.asks("Add a page")
+    with talk.database_fails("audit"), pytest.raises(Exception, match="audit"):
+        await talk.time.passes()
+    assert talk.channel() == talk.agent_got() == []
+    await talk.time.passes(minutes=5)
+    assert talk.agent_got() == ["Add a page"]
+    talk.everything()
 
 
-async def test_old_rows_lose_the_person_and_keep_act_time_and_end(office: Office) -> None:
-    office.context = replace(office.context, keep=timedelta(days=180))
-    await office.finished()
-    await office.started("Another page")
-    office.clock.pass_seconds(181 * 86_400)
-    while await forget_old(office.context):
-        pass
-    assert await acts(office) == [("asked", "", "pull_request"), ("asked", ANA, None)]
-    assert (await told(office))[0].at == NOW
+async def test_old_rows_lose_the_person_and_keep_the_end(talk: Talk) -> None:
+    await talk.process.starts(keep_days=180)
+    await talk.finished()
+    talk.time.is_set(days=180)
+    await talk.started("Add another page")
+    await talk.time.passes(60)
+    assert await acts(talk) == [("asked", "", "pull_request"), ("asked", "Ana", None)]
+    assert (await audit(talk))[0]["at"] == f"{START:%Y-%m-%dT%H:%M:%SZ}"
+    talk.everything()
 
 
-async def test_a_forgotten_person_is_in_no_row_of_what_is_over(office: Office) -> None:
-    await office.finished()
-    await office.finished("Another page", user=BEN)
-    await office.started("A third page")
-    forgotten, left = await forget_person(office.store, ANA)
-    assert (forgotten["audit rows"], left["audit rows"]) == (1, 1)
-    assert [user for _, user, _ in await acts(office)] == ["", BEN, ANA]
+async def test_forgotten_person_is_in_no_finished_row(talk: Talk) -> None:
+    for person in (talk.ana, talk.ben):
+        await talk.started(f"Add a page by {person}", by=person)
+    await talk.ends()
+    await talk.started("Add a third page")
+    assert "audit rows 1" in await talk.operator("forget", talk.ana.id)
+    assert [user for _, user, _ in await acts(talk)] == ["", "Ben", "Ana"]
+    talk.everything()
