@@ -14,10 +14,12 @@ from tests.talk_people import Person, Shown
 @pytest.fixture
 async def talk(talk: Talk) -> Talk:
     """A conversation with twelve ended jobs of Ana's, an open one of Ben's, and two of Ana's elsewhere."""
-    await talk.process.starts(admins=talk.pia.id)
+    await talk.process.starts(admins=talk.chika.id)
     talk.opens_channel("team", talk.ana, is_private=True)
     for number in range(12):
         await talk.ana.asks(f"Add page {number}")
+        if number == 8:
+            await talk.time.passes(5)
     await talk.ana.asks("Add a page elsewhere", "partners")
     await talk.time.passes(30)
     await talk.ends("failed", pr_link=None)
@@ -30,24 +32,21 @@ async def talk(talk: Talk) -> Talk:
 
 def numbers(shown: Shown) -> list[int]:
     """Return the numbers of the jobs in a list."""
-    return [int(found) for found in re.findall(r"Job (\d+)>?$", shown, re.MULTILINE)]
+    return sorted(map(int, re.findall(r"Job (\d+)>?$", shown, re.MULTILINE)), reverse=True)
 
 
-@pytest.mark.parametrize(
-    ("words", "listed"),
-    [
-        ("jobs", [14, *range(12, 3, -1)]),
-        ("jobs open", [14]),
-        ("jobs mine open", [15]),
-        ("jobs OPEN #docs", [14]),
-        ("jobs #partners", [13]),
-        ("jobs #team", [15]),
-    ],
-)
-async def test_list_shows_the_jobs_that_its_words_name(talk: Talk, words: str, listed: list[int]) -> None:
-    prompts = len(talk.agent_got())
-    assert numbers(await talk.ana.answer_to(f"/docs-agent {words}")) == listed
-    assert len(talk.agent_got()) == prompts
+async def test_list_shows_the_jobs_that_its_words_name(talk: Talk) -> None:
+    listed = {
+        "jobs": [14, *range(12, 3, -1)],
+        "jobs open": [14],
+        "jobs mine open": [15],
+        "jobs OPEN #docs": [14],
+        "jobs #partners": [13],
+        "jobs #team": [15],
+    }
+    for words, jobs in listed.items():
+        assert numbers(await talk.ana.answer_to(f"/docs-agent {words}")) == jobs, words
+    assert len(talk.agent_got()) == 15
 
 
 async def test_own_jobs_of_all_channels_come_page_by_page(talk: Talk) -> None:
@@ -67,18 +66,33 @@ async def test_jobs_of_unreadable_channels_are_not_listed(talk: Talk) -> None:
     assert "don't know that channel" in await talk.ana.answer_to("/docs-agent jobs #partners")
 
 
-async def reviewable(talk: Talk, by: Person, channel: str = "docs") -> list[str]:
-    """Return the subjects of the jobs that somebody may review."""
-    answer = await by.answer_to("/docs-agent jobs review", channel)
-    return re.findall(r"\|Add (?:a page for )?(\w+)(?: page)?>", answer)
-
-
 async def test_jobs_to_review_are_listed_over_all_readable_channels(talk: Talk) -> None:
     for channel in ("partners", "docs", "team", "dm"):
-        await talk.ana.asks(f"Add a page for {channel}", channel)
+        await talk.ana.asks(f"Review {channel}", channel)
     await talk.time.passes()
     await talk.ends()
     talk.everything()
-    shown = await talk.ben.answer_to("/docs-agent jobs review")
-    print(shown)
-    assert f":memo: <{PULL_REQUEST}|Add a page for docs> · <@{talk.ana.id}> · " in shown
+
+    async def reviewable(by: Person, channel: str) -> set[str]:
+        answer = await by.answer_to("/docs-agent jobs review", channel)
+        return set(re.findall(r"\|Review (\w+)>", answer))
+
+    assert await reviewable(talk.ben, "dm") == {"partners", "docs"}
+    assert await reviewable(talk.ana, "team") == {"partners", "docs", "team", "dm"}
+    assert await reviewable(talk.chika, "dm") == {"partners", "docs", "team", "dm"}, "an admin"
+    listed = await talk.ben.answer_to("/docs-agent jobs review")
+    assert f":memo: <{PULL_REQUEST}|Review docs> · <@{talk.ana.id}> · " in listed
+    assert f" · <#{talk.room('docs').id}> · " in listed
+
+
+async def test_list_to_review_asks_slack_about_few_channels(talk: Talk) -> None:
+    for number in range(22):
+        talk.opens_channel(f"page{number}")
+        await talk.ben.asks(f"Review {number}", f"page{number}")
+        await talk.time.passes(2)
+    await talk.time.passes()
+    await talk.ends()
+    talk.everything()
+    first = await talk.ana.answer_to("/docs-agent jobs review")
+    assert len(numbers(first)) == 10
+    assert "There are more channels" in first
