@@ -6,6 +6,7 @@ They listen on this machine alone, but any page in a browser on this machine can
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -49,8 +50,24 @@ async def serve(app: web.Application, port: int) -> tuple[web.AppRunner, str]:
 
 
 def guard(app: web.Application) -> None:
-    """Make an application refuse requests of other sites through a browser, and close dead connections."""
-    app.middlewares[:0] = [_until_gone, _only_from_here]
+    """Make an application refuse requests of other sites through a browser, and end requests as it stops."""
+    requests: set[asyncio.Task[Any]] = set()
+
+    async def end_requests(_app: web.Application) -> None:
+        """End the requests whose senders have gone: aiohttp waits a second for them, but cancels none."""
+        for task in requests:
+            task.cancel()
+        await asyncio.gather(*requests, return_exceptions=True)
+
+    @web.middleware
+    async def note_request(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if task := asyncio.current_task():
+            requests.add(task)
+            task.add_done_callback(requests.discard)
+        return await handler(request)
+
+    app.on_cleanup.insert(0, end_requests)  # before the files are closed
+    app.middlewares[:0] = [note_request, _until_gone, _only_from_here]
     app.on_response_prepare.append(_forbid_frames)
 
 

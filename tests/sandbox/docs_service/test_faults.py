@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import aiohttp
 import pytest
 
+from sandbox.docs_service import DocsService, DocsServiceOptions
 from tests.sandbox.docs_service.caller import JSON, Caller, HeldClock
 
 
@@ -68,6 +71,21 @@ async def test_odd_answers_can_be_chosen(caller: Caller) -> None:
     await caller.order_fault(match="visitors", fault="broken_json")
     with pytest.raises(ValueError, match=r"line 1 column"):
         await caller.visitors()
+
+
+async def test_request_without_sender_ends_before_the_files_are_closed(
+    options: DocsServiceOptions, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = DocsService(options)
+    async with aiohttp.ClientSession() as session:
+        caller = Caller(session, await service.start())
+        await caller.order_fault(match="visitors", fault="slow", seconds=1.5)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(caller.visitors(), 0.1)
+        assert await caller.log() == []  # the service has noticed the end of the connection by then
+    await service.stop()
+    await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True)
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize(
