@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 FILE = "secrets.json"
@@ -19,20 +19,24 @@ class Secrets:
     app_token: str
     signing_secret: str
     api_key: str
+    assistant_key: str
 
 
 def kept_secrets(folder: Path) -> Secrets:
-    """Return the folder's secrets; make them if it has none. Only the owner may read the file."""
+    """Return the folder's secrets; make those that it lacks. Only the owner may read the file."""
     path = folder / FILE
-    if path.exists():
-        return Secrets(**json.loads(path.read_text(encoding="utf-8")))
-    made = Secrets(
-        bot_token=f"xoxb-{secrets.token_hex(16)}",
-        app_token=f"xapp-{secrets.token_hex(16)}",
-        signing_secret=secrets.token_hex(16),
-        api_key=f"sandbox_{secrets.token_hex(16)}",
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        json.dump(asdict(made), file)
-    return made
+    stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    made = {
+        "bot_token": f"xoxb-{secrets.token_hex(16)}",
+        "app_token": f"xapp-{secrets.token_hex(16)}",
+        "signing_secret": secrets.token_hex(16),
+        "api_key": f"sandbox_{secrets.token_hex(16)}",
+        "assistant_key": f"sandbox_dsc_{secrets.token_hex(16)}",
+    } | stored
+    if made != stored:
+        folder.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(
+            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+        ) as file:
+            json.dump(made, file)
+    return Secrets(**made)

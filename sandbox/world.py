@@ -41,8 +41,13 @@ class WorldOptions(DocsServiceOptions):
     def docs_service(self) -> DocsServiceOptions:
         """Return the options of the docs service."""
         values = {field.name: getattr(self, field.name) for field in fields(DocsServiceOptions)}
-        key = kept_secrets(self.folder).api_key
-        return replace(DocsServiceOptions(**values), folder=self.folder / "docs", api_key=key)
+        secrets = kept_secrets(self.folder)
+        values |= {
+            "folder": self.folder / "docs",
+            "api_key": secrets.api_key,
+            "assistant_key": secrets.assistant_key,
+        }
+        return DocsServiceOptions(**values)
 
     def workspace(self) -> WorkspaceOptions:
         """Return the options of the workspace, set up for Socket Mode."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
 
 from aiohttp import web
 
@@ -20,6 +20,7 @@ from sandbox.docs_service.wire import (
     Period,
     RowsQuery,
     SearchesAnswer,
+    Turn,
     TurnsQuery,
     Visitors,
     VisitorsQuery,
@@ -94,7 +95,9 @@ class Analytics:
 
     async def _assistant(self, _request: web.Request, query: TurnsQuery) -> AssistantAnswer:
         """List questions to the assistant, the newest first."""
-        return await asyncio.to_thread(wants.questions, await self._acts("assistant", query), query)
+        acts, end = await self._acts("assistant", query), query.until(self._now())
+        turns = [turn for turn in self._backend.turns() if query.begin <= _time_of(turn) < end]
+        return await asyncio.to_thread(wants.questions, acts, turns, query)
 
     async def _acts(self, kind: str, period: Period) -> list[Act]:
         now = await self._begin()
@@ -109,3 +112,7 @@ class Analytics:
 
     def _now(self) -> float:
         return self._backend.clock().timestamp()
+
+
+def _time_of(turn: Turn) -> float:
+    return datetime.fromisoformat(turn["timestamp"]).timestamp()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from sandbox.docs_service.options import DocsServiceOptions
 from sandbox.docs_service.own_agent import CommandAuthor
 from sandbox.docs_service.runner import AgentRunner, Author
 from sandbox.docs_service.store import Jobs, Limits
+from sandbox.docs_service.wire import Turn
 from sandbox.shelf import Shelf
 
 OWNER = "acme"
@@ -38,3 +41,16 @@ class Backend:
     def pull_url(self, number: int | None) -> str:
         """Return the address of a pull request's page."""
         return f"{self.home}/pull/{number}"
+
+    def page_url(self, path: str) -> str:
+        """Return the address of a published page by its path on the site."""
+        return f"{self.base_url}/{self.options.project}/docs/{path}"
+
+    def turns(self) -> list[Turn]:
+        """Return the questions to the assistant and their answers, oldest first."""
+        turns: list[Any] = self.shelf.all("turn")
+        return turns
+
+    def add_turn(self, turn: Turn) -> None:
+        """Keep a question to the assistant and its answer."""
+        self.shelf.put("turn", secrets.token_hex(8), dict(turn))

@@ -8,9 +8,9 @@ from typing import Any, get_args, get_origin
 
 from pydantic import TypeAdapter
 
-from sandbox.docs_service.operations import Operation
+from sandbox.docs_service.operations import EVENTS, Operation
 from sandbox.docs_service.options import BODY_LIMIT_BYTES
-from sandbox.docs_service.wire import Error, GithubError
+from sandbox.docs_service.wire import Error, GithubError, Missing
 
 Json = dict[str, Any]
 _TEXT = {"type": "string", "minLength": 1}
@@ -24,12 +24,13 @@ def document(address: str, operations: Sequence[Operation]) -> Json:
         paths.setdefault(one.path, {})[one.method.lower()] = _operation(one)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Agent jobs and visitor analytics", "version": "2.0.0"},
+        "info": {"title": "Agent jobs, visitor analytics and answers from the docs", "version": "2.1.0"},
         "servers": [{"url": address}],
-        "security": [{"adminKey": []}],
         "paths": paths,
         "components": {
-            "securitySchemes": {"adminKey": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                f"{kind}Key": {"type": "http", "scheme": "bearer"} for kind in ("admin", "assistant")
+            },
             "schemas": _schemas(operations),
         },
     }
@@ -41,7 +42,7 @@ def _operation(one: Operation) -> Json:
         "operationId": one.name,
         "parameters": list(_parameters(one)),
         "responses": dict(_responses(one)),
-        **({"security": []} if one.is_github else {}),
+        "security": [] if one.key == "github" else [{f"{one.key}Key": []}],
         **body,
     }
 
@@ -59,7 +60,7 @@ def _responses(one: Operation) -> Iterator[tuple[str, Json]]:
     """Return the answer, and the refusals that follow from the parameters of an operation."""
     yield str(one.status), {"description": one.about, **_content(one.types["return"])}
     yield "405", _refusal("The method is not possible here.", header="Allow")
-    if one.is_github:
+    if one.key == "github":
         yield "304", {"description": "It is as it was when the ETag of If-None-Match was given."}
         yield "401", _refusal("The token is not known.", GithubError)
         yield "403", _refusal("The limit is reached.", GithubError)
@@ -67,7 +68,10 @@ def _responses(one: Operation) -> Iterator[tuple[str, Json]]:
         return
     yield "400", _refusal("The request is invalid, or the job takes no more messages.")
     yield "401", _refusal("The key is missing or unknown.", header="WWW-Authenticate")
-    yield "404", _refusal("There is no such project or job.")
+    if one.key == "assistant":
+        yield "404", _refusal("There is no such domain or page.", Missing)
+    else:
+        yield "404", _refusal("There is no such project or job.")
     if one.limit:
         yield "429", _refusal(one.limit, header="Retry-After")
     if "body" in one.types:
@@ -82,6 +86,8 @@ def _refusal(description: str, error: type = Error, *, header: str = "") -> Json
 
 
 def _content(kind: type) -> Json:
+    if kind is str:
+        return {"content": {EVENTS: {}}}
     one = _of_list(kind)
     schema: Json = {"$ref": f"#/components/schemas/{one.__name__}"}
     if one is not kind:
@@ -96,10 +102,10 @@ def _of_list(kind: type) -> type:
 
 
 def _schemas(operations: Sequence[Operation]) -> Mapping[str, Any]:
-    kinds: dict[str, type] = {"Error": Error, "GithubError": GithubError}
+    kinds: dict[str, type] = {kind.__name__: kind for kind in (Error, GithubError, Missing)}
     for one in operations:
         found = (_of_list(kind) for name, kind in one.types.items() if name in ("body", "return"))
-        kinds |= {kind.__name__: kind for kind in found}
+        kinds |= {kind.__name__: kind for kind in found if kind is not str}
     adapters: Any = [(name, "validation", TypeAdapter(kind)) for name, kind in kinds.items()]
     _, made = TypeAdapter.json_schemas(adapters, ref_template="#/components/schemas/{model}")
     definitions: Json = made["$defs"]

@@ -8,11 +8,12 @@ import hmac
 import inspect
 import json
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
@@ -40,8 +41,13 @@ FAULTS: Mapping[str, str] = {
     "bad_pr_link": "answers with a prLink that is no web address (value to choose it)",
     "broken_build": "begins the build of a preview that will fail",
     "broken_json": "carries the request out and answers with half of the JSON",
+    "cut_answer": "carries the request out, sends half of the answer, then closes the connection",
+    "error_part": "ends the assistant's stream in its middle with an error",
 }
-_PREFIXES = ("/v1/", "/v2/", "/api/v3/")
+_PREFIXES = ("/v1/", "/v2/", "/api/v3/", "/discovery/")
+EVENTS = "text/event-stream"
+_EVENT_SECONDS = 0.01
+"""The pause after an event of a stream."""
 
 
 @dataclass
@@ -70,7 +76,7 @@ STALE: web.RequestKey[Mapping[str, Any]] = web.RequestKey("stale", Mapping)
 """The answer before the job's latest change."""
 
 
-Answering = Callable[..., Awaitable[Mapping[str, Any] | Sequence[Any]]]
+Answering = Callable[..., Awaitable[Mapping[str, Any] | Sequence[Any] | str]]
 
 
 @dataclass(frozen=True)
@@ -78,8 +84,8 @@ class Operation:
     """An operation of the API.
 
     The parameter `body` or `query` of its handler is read by its type, and the handler's result has the
-    type of the answer; its docstring describes it. `limit` describes a 429. An operation of
-    GitHub's API takes GitHub's token or none, every other one the API key.
+    type of the answer; its docstring describes it. An answer of type `str` is a stream of events. `limit`
+    describes a 429. An operation of GitHub's API takes GitHub's token or none.
     """
 
     name: str
@@ -88,7 +94,7 @@ class Operation:
     handler: Answering
     status: int = 200
     limit: str = ""
-    is_github: bool = False
+    key: Literal["admin", "assistant", "github"] = "admin"
 
     @cached_property
     def types(self) -> Mapping[str, Any]:
@@ -108,6 +114,8 @@ class Operation:
         if "query" in self.types:
             parameters["query"] = read_query(request, self.types["query"])
         answer = await self.handler(request, **parameters)
+        if isinstance(answer, str):
+            return web.Response(text=answer, content_type=EVENTS)
         return web.json_response(answer, status=self.status, headers=request.get(HEADERS))
 
 
@@ -141,22 +149,28 @@ class Operations:
             entry.fault = fault.fault if fault else None
 
             async def carry_out() -> web.Response:
-                check_token(request) if operation.is_github else self._check_key(request)
+                check_token(request) if operation.key == "github" else self._check_key(request, operation)
                 return await operation.carry_out(request)
 
-            return await carry_out() if fault is None else await _with_fault(fault, request, carry_out)
+            response = await carry_out() if fault is None else await _with_fault(fault, request, carry_out)
+            is_cut = fault is not None and fault.fault == "cut_answer"
+            return await _stream(request, response, is_cut) if is_cut or _is_stream(response) else response
 
         return handle
 
-    def _check_key(self, request: web.Request) -> None:
-        """Raise `RefusedError` 401 without the key, and 404 for another project."""
+    def _check_key(self, request: web.Request, operation: Operation) -> None:
+        """Raise `RefusedError` 401 without the operation's key, and 404 for another project or domain."""
+        is_admin = operation.key == "admin"
+        expected_key = self._options.api_key if is_admin else self._options.assistant_key
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         given_key = key.strip().encode("utf-8", "surrogateescape")
-        if scheme.lower() != "bearer" or not hmac.compare_digest(given_key, self._options.api_key.encode()):
+        if scheme.lower() != "bearer" or not hmac.compare_digest(given_key, expected_key.encode()):
             problem = "the API key is missing or not known: Authorization: Bearer …"
             raise RefusedError(401, problem, {"WWW-Authenticate": "Bearer"})
         if request.match_info.get("projectId", self._options.project) != self._options.project:
             raise RefusedError(404, "there is no such project")
+        if request.match_info.get("domain", self._options.domain) != self._options.domain:
+            raise NotPublished("there is no such domain")
 
     @property
     def _log(self) -> Middleware:
@@ -192,7 +206,7 @@ async def _response_or_error(request: web.Request, handler: Handler) -> web.Stre
 
 async def _with_fault(
     order: Order, request: web.Request, carry_out: Callable[[], Awaitable[web.Response]]
-) -> web.StreamResponse:
+) -> web.Response:
     """Answer as the order of the fault demands. Raise `RefusedError` for a fault that is a refusal."""
     match order.fault:
         case "502_html":
@@ -220,8 +234,36 @@ async def _with_fault(
     if order.fault in changes:
         text = json.dumps({**json.loads(text), **changes[order.fault]})
     half = text[: len(text) // 2] if order.fault == "broken_json" else text
-    headers = request.get(HEADERS)
-    return web.Response(status=response.status, text=half, content_type="application/json", headers=headers)
+    headers, kind = request.get(HEADERS), response.content_type
+    return web.Response(status=response.status, text=half, content_type=kind, headers=headers)
+
+
+def _is_stream(response: web.Response) -> bool:
+    return response.content_type == EVENTS
+
+
+async def _stream(request: web.Request, whole: web.Response, is_cut: bool) -> web.StreamResponse:
+    """Send an answer event by event; close the connection after half of it if it is cut."""
+    text = whole.text or ""
+    stream = web.StreamResponse(status=whole.status, headers={"Content-Type": whole.headers["Content-Type"]})
+    await stream.prepare(request)
+    for event in re.split(r"(?<=\n\n)", text[: len(text) // 2] if is_cut else text):
+        await stream.write(event.encode())
+        await asyncio.sleep(_EVENT_SECONDS)
+    if is_cut:
+        drop_connection(request)
+    return stream
+
+
+class NotPublished(RefusedError):
+    """A refusal of the discovery API: there is no such domain or page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(404, text)
+
+    def response(self) -> web.Response:
+        """Return the error as a JSON response."""
+        return web.json_response({"message": self.text}, status=self.status)
 
 
 def check_token(request: web.Request) -> bool:

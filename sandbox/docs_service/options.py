@@ -37,6 +37,9 @@ class DocsServiceOptions:
     build_seconds: float = 8.0
     uses_an_hour: int = 100
     analytics_calls_an_hour: int = 100
+    assistant_key: str = "sandbox_dsc_key"
+    domain: str = "acme"
+    discovery_calls_an_hour: int = 10_000
     seed: int = 7
     pages: int = 300
     days: int = 120

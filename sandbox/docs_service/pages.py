@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from markupsafe import Markup
 from sandbox.docs_service.agent import EXAMPLES
 from sandbox.docs_service.agent.writing import without_background
 from sandbox.docs_service.backend import OWNER, Backend
+from sandbox.docs_service.discovery import published_pages
 from sandbox.docs_service.operations import FAULTS, Operations
 from sandbox.docs_service.previews import Previews
 from sandbox.docs_service.pulls import Pulls
@@ -63,6 +65,7 @@ class Pages:
         app.router.add_get(f"/{project}/job/{{id}}", self._job)
         app.router.add_post(f"/{project}/job/{{id}}/archive", self._archive)
         app.router.add_get(f"/preview/{project}/{{slug:[0-9a-f]+}}{{page:(?:/.*)?}}", self._show_preview)
+        app.router.add_get(f"/{project}/docs/{{page:.*}}", self._show_published)
         app.router.add_get(pull, self._pull)
         app.router.add_get(f"{pull}/files", self._pull)
         app.router.add_post(f"{pull}/merge", self._end_pull)
@@ -132,6 +135,17 @@ class Pages:
         home = request.path.removesuffix(page)
         html = self._preview(pages[path])
         return self._page("preview.html", job=job, path=path, html=html, pages=sorted(pages), home=home)
+
+    async def _show_published(self, request: web.Request) -> web.Response:
+        texts, path = (
+            await asyncio.to_thread(published_pages, self._backend.repository),
+            request.match_info["page"],
+        )
+        if path not in texts:
+            raise web.HTTPNotFound
+        home = self._backend.page_url("").rstrip("/")
+        html = self._preview(texts[path])
+        return self._page("preview.html", job=None, path=path, html=html, pages=sorted(texts), home=home)
 
     def _preview(self, text: str) -> Markup:
         """Render Markdown as HTML; links and images, whose addresses come from prompts, stay text."""

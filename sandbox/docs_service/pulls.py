@@ -99,9 +99,9 @@ class Pulls:
         """Return the operations of GitHub's API, as an Enterprise server has it."""
         path = "/api/v3/repos/{owner}/{projectId}"
         return [
-            Operation("pull_request", "GET", f"{path}/pulls/{{number}}", self._get, is_github=True),
-            Operation("pull_files", "GET", f"{path}/pulls/{{number}}/files", self._files, is_github=True),
-            Operation("compare", "GET", f"{path}/compare/{{basehead}}", self._compare, is_github=True),
+            Operation("pull_request", "GET", f"{path}/pulls/{{number}}", self._get, key="github"),
+            Operation("pull_files", "GET", f"{path}/pulls/{{number}}/files", self._files, key="github"),
+            Operation("compare", "GET", f"{path}/compare/{{basehead}}", self._compare, key="github"),
         ]
 
     async def find(self, number: int) -> Pull:

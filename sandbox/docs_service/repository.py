@@ -42,6 +42,11 @@ class FileChange(NamedTuple):
     patch: str | None
 
 
+def site_path(file: str) -> str:
+    """Return the path of a file's page on the site: "sdks" for docs/sdks/index.md."""
+    return re.sub(r"(^|/)index$", "", file.removeprefix("docs/").rpartition(".")[0])
+
+
 class _Entry(NamedTuple):
     """A file in a commit: its mode, and the id of its content."""
 

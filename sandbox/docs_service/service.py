@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from sandbox.docs_service import openapi
 from sandbox.docs_service.analytics import Analytics, OnProgress
 from sandbox.docs_service.backend import Backend
+from sandbox.docs_service.discovery import Discovery
 from sandbox.docs_service.job_api import JobApi
 from sandbox.docs_service.operations import Operations
 from sandbox.docs_service.options import BODY_LIMIT_BYTES, DocsServiceOptions, utcnow
@@ -39,7 +40,7 @@ class DocsService:
         self._backend = Backend(options, clock)
         self._analytics = Analytics(self._backend, on_progress)
         pulls, previews = Pulls(self._backend), Previews(self._backend)
-        parts = (JobApi(self._backend), self._analytics, previews, pulls)
+        parts = (JobApi(self._backend), self._analytics, previews, pulls, Discovery(self._backend))
         self._operations = Operations(options, clock, [one for part in parts for one in part.operations()])
         self._pages = Pages(self._backend, self._operations, pulls, previews)
         self.faults = self._operations.faults

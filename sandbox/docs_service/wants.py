@@ -7,7 +7,6 @@ for it, and those find it.
 from __future__ import annotations
 
 import random
-import re
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -17,9 +16,9 @@ from typing import Any, NamedTuple
 
 from sandbox.docs_service.agent.writing import keywords, shared
 from sandbox.docs_service.options import DocsServiceOptions
-from sandbox.docs_service.repository import SiteRepository
+from sandbox.docs_service.repository import SiteRepository, site_path
 from sandbox.docs_service.visits import scale
-from sandbox.docs_service.wire import STATUSES, PagesQuery, Period, RowsQuery, format_time
+from sandbox.docs_service.wire import STATUSES, PagesQuery, Period, RowsQuery, Turn, format_time
 
 Json = dict[str, Any]
 
@@ -94,8 +93,7 @@ def find_covered(repository: SiteRepository, head: str) -> dict[Topic, Covered]:
         for path, text in headings:
             if any(shared(subject_words, text) == len(subject_words) for subject_words in keyword_sets):
                 since = repository.first_with(head, path, text).timestamp()
-                page = re.sub(r"(^|/)index$", "", path.removeprefix("docs/").rpartition(".")[0])
-                pages[topic] = Covered(f"/{page}", since)
+                pages[topic] = Covered(f"/{site_path(path)}", since)
                 break
     return pages
 
@@ -266,9 +264,11 @@ def feedback(acts: Sequence[Act], query: RowsQuery, now: float) -> Any:
     return _page("feedback", [act.remark(now) for act in acts], query, "nextCursor", "hasMore")
 
 
-def questions(acts: Sequence[Act], query: RowsQuery) -> Any:
-    """Return the questions to the assistant, the newest first."""
-    return _page("conversations", [act.ask() for act in acts], query, "nextCursor", "hasMore")
+def questions(acts: Sequence[Act], turns: Sequence[Turn], query: RowsQuery) -> Any:
+    """Return the questions to the assistant, made up and asked, the newest first."""
+    rows: list[Any] = [*turns, *(act.ask() for act in acts)]
+    rows.sort(key=lambda row: row["timestamp"], reverse=True)
+    return _page("conversations", rows, query, "nextCursor", "hasMore")
 
 
 def _page(name: str, rows: Sequence[Json], query: RowsQuery | PagesQuery, *also: str) -> Json:

@@ -20,10 +20,15 @@ headers = { Authorization = "Bearer sandbox_key" }
 [parameters]
 "path.projectId" = "acme-docs"
 "path.owner" = "acme"
+"path.domain" = "acme"
 
 [[operations]]
 include-operation-id-regex = "pull_request|pull_files|compare"
 headers = { Authorization = "Bearer github_pat_sandbox" }
+
+[[operations]]
+include-operation-id-regex = "^(search|page|answer)$"
+headers = { Authorization = "Bearer sandbox_dsc_key" }
 
 # Hardly any branch exists.
 [[operations]]
@@ -74,6 +79,8 @@ async def test_schemathesis_finds_nothing_in_any_phase(options: DocsServiceOptio
         ("get", 200),
         ("follow_up", 200),
         *((name, status) for name in ANALYTICS for status in (200, 400, 401)),
+        *((name, status) for name in ("search", "answer") for status in (200, 400, 401)),
+        ("page", 404),
         ("preview", 400),
         ("build", 404),
         ("pull_request", 200),

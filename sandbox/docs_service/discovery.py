@@ -1,0 +1,204 @@
+"""Discovery: search in the published pages, a page's text, and the assistant, who answers with passages."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import secrets
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from aiohttp import web
+
+from sandbox.docs_service.agent.site import Page
+from sandbox.docs_service.agent.writing import clip, keywords, shared
+from sandbox.docs_service.backend import Backend
+from sandbox.docs_service.operations import LOG_ENTRY, Answering, NotPublished, Operation
+from sandbox.docs_service.repository import SiteRepository, site_path
+from sandbox.docs_service.wire import (
+    PageBody,
+    PageText,
+    QuestionBody,
+    SearchBody,
+    SearchResult,
+    SourcePage,
+    Turn,
+    format_time,
+)
+
+_MOST_WORDS = 50
+_WORDS_OF_QUESTIONS = {"are", "can", "doe", "has", "not", "there", "where", "which", "who", "why"}
+_PASSAGE_CHARACTERS = 1_200
+_LEAST_SCORE = 0.3
+_NOTHING = "I could not find anything about this in the documentation."
+_INDEX = (
+    "CREATE VIRTUAL TABLE passages USING fts5 (title, heading, text, page UNINDEXED, tokenize = 'porter')"
+)
+# A match in a page's title counts most. https://www.sqlite.org/fts5.html#the_bm25_function
+_SEARCH = "SELECT * FROM passages WHERE passages MATCH ? ORDER BY bm25(passages, 4.0, 2.0, 1.0)"
+
+
+class Passage(NamedTuple):
+    """A section of a page; ``page`` is its path on the site. The heading of an introduction is empty."""
+
+    title: str
+    heading: str
+    text: str
+    page: str
+
+
+def published_pages(repository: SiteRepository) -> dict[str, str]:
+    """Return the pages of the main branch by their path on the site. It blocks: run it in a thread."""
+    head = repository.head(repository.main)
+    texts = repository.files(head) if head else {}
+    return {site_path(path): text for path, text in texts.items() if _is_page(PurePath(path))}
+
+
+def _is_page(path: PurePath) -> bool:
+    return path.suffix in (".md", ".mdx") and path.stem != "README"
+
+
+def find_passages(texts: Mapping[str, str], query: str, least_score: float) -> list[Passage]:
+    """Return the passages that match a text, the best first, by plain full-text search.
+
+    Args:
+        texts: The pages' Markdown by their path on the site.
+        query: Any text; stop words are left out.
+        least_score: The share of the query's words that a passage must have, from 0 to 1.
+    """
+    stems = sorted(keywords(query) - _WORDS_OF_QUESTIONS)[:_MOST_WORDS]
+    if not stems:
+        return []
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute(_INDEX)
+        database.executemany("INSERT INTO passages VALUES (?, ?, ?, ?)", _passages(texts))
+        rows = database.execute(_SEARCH, (" OR ".join(f'"{word}"*' for word in stems),))
+        passages = [Passage(*row) for row in rows]
+    return [one for one in passages if shared(set(stems), " ".join(one[:3])) >= least_score * len(stems)]
+
+
+def _passages(texts: Mapping[str, str]) -> Iterator[Passage]:
+    for path, text in texts.items():
+        page = Page.parse(text)
+        for heading, body in {"": page.intro, **page.sections}.items():
+            if body:
+                # A link relative to its page leads nowhere in an answer.
+                yield Passage(
+                    page.title or path, heading, re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", body), path
+                )
+
+
+class Discovery:
+    """The handlers of the operations for readers' programs."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def operations(self) -> list[Operation]:
+        """Return the operations."""
+        most = self._backend.options.discovery_calls_an_hour
+        calls = f"The organisation's {most} calls of the last hour are used up."
+        handlers: dict[str, tuple[str, Answering]] = {
+            "search": ("v1/search/{domain}", self._search),
+            "page": ("v1/page/{domain}", self._page),
+            "answer": ("v2/assistant/{domain}/message", self._answer),
+        }
+        return [
+            Operation(name, "POST", f"/discovery/{path}", handler, limit=calls, key="assistant")
+            for name, (path, handler) in handlers.items()
+        ]
+
+    async def _search(self, _request: web.Request, body: SearchBody) -> list[SearchResult]:
+        """List the passages that match a text, the best first."""
+        self._take_call("search")
+        passages = find_passages(await self._texts(), body.query, body.score_threshold)
+        return [
+            {
+                "content": clip(f"{one.heading}\n\n{one.text}".strip(), _PASSAGE_CHARACTERS),
+                "path": self._backend.page_url(one.page),
+                "metadata": {"title": one.title, "heading": one.heading},
+            }
+            for one in passages[: body.page_size]
+        ]
+
+    async def _page(self, _request: web.Request, body: PageBody) -> PageText:
+        """Return the text of a page."""
+        self._take_call("page")
+        path = body.path.removeprefix(self._backend.page_url("")).strip("/")
+        texts = await self._texts()
+        if path not in texts:
+            raise NotPublished("there is no such page")
+        return {"path": body.path, "content": texts[path]}
+
+    async def _answer(self, request: web.Request, body: QuestionBody) -> str:
+        """Answer a question in a stream of events: https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol"""
+        self._take_call("answer")
+        asked = (message for message in body.messages if message.role == "user")
+        question = " ".join(part.text for message in [*asked][-1:] for part in message.parts)
+        request[LOG_ENTRY].note_prompt(question)
+        thread, texts = body.thread_id or secrets.token_hex(12), await self._texts()
+        earlier = " ".join(turn["query"] for turn in self._backend.turns() if turn["id"] == thread)
+        passages = find_passages(texts, question, _LEAST_SCORE)
+        # "And in Go?" has its subject in the questions before it.
+        passages = passages or (find_passages(texts, f"{earlier} {question}", 0.0) if earlier else [])
+        passages = passages[: body.retrieval_page_size]
+        urls = {self._backend.page_url(one.page): one.title for one in passages}
+        sources: list[SourcePage] = [{"title": title, "url": url} for url, title in urls.items()]
+        response = _compose_answer(passages, sources)
+        turn: Turn = {
+            "id": thread,
+            "timestamp": format_time(self._backend.clock()),
+            "query": question,
+            "response": response,
+            "responseType": "answer",
+            "sources": sources,
+            "resolutionStatus": "answered" if passages else "unanswered",
+            "queryCategory": None,
+            "pageUrl": None,
+        }
+        self._backend.add_turn(turn)
+        parts = list(_parts(turn))
+        if request[LOG_ENTRY].fault == "error_part":
+            parts[len(parts) // 2 :] = [{"type": "error", "errorText": "The model is overloaded."}]
+        return "".join(f"data: {json.dumps(part)}\n\n" for part in parts) + "data: [DONE]\n\n"
+
+    def _take_call(self, name: str) -> None:
+        self._backend.limits.take(f"discovery {name}", self._backend.options.discovery_calls_an_hour)
+
+    async def _texts(self) -> dict[str, str]:
+        return await asyncio.to_thread(published_pages, self._backend.repository)
+
+
+def _compose_answer(passages: Sequence[Passage], sources: Sequence[SourcePage]) -> str:
+    """Return the best passage and links to the others' pages, in Markdown."""
+    if not passages:
+        return _NOTHING
+    best, links = passages[0], [f"[{one['title']}]({one['url']})" for one in sources]
+    topic = f" about “{best.heading}”" if best.heading else ""
+    more = f"\n\nSee also {', '.join(links[1:])}." if links[1:] else ""
+    return f"{links[0]} says{topic}:\n\n{clip(best.text, _PASSAGE_CHARACTERS)}{more}"
+
+
+def _parts(turn: Turn) -> Iterator[Mapping[str, Any]]:
+    """Return the parts of an answer's stream, those that callers pass over among them."""
+    search = {"toolCallId": "search-1", "toolName": "search"}
+    yield {"type": "start", "messageId": secrets.token_hex(8)}
+    yield {"type": "start-step"}
+    yield {"type": "tool-input-available", **search, "input": {"query": turn["query"]}}
+    yield {
+        "type": "tool-output-available",
+        "toolCallId": "search-1",
+        "output": {"found": len(turn["sources"])},
+    }
+    for number, source in enumerate(turn["sources"]):
+        yield {"type": "source-url", "sourceId": f"source-{number}", **source}
+    yield {"type": "text-start", "id": "text-1"}
+    for line in turn["response"].splitlines(keepends=True):
+        yield {"type": "text-delta", "id": "text-1", "delta": line}
+    yield {"type": "text-end", "id": "text-1"}
+    yield {"type": "finish-step"}
+    yield {"type": "finish", "threadId": turn["id"]}
