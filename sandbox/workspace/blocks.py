@@ -16,7 +16,12 @@ from sandbox.workspace.state import Json
 Complaints = Iterator[str]
 Check = Callable[[Any, str], Complaints]
 
-_MESSAGE_ONLY = {"data_table", "data_visualization"}
+_MESSAGE_ONLY = {"data_table", "data_visualization", "markdown"}
+_MARKDOWN_LENGTH = 12_000
+"""Characters in all blocks of Markdown together.
+
+https://docs.slack.dev/reference/block-kit/blocks/markdown-block
+"""
 _RENDERED_LENGTH = 13_200
 """Slack rejects messages above about this length; it documents no figure."""
 _CELLS_LENGTH = 20_000
@@ -113,6 +118,9 @@ def _blocks(blocks: list[Any], refused: set[str]) -> Complaints:
         yield "no more than 2 data_visualization blocks [json-pointer:/blocks]"
     if sum(rendered_length(block.get("rows")) for block in objects) > _CELLS_LENGTH:
         yield f"tables must be less than {_CELLS_LENGTH + 1} characters in all [json-pointer:/blocks]"
+    markdown = [str(block.get("text")) for block in objects if block.get("type") == "markdown"]
+    if sum(map(len, markdown)) > _MARKDOWN_LENGTH:
+        yield f"markdown must be less than {_MARKDOWN_LENGTH + 1} characters in all [json-pointer:/blocks]"
     checks = {kind: check for kind, check in _BLOCKS.items() if kind not in refused}
     for at, block in enumerate(blocks):
         yield from _of_type(checks, block, f"/blocks/{at}")
@@ -279,6 +287,7 @@ _BLOCKS: dict[str, Check] = {
         _fields({"hint": _text(2000, *_PLAIN)}, label=_text(2000, *_PLAIN), element=_typed(_ELEMENTS)),
         _input_length,
     ),
+    "markdown": _fields(text=_string(_MARKDOWN_LENGTH)),
     "rich_text": _fields(elements=_list(1, 1000, _typed(_RICH))),
     "data_table": _fields(
         {"page_size": _holds(lambda size: 1 <= size <= 100, "must be 1 to 100")},

@@ -3,6 +3,7 @@
 import { chart } from "./chart.js";
 import { el } from "./dom.js";
 import { control, inputFor } from "./elements.js";
+import { markdown } from "./markdown.js";
 import { inline, mrkdwn } from "./mrkdwn.js";
 import { dataTable } from "./table.js";
 
@@ -31,6 +32,7 @@ const DRAW = {
   context: (block) => el("div", { class: "context" }, ...block.elements.map((one) => el("span", {}, ...inline(one.text)))),
   actions: (block, context) => el("div", { class: "row" }, ...block.elements.map((one) => control(one, block.block_id, context))),
   rich_text: richText,
+  markdown,
   input: inputFor,
   data_table: dataTable,
   data_visualization: chart,

@@ -82,6 +82,8 @@ async def test_a_call_is_refused_with_slacks_code(
         ([_section("x" * 3001)], "must be less than 3001 characters [json-pointer:/blocks/0/text/text]"),
         ([_section("x")] * 51, "no more than 50 items"),
         ([{"type": "sparkles"}], "unsupported type: sparkles"),
+        ([{"type": "markdown", "text": ""}], "must be more than 0 characters"),
+        ([{"type": "markdown", "text": "x" * 6_001}] * 2, "markdown must be less than 12001 characters"),
         ([{"type": "alert", "text": {"type": "plain_text", "text": "x"}}], "unsupported type: alert"),
         (
             [_rich({"text": ""})],

@@ -109,6 +109,46 @@ async def pressed(workspace: Workspace) -> AsyncIterator[list[Json]]:
         await task
 
 
+MARKDOWN = """
+## Limits
+See [Rate *limits*](https://docs.example/limits), or **bold `code`** and <b>a tag</b>;
+![pixel](https://evil.example/p.png) and [no link](javascript:alert).
+
+- one
+  goes on
+- two
+
+1. first
+
+| Plan | Requests |
+|---|---|
+| Free | 60 |
+
+> quoted
+
+```sh
+curl "$URL" # **not bold**
+```
+"""
+
+
+async def test_block_of_markdown_is_drawn_as_slack_draws_it(page: Page, workspace: Workspace) -> None:
+    block = {"type": "markdown", "text": MARKDOWN}
+    workspace.state.add_message(DOCS, user="U0DOCSBOT", bot_id="B0DOCSBOT", text="x", blocks=[block])
+    message = page.get_by_role("log", name="Messages").get_by_role("article").first
+    await expect(message.get_by_role("link", name="Rate limits")).to_have_attribute(
+        "href", "https://docs.example/limits"
+    )
+    await expect(message.locator("ul > li")).to_have_text(["one goes on", "two"])
+    await expect(message.locator("ol > li")).to_have_text("first")
+    await expect(message.get_by_role("cell")).to_have_text(["Free", "60"])
+    await expect(message.locator("pre")).to_have_text('curl "$URL" # **not bold**')
+    await expect(message.locator("blockquote")).to_have_text("quoted")
+    await expect(message).to_contain_text("bold code and <b>a tag</b>; pixel and no link.")
+    await expect(message.locator(".markdown img")).to_have_count(0)
+    await expect(message.get_by_role("link", name="no link")).to_have_count(0)
+
+
 async def test_a_report_is_read_sorted_and_pressed(
     page: Page, workspace: Workspace, pressed: list[Json]
 ) -> None:
