@@ -28,7 +28,7 @@ from bot.context import Timeouts, WorkerContext
 from bot.docs_api import DiscoveryClient, DocsClient, DocsClients
 from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
-from bot.features import FEATURES, all_workers, list_commands
+from bot.features import FEATURES, all_workers, beat, list_commands
 from bot.github import GithubClient
 from bot.health.checks import (
     HEAD_SECONDS,
@@ -46,7 +46,7 @@ from bot.health.metrics import Metrics, MetricsPage, metrics_page
 from bot.health.stopping import Stopping
 from bot.ids import ChannelId, ProjectId, UserId
 from bot.jobs.catch_up import Gap
-from bot.jobs.model.previews import PreviewsWanted
+from bot.jobs.model.pull_requests import PreviewsWanted
 from bot.jobs.model.quota import Analytics, PollPace
 from bot.outbox.paces import Paces
 from bot.ports import Clock
@@ -64,7 +64,6 @@ from bot.store.heartbeats import Heartbeats
 from bot.store.migrate import migrate
 from bot.store.queues import Due
 from bot.store.sqlite_files import running_alone, sqlite_file
-from bot.workers import beat
 
 __all__ = [
     "EVERYTHING",

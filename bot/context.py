@@ -13,7 +13,7 @@ from bot.docs_api import DiscoveryClient, DocsClient
 from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
 from bot.ids import ChannelId, MessageTs, ProjectId, UserId
-from bot.jobs.model.previews import PreviewsWanted
+from bot.jobs.model.pull_requests import PreviewsWanted
 from bot.jobs.model.quota import Analytics, Budget, PollPace
 from bot.jobs.store.limits import AnalyticsQuota
 from bot.outbox.model import Delivery, NotPosted

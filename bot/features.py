@@ -1,19 +1,105 @@
-"""The list of features, with the commands and the workers of a bot that has them."""
+"""The list of features and the list of workers, with their queues and the number of rows at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from operator import attrgetter
 
-from bot.commands.command import Command
-from bot.commands.help import with_help
-from bot.context import WorkerContext
-from bot.engine import Worker
+import structlog
+
+from bot.commands.command import Command, with_help
+from bot.context import WorkerContext, queue_worker
+from bot.engine import Worker, alone
 from bot.feature import Feature
+from bot.jobs.catch_up import Take, catch_up, claim_unread, forget_conversations
 from bot.jobs.commands import catalogue
+from bot.jobs.decisions import remind
 from bot.jobs.model.intents import asks_help
+from bot.jobs.poll import claim_polls, poll
+from bot.jobs.prepare import claim_new, prepare
+from bot.jobs.previews import claim_previews, make_preview
+from bot.jobs.pull_requests import claim_pull_requests, look_at
+from bot.jobs.service_health import show_trouble
+from bot.jobs.store.retention import JOBS
+from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
+from bot.outbox.deliver import claim_deliveries, deliver
+from bot.store.database import ServerClock
+from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
+from bot.store.retention import forget_before
 from bot.visitors.feature import VISITORS
-from bot.workers import interval_workers, queue_workers
+
+log = structlog.get_logger(__name__)
+_PLAN_SECONDS = 60.0
+_SWEEP_SECONDS = 3_600.0
+
+
+def queue_workers(context: WorkerContext, take_message: Take) -> list[Worker]:
+    """Return the worker of each queue. ``take_message`` handles a message that is read after an outage."""
+    project = attrgetter("project")
+    worker = partial(queue_worker, context)
+    return [
+        worker("requests", "prepare", claim_new, prepare, key=attrgetter("id"), places=200),
+        worker(
+            *("prompts", "submit", claim_prompts, submit),
+            key=attrgetter("id"),
+            group=project,
+            places_of_group=10,
+        ),
+        worker("abandoned", "abandoned", claim_abandoned, settle_abandoned, key=attrgetter("id")),
+        worker(
+            *("polls", "poll", claim_polls, poll),
+            key=attrgetter("number"),
+            places=500,
+            group=project,
+            places_of_group=200,
+        ),
+        worker("looks", "pull requests", claim_pull_requests, look_at, key=attrgetter("job"), places=5),
+        worker("previews", "preview", claim_previews, make_preview, key=attrgetter("job"), places=5),
+        worker(
+            *("deliveries", "deliver", claim_deliveries, deliver),
+            key=attrgetter("id"),
+            group=attrgetter("what.channel"),
+            places_of_group=10,
+        ),
+        worker(
+            *("unread", "catch up", claim_unread, partial(catch_up, take=take_message)),
+            key=attrgetter("id"),
+            places=1,
+        ),
+    ]
+
+
+def interval_workers(context: WorkerContext) -> list[Worker]:
+    """Return the workers that run at intervals."""
+    workers = {
+        "remind": (remind, _PLAN_SECONDS),
+        "trouble": (show_trouble, 15.0),
+        "forget": (forget_old, _SWEEP_SECONDS),
+        "conversations": (forget_conversations, _SWEEP_SECONDS),
+        "heartbeat": (beat, BEAT_SECONDS),
+    }
+    return [
+        alone(name, partial(run, context), every_seconds=seconds) for name, (run, seconds) in workers.items()
+    ]
+
+
+async def beat(context: WorkerContext) -> None:
+    """Write that this process runs workers now, and read the server's clock again."""
+    await context.store.write(lambda tx: Heartbeats(tx).beat(context.owner, context.clock()))
+    if isinstance(context.clock, ServerClock):
+        await context.clock.read()
+
+
+async def forget_old(context: WorkerContext) -> int:
+    """Forget some of the rows that are older than the settings allow, and return how many."""
+    if context.keep is None:
+        return 0
+    forgotten = await forget_before(context.store, context.clock() - context.keep)
+    if forgotten:
+        log.info("forgotten", jobs=forgotten[JOBS.name], rows=forgotten.total())
+    return forgotten.total()
+
 
 FEATURES: tuple[Feature, ...] = (VISITORS,)
 """The features besides jobs."""

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import timedelta
 from typing import TypedDict, Unpack
 
 import structlog
 
-from bot.access import messages as say
-from bot.access.model import Access, access_of
-from bot.access.store import Members
+from bot.access.model import Access, Members, access_of
 from bot.context import Context
 from bot.ids import ChannelId, Message, MessageTs, Refusal, RequestKey, UserId
+from bot.messages import blocks as b
 from bot.messages.blocks import with_prompt
 from bot.ports import Origin, SlackError, SlackRefused
 from bot.store.deadline import Deadline, current, within
@@ -108,7 +108,7 @@ class NotAllowed(Declined):
     ) -> None:
         super().__init__(access)
         self.access = access
-        self.message = message or say.not_allowed(access, channel)
+        self.message = message or not_allowed(access, channel)
 
     def answer(self, typed: str, *, is_form: bool) -> Message:
         """Return the message, with the text to copy."""
@@ -218,3 +218,22 @@ async def zone_of(context: Context, user: UserId) -> str:
     except SlackError as error:
         log.warning("zone_not_told", user=user, reason=str(error))
         return "UTC"
+
+
+_WHY: Mapping[Access, str] = {
+    Access.GUEST: "Guests can't use this bot{here}. Ask a teammate to send this for you.",
+    Access.BOT: "Bots can't use this bot{here}. Ask a teammate to send this.",
+    Access.STRANGER: (
+        "People from other organisations can't use this bot{here}. Ask a teammate to send this for you."
+    ),
+    Access.GONE: "Slack says this account isn't active. Ask a teammate to send this{here} for you.",
+    Access.NOT_LISTED: "This bot is set up for some people only. Ask one of them to send this{here} for you.",
+    Access.CHANNEL: "I'm not set up for use{here}. Ask in another channel, or ask whoever runs this bot.",
+    Access.UNTOLD: "Slack didn't tell me who you are, so I did nothing. Send or press it again in a minute.",
+}
+
+
+def not_allowed(access: Access, channel: ChannelId | None = None) -> Message:
+    """Return the answer to a user without access, who asked in ``channel``: the reason and the contact."""
+    reason = _WHY[access]
+    return b.words(f":no_entry: {reason.format(here=f' in {b.channel(channel)}' if channel else '')}")

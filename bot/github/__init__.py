@@ -20,13 +20,18 @@ Every failure is a `GithubError`. Its class decides how the caller handles it:
 from __future__ import annotations
 
 from bot.github.client import API_URL, GithubClient
-from bot.github.errors import GithubError, Limited, NotVisible, Paused, RefusedToken, Unavailable
 from bot.github.models import (
     Comparison,
+    GithubError,
+    Limited,
+    NotVisible,
+    Paused,
     PullRequest,
     PullRequestFile,
     PullRequestId,
     PullRequestState,
+    RefusedToken,
+    Unavailable,
     pull_request_of,
     site_of,
 )

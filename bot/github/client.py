@@ -15,13 +15,18 @@ from typing import Self, TypeVar
 import httpx
 from pydantic import SecretStr, TypeAdapter, ValidationError
 
-from bot.github.errors import GithubError, Limited, NotVisible, Paused, RefusedToken, Unavailable
 from bot.github.models import (
     MAX_TEXT_LENGTH,
     Comparison,
+    GithubError,
+    Limited,
+    NotVisible,
+    Paused,
     PullRequest,
     PullRequestFile,
     PullRequestId,
+    RefusedToken,
+    Unavailable,
     pull_request_of,
     site_of,
 )
@@ -43,7 +48,7 @@ def _utc_now() -> datetime:
 class GithubClient:
     """A client of GitHub with its own connections. Close it, or use it in `async with`.
 
-    Safe to share between tasks. Calls raise the errors of `bot.github.errors`, and none is retried. The token
+    Safe to share between tasks. Calls raise the errors of `bot.github.models`, and none is retried. The token
     goes to the host of ``api_url`` only, and no error, repr or log contains it.
     """
 

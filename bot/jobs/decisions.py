@@ -16,17 +16,17 @@ from bot.jobs import thread
 from bot.jobs.access import Readable, Steerable
 from bot.jobs.ask import Asked, FollowedUp, ask, follow_up
 from bot.jobs.messages import jobs as messages
-from bot.jobs.messages.previews import to_fix
+from bot.jobs.messages.jobs import fix_preview_prompt
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem, JobState, Review, TrackedJob
-from bot.jobs.model.previews import PreviewState
 from bot.jobs.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptState
+from bot.jobs.model.pull_requests import PreviewState
 from bot.jobs.settle_prompt import drop_follow_ups, show_decision
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
-from bot.jobs.store.previews import Previews
 from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.pull_requests import Previews
 from bot.jobs.thread import redraw_face, say
 from bot.messages.slack_text import from_plain
 from bot.store import Transaction
@@ -73,7 +73,7 @@ async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None
     if preview is None or preview.state is not PreviewState.BROKEN or preview.iteration != job.iteration:
         return None
     sent = _sent_by_button(readable, f"fix:{job.number}:{preview.asked_at.isoformat()}")
-    return await follow_up(context, sent, PromptRequest(from_plain(to_fix(preview))))
+    return await follow_up(context, sent, PromptRequest(from_plain(fix_preview_prompt(preview))))
 
 
 def _sent_by_button(readable: Readable, key: str) -> Readable:

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
 
 import structlog
 
 from bot.context import WorkerContext
-from bot.docs_api import DocsApiError, Unavailable
+from bot.docs_api import DocsApiError, Job, JobStatus, NotConfigured, NotFound, Unavailable
 from bot.engine import unless_taken_over
-from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.settle_poll import settle_answer, settle_error
+from bot.ids import Message
+from bot.jobs.messages import jobs as messages
+from bot.jobs.model import lifecycle
+from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.model.pull_requests import PreviewsWanted
+from bot.jobs.previews import ask_for
+from bot.jobs.pull_requests import watch
+from bot.jobs.service_health import (
+    is_about_service,
+    is_key_problem,
+    key_refused,
+    service_failed,
+    service_is_well,
+    wait_asked_for,
+)
+from bot.jobs.settle_prompt import with_details
 from bot.jobs.store.jobs import Jobs
-from bot.store import DatabaseTrouble, LeaseLost
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.thread import ended, overtake, redraw_face, say, say_end
+from bot.messages.blocks import linkable, web_address
+from bot.store import DatabaseTrouble, LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 50
@@ -51,3 +70,159 @@ async def poll(context: WorkerContext, job: TrackedJob) -> None:
             context.count("polls", "answered")
         if has_news:
             context.wake()
+
+
+_HOURLY_SECONDS = 3_600.0
+"""Pause between two polls of a job that has run for long."""
+_MISSES_MEAN_LOST = 5
+"""A job is lost after at least so many 404 answers in a row, over ``Timeouts.missing_seconds``."""
+_MISSING_CAP_SECONDS = 600.0
+"""Longest pause between two polls of a job that gets 404 answers."""
+_UNREAD_CAP_SECONDS = 3_600.0
+"""Longest pause between two polls of a job that cannot be read."""
+_ENDS = {
+    JobStatus.COMPLETED: JobState.PULL_REQUEST,
+    JobStatus.FAILED: JobState.FAILED,
+    JobStatus.ARCHIVED: JobState.ARCHIVED,
+}
+_ANSWERED_SECONDS = 60.0
+"""A poll that fails is its job's own trouble where another was answered in this time, or since it fails."""
+
+
+def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> bool:
+    """Write an answer about a job's current iteration. Return whether there is a message."""
+    now, read = context.clock(), lifecycle.polled(with_details(job, answer), next_poll_at(context, job))
+    # A later end may come without the pull request of an earlier one, which is still there.
+    service_is_well(context, tx, job.project, wrote=False)
+    link = linkable(answer.pr_link, context.link_hosts) or job.pr_link
+    end = None if answer.known_status is None else _ENDS.get(answer.known_status)
+    if end is JobState.PULL_REQUEST and not link:
+        end = JobState.NO_PULL_REQUEST
+    if end is None:
+        return _settle_running(context, tx, job, read)
+    # A time further ahead was written by a clock that was ahead.
+    until, latest = job.unconfirmed_until, context.after(context.timeouts.quiet_seconds)
+    if until is not None and not now < until <= latest:
+        # The follow-up did not begin an iteration, so there is no message.
+        Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
+    elif until is not None or (
+        not job.saw_active and _age_seconds(context, job) < context.timeouts.stale_seconds
+    ):
+        # The follow-up is undecided yet, or the end may be that of the previous iteration.
+        Jobs(tx).save(job, read, owner=context.owner)
+    else:
+        remind_at = context.remind_at(now) if web_address(link) else None
+        over = lifecycle.iteration_ended(read, end, now, pr_link=link, remind_at=remind_at)
+        _end_iteration(context, tx, job, over)
+    return True
+
+
+def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:
+    return (context.clock() - (job.iteration_started_at or job.asked_at)).total_seconds()
+
+
+def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, read: TrackedJob) -> bool:
+    now, timeouts = context.clock(), context.timeouts
+    quiet_seconds = timeouts.unwatched_seconds if job.told_running_at else timeouts.running_seconds
+    if job.unconfirmed_until is not None:
+        follow_up = Prompts(tx).perhaps_carried_out(job.number)
+        if follow_up is None:
+            # The job is not lost. It works for somebody elsewhere, or the answer is old.
+            Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
+            return True
+        poll_at = context.after(context.pace.min_seconds)
+        begun = lifecycle.iteration_started(read, follow_up.asked_by, now, poll_at=poll_at, saw_active=True)
+        Jobs(tx).save(job, begun, owner=context.owner)
+        overtake(tx, job, now)
+    elif _age_seconds(context, job) < quiet_seconds:
+        Jobs(tx).save(job, replace(read, saw_active=True), owner=context.owner)
+        return False
+    elif job.told_running_at is None:
+        Jobs(tx).save(job, replace(read, saw_active=True, told_running_at=now), owner=context.owner)
+        say(tx, job, f"iteration:{job.iteration}:running", messages.still_running(job, now), now)
+    else:
+        _stop_polling(context, tx, job, messages.unwatched(job, now))
+    return True
+
+
+def next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:
+    """Return the time of the next poll after an answer."""
+    if job.told_running_at:
+        return context.after(max(_HOURLY_SECONDS, context.pace.max_seconds))
+    return context.after(context.pace.wait_seconds(_age_seconds(context, job), context.chance()))
+
+
+def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, message: Message) -> None:
+    """Stop polling a job, and post that in its thread unless the thread has its end."""
+    if job.state is not JobState.WORKING:
+        Jobs(tx).save(job, lifecycle.not_polled(job), owner=context.owner)
+        return
+    now = context.clock()
+    Jobs(tx).save(job, lifecycle.unwatched(job, now), owner=context.owner)
+    say_end(tx, redraw_face(tx, job.number, now), message, now)
+
+
+def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, over: TrackedJob) -> None:
+    now = context.clock()
+    Jobs(tx).save(before, over, owner=context.owner)
+    job = overtake(tx, before, now)
+    if context.previews is PreviewsWanted.ALWAYS:
+        ask_for(context, tx, job, job.recipient)
+    say_end(tx, job, ended(context, tx, job), now)
+    watch(context, tx, job)
+    context.count("ends", over.state)
+    log.info("job_ended", job=job.number, state=over.state, iteration=job.iteration)
+
+
+def settle_error(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> None:
+    """Write a failed poll: back off, and stop polling a job that could not be read for days."""
+    now = context.clock()
+    if isinstance(error, NotConfigured):
+        _stop_polling(context, tx, job, messages.not_served(job))
+        return
+    if isinstance(error, NotFound):
+        _settle_missing(context, tx, job)
+        return
+    since, timeouts = job.unread_since or now, context.timeouts
+    if job.state is JobState.WORKING:
+        begun, most_seconds = job.iteration_started_at or job.asked_at, timeouts.unwatched_seconds
+    else:
+        begun, most_seconds = job.unconfirmed_until or job.ended_at or job.asked_at, timeouts.watch_seconds
+    if (now - begun).total_seconds() >= most_seconds:
+        _stop_polling(context, tx, job, messages.unread(job, since, now))
+        return
+    poll_at = _retry_at(context, tx, job, error)
+    Jobs(tx).save(job, replace(job, poll_at=poll_at, unread_since=since), owner=context.owner)
+
+
+def _retry_at(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> datetime:
+    """Return the time of the next poll after an error. An error about the project backs off from it."""
+    failing_seconds = (context.clock() - (job.unread_since or context.clock())).total_seconds()
+    own_seconds = context.pace.retry_seconds(failing_seconds, context.chance(), cap=_UNREAD_CAP_SECONDS)
+    own = context.after(max(own_seconds, wait_asked_for(error)))
+    answered_at, recently = context.answered.get(job.project), context.after(-_ANSWERED_SECONDS)
+    is_own = answered_at is not None and answered_at > (job.unread_since or recently)
+    fails_for_long = job.unread_since is not None and job.unread_since < recently
+    if is_key_problem(error):
+        if not is_own:
+            return key_refused(context, tx, job.project, error, wrote=False)
+    elif is_about_service(error) or (isinstance(error, Unavailable) and fails_for_long and not is_own):
+        return max(own, service_failed(context, tx, job.project, error))
+    log.warning("job_not_read", job=job.number, reason=type(error).__name__)
+    return own
+
+
+def _settle_missing(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+    """Write a 404 answer. A job that stays unknown for long enough is lost, and polling stops."""
+    now, misses = context.clock(), job.misses + 1
+    since = job.missing_since or now
+    missing_seconds = (now - since).total_seconds()
+    if job.state is JobState.GONE:
+        Jobs(tx).save(job, lifecycle.not_polled(job), owner=context.owner)
+    elif misses >= _MISSES_MEAN_LOST and missing_seconds >= context.timeouts.missing_seconds:
+        _end_iteration(context, tx, job, lifecycle.lost(job, now))
+    else:
+        wait_seconds = context.pace.retry_seconds(missing_seconds, context.chance(), cap=_MISSING_CAP_SECONDS)
+        poll_at = context.after(wait_seconds)
+        missing = replace(lifecycle.polled(job, poll_at), misses=misses, missing_since=since)
+        Jobs(tx).save(job, missing, owner=context.owner)

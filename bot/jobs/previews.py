@@ -25,12 +25,19 @@ from bot.docs_api import (
 from bot.engine import unless_taken_over
 from bot.ids import Message, UserId
 from bot.jobs.access import Readable
-from bot.jobs.messages import previews as say
+from bot.jobs.messages.jobs import no_preview
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.previews import GIVEN_UP_AFTER, MOST_ASKS, NOT_HERE_FOR, Preview, PreviewState, end_of
+from bot.jobs.model.pull_requests import (
+    GIVEN_UP_AFTER,
+    MOST_ASKS,
+    NOT_HERE_FOR,
+    Preview,
+    PreviewState,
+    end_of,
+)
 from bot.jobs.service_health import key_refused, wait_asked_for
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.previews import PreviewLimits, Previews
+from bot.jobs.store.pull_requests import PreviewLimits, Previews
 from bot.jobs.thread import can_preview, show_end_again
 from bot.messages.blocks import linkable
 from bot.messages.plain_text import visible
@@ -66,7 +73,7 @@ async def ask_by_press(context: Context, readable: Readable) -> Message | None:
 
     def ask(tx: Transaction) -> Message | None:
         job = Jobs(tx).lock(readable.job.number)
-        return None if ask_for(context, tx, job, readable.allowed.user) else say.none_came(job)
+        return None if ask_for(context, tx, job, readable.allowed.user) else no_preview(job)
 
     answer = await context.store.write(ask)
     context.wake()
@@ -160,6 +167,6 @@ def _settle(context: WorkerContext, tx: Transaction, preview: Preview, new: Prev
     show_end_again(context, tx, job)
     if new.state is PreviewState.MISSING:
         key, asker = f"preview:{job.number}:{preview.asked_at.isoformat()}", preview.requester
-        whisper = NewDelivery.whisper(key, job.channel, asker, say.none_came(job), thread=job.root_ts)
+        whisper = NewDelivery.whisper(key, job.channel, asker, no_preview(job), thread=job.root_ts)
         Outbox(tx).add(whisper, context.clock())
     return True

@@ -24,7 +24,7 @@ from bot.docs_api import (
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.ids import ProjectId
 from bot.jobs.messages import problems
-from bot.jobs.messages.face import IN_A_REPLY
+from bot.jobs.messages.status_message import IN_A_REPLY
 from bot.jobs.model.jobs import QueueWhy, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.model.quota import (

@@ -11,14 +11,14 @@ from datetime import datetime
 
 from bot.context import Context
 from bot.ids import JobNumber, Message
-from bot.jobs.messages import face as faces
 from bot.jobs.messages import jobs as messages
+from bot.jobs.messages import status_message
 from bot.jobs.model.jobs import JobState, QueueWhy, TrackedJob
-from bot.jobs.model.previews import PreviewsWanted
+from bot.jobs.model.pull_requests import PreviewsWanted
 from bot.jobs.model.quota import frees_at
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.previews import PreviewLimits, Previews
 from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.pull_requests import PreviewLimits, Previews
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
@@ -31,7 +31,7 @@ def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     if edited:
         redraw_face(tx, job.number, now)
     else:
-        key, kind, face = _key(job, "root"), DeliveryKind.ROOT, faces.face(job)
+        key, kind, face = _key(job, "root"), DeliveryKind.ROOT, status_message.face(job)
         Outbox(tx).add(NewDelivery(key, kind, job.channel, job=job.number, message=face), now)
     for part, message in enumerate(messages.full_prompt(job)):
         say(tx, job, f"prompt:{part}:{now.isoformat()}" if edited else f"prompt:{part}", message, now)
@@ -65,8 +65,8 @@ def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob
         uses = Prompts(tx).uses(job.project, now)
         next_frees_at = frees_at(uses, len(uses))
     usual = Jobs(tx).usual_time(job.project) if job.state is JobState.WORKING else None
-    face = faces.face(job, next_frees_at, usual)
-    message = faces.redrawn(face, posted_plain=Outbox(tx).face_is_plain(number))
+    face = status_message.face(job, next_frees_at, usual)
+    message = status_message.redrawn(face, posted_plain=Outbox(tx).face_is_plain(number))
     _edit(tx, job, None, message, now)
     return job
 

@@ -10,20 +10,20 @@ from dataclasses import dataclass
 import structlog
 
 from bot.access.admit import Allowed, NotAllowed, Untold, admit
-from bot.access.store import Members
+from bot.access.model import Members
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
-from bot.jobs.access import Readable, readable
+from bot.jobs.access import Readable, may_steer, readable
 from bot.jobs.ask import HasKey, TooManyWaiting, ask, follow_up
-from bot.jobs.decisions import keep_review
-from bot.jobs.intents import respond
-from bot.jobs.messages import job_answers as say
-from bot.jobs.model.intents import Deed, Door, Intent, classify, deed_for
+from bot.jobs.decisions import keep_review, review, run_again, to_withdraw
+from bot.jobs.messages import intents, job_answers
+from bot.jobs.model.intents import Deed, Door, Intent, asks_yes_or_no, classify, deed_for, job_number
 from bot.jobs.model.jobs import JobState, Review, TakeThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.store.conversations import RETRIED_FOR, Conversations
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.waits import Waits
 from bot.jobs.thread import say as say_in_thread
 from bot.jobs.welcome import welcome
 from bot.messages import slack_text
@@ -227,7 +227,7 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
         target = None
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         files = [file.name for file in heard.files]
-        answer = say.nothing_to_send(files) if files else await welcome(context, allowed)
+        answer = job_answers.nothing_to_send(files) if files else await welcome(context, allowed)
         await answer_in_private(context, origin, "greeting", answer)
         return
     # Among people, the thread may go along.
@@ -243,15 +243,19 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
     if target is None:
         asked = await ask(context, allowed, request)
         if asked.same:
-            await answer_in_private(context, origin, "same", say.same_job(asked.job))
+            await answer_in_private(context, origin, "same", job_answers.same_job(asked.job))
         return
     job, result = target.job, await follow_up(context, target, request)
     if not result.accepted:
         # Once for each reply.
-        occasion, refusal, now = f"unsent:{origin.message_ts}", say.cannot_follow_up(job), context.clock()
+        occasion, refusal, now = (
+            f"unsent:{origin.message_ts}",
+            job_answers.cannot_follow_up(job),
+            context.clock(),
+        )
         await _tell(context, origin, lambda tx: say_in_thread(tx, job, occasion, refusal, now))
     elif result.same is not None:
-        await answer_in_private(context, origin, "same", say.same_follow_up(job.number, result.same))
+        await answer_in_private(context, origin, "same", job_answers.same_follow_up(job.number, result.same))
 
 
 async def _react(context: Context, origin: Origin, reviewed: Readable | None) -> None:
@@ -313,3 +317,72 @@ def _note_received(tx: Transaction, origin: Origin) -> None:
 def _is_noted(origin: Origin) -> bool:
     """Return whether the message stands where messages are read again after an outage."""
     return origin.thread is not None or origin.is_direct
+
+
+async def respond(
+    context: Context, allowed: Allowed, text: str, intent: Intent, unsent: Unsent, target: Readable | None
+) -> Message | None:
+    """Return the private answer to an unsent text; None if the thread shows the result.
+
+    ``target``: the job that the text is about; None for the job that it names, or else the author's newest in
+    the channel.
+    """
+    match intent:
+        case Intent.NO:
+            return intents.WHAT_SHOULD_CHANGE
+        case Intent.QUESTION:
+            return intents.cannot_answer(unsent)
+        case Intent.PING:
+            return intents.CANNOT_PING
+        case Intent.THANKS:
+            return intents.YOU_ARE_WELCOME
+        case Intent.GREETING | Intent.HELP:
+            return await welcome(context, allowed)
+    number = job_number(text)
+    if number is not None or target is None:
+        target = await _find(context, allowed, number)
+    if target is None:
+        return intents.NO_JOB_HERE if number is None else job_answers.no_such_job(str(number))
+    if target.job.is_forgotten:
+        return job_answers.forgotten(target.job)
+    return await _about(context, allowed, text, intent, target)
+
+
+async def _find(context: Context, allowed: Allowed, number: int | None) -> Readable | None:
+    origin = allowed.origin
+    job = await context.store.read(
+        lambda tx: (
+            Jobs(tx).latest_of(origin.user, origin.channel)
+            if number is None
+            else Jobs(tx).get(JobNumber(number))
+        )
+    )
+    return await readable(context, allowed, job)
+
+
+async def _about(
+    context: Context, allowed: Allowed, text: str, intent: Intent, target: Readable
+) -> Message | None:
+    """Carry out one of the bot's own words about a job."""
+    job, now = target.job, context.clock()
+    match intent:
+        case Intent.STOP:
+            waits = await to_withdraw(context, job.number, allowed.user)
+            first = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
+            decides = [prompt for prompt in (waits, first) if prompt and may_steer(context, target, prompt)]
+            return intents.cannot_stop(job, withdraws=waits in decides, may_steer=first in decides)
+        case Intent.RETRY if job.can_run_again:
+            await run_again(context, target, allowed.origin.key)
+            return None
+        case Intent.RETRY:
+            return intents.not_failed(job)
+        case Intent.MERGE:
+            return intents.cannot_merge(job)
+        case Intent.REVIEWED:
+            if job.awaits_review:
+                await review(context, target, Review.REVIEWED)
+                job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(job.number))
+            return intents.reviewed(job)
+        case _:
+            waiting = await context.store.read(lambda tx: Waits(tx).of_job(job.number, now))
+            return intents.status_line(job, waiting, asks=asks_yes_or_no(text))

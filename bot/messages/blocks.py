@@ -446,3 +446,13 @@ def with_prompt(refusal: Message, prompt: str) -> Message:
     copied = next(iter(split(whole, COPIED_LENGTH)), "")
     headline = f"{refusal.text} What you wrote{'' if copied == whole else ' (its beginning)'}, to copy:"
     return message(section(headline), quote(copied))
+
+
+def number(count: int) -> str:
+    """Return a count with thousands separators: 1,234."""
+    return f"{count:,}"
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """Return a count with its noun: 1 page, 2 pages."""
+    return f"{number(count)} {one if count == 1 else many}"

@@ -1,4 +1,4 @@
-"""General answers: the projects, and the choices of a channel."""
+"""General answers: the projects, the choices of a channel, and the messages of a trial."""
 
 from __future__ import annotations
 
@@ -133,3 +133,26 @@ def unknown_project(name: str, projects: Projects, prompt: str) -> Message:
         f"I know {listed(projects)}. Begin with {first} or another one."
     )
     return b.with_prompt(b.words(text), prompt)
+
+
+FIRST_POST = b.words(
+    ":warning: Your bot admin tries what I can do here (`docs-bot doctor --try`). "
+    "The messages in this thread are made up, and I delete them at the end."
+)
+"""The post in whose thread the other messages are."""
+
+
+EDITED_POST = b.words(":warning: Your bot admin has tried what I can do here.")
+"""The first post after its edit."""
+
+
+PRIVATE_POST = b.words("`docs-bot doctor --try` tries whether I can reach you in private.")
+"""The message for one person."""
+
+
+PRESS_ME = b.with_buttons("Press this, please.", [b.button("Press me", b.Action.TRY, "try")])
+"""The request to press a button."""
+
+
+PRESSED = b.words(":white_check_mark: I heard it.")
+"""The answer to the press."""

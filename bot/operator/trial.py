@@ -15,8 +15,7 @@ from bot.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
 from bot.jobs.model.prompts import Act
 from bot.jobs.store.audit import Audit
 from bot.logs import mask
-from bot.messages import blocks
-from bot.messages import trial as say
+from bot.messages import blocks, general
 from bot.ports import SlackError, SlackRefused, SlackThrottled
 from bot.settings import Settings
 from bot.slack.client import SlackClient, answered, open_session, web_client
@@ -128,13 +127,13 @@ class Step:
 async def _begin(trial: Trial) -> str:
     channel, joined = trial.options.channel, ""
     try:
-        trial.root = await trial.post("root", say.FIRST_POST, None)
+        trial.root = await trial.post("root", general.FIRST_POST, None)
     except SlackRefused as refused:
         # The bot joins a public channel from which a request comes.
         if refused.meaning is not Refusal.NOT_A_MEMBER or not await trial.messenger.is_public(channel):
             raise
         await trial.messenger.join(channel)
-        trial.root, joined = await trial.post("root", say.FIRST_POST, None), ", after joining"
+        trial.root, joined = await trial.post("root", general.FIRST_POST, None), ", after joining"
     return f"posted{joined}"
 
 
@@ -144,13 +143,13 @@ async def _post(trial: Trial, name: str, message: Message) -> str:
 
 
 async def _edit(trial: Trial) -> str:
-    await trial.messenger.edit(trial.options.channel, trial.thread(), say.EDITED_POST)
+    await trial.messenger.edit(trial.options.channel, trial.thread(), general.EDITED_POST)
     return "the first post edited"
 
 
 async def _whisper(trial: Trial) -> str:
     user, thread = trial.user(), trial.thread()
-    await trial.messenger.whisper(trial.options.channel, user, say.private(), thread=thread)
+    await trial.messenger.whisper(trial.options.channel, user, general.PRIVATE_POST, thread=thread)
     return f"shown to {user} only; it stays until they reload Slack"
 
 
@@ -173,7 +172,7 @@ async def _press(trial: Trial) -> str:
     try:
         async with asyncio.timeout(trial.options.call_seconds):
             last = await store.read(lambda tx: Audit(tx).last())
-            await trial.post("press", say.PRESS_ME, trial.thread())
+            await trial.post("press", general.PRESS_ME, trial.thread())
         trial.ask(f"Press the button *Press me* in the thread, within {trial.options.press_seconds:g} s.")
         deadline = monotonic() + trial.options.press_seconds
         while monotonic() < deadline:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import tempfile
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from typing import TypeVar, assert_never
 
 import structlog
 
-from bot.context import WorkerContext
+from bot.context import CsvFile, WorkerContext
 from bot.engine import unless_taken_over
-from bot.ids import Message, MessageTs, Refusal
+from bot.ids import ChannelId, Message, MessageTs, Refusal
 from bot.jobs.store.conversations import Conversations
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import link_from_earlier
 from bot.logs import about_request
 from bot.outbox.delivery_errors import MOST_TRIES, give_up, hold_pace, settle_error
-from bot.outbox.files import share_file
 from bot.outbox.model import (
     Delivery,
     DeliveryKind,
     delivered,
 )
-from bot.outbox.slack_calls import as_member, check_lease, find_earlier
 from bot.outbox.store import Outbox
-from bot.ports import SlackError, SlackRefused, SlackThrottled
+from bot.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
@@ -225,3 +228,108 @@ async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
             raise
         log.info("whisper_refused", delivery=delivery.id, reason=refusal.code)
         await _tell(context, delivery)
+
+
+Result = TypeVar("Result")
+_CALL_SHARE = 1 / 3
+"""The share of a lease that the slowest call to Slack may take."""
+_JOINABLE = frozenset({Refusal.NOT_A_MEMBER})
+
+
+def check_lease(context: WorkerContext, delivery: Delivery) -> None:
+    """Raise LeaseLost when less than a third of the lease is left for the call.
+
+    A process that was suspended (a paused machine, a sleeping laptop) must not repeat another process's
+    post. The delivery is claimed again when its lease has run out.
+    """
+    needed = timedelta(seconds=context.timeouts.lease_seconds * _CALL_SHARE)
+    if delivery.held_until is not None and context.clock() + needed > delivery.held_until:
+        raise LeaseLost(f"delivery {delivery.id}")
+
+
+async def as_member(
+    context: WorkerContext,
+    channel: ChannelId,
+    call: Callable[[], Awaitable[Result]],
+    joinable: frozenset[Refusal] = _JOINABLE,
+) -> Result:
+    """Make a call. If Slack refuses it with a meaning in ``joinable``, join the channel and retry once.
+
+    Only public channels can be joined. If joining is refused, raise the refusal of the call, which has
+    the better code.
+    """
+    try:
+        return await call()
+    except SlackRefused as refusal:
+        if refusal.meaning not in joinable:
+            raise
+        try:
+            await context.messenger.join(channel)
+        except SlackRefused as second:
+            log.warning("join_refused", channel=channel, reason=second.code)
+            raise refusal from None
+        return await call()
+
+
+async def find_earlier(search: Awaitable[Result]) -> Result:
+    """Return the result of a search for an earlier attempt.
+
+    Raises `SlackUnclear` if the search is refused with BLOCKS. That refusal concerns the search and not the
+    blocks of the delivery, which may have been posted: it is posted again only after a search.
+    """
+    try:
+        return await search
+    except SlackRefused as refusal:
+        if refusal.meaning is Refusal.BLOCKS:
+            raise SlackUnclear(f"the look was refused: {refusal.code}") from None
+        raise
+
+
+_OUTSIDE = frozenset({Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE})
+"""The refusals of an upload to a channel that the bot is not in."""
+
+
+async def share_file(context: WorkerContext, delivery: Delivery) -> None:
+    """Upload the file of a delivery, unless an earlier attempt has shared it already."""
+    file = await context.store.read(partial(_make, context, delivery))
+    if file is None:
+        raise SlackRefused.not_found("file")
+    channel = (
+        await context.messenger.conversation_with(delivery.what.user)
+        if delivery.what.user
+        else delivery.what.channel
+    )
+    if delivery.unconfirmed:
+        find = partial(context.messenger.find_file, channel, file.name, since=delivery.created_at)
+        # Only a member can search: join a public channel.
+        if await as_member(context, channel, lambda: find_earlier(find())):
+            return
+    check_lease(context, delivery)
+    try:
+        with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
+            await _upload(context, delivery, file, channel, Path(folder) / file.name)
+    except OSError as error:
+        # The disk may be full. Nothing has been shared, so the delivery can be retried later.
+        log.warning("file_not_written", delivery=delivery.id, reason=error.strerror)
+        raise SlackUnreachable(type(error).__name__) from None
+
+
+def _make(context: WorkerContext, delivery: Delivery, tx: Transaction) -> CsvFile | None:
+    files = (hooks.make_file(tx, delivery) for hooks in context.post_hooks)
+    return next((file for file in files if file is not None), None)
+
+
+async def _upload(
+    context: WorkerContext, delivery: Delivery, file: CsvFile, channel: ChannelId, path: Path
+) -> None:
+    await asyncio.to_thread(path.write_text, file.content, "utf-8", newline="")
+
+    async def upload() -> None:
+        # Writing a large file takes its time, and so does sending it before it is shared.
+        confirm = partial(check_lease, context, delivery)
+        confirm()
+        await context.messenger.upload(channel, path, name=path.name, text=file.text, confirm=confirm)
+
+    # A direct message cannot be joined.
+    joinable = _OUTSIDE if channel == delivery.what.channel else frozenset()
+    await as_member(context, channel, upload, joinable)

@@ -8,12 +8,12 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot.ids import Block, Message, QuestionId
-from bot.jobs.messages.face import lasted, name, state_words
+from bot.jobs.messages.jobs import in_digest
 from bot.jobs.messages.problems import refusal
-from bot.jobs.messages.to_review import in_digest
+from bot.jobs.messages.status_message import lasted, name, state_words
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.messages import blocks as b
-from bot.messages.numbers import counted
+from bot.messages.blocks import counted
 from bot.messages.plain_text import one_line
 from bot.outbox.model import NotPosted
 from bot.projects import Project, Projects

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from bot.ids import Block, Message, QuestionId, UserId
 from bot.jobs.model.jobs import About
 from bot.messages import blocks as b
-from bot.messages.numbers import counted
+from bot.messages.blocks import counted
 from bot.messages.plain_text import BOM, csv_line, one_line
 from bot.visitors.content_gaps import (
     MOST_READ,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from bot.ids import Block, Message, QuestionId, Refusal, SnapshotId, UserId
 from bot.jobs.messages.problems import refusal_reason
 from bot.messages import blocks as b
-from bot.messages.numbers import counted
+from bot.messages.blocks import counted
 from bot.messages.plain_text import BOM, HEADER, clip, csv_line, one_line
 from bot.visitors.model import (
     Counts,

@@ -9,7 +9,7 @@ from bot.ids import Message
 from bot.jobs.messages.problems import refusal
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
-from bot.messages.numbers import counted
+from bot.messages.blocks import counted
 from bot.messages.plain_text import clip, one_line
 from bot.outbox.model import NotPosted
 from bot.visitors.content_gaps import GAP_TOPICS, Topic

@@ -13,8 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from sqlalchemy import RowMapping, select
 from sqlalchemy.sql.selectable import FromClause
 
-from bot.access.model import Access
-from bot.access.store import Members
+from bot.access.model import Access, Members
 from bot.features import COMMANDS
 from bot.ids import ChannelId, Message, ProjectId, UserId
 from bot.jobs.catch_up import Gap

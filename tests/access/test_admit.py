@@ -14,7 +14,7 @@ import bot
 import bot.access.admit
 import bot.jobs.access
 from bot.access.admit import Untold, admit
-from bot.access.store import Members
+from bot.access.model import Members
 from bot.ids import ChannelId
 from bot.jobs.model.jobs import JobState
 from bot.ports import Profile

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import pytest
 
-from bot.access.messages import not_allowed
+from bot.access.admit import not_allowed
 from bot.access.model import Access
 from bot.ids import ChannelId, UserId
 from bot.jobs.model.jobs import JobState

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select
 
 from bot.ids import Block
-from bot.jobs.model.previews import PreviewState
-from bot.jobs.store.previews import Previews
+from bot.jobs.model.pull_requests import PreviewState
+from bot.jobs.store.pull_requests import Previews
 from bot.jobs.store.retention import forget_job
 from bot.jobs.store.tables import previews
 from bot.store.retention import forget_person

@@ -31,8 +31,8 @@ from bot.ids import (
 )
 from bot.jobs.messages.jobs import ENDS_WITH_BUTTONS
 from bot.jobs.model.jobs import JobProblem, JobState, QueueWhy, TrackedJob
-from bot.jobs.model.previews import Preview
 from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.pull_requests import Preview
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.help import CommandHelp

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.ids import JobNumber, Message, ProjectId, UserId
-from bot.jobs.messages import face, jobs
-from bot.jobs.messages.previews import to_fix
+from bot.jobs.messages import jobs, status_message
+from bot.jobs.messages.jobs import fix_preview_prompt
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.previews import Preview, PreviewState
+from bot.jobs.model.pull_requests import Preview, PreviewState
 from bot.messages import slack_text
 from bot.messages.plain_text import visible
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
@@ -139,7 +139,7 @@ def test_an_end_says_nothing_invalid_or_harmful_of_a_preview(job: TrackedJob, te
         told = jobs.ended(ended, text, preview=preview, offers_preview=True)
         assert problems_of(told, Allowed({ANA, BEN}, {job.pr_link, at})) == []
         assert len(told.text.encode()) <= 4_000, "an end is edited"
-        assert all(line.startswith("> ") for line in to_fix(preview).split("\n")[1:])
+        assert all(line.startswith("> ") for line in fix_preview_prompt(preview).split("\n")[1:])
 
 
 @given(ANY_TEXT)
@@ -167,7 +167,7 @@ def test_a_long_prompt_stands_in_the_thread_whole(text: str) -> None:
         for piece in block["elements"][0]["elements"]
     ]
     shown = visible(text)
-    assert "".join(parts) == ("" if shown.strip() == face.first_line(job) else shown)
+    assert "".join(parts) == ("" if shown.strip() == status_message.first_line(job) else shown)
 
 
 def test_combining_marks_do_not_cover_other_lines() -> None:

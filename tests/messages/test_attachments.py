@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.jobs.messages.face import (
+from bot.jobs.messages.status_message import (
     MOST_CHARACTERS,
     MOST_MESSAGES,
     attachments,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from bot.jobs.messages import face
+from bot.jobs.messages import status_message
 from bot.jobs.model.jobs import TrackedJob
 from tests.messages.anything import built
 
@@ -12,7 +12,7 @@ from tests.messages.anything import built
 @given(built(TrackedJob))
 def test_edit_in_plain_form_keeps_rich_text_and_has_no_link_button(job: TrackedJob) -> None:
     """Slack refuses to replace rich text by blocks that are not rich text."""
-    shown = face.redrawn(face.face(job), posted_plain=False)
+    shown = status_message.redrawn(status_message.face(job), posted_plain=False)
     kinds = [
         [block["type"] for block in form if block["type"] != "actions"]
         for form in (shown.blocks, shown.plain_blocks)

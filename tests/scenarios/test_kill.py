@@ -50,7 +50,7 @@ class AskedForAJob(Tale):
     """A person asks for a job."""
 
     watched = (
-        *("jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll", "jobs/settle_poll", "jobs/settle_prompt"),
+        *("jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll", "jobs/settle_prompt"),
         "outbox/deliver",
     )
 
@@ -79,7 +79,7 @@ class Steered(Tale):
 
     watched = (
         *("jobs/thread_events", "jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll"),
-        *("jobs/settle_poll", "jobs/settle_prompt", "outbox/deliver"),
+        *("jobs/settle_prompt", "outbox/deliver"),
     )
     world = PersistentWorld
 
@@ -274,7 +274,7 @@ class AskedForNumbers(Tale):
     """A person asks for numbers, a file with them and a digest, all at once."""
 
     watched = (
-        *("visitors/questions", "visitors/reading", "outbox/slack_calls"),
+        *("visitors/questions", "visitors/reading", "outbox/deliver"),
         *("visitors/report", "visitors/subscriptions"),
     )
 

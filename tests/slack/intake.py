@@ -13,8 +13,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from bot.access.model import Access, AccessPolicy
-from bot.access.store import Members
+from bot.access.model import Access, AccessPolicy, Members
 from bot.commands.command import Command
 from bot.context import Context
 from bot.ids import UserId

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from bot.jobs.model.jobs import JobState
-from bot.jobs.model.previews import PreviewState
 from bot.jobs.model.prompts import PromptKind, PromptState
+from bot.jobs.model.pull_requests import PreviewState
 from bot.outbox.model import DeliveryKind, DeliveryState
 from bot.store.database import Database
 from bot.visitors.model import QuestionKind, QuestionState, SnapshotState

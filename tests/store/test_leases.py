@@ -17,9 +17,8 @@ from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptState
 from bot.jobs.store.conversations import Conversations
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.previews import Previews
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.store.pull_requests import PullRequests
+from bot.jobs.store.pull_requests import Previews, PullRequests
 from bot.outbox.model import (
     DeliveryKind,
     DeliveryState,

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 
 from bot.ids import JobNumber, Refusal
 from bot.jobs.decisions import stop_watching
-from bot.jobs.model.previews import GIVEN_UP_AFTER
+from bot.jobs.model.pull_requests import GIVEN_UP_AFTER
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.tables import jobs, limits, previews, prompts

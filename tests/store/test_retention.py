@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select, update
 
-from bot.access.store import members
+from bot.access.model import members
 from bot.ids import ChannelId, JobNumber, Message
 from bot.jobs.model.jobs import JobState
-from bot.jobs.model.previews import PreviewState
 from bot.jobs.model.prompts import PromptKind, PromptState
-from bot.jobs.model.pull_requests import SeenPullRequest, Size
+from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest, Size
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PullRequests
 from bot.jobs.store.tables import audit, jobs, previews, prompts, pull_requests

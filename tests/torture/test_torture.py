@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.jobs.messages.face import face
+from bot.jobs.messages.status_message import face
 from bot.jobs.model.jobs import JobState
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS

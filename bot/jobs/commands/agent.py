@@ -23,10 +23,9 @@ from bot.context import Context
 from bot.ids import Block, ChannelId, JobNumber, PromptId
 from bot.jobs.access import Readable, readable, steerable
 from bot.jobs.ask import ask
-from bot.jobs.attachments import offer_thread
 from bot.jobs.commands.intents import is_form_unsent, send_anyway, unsent
 from bot.jobs.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
-from bot.jobs.commands.job_words import for_reader
+from bot.jobs.commands.job_references import for_reader
 from bot.jobs.decisions import (
     dismiss,
     fix_preview,
@@ -38,16 +37,17 @@ from bot.jobs.decisions import (
     to_withdraw,
     withdraw,
 )
-from bot.jobs.messages import changes, face, forms
+from bot.jobs.messages import changes, forms, status_message
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import About, Review, TakeThread
 from bot.jobs.model.prompts import Act, Prompt, PromptRequest
+from bot.jobs.prepare import offer_thread
 from bot.jobs.previews import ask_by_press
 from bot.jobs.pull_requests import read_changes
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.messages import slack_text, trial
+from bot.messages import general, slack_text
 from bot.messages.blocks import Action
 from bot.messages.general import EXAMPLE
 from bot.messages.help import about_replies
@@ -261,7 +261,7 @@ def _told_if_late(is_done: bool) -> Answer:
 @_on_job
 async def _show_attachments(context: Context, _press: Press, target: Readable) -> Answer:
     texts = await context.store.read(lambda tx: Prompts(tx).attachments(target.job.number))
-    return Answer(message=face.shown(target.job, texts))
+    return Answer(message=status_message.shown(target.job, texts))
 
 
 @_on_job
@@ -288,7 +288,7 @@ async def _fix_preview(context: Context, _press: Press, target: Readable) -> Ans
 async def _tried(context: Context, press: Press) -> Answer:
     """Store the press of the button that the doctor waits for."""
     await choose(context, press.origin, Act.TRIED)
-    return Answer(message=trial.PRESSED)
+    return Answer(message=general.PRESSED)
 
 
 COMMAND = Command(

@@ -19,8 +19,7 @@ from bot.ids import JobNumber, Message, is_direct_message
 from bot.jobs.access import Readable, readable
 from bot.jobs.ask import follow_up, takes_follow_ups
 from bot.jobs.commands.intents import is_form_unsent, unsent
-from bot.jobs.commands.job_references import LINK, NUMBER, find_job
-from bot.jobs.commands.job_words import for_reader
+from bot.jobs.commands.job_references import LINK, NUMBER, find_job, for_reader
 from bot.jobs.messages import forms
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import TrackedJob

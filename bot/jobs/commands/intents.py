@@ -8,14 +8,13 @@ from bot.context import Context
 from bot.ids import MessageTs
 from bot.jobs.access import Readable
 from bot.jobs.ask import ask, follow_up
-from bot.jobs.commands.job_words import for_reader
-from bot.jobs.intents import respond
+from bot.jobs.commands.job_references import for_reader
 from bot.jobs.messages import intents as say
 from bot.jobs.messages import job_answers
 from bot.jobs.model.intents import LONGEST, Deed, Door, classify, deed_for
 from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.thread_events import Heard, answer_in_private, send
+from bot.jobs.thread_events import Heard, answer_in_private, respond, send
 from bot.messages import slack_text
 from bot.messages.blocks import Action
 from bot.ports import message_key

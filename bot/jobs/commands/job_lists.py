@@ -11,7 +11,7 @@ from bot.commands.command import Answer, Invocation, Press, Word
 from bot.context import Context
 from bot.ids import ChannelId, Message, UserId, is_direct_message
 from bot.jobs.access import Readable
-from bot.jobs.commands.job_words import of_job
+from bot.jobs.commands.job_references import of_job
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import Listed, TrackedJob
 from bot.jobs.model.prompts import Act

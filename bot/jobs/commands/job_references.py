@@ -1,11 +1,16 @@
-"""Names of a job: its number, the service's id, or a link to its thread."""
+"""Names of a job (its number, the service's id, a link to its thread), for people who may see it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 
+from bot.access.admit import Allowed
+from bot.commands.command import Answer, Invocation, WordRun
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, MessageTs
+from bot.jobs.access import Readable, readable
+from bot.jobs.messages.job_answers import forgotten, no_such_job
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.jobs import Jobs
 from bot.ports import ThreadRef
@@ -42,3 +47,35 @@ def _find_job(tx: Transaction, named: str) -> TrackedJob | None:
     if thread := as_thread(named):
         return Jobs(tx).in_thread(thread)
     return Jobs(tx).with_service_id(named)
+
+
+async def for_reader(
+    context: Context,
+    allowed: Allowed,
+    job: TrackedJob | None,
+    unknown: Answer,
+    do: Callable[[Readable], Awaitable[Answer]],
+) -> Answer:
+    """Act on a job for a person who may see it; return ``unknown`` to others."""
+    target = await readable(context, allowed, job)
+    if target is None:
+        return unknown
+    return Answer(message=forgotten(target.job)) if target.job.is_forgotten else await do(target)
+
+
+def of_job(
+    do: Callable[[Context, Invocation, Readable, re.Match[str]], Awaitable[Answer]],
+) -> WordRun:
+    """Return the runner of a word about a job, which the first group of the word's shape names.
+
+    People who may not see the job get the answer for an unknown job.
+    """
+
+    async def run(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+        unknown = Answer(message=no_such_job(match[1]))
+        job = await find_job(context, match[1])
+        return await for_reader(
+            context, invocation.allowed, job, unknown, lambda target: do(context, invocation, target, match)
+        )
+
+    return run

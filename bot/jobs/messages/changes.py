@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bot.ids import Block, Message
-from bot.jobs.messages.face import open_words
-from bot.jobs.messages.pull_requests import lines_changed
+from bot.jobs.messages.status_message import lines_changed, open_words
 from bot.jobs.model.changes import Change, ChangedFile, ChangedLine, Mark, changes_in, compare_words, title_of
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.pull_requests import Size
 from bot.messages import blocks as b
-from bot.messages.numbers import counted, number
+from bot.messages.blocks import counted, number
 from bot.messages.plain_text import clip, visible
 
 MOST_READ = 100

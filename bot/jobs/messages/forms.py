@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.ids import Block, ChannelId
-from bot.jobs.messages.face import name
+from bot.jobs.messages.status_message import name
 from bot.jobs.model.jobs import LeftOut, TrackedJob
 from bot.messages import blocks as b
+from bot.messages.blocks import counted
 from bot.messages.general import EXAMPLE
-from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.projects import Project
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.ids import Message
-from bot.jobs.messages.face import name, open_words, run_again, state_words, view, wait_lines
+from bot.jobs.messages.status_message import name, open_words, run_again, state_words, view, wait_lines
 from bot.jobs.model.jobs import JobState, TrackedJob, Wait
 from bot.jobs.model.prompts import Unsent
 from bot.messages import blocks as b

@@ -9,24 +9,24 @@ from datetime import datetime
 from enum import Enum
 
 from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
-from bot.jobs.messages.face import (
+from bot.jobs.messages.problems import key_setting, refusal, title
+from bot.jobs.messages.status_message import (
     facts,
     file_names,
     in_private,
     lasted,
+    lines_changed,
     name,
     open_words,
     state_words,
     wait_lines,
 )
-from bot.jobs.messages.problems import key_setting, refusal, title
-from bot.jobs.messages.pull_requests import lines_changed
 from bot.jobs.model.jobs import JobState, Listed, TrackedJob, Wait
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
+from bot.messages.blocks import counted, number
 from bot.messages.general import EXAMPLE
 from bot.messages.help import WAYS_ON
-from bot.messages.numbers import counted, number
 from bot.messages.plain_text import one_line
 from bot.outbox.model import NotPosted
 from bot.projects import Project

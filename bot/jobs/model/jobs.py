@@ -8,8 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
 from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, Reviewer, ServiceJobId, UserId
-from bot.jobs.model.previews import branch_to_show
-from bot.jobs.model.pull_requests import SeenPullRequest
+from bot.jobs.model.pull_requests import SeenPullRequest, branch_to_show
 from bot.ports import ThreadRef
 
 

@@ -1,14 +1,18 @@
-"""The pull requests that the bot can poll, and their due times."""
+"""The pull requests that the bot can poll, and the previews of jobs, with their due times."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import select
 
+from bot.ids import JobNumber, ProjectId
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.model.pull_requests import WatchedPullRequest
+from bot.jobs.model.pull_requests import Preview, WatchedPullRequest
+from bot.jobs.store.limits import Quota
+from bot.jobs.store.tables import limits, previews
 from bot.jobs.store.tables import pull_requests as rows
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming
 from bot.store.queues import QueueTable
@@ -16,7 +20,7 @@ from bot.store.schema import diff, insert_unless_there, reader
 
 LOOKS = QueueTable("looks", rows, None, rows.c.look_at)
 """Pull requests to be polled."""
-_CLAIM_DUE = claiming(
+_CLAIM_LOOKS = claiming(
     rows,
     candidates=select(rows.c.job)
     .where(LOOKS.waits, LOOKS.is_free)
@@ -48,8 +52,61 @@ class PullRequests(Rows[WatchedPullRequest]):
 
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[WatchedPullRequest]:
         """Claim those that were polled longest ago."""
-        return self._claim(_CLAIM_DUE, claimer, limit=limit)
+        return self._claim(_CLAIM_LOOKS, claimer, limit=limit)
 
     def save(self, watched: WatchedPullRequest, new: WatchedPullRequest, *, owner: str) -> None:
         """Write the columns in which one differs and free its lease. Raises LeaseLost."""
         self._write(watched.job, owner, diff(watched, new, rows) | FREE)
+
+
+PREVIEWS = QueueTable("previews", previews, None, previews.c.due_at)
+_CLAIM_PREVIEWS = PREVIEWS.claiming()
+
+
+class Previews(Rows[Preview]):
+    """The previews, within one transaction."""
+
+    table = previews
+    read = staticmethod(reader(Preview, previews))
+
+    def get(self, job: JobNumber) -> Preview | None:
+        """Return the newest preview of a job; None also for one that is forgotten."""
+        return self._newest(previews.c.job == job, previews.c.requester != "")
+
+    def ask(self, preview: Preview) -> bool:
+        """Ask for a preview in the place of an older one that is over. Return False if one is under way.
+
+        The caller has locked the job.
+        """
+        new = {name: getattr(preview, name) for name in Preview.__dataclass_fields__} | FREE
+        if insert_unless_there(self.connection, previews, new):
+            return True
+        old = self.get(preview.job)
+        if old is not None and old.state.is_open and old.iteration == preview.iteration:
+            return False
+        del new["status_id"]  # which stays, since it shows that the project has previews
+        self._write(preview.job, None, new)
+        return True
+
+    def claim_due(self, claimer: Claimer, limit: int) -> Sequence[Preview]:
+        """Claim those that wait for a call."""
+        return self._claim(_CLAIM_PREVIEWS, claimer, limit=limit)
+
+    def count_call(self, preview: Preview, owner: str) -> Preview:
+        """Count a call before it is made, so that a crash cannot make the count too low. Keeps the lease."""
+        self._write(preview.job, owner, {"asks": preview.asks + 1})
+        return replace(preview, asks=preview.asks + 1)
+
+    def has_begun(self, project: ProjectId) -> bool:
+        """Return whether the service has ever begun to build a preview of the project."""
+        return self._has(previews.c.project == project, previews.c.status_id.is_not(None))
+
+    def save(self, preview: Preview, new: Preview, *, owner: str) -> None:
+        """Write the columns in which a preview differs and free its lease. Raises LeaseLost."""
+        self._write(preview.job, owner, diff(preview, new, previews) | FREE)
+
+
+class PreviewLimits(Quota):
+    """Until when each project's previews count as not available, within one transaction."""
+
+    until = limits.c.no_previews_until

@@ -5,9 +5,8 @@ from __future__ import annotations
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, text
 
 from bot.jobs.model.jobs import About, Earlier, JobState, QueueWhy, Review, TakeThread
-from bot.jobs.model.previews import PreviewState
 from bot.jobs.model.prompts import Act, PromptKind, PromptState
-from bot.jobs.model.pull_requests import SeenPullRequest
+from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest
 from bot.jobs.model.quota import LONGEST_BACK_OFF
 from bot.ports import SharedFile
 from bot.store.schema import (

@@ -8,11 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 from bot.ids import JobNumber, Message
-from bot.jobs.messages import jobs, previews
+from bot.jobs.messages import jobs
 from bot.jobs.model.changes import ChangedLine
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.previews import Preview, PreviewState
-from bot.jobs.model.pull_requests import Size
+from bot.jobs.model.pull_requests import Preview, PreviewState, Size
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, SEEN, job
 
@@ -103,6 +102,6 @@ def samples() -> Mapping[str, object]:
         "preview: broken, no log": ends(job(), preview=preview(PreviewState.BROKEN)),
         "preview: being renewed": ends(job(iteration=2), preview=preview()),
         "preview: an address that is no link": ends(job(), preview=preview(url="http://preview.example")),
-        "preview: the prompt that mends it": previews.to_fix(preview(log="one\ntwo")),
-        "preview: none came": previews.none_came(job()),
+        "preview: the prompt that mends it": jobs.fix_preview_prompt(preview(log="one\ntwo")),
+        "preview: none came": jobs.no_preview(job()),
     }

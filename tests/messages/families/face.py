@@ -6,7 +6,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.jobs.messages import face, pull_requests
+from bot.jobs.messages.status_message import (
+    IN_A_REPLY,
+    attachments,
+    face,
+    facts,
+    files_not_sent,
+    in_private,
+    newest_that_fit,
+    open_words,
+    pull_request_line,
+    redrawn,
+    shown,
+    signature,
+    view,
+    wait_lines,
+)
 from bot.jobs.model.jobs import Earlier, JobProblem, JobState, NotTaken, QueueWhy, Review, Wait, Waiting
 from bot.messages import blocks as b
 from tests.builders import ANA, BEN, NOW
@@ -27,71 +42,71 @@ def samples() -> Mapping[str, object]:
     waiting, working = job(JobState.WAITING), job(JobState.WORKING)
     several = job(project_label="<Acme>", version=3, text="Add a quickstart\n\nFor Python 3.11, with <pip>")
     return {
-        **{f"state: {state}": face.face(job(state, ended_at=LATER)) for state in JobState},
+        **{f"state: {state}": face(job(state, ended_at=LATER)) for state in JobState},
+        **{f"withdrawn: {how}": face(job(JobState.WITHDRAWN, problem=f"{how}:{BEN}")) for how in GIVEN_UP},
         **{
-            f"withdrawn: {how}": face.face(job(JobState.WITHDRAWN, problem=f"{how}:{BEN}"))
-            for how in GIVEN_UP
+            f"reviewed: {each}": face(job(review=each, reviewed_by=BEN, reviewed_at=LATER)) for each in Review
         },
-        **{
-            f"reviewed: {each}": face.face(job(review=each, reviewed_by=BEN, reviewed_at=LATER))
-            for each in Review
-        },
-        "where only mentions steer": face.face(replace(working, by_mention=True)),
-        "the last sentence of a reply": face.IN_A_REPLY,
-        "several docs, version 3, a prompt of several lines": face.face(several),
-        "working, with the pull request of an earlier version": face.face(
+        "where only mentions steer": face(replace(working, by_mention=True)),
+        "the last sentence of a reply": IN_A_REPLY,
+        "several docs, version 3, a prompt of several lines": face(several),
+        "working, with the pull request of an earlier version": face(
             replace(working, pr_link=PULL_REQUEST), usual=timedelta(minutes=5)
         ),
-        "a pull request at an address without a link": face.face(job(pr_link="javascript:alert(1)")),
-        "a pull request that the bot sees": face.face(job(pull_request=SEEN)),
-        "a merged one": face.face(job(pull_request=MERGED, review=Review.MERGED)),
-        "a closed one": face.face(job(pull_request=replace(SEEN, ended_at=LATER), review=Review.CLOSED)),
-        "one that was last seen at a time": face.face(job(pull_request=replace(SEEN, as_of=NOW))),
+        "a pull request at an address without a link": face(job(pr_link="javascript:alert(1)")),
+        "a pull request that the bot sees": face(job(pull_request=SEEN)),
+        "a merged one": face(job(pull_request=MERGED, review=Review.MERGED)),
+        "a closed one": face(job(pull_request=replace(SEEN, ended_at=LATER), review=Review.CLOSED)),
+        "one that was last seen at a time": face(job(pull_request=replace(SEEN, as_of=NOW))),
         **{
-            f"waiting: {why}": face.face(
-                replace(waiting, queue_until=HALF_PAST, queue_why=why, queue_before=3)
-            )
+            f"waiting: {why}": face(replace(waiting, queue_until=HALF_PAST, queue_why=why, queue_before=3))
             for why in (None, *QueueWhy)
         },
-        "a follow-up that waits": face.face(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT)),
-        "archived, so nothing waits": face.face(job(JobState.ARCHIVED, queue_until=HALF_PAST)),
-        "few uses left": face.face(replace(working, uses_left=1)),
-        "no use left": face.face(replace(working, uses_left=0), HALF_PAST),
+        "a follow-up that waits": face(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT)),
+        "archived, so nothing waits": face(job(JobState.ARCHIVED, queue_until=HALF_PAST)),
+        "few uses left": face(replace(working, uses_left=1)),
+        "no use left": face(replace(working, uses_left=0), HALF_PAST),
         **{
-            f"trouble: {why}": face.face(replace(working, trouble=why, trouble_since=NOW))
+            f"trouble: {why}": face(replace(working, trouble=why, trouble_since=NOW))
             for why in (QueueWhy.SERVICE, QueueWhy.KEY)
         },
-        "refused, with a code": face.face(job(JobState.REFUSED, problem="key_refused")),
-        "refused, with words of the service": face.face(job(JobState.REFUSED, problem="too long <!here>")),
-        "no longer polled after a week": face.face(job(JobState.UNWATCHED, ended_at=NOW + timedelta(days=7))),
-        **{name: face.face(replace(waiting, earlier=earlier)) for name, earlier in WITH_EARLIER.items()},
-        "no longer polled, nobody knows since when": face.face(replace(working, state=JobState.UNWATCHED)),
-        "redrawn": face.redrawn(face.face(job(version=2)), posted_plain=False),
-        "redrawn where Slack refused the blocks": face.redrawn(face.face(job()), posted_plain=True),
-        "buttons in private": [*face.in_private(job(earlier=Earlier(3))), *face.in_private(waiting)],
-        "a button to an address with a port": face.view(job(pr_link="https://code.example:8443/pull/5#top")),
+        "refused, with a code": face(job(JobState.REFUSED, problem="key_refused")),
+        "refused, with words of the service": face(job(JobState.REFUSED, problem="too long <!here>")),
+        "no longer polled after a week": face(job(JobState.UNWATCHED, ended_at=NOW + timedelta(days=7))),
+        **{name: face(replace(waiting, earlier=earlier)) for name, earlier in WITH_EARLIER.items()},
+        "no longer polled, nobody knows since when": face(replace(working, state=JobState.UNWATCHED)),
+        "redrawn": redrawn(face(job(version=2)), posted_plain=False),
+        "redrawn where Slack refused the blocks": redrawn(face(job()), posted_plain=True),
+        "buttons in private": [
+            *in_private(job(earlier=Earlier(3))),
+            *in_private(waiting),
+        ],
+        "a button to an address with a port": view(job(pr_link="https://code.example:8443/pull/5#top")),
         "words about pull requests": [
-            *(face.open_words(url) for url in ADDRESSES),
+            *(open_words(url) for url in ADDRESSES),
             b.linkable("https://evil.example/pull/1", {"github.com"}) or "",
-            pull_requests.pull_request_line(replace(SEEN, is_draft=True)),
+            pull_request_line(replace(SEEN, is_draft=True)),
         ],
         **{
-            f"what waits: {why}": face.wait_lines([Wait(Waiting.PROMPT, why, NOW, HALF_PAST)])
+            f"what waits: {why}": wait_lines([Wait(Waiting.PROMPT, why, NOW, HALF_PAST)])
             for why in (None, *QueueWhy)
         },
-        "what waits until some time": face.wait_lines([Wait(Waiting.POLL, QueueWhy.SERVICE, NOW)]),
-        "files that the agent did not get": face.files_not_sent(["logo.png", "<b>.zip"], ["notes.txt"]),
-        "to the agent: who asked": [face.signature("Ana <b>", "docs"), face.signature(None, None)],
-        "to the agent: a conversation and a file": face.attachments(
-            face.signature("Ana", None),
-            "\n".join(face.newest_that_fit([("Ben", "Wrong page.\n> It is old."), ("", "")])),
+        "what waits until some time": wait_lines([Wait(Waiting.POLL, QueueWhy.SERVICE, NOW)]),
+        "files that the agent did not get": files_not_sent(["logo.png", "<b>.zip"], ["notes.txt"]),
+        "to the agent: who asked": [
+            signature("Ana <b>", "docs"),
+            signature(None, None),
+        ],
+        "to the agent: a conversation and a file": attachments(
+            signature("Ana", None),
+            "\n".join(newest_that_fit([("Ben", "Wrong page.\n> It is old."), ("", "")])),
             [("notes.txt", "one\ntwo")],
         ),
-        "to the agent: at the end of a reply": face.IN_A_REPLY,
-        "what went along": face.shown(job(), ["Asked by Ana.", "File a.txt:\n> <one>"]),
-        "nothing went along": face.shown(job(), []),
-        "more went along than a message holds": face.shown(job(), ["word " * 3_000]).text[:80],
-        "who asked and was the reader": face.facts(replace(working, requester=ANA), "{date_short}"),
+        "to the agent: at the end of a reply": IN_A_REPLY,
+        "what went along": shown(job(), ["Asked by Ana.", "File a.txt:\n> <one>"]),
+        "nothing went along": shown(job(), []),
+        "more went along than a message holds": shown(job(), ["word " * 3_000]).text[:80],
+        "who asked and was the reader": facts(replace(working, requester=ANA), "{date_short}"),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.access import messages as access_messages
+from bot.access.admit import not_allowed
 from bot.access.model import Access
 from bot.ids import ChannelId, JobNumber, ProjectId, Reviewer
 from bot.jobs.messages import forms, job_answers
@@ -70,10 +70,10 @@ def samples() -> Mapping[str, object]:
         "no reviewers": [general.reviewers_here(()), general.reviewers_chosen(())],
         "reviewers in direct messages": general.REVIEWERS_IN_DIRECT,
         "reviewers that are none": general.NO_REVIEWERS,
-        **{f"may not: {why}": access_messages.not_allowed(why, CHANNEL) for why in Access if not why.may},
-        "may not, channel not named": access_messages.not_allowed(Access.GUEST),
-        "may not, in direct messages": access_messages.not_allowed(Access.GUEST, ChannelId("D0ANA")),
-        "may not, under the input of a form": b.bare(access_messages.not_allowed(Access.GUEST, CHANNEL)),
+        **{f"may not: {why}": not_allowed(why, CHANNEL) for why in Access if not why.may},
+        "may not, channel not named": not_allowed(Access.GUEST),
+        "may not, in direct messages": not_allowed(Access.GUEST, ChannelId("D0ANA")),
+        "may not, under the input of a form": b.bare(not_allowed(Access.GUEST, CHANNEL)),
         "not theirs to decide": job_answers.not_yours(JobNumber(7), ANA),
         **form_samples(),
     }

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.messages import trial
+from bot.messages import general
 from bot.operator.trial import native_blocks
 
 
 def samples() -> Mapping[str, object]:
     """The doctor's posts; of those with made-up numbers the text."""
     return {
-        "the first post": trial.FIRST_POST,
-        "private": trial.private(),
-        "a question": trial.PRESS_ME,
-        "the answer": trial.PRESSED,
-        "the edited post": trial.EDITED_POST,
+        "the first post": general.FIRST_POST,
+        "private": general.PRIVATE_POST,
+        "a question": general.PRESS_ME,
+        "the answer": general.PRESSED,
+        "the edited post": general.EDITED_POST,
         **{name: message.text for name, message in native_blocks().items()},
     }
