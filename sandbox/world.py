@@ -136,6 +136,8 @@ def _environment(
         "SLACK_API_URL": workspace.api_url,
         "DOCS_API_KEY": docs_options.api_key,
         "DOCS_PROJECT_ID": docs_options.project,
+        "ASSISTANT_KEY": docs_options.assistant_key,
+        "ASSISTANT_DOMAIN": docs_options.domain,
         "GITHUB_TOKEN": GITHUB_TOKEN,
         "USES_AN_HOUR": str(options.uses_an_hour),
         "ANALYTICS_CALLS_AN_HOUR": str(options.analytics_calls_an_hour),

@@ -21,6 +21,7 @@ const OF_DOCS = [
   ["Key is refused, three times", "As if the key had expired.", { match: "any", fault: "401", times: 3 }],
   ["Next state is unknown", "A job has a state that is in no document.", { match: "get", fault: "odd_status" }],
   ["Next preview does not build", "Its build fails, with a log.", { match: "preview", fault: "broken_build" }],
+  ["Next answer breaks off", "The assistant's stream ends in its middle.", { match: "answer", fault: "cut_answer" }],
   ["Slow answers, five times", "Each takes five seconds.", { match: "any", fault: "slow", times: 5 }],
 ];
 

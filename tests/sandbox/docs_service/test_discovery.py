@@ -8,7 +8,9 @@ from typing import Any
 
 import aiohttp
 import pytest
+from pydantic import SecretStr
 
+from bot.docs_api import DiscoveryClient, Unavailable
 from sandbox.docs_service import DocsService, DocsServiceOptions
 from tests.sandbox.docs_service.caller import Caller, HeldClock, Reply
 
@@ -132,6 +134,22 @@ async def test_stream_ends_with_an_error_on_request(caller: Caller) -> None:
     await caller.order_fault(match="answer", fault="error_part")
     parts = parts_of(await ask_assistant(caller, ROTATE))
     assert parts[-1] == {"type": "error", "errorText": "The model is overloaded."}
+
+
+async def test_the_bots_client_reads_answers_and_their_faults(caller: Caller) -> None:
+    client = DiscoveryClient("acme", base_url=f"{caller.base_url}/discovery", api_key=SecretStr(KEY))
+    async with client:
+        [passage] = await client.search("install the Python SDK", limit=1)
+        assert "pip install" in (await client.page(passage.path)).content
+        reply = await client.ask("How do I install the Python SDK?", key="1")
+        assert "pip install" in reply.text
+        assert reply.sources[0].url == passage.path
+        again = await client.ask("Really?", key="2", thread_id=reply.thread_id)
+        assert again.thread_id == reply.thread_id
+        for fault in ("cut_answer", "error_part", "broken_json", "502_html", "lost_answer", "500"):
+            await caller.order_fault(match="answer", fault=fault)
+            with pytest.raises(Unavailable):
+                await client.ask(ROTATE, key="3")
 
 
 @pytest.mark.parametrize("path", [SEARCH, PAGE, ANSWER])
