@@ -75,9 +75,9 @@ class Previews:
         if build is None or job is None:
             raise RefusedError(404, "there is no such update")
         repository, status = self._backend.repository, self._status(build)
-        before, after = await asyncio.to_thread(repository.difference, job.base_sha or build.sha, build.sha)
+        changes = await asyncio.to_thread(repository.changes, job.base_sha or build.sha, build.sha)
         info = await asyncio.to_thread(repository.info, build.sha)
-        is_over, changed = status in ("success", "failure"), sorted(after)
+        is_over, changed = status in ("success", "failure"), [one.path for one in changes]
         logs = ["Cloning the repository", f"Building what changed: {len(changed)}"]
         if status == "failure":
             logs.append(f"Error in {changed[0] if changed else 'docs.json'}: line 3: a tag is never closed")
@@ -92,9 +92,11 @@ class Previews:
                 "ref": job.branch,
                 "message": info.subject,
                 "filesChanged": {
-                    "added": sorted(after.keys() - before.keys()),
-                    "modified": sorted(after.keys() & before.keys()),
-                    "removed": sorted(before.keys() - after.keys()),
+                    "added": [one.path for one in changes if one.status in ("added", "renamed")],
+                    "modified": [one.path for one in changes if one.status == "modified"],
+                    "removed": [
+                        one.was or one.path for one in changes if one.status in ("removed", "renamed")
+                    ],
                 },
             },
             "createdAt": format_time(datetime.fromtimestamp(build.begun_at, UTC)),

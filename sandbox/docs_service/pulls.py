@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import unified_diff
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -28,42 +27,6 @@ _HOUR_SECONDS = 3600
 _MOST_FILES, _MOST_COMPARED = 3_000, 300
 """Files that GitHub lists of a pull request, and of a comparison."""
 Body = TypeVar("Body")
-_KINDS = {"+": "added", "-": "removed", "@": "hunk"}
-
-
-@dataclass(frozen=True)
-class FileDiff:
-    """The changes of one file: "added", "changed" or "deleted", and the kind and text of each line."""
-
-    path: str
-    action: str
-    rows: list[tuple[str, str]]
-
-    @property
-    def anchor(self) -> str:
-        """Return where the file stands on the page of its pull request, by GitHub's name."""
-        return f"diff-{hashlib.sha256(self.path.encode('utf-8', 'replace')).hexdigest()}"
-
-    def count(self, kind: str) -> int:
-        """Return the number of lines of a kind, such as "added"."""
-        return sum(row[0] == kind for row in self.rows)
-
-
-def compare(old: Mapping[str, str], new: Mapping[str, str], first: str | None = None) -> list[FileDiff]:
-    """Return the files that differ, sorted by path, `first` before all others."""
-    differing = [path for path in old.keys() | new.keys() if old.get(path) != new.get(path)]
-    return [
-        _compare_file(path, old.get(path), new.get(path))
-        for path in sorted(differing, key=lambda path: (path != first, path))
-    ]
-
-
-def _compare_file(path: str, old: str | None, new: str | None) -> FileDiff:
-    action = "added" if old is None else "deleted" if new is None else "changed"
-    # split, not splitlines: like git, treat a form feed or U+2028 within a line as text.
-    before, after = (text.removesuffix("\n").split("\n") if text else [] for text in (old, new))
-    lines = list(unified_diff(before, after, lineterm=""))[2:]
-    return FileDiff(path, action, [(_KINDS.get(line[0], "same"), line) for line in lines])
 
 
 @dataclass(frozen=True)
@@ -74,7 +37,7 @@ class Pull:
     base: str
     head: str
     commits: list[CommitInfo]
-    changes: list[FileDiff]
+    changes: list[FileChange]
 
     @property
     def state(self) -> str:
@@ -82,10 +45,6 @@ class Pull:
         if self.job.pull_end is None:
             return "open"
         return "merged" if self.job.pull_end.merged_by else "closed"
-
-    def count(self, kind: str) -> int:
-        """Return the number of lines of a kind in all files."""
-        return sum(file.count(kind) for file in self.changes)
 
 
 class Pulls:
@@ -130,8 +89,7 @@ class Pulls:
 
     async def _files(self, request: web.Request) -> list[PullFile]:
         """Return its files: https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files"""
-        pull = await self._asked(request)
-        changed = await asyncio.to_thread(self._backend.repository.changes, pull.base, pull.head)
+        changed = (await self._asked(request)).changes
         each, page = (_whole(request, name, usual) for name, usual in (("per_page", 30), ("page", 1)))
         each = min(each, 100)
         links = {"next": page + 1, "last": -(-len(changed) // each)} if page * each < len(changed) else {}
@@ -227,8 +185,8 @@ class Pulls:
             "merged_by": {"login": merged_by} if merged_by else None,
             "closed_at": ended,
             "created_at": format_time(pull.commits[0].at),
-            "additions": pull.count("added"),
-            "deletions": pull.count("removed"),
+            "additions": sum(file.additions for file in pull.changes),
+            "deletions": sum(file.deletions for file in pull.changes),
             "changed_files": len(pull.changes),
             "commits": len(pull.commits),
             "head": {"ref": job.branch, "sha": pull.head},
@@ -260,5 +218,4 @@ def _file_json(file: FileChange) -> PullFile:
 
 def _read(repository: SiteRepository, job: Job, base: str) -> Pull:
     head = job.pull_end.head_sha if job.pull_end else repository.head(job.branch) or base
-    old, new = repository.difference(base, head)
-    return Pull(job, base, head, repository.commits(head, base), compare(old, new, job.page))
+    return Pull(job, base, head, repository.commits(head, base), repository.changes(base, head))

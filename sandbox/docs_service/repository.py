@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 from collections.abc import Collection, Mapping, Sequence
@@ -15,6 +16,7 @@ from sandbox.docs_service.git import AUTHOR_EMAIL, AUTHOR_NAME, GitError, git, g
 MAIN = "main"
 _HEADS = "refs/heads/"
 _MAX_TEXT_BYTES = 500_000
+_LINE_KINDS = {"+": "added", "-": "removed", "@": "hunk"}
 _STATUSES = {"A": "added", "D": "removed", "R": "renamed"}
 _COMMIT_FORMAT = "--format=%H%n%P%n%ct%n%B"
 
@@ -40,6 +42,18 @@ class FileChange(NamedTuple):
     was: str | None
     sha: str
     patch: str | None
+
+    @property
+    def anchor(self) -> str:
+        """Return where the file stands on the page of its pull request, by GitHub's name."""
+        return f"diff-{hashlib.sha256(self.path.encode('utf-8', 'replace')).hexdigest()}"
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the kind and the text of each line of the patch."""
+        # split, not splitlines: for git a form feed or U+2028 ends no line.
+        lines = (self.patch or " The file is binary or too large to be shown.").split("\n")
+        return [(_LINE_KINDS.get(line[:1], "same"), line) for line in lines]
 
 
 def site_path(file: str) -> str:
@@ -107,11 +121,6 @@ class SiteRepository:
         """Return the files of a commit by their paths: all, or those of `only` that it has."""
         entries = self._entries(sha)
         return self._texts({path: one for path, one in entries.items() if only is None or path in only})
-
-    def difference(self, old: str, new: str) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the files that differ between two commits, as they are in the one and in the other."""
-        before, after = _differing(self._entries(old), self._entries(new))
-        return self._texts(before), self._texts(after)
 
     def changes(self, old: str, new: str) -> list[FileChange]:
         """Return the files that differ between two commits, with their patches, sorted by path."""
