@@ -71,3 +71,36 @@ async def test_run_again_is_no_slip(talk: Talk) -> None:
     await talk.time.passes()
     assert talk.agent_got() == ["Add a page"] * 2
     talk.everything()
+
+
+async def test_same_reply_again_is_held_until_its_button_is_pressed(talk: Talk) -> None:
+    await talk.started("Add a page")
+    for _ in range(2):
+        await talk.ana.replies("Write more")
+        await talk.time.passes(15)
+    [question] = talk.ana.reads()
+    assert "less than a minute ago" in question
+    [label] = question.buttons
+    await talk.ana.presses(label, on=question)
+    assert talk.ana.reads() == []
+    await talk.ana.presses(label, on=question)
+    assert len(talk.ana.reads()) == 1
+    await talk.time.passes()
+    assert talk.agent_got() == ["Add a page", "Write more", "Write more"]
+    talk.everything()
+
+
+async def test_request_repeated_in_a_channel_goes_on_there(talk: Talk) -> None:
+    """The question comes as a direct message where Slack refuses private answers."""
+    await talk.process.starts(allowed_channels=talk.room("docs").id)
+    for _ in range(2):
+        await talk.ana.says(f"{BOT} Add a page")
+    talk.faults.refuses("chat.postEphemeral", "user_not_in_channel", times=9)
+    await talk.time.passes()
+    [question] = talk.ana.reads()
+    assert question.message["channel"] == talk.room("dm").id
+    await talk.ana.presses(question.buttons[0], on=question)
+    await talk.time.passes()
+    assert talk.agent_got() == ["Add a page"] * 2
+    assert talk.job(2).message["channel"] == talk.room("docs").id
+    talk.everything()

@@ -1,42 +1,36 @@
-"""People edit and delete the messages with which they asked."""
+"""Edits of a prompt that a worker holds at the same moment."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 
-from bot.ids import ChannelId, MessageTs, PromptId
+from bot.ids import MessageTs, PromptId
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState
-from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread_events import TooEarly
-from bot.ports import SlackUnclear, ts_at
 from bot.store import LeaseLost, Store, Transaction
-from tests.builders import BEN, CHANNEL
-from tests.work.drains import deliver_due, prepare_prompts
+from tests.builders import BEN
 from tests.work.office import BOT, Office
 
 Result = TypeVar("Result")
 AT_BOT = f"<@{BOT}>"
-DIRECT = ChannelId("D0ANA")
 
 
-async def waiting(office: Office, text: str = f"{AT_BOT} Add a page", **options: Any) -> MessageTs:
-    """Ana mentions the bot, and the prompt waits for the hourly limit."""
+async def waiting(office: Office) -> MessageTs:
+    """Let Ana mention the bot, and the prompt wait for the hourly limit."""
     office.limit(1)
     await office.started("Something first", user=BEN)
-    ts = await office.hears(text, **options)
+    ts = await office.hears(f"{AT_BOT} Add a page")
     await office.settle(2)
     assert (await office.job(2)).state is JobState.WAITING
     return ts
 
 
-async def test_an_edit_while_a_worker_prepares_the_prompt_is_not_lost(office: Office) -> None:
+async def test_edit_while_a_worker_prepares_the_prompt_is_kept(office: Office) -> None:
     ts = await office.hears(f"{AT_BOT} Add a page")
     [claimed] = await office.store.write(lambda tx: Prompts(tx).claim_new(office.context.claimer(), 5))
     await office.corrects(ts, f"{AT_BOT} Add two pages")
@@ -47,9 +41,7 @@ async def test_an_edit_while_a_worker_prepares_the_prompt_is_not_lost(office: Of
     assert office.sent() == ["Add two pages"]
 
 
-async def test_a_worker_that_claims_an_edited_prompt_anew_does_not_write_what_it_read_before(
-    office: Office,
-) -> None:
+async def test_worker_writes_nothing_it_read_before_an_edit(office: Office) -> None:
     """The same process holds the lease both times."""
     ts = await office.hears(f"{AT_BOT} Add a page")
     claimer, number = office.context.claimer(), PromptId(1)
@@ -65,66 +57,8 @@ async def test_a_worker_that_claims_an_edited_prompt_anew_does_not_write_what_it
     assert office.sent()[-1] == "Add two pages"
 
 
-@pytest.mark.parametrize(("text", "is_sent"), [(f"{AT_BOT} Add two pages", ["Add two pages"]), (None, [])])
-@pytest.mark.parametrize("channel", [CHANNEL, DIRECT])
-async def test_a_change_that_comes_before_its_message_counts_when_slack_delivers_it_again(
-    office: Office, text: str | None, is_sent: list[str], channel: ChannelId
-) -> None:
-    ts = ts_at(office.clock())
-    before = f"{AT_BOT} Add a page"
-    with pytest.raises(TooEarly):
-        await office.corrects(ts, text, channel=channel, before=before)
-    await office.hears(before, ts=ts, channel=channel)
-    await office.corrects(ts, text, channel=channel, before=before)
-    await office.settle()
-    assert office.sent() == is_sent
-
-
-@pytest.mark.parametrize("hours", [-9, 9])
-async def test_a_change_that_comes_before_its_message_comes_again_though_the_clock_is_wrong(
-    office: Office, hours: int
-) -> None:
-    ts = ts_at(office.clock())
-    office.clock.pass_seconds(hours * 3_600)
-    with pytest.raises(TooEarly):
-        await office.corrects(ts, f"{AT_BOT} Make it longer", at=ts, before=f"{AT_BOT} Make it shorter")
-
-
-async def test_a_change_that_comes_before_its_reply_comes_again(office: Office) -> None:
-    await office.finished()
-    root = office.slack.root().ts
-    with pytest.raises(TooEarly):
-        await office.corrects(ts_at(office.clock()), "Make it longer", thread=root, before="Make it shorter")
-
-
-async def test_a_change_of_a_reply_to_a_face_that_is_not_noted_yet_comes_again(office: Office) -> None:
-    office.slack.lose_answer.append(SlackUnclear("cut"))
-    await office.ask("Add a quickstart")
-    await prepare_prompts(office.context)
-    await deliver_due(office.context)
-    root = MessageTs("1700000000.000001")
-    with pytest.raises(TooEarly):
-        await office.corrects(ts_at(office.clock()), "Make it longer", thread=root, before="Make it shorter")
-
-
-async def test_no_other_change_comes_again(office: Office) -> None:
-    async def changes(before: str | None, ts: MessageTs, channel: ChannelId = CHANNEL) -> None:
-        at = ts_at(office.clock())
-        await office.corrects(ts, "Add two pages", channel=channel, at=at, before=before)
-
-    now = ts_at(office.clock())
-    await changes("Among people", now)
-    await changes(f"{AT_BOT} aside not for you", now)
-    await changes(None, now)
-    await changes(f"{AT_BOT} Add a page", ts_at(office.clock() - timedelta(minutes=11)))
-    await office.hears(f"{AT_BOT} jobs", ts=now)
-    await changes(f"{AT_BOT} jobs", now)
-    await changes("Add a page", ts_at(office.clock() - timedelta(minutes=11)), DIRECT)
-    assert await office.store.read(lambda tx: Jobs(tx).newest(5)) == []
-
-
 class Overtaken(Store):
-    """A store whose first write finds that a worker has taken the row on."""
+    """A store whose first write finds the row with a worker."""
 
     writes = 0
 
@@ -135,7 +69,7 @@ class Overtaken(Store):
         return await super().write(change)
 
 
-async def test_an_edit_that_a_worker_overtakes_is_carried_out_as_the_prompt_is_then(office: Office) -> None:
+async def test_edit_overtaken_by_a_worker_is_done_anew(office: Office) -> None:
     ts = await waiting(office)
     office.context = replace(office.context, store=Overtaken(office.store.database))
     await office.corrects(ts, f"{AT_BOT} Add two pages")

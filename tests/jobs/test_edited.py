@@ -169,3 +169,66 @@ async def test_the_thread_goes_along_with_an_edited_mention(talk: Talk) -> None:
     assert prompt.startswith("Add two pages\n\n")
     assert prompt.endswith("> Ben Okafor: The page is wrong")
     talk.everything()
+
+
+async def changes_unheard(talk: Talk, said: Json, text: str | None) -> Json:
+    """Let Ana edit or delete her message while Slack delivers nothing; return the event."""
+    talk.slack.line.drops_events = True
+    if text is None:
+        await talk.ana.deletes(said)
+    else:
+        await talk.ana.edits(said, text)
+    talk.slack.line.drops_events = False
+    return talk.slack.line.sent[-1]
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "hours"),
+    [
+        *((place, text, 0) for place in ("docs", "dm", "thread") for text in ("Add two pages", None)),
+        *(("docs", "Add two pages", hours) for hours in (-9, 9)),
+    ],
+)
+async def test_change_that_arrives_before_its_message_counts(
+    talk: Talk, place: str, text: str | None, hours: int
+) -> None:
+    if place == "thread":
+        await talk.finished()
+    talk.slack.line.drops_events = True
+    asks = "Add a page" if place != "docs" else f"{BOT} Add a page"
+    said = await (talk.ana.replies(asks) if place == "thread" else talk.ana.says(asks, place))
+    event = talk.slack.line.sent[-1]
+    change = await changes_unheard(talk, said, text and asks.replace("a page", "two pages"))
+    talk.time.is_set(hours=hours)
+    before = len(talk.agent_got())
+    for delivered in (change, event):
+        talk.slack.line.send_event(delivered)
+        await talk.hears()
+    talk.time.is_set(seconds=1)
+    await talk.hears()
+    await talk.time.passes(20)
+    assert talk.agent_got()[before:] == ([text] if text else [])
+    talk.everything()
+
+
+async def test_change_of_a_reply_to_an_unconfirmed_status_counts(talk: Talk) -> None:
+    talk.faults.loses_the_answer("chat.postMessage")
+    await talk.ana.asks("Add a quickstart")
+    await talk.time.passes(0.5)
+    said = await talk.ana.replies("Make it shorter")
+    await talk.ana.edits(said, "Make it longer")
+    await talk.time.passes(minutes=2)
+    assert talk.agent_got() == ["Add a quickstart", "Make it longer"]
+    talk.everything()
+
+
+async def test_changes_that_concern_no_prompt_are_acknowledged_at_once(talk: Talk) -> None:
+    old = [await talk.ana.says(f"{BOT} aside Add a page"), await talk.ana.says("jobs", "dm")]
+    await talk.time.passes(minutes=11)
+    new = [await talk.ana.says(text) for text in ("Among people", f"{BOT} aside not for you", f"{BOT} jobs")]
+    for said in (*old, *new):
+        await talk.ana.edits(said, f"{said['text']} and more")
+    assert talk.slack.line.next_event_at() is None
+    await talk.time.passes()
+    assert talk.agent_got() == []
+    talk.everything()
