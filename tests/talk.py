@@ -67,6 +67,8 @@ class Time:
     talk: Talk
     at: datetime = START
     waits: int = 0
+    ahead: timedelta = timedelta(0)
+    """How far the clock of the bot is ahead of everybody's."""
 
     def __call__(self) -> datetime:
         return self.at
@@ -88,6 +90,14 @@ class Time:
     def is_set(self, **by: float) -> None:
         """Set the clock ahead, or back if negative; nothing is done meanwhile."""
         self.at += timedelta(**by)
+
+    def bot_is_ahead(self, **by: float) -> None:
+        """Set only the clock of the bot ahead of everybody's, or back if negative."""
+        self.ahead = timedelta(**by)
+
+    def of_bot(self) -> datetime:
+        """Return the time of the bot's clock."""
+        return self.at + self.ahead
 
 
 @dataclass
@@ -127,7 +137,7 @@ class Process:
         features = FEATURES if self.has_features else ()
         opened = held_bot(
             *(chosen, doors),
-            clock=talk.time,
+            clock=talk.time.of_bot,
             store=own,
             timeouts=self.timeouts,
             features=features,
@@ -261,7 +271,8 @@ class Talk:
 
     def next_due_at(self) -> datetime | None:
         """Return when something comes due next, in the bot or on the way to it."""
-        due_at = [self.slack.line.next_event_at(), self._bot.next_due_at() if self._bot else None]
+        of_bot = self._bot.next_due_at() if self._bot else None
+        due_at = [self.slack.line.next_event_at(), of_bot and of_bot - self.time.ahead]
         return min((at for at in due_at if at is not None), default=None)
 
     async def until_it_hangs(self, work: Coroutine[Any, Any, Result]) -> Result | None:

@@ -2,89 +2,73 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
-from bot.features import take_message
-from bot.jobs.catch_up import Gap
-from bot.ports import SlackUnclear, ts_at
-from tests.builders import BEN
-from tests.jobs.test_catch_up import prompts, read_on
 from tests.talk import Talk
-from tests.work.office import Office
-
-HOUR = timedelta(hours=1)
 
 
-@pytest.mark.parametrize("back", [2 * HOUR, 400 * 24 * HOUR])
-async def test_a_bot_whose_clock_was_ahead_posts_starts_and_tells_ends_when_it_is_set_back(
-    office: Office, back: timedelta
-) -> None:
-    await office.set_clock(2 * HOUR)
-    await office.finished("Add a quickstart")
-    await office.started("Add a guide", user=BEN)
-    await office.set_clock(-back)
-    await office.settle()
-    asked = await office.started("Add a tutorial")
-    office.docs.finish()
-    await office.settle(20)
-    assert len([post for post in office.slack.posts if post.thread is None]) == 3
-    assert len(office.said()) == 3
-    assert (await office.job(asked.job)).pr_link is not None
-
-
-async def test_uses_of_the_quota_do_not_count_for_hours_when_the_clock_is_set_back(office: Office) -> None:
-    office.limit(1)
-    await office.set_clock(2 * HOUR)
-    await office.finished("Add a quickstart")
-    await office.set_clock(-2 * HOUR)
-    await office.started("Add a guide", user=BEN)
-    await office.pass_time(3_700)
-    assert len(office.docs.jobs) == 2
-
-
-async def test_a_post_of_unclear_outcome_is_found_though_the_clock_is_set_back(office: Office) -> None:
-    await office.set_clock(2 * HOUR)
-    office.slack.lose_answer.append(SlackUnclear("no answer"))
-    await office.ask("Add a quickstart")
-    await office.rounds()
-    await office.set_clock(-2 * HOUR)
-    await office.settle()
-    assert len([post for post in office.slack.posts if post.thread is None]) == 1
-
-
-async def test_what_was_missed_does_not_wait_until_the_clock_is_where_slacks_is(office: Office) -> None:
-    slacks_time = office.clock() + 2 * HOUR
-    office.missed("Add a page", direct=True, ts=ts_at(slacks_time - timedelta(minutes=1)))
-    await take_message(office.context, office.missed("help", direct=True, ts=ts_at(slacks_time)))
-    await read_on(office)
-    await office.settle()
-    assert await prompts(office) == ["Add a page"]
-    assert len(office.docs.jobs) == 1
-
-
-async def test_what_was_missed_is_read_at_once_when_the_clock_was_set_back_before_a_gap_ends(
-    office: Office,
-) -> None:
-    await office.finished("Add a quickstart")
-    await office.reply("Mention Python 3.11")
-    await office.settle()
-    office.clock.pass_seconds(6 * 3_600)
-    gap = Gap(office.context)
-    gap.begin()
-    office.clock.pass_seconds(-6 * 3_600)
-    await gap.end()
-    assert "unread" in (await office.store.find_due(office.clock)).queues
-
-
-async def test_a_job_is_not_polled_for_hours_about_a_doubt_that_a_clock_ahead_put_off(talk: Talk) -> None:
+@pytest.mark.parametrize("hours", [0, -400 * 24])
+async def test_jobs_go_on_when_a_clock_is_set_back(talk: Talk, hours: int) -> None:
+    talk.time.bot_is_ahead(hours=2)
     await talk.finished()
-    talk.time.is_set(hours=4)
+    await talk.started("Add a guide", by=talk.ben)
+    talk.time.bot_is_ahead(hours=hours)
+    await talk.time.passes(5)
+    await talk.started("Add a tutorial")
+    await talk.ends()
+    await talk.time.passes(20)
+    assert len(talk.channel()) == len(talk.all_replies()) == 3
+    assert "Pull request ready" in talk.job(3)
+
+
+async def test_uses_of_a_clock_ahead_do_not_count_for_hours(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=1)
+    talk.time.bot_is_ahead(hours=2)
+    await talk.finished()
+    talk.time.bot_is_ahead(hours=0)
+    await talk.started("Add a guide", by=talk.ben)
+    await talk.time.passes(3_700)
+    assert talk.agent_got() == ["Add a quickstart", "Add a guide"]
+    talk.everything()
+
+
+async def test_unclear_post_is_found_though_the_clock_is_set_back(talk: Talk) -> None:
+    talk.time.bot_is_ahead(hours=2)
+    talk.faults.loses_the_answer("chat.postMessage")
+    await talk.ana.asks("Add a quickstart")
+    await talk.time.passes(0.5)
+    talk.time.bot_is_ahead(hours=0)
+    await talk.time.passes(minutes=1)
+    assert len(talk.channel()) == 1
+    assert talk.agent_got() == ["Add a quickstart"]
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, -2), (6, 0)])
+async def test_missed_messages_are_read_though_the_clock_is_set_back(
+    talk: Talk, before: int, after: int
+) -> None:
+    talk.time.bot_is_ahead(hours=before)
+    await talk.finished()
+    await talk.ana.says("help", "dm")
+    await talk.time.passes()
+    talk.process.dies()
+    await talk.ana.replies("Mention Python 3.11")
+    await talk.ana.says("Add a page", "dm")
+    await talk.time.passes(minutes=20)
+    talk.time.bot_is_ahead(hours=after)
+    await talk.process.starts()
+    await talk.time.passes(minutes=3)
+    assert sorted(talk.agent_got()) == ["Add a page", "Add a quickstart", "Mention Python 3.11"]
+    talk.everything()
+
+
+async def test_job_is_not_polled_for_hours_about_a_doubt_of_a_clock_ahead(talk: Talk) -> None:
+    await talk.finished()
+    talk.time.bot_is_ahead(hours=4)
     talk.service.says("follow_up", 500)
     await talk.ana.types("/docs-followup 1 Make it shorter")
     await talk.time.passes(2)
-    talk.time.is_set(hours=-4)
+    talk.time.bot_is_ahead(hours=0)
     await talk.time.passes(minutes=11)
     polls = talk.service.polls
     await talk.time.passes(hours=1)
