@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from bot.jobs.store.conversations import Conversations
-from bot.ports import SlackUnclear
+from bot.ports import SlackUnclear, ThreadReply
 from tests.talk import Talk
 from tests.work.drains import catch_up, deliver_due, prepare_prompts
 from tests.work.office import BOT, Office
@@ -63,7 +63,8 @@ async def test_thread_read_before_its_status_is_found_is_read_again(office: Offi
     await prepare_prompts(office.context)
     await deliver_due(office.context)
     reply = office.missed("Mention retries")
-    office.slack.said[:] = [replace(reply, parent=BOT)]  # type: ignore[call-arg]
+    assert isinstance(reply, ThreadReply)
+    office.slack.said[:] = [replace(reply, parent=BOT)]
     now = office.clock()
     await office.store.write(lambda tx: Conversations(tx).read_later(reply.origin, now))
     await office.works(catch_up)

@@ -64,9 +64,11 @@ async def polls_paused(talk: Talk) -> None:
 
 
 async def behind_a_doubt(talk: Talk) -> None:
-    await answer_lost(talk)
+    talk.service.says("create", 429, seconds=30)
+    talk.service.says("create", 500)
+    await talk.started()
     await talk.ana.replies("Add a second page")
-    await talk.time.passes()
+    await talk.time.passes(60)
 
 
 async def slack_is_busy(talk: Talk) -> None:
