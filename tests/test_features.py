@@ -11,6 +11,6 @@ async def test_a_bot_without_features_runs_jobs(talk: Talk) -> None:
     await talk.ends()
     assert "Pull request ready" in talk.status()
     talk.everything()
-    await talk.ben.types("/docs-agent help all")
-    assert "/docs-visitors" not in talk.ben.reads()
+    await talk.ben.presses("More", await talk.ben.answer_to("/docs-agent help"))
+    assert "/docs-visitors" not in talk.ben.form()
     assert not [name for name in await talk.metrics() if "visitors" in name]

@@ -228,7 +228,7 @@ _WHY: Mapping[Access, str] = {
     ),
     Access.GONE: "Slack says this account isn't active. Ask a teammate to send this{here} for you.",
     Access.NOT_LISTED: "This bot is set up for some people only. Ask one of them to send this{here} for you.",
-    Access.CHANNEL: "I'm not set up for use{here}. Ask in another channel, or ask whoever runs this bot.",
+    Access.CHANNEL: "I'm not set up for use{here}. Ask in another channel, or ask your bot admin.",
     Access.UNTOLD: "Slack didn't tell me who you are, so I did nothing. Send or press it again in a minute.",
 }
 

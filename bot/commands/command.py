@@ -311,7 +311,7 @@ def number_in(value: str | None) -> int:
     return int(value) if value and value.isdecimal() and len(value) < 10 else 0
 
 
-_SHAPE = r"help(?:\s+(all))?"
+_SHAPE = r"help(?:\s+all)?"
 
 
 def with_help(*commands: tuple[Command, str | None], asks_help: Callable[[str], bool]) -> tuple[Command, ...]:
@@ -325,22 +325,19 @@ def with_help(*commands: tuple[Command, str | None], asks_help: Callable[[str], 
     async def more(context: Context, press: Press) -> Answer:
         return await _full(context, press.origin, every)
 
-    every.extend(
-        _with_help(replace(command, asks_help=asks_help), before, every) for command, before in commands
-    )
+    every.extend(_with_help(replace(command, asks_help=asks_help), before) for command, before in commands)
     every[0] = replace(every[0], buttons={**every[0].buttons, Action.HELP_MORE: more})
     return tuple(every)
 
 
-def _with_help(command: Command, before: str | None, every: Sequence[Command]) -> Command:
-    async def show(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-        origin = invocation.origin
-        return await (_full(context, origin, every) if match[1] else _short(context, origin, command))
+def _with_help(command: Command, before: str | None) -> Command:
+    async def show(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
+        return await _short(context, invocation.origin, command)
 
     word = Word(
         "help",
         f"(?:{before})?{_SHAPE}" if before else _SHAPE,
-        "Shows the main words, and with `all` after it everything.",
+        "Shows the main words.",
         show,
         hint="help",
         after_mention=None if before is None else f"{before}{_SHAPE}",
@@ -379,10 +376,10 @@ async def _full(context: Context, origin: Origin, commands: Sequence[Command]) -
             [
                 (f"{command.name} {word.example or word.usage}".strip(), word.tells)
                 for word in command.all_words
-                if context.projects.are_several or not word.if_several
+                if word.hint != "help" and (context.projects.are_several or not word.if_several)
             ],
             command.full_help,
         )
         for command in commands
     ]
-    return Answer(message=full_help(pages, context.projects, by_mention=by_mention))
+    return Answer(modal=full_help(pages, context.projects, by_mention=by_mention))

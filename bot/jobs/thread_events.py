@@ -93,8 +93,9 @@ async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[No
         def refuse(tx: Transaction) -> None:
             now = context.clock()
             if Members(tx).may_tell_denied(origin.user, rule, now):
-                key = f"{origin.key}:not_allowed"
-                Outbox(tx).add(NewDelivery.private(key, origin.channel, origin.user, refusal), now)
+                key, thread = f"{origin.key}:not_allowed", origin.thread
+                note = NewDelivery.whisper(key, origin.channel, origin.user, refusal, thread=thread)
+                Outbox(tx).add(note, now)
 
         await _tell(context, origin, refuse)
     except (HasKey, TooManyWaiting) as declined:
@@ -340,7 +341,9 @@ async def respond(
             return await welcome(context, allowed)
     number = job_number(text)
     if number is not None or target is None:
-        target = await _find(context, allowed, number)
+        target = await _find(context, allowed, number, of_all=intent in (Intent.STATUS, Intent.SLIP))
+    if intent is Intent.SLIP:
+        return intents.did_you_mean(unsent, target.job if target else None)
     if target is None:
         return intents.NO_JOB_HERE if number is None else job_answers.no_such_job(str(number))
     if target.job.is_forgotten:
@@ -348,23 +351,33 @@ async def respond(
     return await _about(context, allowed, text, intent, target)
 
 
-async def _find(context: Context, allowed: Allowed, number: int | None) -> Readable | None:
-    origin = allowed.origin
-    job = await context.store.read(
-        lambda tx: (
-            Jobs(tx).latest_of(origin.user, origin.channel)
-            if number is None
-            else Jobs(tx).get(JobNumber(number))
-        )
+async def _find(context: Context, allowed: Allowed, number: int | None, *, of_all: bool) -> Readable | None:
+    """Return the job with this number, or else the author's newest here; ``of_all``, or anybody's."""
+    user, channel = allowed.origin.user, allowed.origin.channel
+
+    def look(tx: Transaction) -> TrackedJob | None:
+        if number is not None:
+            return Jobs(tx).get(JobNumber(number))
+        newest = Jobs(tx).in_channel(channel, 1, user) if of_all else ()
+        return Jobs(tx).latest_of(user, channel) or next(iter(newest), None)
+
+    return await readable(context, allowed, await context.store.read(look))
+
+
+async def answer_status(context: Context, job: TrackedJob, *, asks: bool = False) -> Message:
+    """Return the status of a job in one line. ``asks``: somebody wants a yes or a no."""
+    now = context.clock()
+    waiting, usual = await context.store.read(
+        lambda tx: (Waits(tx).of_job(job.number, now), Jobs(tx).usual_time(job.project))
     )
-    return await readable(context, allowed, job)
+    return intents.status_line(job, waiting, usual, asks=asks)
 
 
 async def _about(
     context: Context, allowed: Allowed, text: str, intent: Intent, target: Readable
 ) -> Message | None:
     """Carry out one of the bot's own words about a job."""
-    job, now = target.job, context.clock()
+    job = target.job
     match intent:
         case Intent.STOP:
             waits = await to_withdraw(context, job.number, allowed.user)
@@ -384,5 +397,4 @@ async def _about(
                 job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(job.number))
             return intents.reviewed(job)
         case _:
-            waiting = await context.store.read(lambda tx: Waits(tx).of_job(job.number, now))
-            return intents.status_line(job, waiting, asks=asks_yes_or_no(text))
+            return await answer_status(context, job, asks=asks_yes_or_no(text))

@@ -33,7 +33,7 @@ def naming(projects: Projects) -> str:
 def project_here(project: Project, projects: Projects) -> Message:
     """Return the project of a channel's requests, and the way to choose another."""
     if not projects.are_several:
-        return b.words("There is one docs project here, so there is nothing to choose.")
+        return b.words(f"These prompts go to *{b.label(project.label)}*.")
     other = next(candidate.name for candidate in projects.known if candidate != project)
     return b.words(
         f"Here I work on *{b.label(project.label)}*. I know {listed(projects)}.\n"

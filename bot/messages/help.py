@@ -1,11 +1,11 @@
-"""The help of one command in a few lines, the whole help, and the hello to a bare mention."""
+"""The help of one command in a few lines, and the view of the whole help."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.ids import Message
+from bot.ids import Block, Message
 from bot.messages import blocks as b
 from bot.messages.general import EXAMPLE, naming
 from bot.projects import Projects
@@ -33,6 +33,13 @@ _COST = (
     "*What it costs*: each new job and each follow-up is one use of the docs service's hourly limit. "
     "Looking, listing, thanks and replies that aren't meant for me cost nothing."
 )
+
+
+WAYS_ON = (
+    b.button("What needs work?", b.Action.HELLO_IDEAS, "1"),
+    b.button("My jobs", b.Action.JOBS_OLDER, "0 mine "),
+)
+"""The buttons of the help and the welcome that start nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +80,8 @@ def _typed(text: str) -> str:
 def about_replies(place: Here) -> str:
     """Return the lines of a command's help about threads and about the other commands, in mrkdwn."""
     way = "only replies that mention me are follow-ups" if place.by_mention else "just reply"
-    prompt = _typed(place.mentioned(EXAMPLE))
-    return (
-        f"*In a job's thread* {way}.\n"
-        f"*{'Here' if place.is_direct else 'Anywhere'}* {prompt} starts a job, too.\n"
-        "There are also `/docs-followup help` and `/docs-visitors help`."
-    )
+    where, prompt = "Here" if place.is_direct else "Anywhere", _typed(place.mentioned(EXAMPLE))
+    return f"*In a job's thread* {way}.\n*{where}* {prompt} starts a job, too."
 
 
 def about_follow_ups(place: Here) -> str:
@@ -94,8 +97,9 @@ def short_help(command: CommandHelp, also: str, place: Here) -> Message:
         other = next(project.name for project in place.projects.known if project.name != place.project)
         also += f"\n*Which docs*: *{b.label(mine.label)}* here; begin with "
         also += f"{b.code(f'project:{other}')} for others."
+    first = b.actions([b.button("Ask for a change", b.Action.HELLO_ASK, "1"), *WAYS_ON])
     more = b.actions([b.button("More", b.Action.HELP_MORE, command.name)])
-    return b.message(b.section(_paragraph(command)), b.section(also), *more)
+    return b.message(*first, b.section(_paragraph(command)), b.section(also), *more)
 
 
 def _paragraph(command: CommandHelp) -> str:
@@ -103,8 +107,8 @@ def _paragraph(command: CommandHelp) -> str:
     return "\n".join([f"*{b.escape(command.name)}* {b.escape(command.summary)}", *lines])
 
 
-def full_help(commands: Sequence[CommandHelp], projects: Projects, *, by_mention: bool = False) -> Message:
-    """Return the whole help: all commands with examples, and the other ways to use the bot.
+def full_help(commands: Sequence[CommandHelp], projects: Projects, *, by_mention: bool = False) -> Block:
+    """Return the view of the whole help: all commands with examples, and the other ways to use the bot.
 
     ``by_mention``: see ``TrackedJob``.
     """
@@ -112,11 +116,4 @@ def full_help(commands: Sequence[CommandHelp], projects: Projects, *, by_mention
     paragraphs = [*map(_paragraph, commands), *(command.options for command in commands if command.options)]
     paragraphs += [in_threads, _ELSEWHERE]
     paragraphs += [*([naming(projects)] if projects.are_several else []), _COST]
-    return b.message(*map(b.section, paragraphs))
-
-
-WAYS_ON = (
-    b.button("What needs work?", b.Action.HELLO_IDEAS, "1"),
-    b.button("My jobs", b.Action.JOBS_OLDER, "0 mine "),
-)
-"""The buttons of the help and the welcome that start nothing."""
+    return b.modal("Help", *map(b.section, paragraphs), callback_id="help")

@@ -59,7 +59,7 @@ async def _says(door: str, talk: Talk, text: str) -> Json | None:
 @pytest.mark.parametrize("door", DOORS)
 async def test_one_of_the_bots_own_words_is_done(talk: Talk, door: str) -> None:
     [answer], reactions, sent = await says_by(door, talk, "cancel job 1")
-    assert answer.startswith("Job 1 isn't running, so there is nothing to stop.")
+    assert answer.startswith("Job 1 is over, so there is nothing to stop.")
     assert (reactions, sent) == ([], [])
 
 
@@ -143,7 +143,7 @@ async def test_what_the_bot_cannot_do_has_the_button_that_leads_there(talk: Talk
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("is it ready?", "Yes: pull request #1, since "), ("status", "Ready: pull request #1, since ")],
+    [("is it ready?", "Yes: pull request #1, since "), ("status", "· Pull request ready, since ")],
 )
 async def test_a_status_is_one_line_and_the_rest_behind_a_button(talk: Talk, text: str, told: str) -> None:
     [answer], _, _ = await says_by("reply", talk, text)

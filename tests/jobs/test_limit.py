@@ -49,9 +49,9 @@ async def test_each_sees_when_the_next_use_frees_and_how_many_go_before(talk: Ta
     for number in (3, 4):
         assert "It starts at <!date^" in talk.job(number)
         assert abs(promised(talk.job(number)) - began_at - timedelta(hours=1)) < timedelta(minutes=1)
-        assert "at the earliest: the hourly limit has no use free for it" in talk.job(number)
+        assert "at the earliest: the hourly limit is used up" in talk.job(number)
     assert "before it" not in talk.job(3)
-    assert "for it, 1 before it" in talk.job(4)
+    assert "used up, 1 before it" in talk.job(4)
     until = promised(talk.job(3)) - timedelta(seconds=3)
     await talk.time.passes((until - talk.time.at).total_seconds())
     assert len(talk.agent_got()) == 2
@@ -123,15 +123,17 @@ async def test_limits_are_told_as_our_rows_count_them(talk: Talk, used: int) -> 
     await talk.time.passes(20)
     assert len(talk.agent_got()) == len(talk.channel()) == used
     limits = await talk.ana.answer_to("/docs-agent limits")
-    mine = f" (1 of the {used} spent is yours)" if used else ""
-    assert limits.startswith(f"*{100 - used} of 100 left this hour*{mine}. Visitors: 100 of 100 reads left.")
+    mine = " (you used 1)" if used else ""
+    assert limits.startswith(
+        f"*{100 - used} of 100 jobs and follow-ups left this hour*{mine}. Visitors: 100 of 100 reads left."
+    )
 
 
 async def test_limits_say_how_many_wait_and_until_when_the_service_wants_no_more(talk: Talk) -> None:
     talk.service.says("create", 429, seconds=600)
     await ask_all(talk, (talk.ana, "one"), (talk.ben, "two"))
     limits = await talk.ana.answer_to("/docs-agent LIMITS")
-    assert "*0 of 100 left this hour*; the next frees at" in limits
+    assert "*0 of 100 jobs and follow-ups left this hour*; the next frees at" in limits
     assert "2 prompts wait" in limits
     talk.channel()
 

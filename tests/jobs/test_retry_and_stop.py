@@ -61,7 +61,7 @@ async def test_a_job_that_runs_is_not_ready_yet(talk: Talk) -> None:
     await talk.ana.replies("is it ready?")
     await talk.time.passes()
     [answer] = talk.ana.reads()
-    assert answer.startswith("Not yet. :gear: *Working on it*")
+    assert answer.startswith("Not yet. :gear: *Add a quickstart* · Working on it, started")
     talk.status()
 
 

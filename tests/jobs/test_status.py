@@ -1,8 +1,17 @@
-"""``/docs-agent status`` tells what the last poll stored, and asks nobody."""
+"""``/docs-agent status``: one line, details on request, and neither asks the docs service."""
 
 from __future__ import annotations
 
+import pytest
+
 from tests.talk import Talk
+
+
+async def details_of_job(talk: Talk) -> str:
+    """Return what the details of the first job show."""
+    await talk.ana.presses("Details", await talk.ana.answer_to("/docs-agent status 1"))
+    [answer] = talk.ana.reads()
+    return answer.blocks
 
 
 async def test_the_status_tells_what_the_last_poll_found_without_asking_the_service(talk: Talk) -> None:
@@ -16,7 +25,7 @@ async def test_the_status_tells_what_the_last_poll_found_without_asking_the_serv
     }
     await talk.time.passes()
     calls = list(talk.service.calls)
-    answer = (await talk.ana.answer_to("/docs-agent status 1")).blocks
+    answer = await details_of_job(talk)
     assert talk.service.calls == calls
     assert "Repository: `acme/&lt;!channel&gt;`, branch `agent/quick" in answer
     assert "Model: `a-model`" in answer
@@ -31,7 +40,74 @@ async def test_the_status_keeps_what_a_later_answer_leaves_out(talk: Talk) -> No
     await talk.time.passes(5)
     del talk.service.jobs["job-1"]["model"], talk.service.jobs["job-1"]["source"]
     await talk.time.passes(5)
-    answer = (await talk.ana.answer_to("/docs-agent status 1")).blocks
+    answer = await details_of_job(talk)
     assert "Repository: `acme/docs`, branch `main`" in answer
     assert "Model: `a-model`" in answer
     talk.status()
+
+
+async def test_the_status_is_one_line_with_the_way_to_the_details(talk: Talk) -> None:
+    await talk.started()
+    answer = await talk.ana.answer_to("/docs-agent status 1")
+    assert answer.startswith(":gear: *Add a quickstart* · Working on it, started")
+    assert answer.count("\n") == 0
+    assert answer.buttons == ["Details"]
+    talk.status()
+
+
+@pytest.mark.parametrize("text", ["status", "is it ready?"])
+async def test_the_status_without_a_number_is_that_of_the_latest_job_here(talk: Talk, text: str) -> None:
+    await talk.finished()
+    answer = await talk.ben.answer_to(f"/docs-agent {text}")
+    assert "ull request" in answer
+    assert "Details" in answer.buttons
+
+
+@pytest.mark.parametrize("text", ["stats", "statsu 1", "job", "halp", "limit"])
+async def test_a_near_miss_is_asked_about_and_spends_no_use(talk: Talk, text: str) -> None:
+    await talk.finished()
+    answer = await talk.ben.answer_to(f"/docs-agent {text}")
+    assert answer == "Did you mean one of these?"
+    ways = ["What needs work?", "My jobs", "Help", "Send it to the agent"]
+    assert answer.buttons == ["Status of Job 1", *ways]
+    await talk.ben.presses("Status of Job 1", answer)
+    assert "Job 1" in talk.ben.reads()[0]
+    assert len(talk.agent_got()) == 1
+
+
+async def test_a_near_miss_goes_to_the_agent_if_its_author_insists(talk: Talk) -> None:
+    await talk.ana.says("@docs-agent limit")
+    await talk.time.passes()
+    [answer] = talk.ana.reads()
+    await talk.ana.presses("Send it to the agent", answer)
+    await talk.time.passes()
+    assert talk.agent_got() == ["limit"]
+    talk.everything()
+
+
+async def test_in_a_jobs_thread_a_near_miss_is_an_instruction(talk: Talk) -> None:
+    await talk.started()
+    await talk.ana.replies("limit")
+    await talk.time.passes(20)
+    assert talk.agent_got()[1].startswith("limit")
+    talk.everything()
+
+
+async def test_help_begins_with_three_buttons_and_the_rest_opens_in_a_window(talk: Talk) -> None:
+    answer = await talk.ana.answer_to("/docs-agent help")
+    assert answer.buttons == ["Ask for a change", "What needs work?", "My jobs", "More"]
+    await talk.ana.presses("More", answer)
+    assert "What it costs" in talk.ana.form()
+    assert talk.ana.reads() == []
+
+
+async def test_one_project_is_named(talk: Talk) -> None:
+    assert await talk.ana.answer_to("/docs-agent project") == "These prompts go to *acme-docs*."
+
+
+async def test_a_guest_is_refused_where_they_asked(talk: Talk) -> None:
+    await talk.gus.says("@docs-agent Add a quickstart")
+    await talk.time.passes()
+    [answer] = talk.gus.reads()
+    assert "Guests can't use this bot" in answer
+    assert answer.message["channel"] == talk.room("docs").id

@@ -29,6 +29,7 @@ from bot.ids import (
     SubscriptionId,
     UserId,
 )
+from bot.jobs.messages.job_answers import Limits
 from bot.jobs.messages.jobs import ENDS_WITH_BUTTONS
 from bot.jobs.model.jobs import JobProblem, JobState, QueueWhy, TrackedJob
 from bot.jobs.model.prompts import Unsent
@@ -209,6 +210,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "Problem.text": QUOTED,
     "ask_form.earlier": st.just(()),
     "job_status.more": st.just(()),
+    "limits.projects": st.deferred(lambda: st.lists(built(Limits), min_size=1, max_size=2).map(tuple)),
     "short_help.also": QUOTED,
     "misunderstood.reason": QUOTED,
     "ended.job": st.deferred(lambda: ENDED),

@@ -140,7 +140,7 @@ async def test_the_help_of_a_command_leaves_room_on_the_screen(page: Page, comma
     assert box is not None
     assert box["height"] <= 500
     await answer.get_by_role("button", name="More").click()
-    await expect(page.get_by_role("log", name="Messages")).to_contain_text("What it costs")
+    await expect(page.get_by_role("dialog")).to_contain_text("What it costs")
 
 
 async def test_commands_are_refused_in_threads_as_slack_refuses_them(page: Page) -> None:

@@ -28,7 +28,7 @@ PROMPTS = {
     "Mention Python 3.11 too",
 }
 """All other texts must be words of the bot: a misspelt one would be sent to the agent as a prompt."""
-_SORRY = (":no_entry:", ":warning:", "I don't know")
+_SORRY = (":no_entry:", ":warning:", "I don't know", "Did you mean")
 
 
 def _shown() -> set[str]:

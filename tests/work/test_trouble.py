@@ -266,7 +266,7 @@ async def test_a_right_that_the_token_lacks_is_not_waited_for(talk: Talk) -> Non
     talk.faults.refuses("chat.postMessage", "missing_scope")
     await talk.ends()
     [note] = talk.ana.reads()
-    assert "I lack a right in Slack. Ask whoever runs this bot" in note
+    assert "I lack a right in Slack. Ask your bot admin" in note
     talk.everything()
 
 

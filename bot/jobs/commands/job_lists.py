@@ -23,6 +23,7 @@ from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
 from bot.jobs.thread import face_link
+from bot.jobs.thread_events import answer_status
 from bot.jobs.welcome import find_readable
 from bot.messages import general, slack_text
 from bot.ports import Origin
@@ -62,11 +63,11 @@ JOBS = Word(
 async def _status(
     context: Context, _invocation: Invocation, target: Readable, _match: re.Match[str]
 ) -> Answer:
-    return await status_of(context, target)
+    return Answer(message=await answer_status(context, target.job))
 
 
 async def status_of(context: Context, target: Readable) -> Answer:
-    """Return the status of a job."""
+    """Return the details of a job."""
     now, job = context.clock(), target.job
     waiting = await context.store.read(lambda tx: Waits(tx).of_job(job.number, now))
     return Answer(message=say.job_status(job, face_link(context, job), waiting))
@@ -76,7 +77,7 @@ STATUS = Word(
     usage="status 42",
     # "status codes are missing" is a prompt.
     shape=r"status\s+(?:job\s+)?(\S+)",
-    tells="Shows one job by its number, service id or thread link.",
+    tells="Shows one job by its number, service id or thread link; without one, the latest here.",
     run=of_job(_status),
     hint="status 42",
     in_help=True,

@@ -127,5 +127,9 @@ def follow_up_form(jobs: Sequence[TrackedJob], *, private: str, is_chosen: bool 
     if is_chosen:
         line = f"*{name(jobs[0].number)}* {b.quoted(jobs[0].text, 150)}"
         return _view("follow_up", "Follow up", private, b.section(line), prompt)
-    options = [(f"{name(job.number)} {one_line(job.text, b.OPTION_LENGTH)}", str(job.number)) for job in jobs]
+    titles = [job.pull_request.title if job.pull_request else job.text for job in jobs]
+    options = [
+        (f"{name(job.number)} {one_line(title, b.OPTION_LENGTH)}", str(job.number))
+        for job, title in zip(jobs, titles, strict=True)
+    ]
     return _view("follow_up", "Follow up", private, _input("job", "Which job?", _select(options)), prompt)

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from bot.ids import Message
-from bot.jobs.messages.status_message import name, open_words, run_again, state_words, view, wait_lines
+from bot.jobs.messages.status_message import (
+    name,
+    open_words,
+    run_again,
+    running,
+    state_words,
+    view,
+    wait_lines,
+)
 from bot.jobs.model.jobs import JobState, TrackedJob, Wait
 from bot.jobs.model.prompts import Unsent
 from bot.messages import blocks as b
 from bot.messages.blocks import COPIED_LENGTH
+from bot.messages.help import WAYS_ON
 from bot.messages.plain_text import visible
 
+_TITLE_LENGTH = 80
 WHAT_SHOULD_CHANGE = b.words("What should change? Reply with what it should say.")
 """The answer to a no."""
 
@@ -22,6 +33,14 @@ def cannot_answer(unsent: Unsent) -> Message:
     return b.with_buttons(
         text, [b.button("Send it to the agent anyway", b.Action.SEND_ANYWAY, unsent.dumps())]
     )
+
+
+def did_you_mean(unsent: Unsent, job: TrackedJob | None) -> Message:
+    """Return the answer to a word that is almost one of the bot's own. ``job``: the newest one here."""
+    steps = [b.button(f"Status of {name(job.number)}", b.Action.DETAILS, str(job.number))] if job else []
+    steps += [*WAYS_ON, b.button("Help", b.Action.HELP_MORE, "1")]
+    steps.append(b.button("Send it to the agent", b.Action.SEND_ANYWAY, unsent.dumps()))
+    return b.with_buttons("Did you mean one of these?", steps)
 
 
 def key_found(unsent: Unsent | None, typed: str = "") -> Message:
@@ -67,7 +86,8 @@ def cannot_stop(job: TrackedJob, *, withdraws: bool, may_steer: bool) -> Message
     if job.state is JobState.WORKING:
         steps = [b.button("Keep quiet about it", b.Action.KEEP_QUIET, number)] if may_steer else []
         return b.with_buttons(f"I can't stop {title} once it runs.", steps)
-    return b.with_buttons(f"{title} isn't running, so there is nothing to stop.", view(job))
+    close = " Close its pull request there:" if view(job) else ""
+    return b.with_buttons(f"{title} is over, so there is nothing to stop.{close}", view(job))
 
 
 def not_failed(job: TrackedJob) -> Message:
@@ -82,19 +102,25 @@ def cannot_merge(job: TrackedJob) -> Message:
     return b.with_buttons("I can't merge or close it from here:", view(job))
 
 
-def status_line(job: TrackedJob, waiting: Sequence[Wait], *, asks: bool) -> Message:
-    """Return a job's status in one line. ``waiting``: see ``job_status``. ``asks``: for a yes or no."""
-    ended = f", since {b.moment(job.ended_at, '{time}')}" if job.ended_at else ""
-    url = b.web_address(job.pr_link)
-    if job.awaits_review and url:
-        number, _, _ = open_words(url, "pull request").partition(" · ")
-        text = f":memo: {'Yes' if asks else 'Ready'}: {number}{ended}."
-    elif job.state.is_open:
-        text = state_words(job)
-        if job.state is JobState.WAITING:
-            text = ". ".join([text, *wait_lines(waiting)[:1]])
-        text = f"Not yet. {text}" if asks else text
-    else:
-        text = f"{state_words(job)}{ended}"
+def status_line(
+    job: TrackedJob, waiting: Sequence[Wait], usual: timedelta | None = None, *, asks: bool
+) -> Message:
+    """Return a job's status in one line.
+
+    Args:
+        waiting: its pending work.
+        usual: the usual time of the project's jobs; None if unknown.
+        asks: for a yes or no.
+    """
+    url, ended = b.web_address(job.pr_link), b.moment(job.ended_at, "{time}") if job.ended_at else ""
+    title = b.quoted(job.pull_request.title if job.pull_request else job.text, _TITLE_LENGTH)
+    sign, _, state = state_words(job).partition(" ")
+    since = [running(job, usual)] if job.state is JobState.WORKING else [f"since {ended}"] if ended else []
+    since += wait_lines(waiting)
+    text = ", ".join([f"{sign} *{title}* · {state.replace('*', '')}", *filter(None, since)])
+    if asks and job.awaits_review and url:
+        text = f":memo: Yes: {open_words(url, 'pull request').partition(' · ')[0]}, since {ended}."
+    elif asks and job.state.is_open:
+        text = f"Not yet. {text}"
     buttons = [*view(job), *([run_again(job)] if job.can_run_again else [])]
     return b.with_buttons(text, [*buttons, b.button("Details", b.Action.DETAILS, str(job.number))])

@@ -413,15 +413,12 @@ class Limits:
 
 def limits(projects: Sequence[Limits]) -> Message:
     """Return the rest of both hourly limits, for each project."""
-    return b.words("\n".join([*map(_left, projects), "One job or follow-up is one use."]))
+    return b.words("\n".join(map(_left, projects)))
 
 
 def _left(of: Limits) -> str:
     free = max(0, of.limit - of.used)
-    spent = ""
-    if of.mine:
-        verb = "is" if of.mine == 1 else "are"
-        spent = f" ({number(of.mine)} of the {number(of.used)} spent {verb} yours)"
+    spent = f" (you used {number(of.mine)})" if of.mine else ""
     frees = f"; the next frees at {b.moment(of.frees_at, '{time}')}" if of.frees_at and not free else ""
     waits = (
         f" {counted(of.waiting, 'prompt waits', 'prompts wait')}; people take turns." if of.waiting else ""
@@ -432,7 +429,8 @@ def _left(of: Limits) -> str:
     heading = f"*{b.label(of.shown.label)}*: " if of.shown else ""
     return (
         f"{key if of.key_is_refused else ''}"
-        f"{heading}*{number(free)} of {number(of.limit)} left this hour*{spent}{frees}.{waits} "
+        f"{heading}*{number(free)} of {number(of.limit)} jobs and follow-ups left this hour*"
+        f"{spent}{frees}.{waits} "
         f"Visitors: {number(reads)} of {number(of.analytics.limit)} reads left{reads_at}."
     )
 

@@ -297,13 +297,15 @@ def unconfirmed(
 
     ``answered``: the docs service has answered with an error; otherwise its answer was lost.
     """
-    lost = "the docs service answered with an error" if answered else "the docs service's answer was lost"
-    look = "Look for a change in the pull request." if follow_up else "Look for a new pull request."
+    lost = "answered with an error" if answered else "gave no answer"
+    look = "a change in the pull request" if follow_up else "a new pull request"
+    started = f"your follow-up to {name(job.number)}" if follow_up else name(job.number)
     text = (
-        f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} may or may not have started: {lost}. "
-        f"{look} None there? *{SEND_AGAIN}*."
+        f"{b.mention(asked_by)} :grey_question: Did {started} start? The docs service {lost}. "
+        f"Look for {look}; none there? *{SEND_AGAIN}*."
     )
     buttons = [
+        *view(job),
         b.button(SEND_AGAIN, b.Action.SEND_AGAIN, str(prompt_id)),
         b.button(DISMISS, b.Action.DISMISS, str(prompt_id)),
     ]
@@ -417,5 +419,5 @@ def no_preview(job: TrackedJob) -> Message:
     """Return the private answer to a request for a preview that will not come."""
     return b.words(
         f"The docs service made no preview of {name(job.number)}. Look at its pull request. "
-        "Whoever runs this bot sees in `docs-bot doctor` whether it makes any here."
+        "Your bot admin sees in `docs-bot doctor` whether it makes any here."
     )

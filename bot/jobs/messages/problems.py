@@ -11,7 +11,7 @@ from bot.outbox.model import NotPosted
 from bot.projects import Project
 
 _NOT_A_MEMBER = ("I'm not a member", "Type `/invite @{bot}` there.")
-_REFUSED = ("Slack refused it", "Whoever runs this bot finds why in its log ({reference}).")
+_REFUSED = ("Slack refused it", "Your bot admin finds why in its log ({reference}).")
 _WHY = {
     Refusal.NOT_A_MEMBER: _NOT_A_MEMBER,
     Refusal.NOT_VISIBLE: _NOT_A_MEMBER,
@@ -20,9 +20,9 @@ _WHY = {
     Refusal.THREAD_GONE: ("the thread is gone", "Use the channel itself."),
     Refusal.TOKEN: (
         "Slack doesn't accept my token any more",
-        "Ask whoever runs this bot to renew it.",
+        "Ask your bot admin to renew it.",
     ),
-    Refusal.SCOPE: ("I lack a right in Slack", "Ask whoever runs this bot to install it again."),
+    Refusal.SCOPE: ("I lack a right in Slack", "Ask your bot admin to install it again."),
     Refusal.BETWEEN_PEOPLE: (
         "nobody can invite me into those between two people",
         "Use a channel, a group direct message that I am in, or a direct message with me.",
@@ -104,7 +104,7 @@ def key_refused(entry: Project | None = None) -> Problem:
     return Problem(
         JobProblem.KEY_REFUSED,
         "The docs service doesn't accept the bot's key: it is unknown or has expired. "
-        f"Ask whoever runs this bot to put a new key into {key_setting(entry)}, then run it again.",
+        f"Ask your bot admin to put a new key into {key_setting(entry)}, then run it again.",
     )
 
 
@@ -112,7 +112,7 @@ KEY_FORBIDDEN = Problem(
     JobProblem.KEY_FORBIDDEN,
     "The docs service knows the bot's key but doesn't let it start jobs: "
     "it lacks the right to write, or the bot's address isn't allowed. "
-    "Ask whoever runs this bot to check the key's rights and addresses, then run it again.",
+    "Ask your bot admin to check the key's rights and addresses, then run it again.",
 )
 """The problem for 403: the key lacks a right, or the bot's address is not allowed."""
 
@@ -123,14 +123,13 @@ def project_unknown(entry: Project | None = None) -> Problem:
     return Problem(
         JobProblem.PROJECT_UNKNOWN,
         "The docs service doesn't know the project this bot is set up for. "
-        f"Ask whoever runs this bot to check {setting} and `DOCS_API_URL`, then run it again.",
+        f"Ask your bot admin to check {setting} and `DOCS_API_URL`, then run it again.",
     )
 
 
 NOT_SERVED = Problem(
     JobProblem.NOT_SERVED,
-    "These docs are no longer set up here. "
-    "Ask whoever runs this bot to check `DOCS_PROJECTS`, then run it again.",
+    "These docs are no longer set up here. Ask your bot admin to check `DOCS_PROJECTS`, then run it again.",
 )
 """The problem for a project that the bot does not serve any more."""
 
@@ -165,7 +164,7 @@ FORM_NOT_OPENED = words(
 
 
 UNKNOWN_COMMAND = words(
-    ":warning: I don't know that one. Ask whoever runs this bot: "
+    ":warning: I don't know that one. Ask your bot admin: "
     "the app in Slack and the bot are probably of different versions."
 )
 """The answer to a command or action that this version of the bot does not have."""
@@ -182,6 +181,5 @@ def something_broke(reference: str, *, may_be_stored: bool = False) -> Message:
         else "Something went wrong on my side, and nothing was started. Try again."
     )
     return words(
-        f":warning: {text} If it happens again, give whoever runs this bot "
-        f"the reference {code(reference, 40)}."
+        f":warning: {text} If it happens again, give your bot admin the reference {code(reference, 40)}."
     )

@@ -144,7 +144,7 @@ _STATE = {
 }
 _TROUBLE = {
     QueueWhy.SERVICE: ":warning: The docs service hasn't given a usable answer since {}. I keep asking.",
-    QueueWhy.KEY: ":warning: The docs service has refused the bot since {}. Whoever runs it has to act. "
+    QueueWhy.KEY: ":warning: The docs service has refused the bot since {}. Your bot admin has to act. "
     "Then I'll go on by myself.",
 }
 _REVIEW = {Review.REVIEWED: "Reviewed", Review.NOT_NEEDED: "Not needed"}
@@ -217,7 +217,7 @@ def face(job: TrackedJob, frees_at: datetime | None = None, usual: timedelta | N
     parts = [b.link(url, open_words(url, "PR"))] if url and _review(job) else []
     headline = " · ".join((state_words(job), name(job.number), *parts))
     earlier = taken_words(job.earlier) if job.earlier else ""
-    lines = [" · ".join(filter(None, (facts(job), _running(job, usual), earlier))), *_notes(job, frees_at)]
+    lines = [" · ".join(filter(None, (facts(job), running(job, usual), earlier))), *_notes(job, frees_at)]
     lines += [pull_request_line(job.pull_request)] if job.pull_request else []
     lines += [_STEERING[job.needs_mention]] if _may_queue(job) and not job.review else []
     small, row = map(b.context, lines), b.actions(_buttons(job))
@@ -261,7 +261,7 @@ def facts(job: TrackedJob, asked_at: str = "{time}") -> str:
     return " · ".join(parts)
 
 
-def _running(job: TrackedJob, usual: timedelta | None) -> str:
+def running(job: TrackedJob, usual: timedelta | None) -> str:
     """Return the agent's working time, which Slack keeps current, and the usual one."""
     if job.state is not JobState.WORKING or job.iteration_started_at is None:
         return ""
@@ -356,7 +356,7 @@ def wait_lines(waiting: Sequence[Wait]) -> list[str]:
 
 _WORDS = {
     None: "{what} goes out {soon}",
-    QueueWhy.LIMIT: "{what} starts {soon} at the earliest: the hourly limit has no use free for it{before}",
+    QueueWhy.LIMIT: "{what} starts {soon} at the earliest: the hourly limit is used up{before}",
     QueueWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
     QueueWhy.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
     QueueWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",

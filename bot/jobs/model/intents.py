@@ -12,6 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -32,6 +33,8 @@ class Intent(StrEnum):
     """To mention somebody, which the bot does not."""
     REVIEWED = "reviewed"
     """Somebody has reviewed, approved or merged the pull request."""
+    SLIP = "slip"
+    """A word that is almost one of the bot's own."""
     NO = "no"
     THANKS = "thanks"
     GREETING = "greeting"
@@ -73,10 +76,10 @@ _ALWAYS: Mapping[Intent, Deed] = {
     Intent.THANKS: Deed.THANK,
     Intent.GREETING: Deed.GREET,
     Intent.NO: Deed.ASK,
-    **dict.fromkeys(LEARNED, Deed.SEND),
+    **dict.fromkeys((*LEARNED, Intent.SLIP), Deed.SEND),
 }
 DEEDS: Mapping[Door, Mapping[Intent, Deed]] = {
-    Door.FIRST: {**_ALWAYS, Intent.QUESTION: Deed.OFFER},
+    Door.FIRST: {**_ALWAYS, Intent.QUESTION: Deed.OFFER, Intent.SLIP: Deed.RUN},
     Door.ADDRESSED: _ALWAYS,
     Door.REPLY: {**_ALWAYS, Intent.GREETING: Deed.LEAVE, Intent.TALK: Deed.LEAVE},
 }
@@ -126,6 +129,8 @@ def classify(text: str, door: Door, learned: Learned | None = None) -> Intent:
     if (kind := exact(text)) is not None or door is Door.ADDRESSED:
         return kind or Intent.INSTRUCTION
     folded, learned = _folded(text), learned or _learned()
+    if door is Door.FIRST and _is_slip(folded):
+        return Intent.SLIP
     if door is Door.FIRST:
         asks = _ASKS.match(folded)
         is_question = asks and (folded.rstrip().endswith("?") or (asks[1] and len(folded.split()) < 10))
@@ -170,6 +175,17 @@ def exact(text: str) -> Intent | None:
         if "?" in folded and kinds != {Intent.GREETING}
         else next(kind for kind in _SEQUENCES if kind in kinds)
     )
+
+
+def _is_slip(folded: str) -> bool:
+    tokens, _ = _split(folded)
+    has_number = len(tokens) == 2 and tokens[1].lstrip("#").isdecimal()
+    is_word = len(tokens) == 1 or has_number
+    return is_word and bool(get_close_matches(tokens[0], _COMMANDS, 1, _ALMOST))
+
+
+_COMMANDS, _ALMOST = ("status", "jobs", "limits", "help", "visitors", "subscribe"), 0.75
+"""The words that people mistype, and the least likeness."""
 
 
 def asks_help(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 from bot.ids import MessageTs, RequestKey
 from bot.jobs.messages import intents
@@ -11,6 +12,7 @@ from bot.jobs.model.prompts import Unsent
 from tests.builders import NOW
 from tests.messages.samples import job
 
+USUAL = timedelta(minutes=5)
 _STATES = (JobState.WAITING, JobState.WORKING, JobState.PULL_REQUEST, JobState.FAILED)
 
 
@@ -21,6 +23,7 @@ def samples() -> Mapping[str, object]:
     return {
         "a no": intents.WHAT_SHOULD_CHANGE,
         "a question": intents.cannot_answer(Unsent(RequestKey("command:1"), MessageTs("1.2"), "Say <what>")),
+        "a near miss": intents.did_you_mean(Unsent(RequestKey("command:1"), None, "stats"), ready),
         "a key in it": intents.key_found(Unsent(RequestKey("command:1"), None, "The token is x1"), "Typed"),
         "a key in it, and no button": intents.key_found(None),
         "sent after all": intents.SENT,
@@ -40,5 +43,6 @@ def samples() -> Mapping[str, object]:
         "merge it": intents.cannot_merge(ready),
         "merge it, without a pull request": intents.cannot_merge(failed),
         **{f"status, {state}": intents.status_line(job(state), waits, asks=False) for state in _STATES},
+        "status, usual time": intents.status_line(job(JobState.WORKING), (), USUAL, asks=False),
         **{f"is it ready, {state}": intents.status_line(job(state), waits, asks=True) for state in _STATES},
     }
