@@ -65,6 +65,8 @@ class DocsService:
     """What polls of a job are answered with instead, by the service's id of the job."""
     firewall: Callable[[str], int | None] = lambda _prompt: None
     """The status with which a firewall before the service answers a prompt by itself."""
+    preview_wait_seconds: Callable[[], float] = lambda: 0.0
+    """How long a preview has to wait that is asked for now; it is answered with 429."""
     polled: list[str] = field(default_factory=list)
     """The jobs that were polled, in order."""
     hung: asyncio.Event = field(default_factory=asyncio.Event)
@@ -159,6 +161,8 @@ class DocsService:
 
     def _preview(self, request: httpx.Request) -> httpx.Response:
         assert json.loads(request.content) == {"branch": self.branch}
+        if seconds := self.preview_wait_seconds():
+            return httpx.Response(429, headers={"Retry-After": f"{seconds:g}"})
         answer = {"statusId": f"build-{self.calls.count('preview')}", "previewUrl": PREVIEW}
         return httpx.Response(202, json=answer)
 

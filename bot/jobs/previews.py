@@ -18,6 +18,7 @@ from bot.docs_api import (
     InvalidArgument,
     NotConfigured,
     NotFound,
+    RateLimited,
     Rejected,
     Unauthorized,
     Unavailable,
@@ -47,6 +48,7 @@ from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
 _RETRY_SECONDS = 30.0
+_SECONDS_BEHIND = 1.0
 _NOT_HERE = (Forbidden, NotConfigured)
 
 
@@ -147,7 +149,11 @@ def _settle_error(
     is_unknown = isinstance(error, NotFound) and not Previews(tx).has_begun(preview.project)
     if begins and (is_unknown or isinstance(error, _NOT_HERE)):
         PreviewLimits(tx).mark_exhausted(preview.project, context.clock() + NOT_HERE_FOR)
-    new = replace(counted, due_at=context.after(wait_asked_for(error) or _RETRY_SECONDS))
+    wait_seconds = wait_asked_for(error) or _RETRY_SECONDS
+    if begins and isinstance(error, RateLimited):
+        # The service frees the turns of a minute at once: those of people with few previews come first.
+        wait_seconds += _SECONDS_BEHIND * Previews(tx).count_open(preview.requester)
+    new = replace(counted, due_at=context.after(wait_seconds))
     if isinstance(error, Unauthorized):
         new = replace(new, due_at=key_refused(context, tx, preview.project, error, wrote=False))
     elif isinstance(error, (Rejected, InvalidArgument, NotFound, *_NOT_HERE)):
@@ -162,7 +168,7 @@ def _settle(context: WorkerContext, tx: Transaction, preview: Preview, new: Prev
     """Write a preview's new state, and show it in the job's end. Return whether there is a message."""
     job = Jobs(tx).lock(preview.job)
     Previews(tx).save(preview, new, owner=context.owner)
-    if job.is_forgotten or new.state is preview.state:
+    if job.is_forgotten or (new.state, new.is_put_off) == (preview.state, preview.is_put_off):
         return False
     show_end_again(context, tx, job)
     if new.state is PreviewState.MISSING:

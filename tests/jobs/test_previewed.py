@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from datetime import datetime
+
 import pytest
 
 from tests.services import LINK, PREVIEW
@@ -155,6 +159,39 @@ async def test_what_goes_beyond_the_services_limit_is_asked_for_when_it_says(tal
     assert talk.service.calls.count("preview") == 2
     await talk.time.passes(60)
     assert talk.service.calls.count("preview") == 3
+    talk.everything()
+
+
+def previews_a_minute(talk: Talk, most: int) -> Callable[[], float]:
+    """Return the limit of a service: the seconds until another preview may be asked for, or 0."""
+    begun: list[datetime] = []
+
+    def wait_seconds() -> float:
+        begun[:] = [at for at in begun if (talk.time.at - at).total_seconds() < 60]
+        if len(begun) >= most:
+            return math.ceil(60 - (talk.time.at - begun[0]).total_seconds())
+        begun.append(talk.time.at)
+        return 0.0
+
+    return wait_seconds
+
+
+async def test_previews_of_one_person_delay_nobody_else(talk: Talk) -> None:
+    await starts(talk)
+    for number in range(2, 18):
+        await talk.finished(f"Write page {number}")
+    talk.service.preview_wait_seconds = previews_a_minute(talk, 5)
+    talk.service.build = BUILT
+    for job in range(1, 17):
+        await talk.ana.presses("Preview", on=end(talk, job))
+    await talk.time.passes(5)
+    await presses(talk, by=talk.ben, job=17)
+    await talk.time.passes(40)  # the ends of all these jobs are edited one after another
+    assert "The preview waits for its turn" in end(talk, 17).blocks
+    await talk.time.passes(50)
+    assert SHOWN in end(talk, 17).blocks
+    await talk.time.passes(240)
+    assert all(SHOWN in end(talk, job).blocks for job in range(1, 18))
     talk.everything()
 
 

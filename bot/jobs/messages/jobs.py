@@ -392,6 +392,8 @@ def preview_line(job: TrackedJob, preview: Preview | None) -> str:
         is_renewed = preview.iteration != job.iteration
         text = "the docs service renews it, which takes about two minutes" if is_renewed else where
         return f"Preview: {text}. It may ask you to log in."
+    if preview.is_put_off:
+        return "The preview waits for its turn at the docs service."
     return "The preview is building. That takes about two minutes."
 
 

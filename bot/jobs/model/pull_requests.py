@@ -143,6 +143,11 @@ class Preview:
     """When the service is asked next; None for never."""
 
     @property
+    def is_put_off(self) -> bool:
+        """Return whether the service refused to begin it for now."""
+        return self.state is PreviewState.ASKED and self.due_at is not None and self.due_at > self.asked_at
+
+    @property
     def outlasts(self) -> bool:
         """Return whether it stays valid for later iterations: the service rebuilds an existing preview."""
         return self.state in (PreviewState.BUILDING, PreviewState.READY)

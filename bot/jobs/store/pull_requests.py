@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
-from bot.ids import JobNumber, ProjectId
+from bot.ids import JobNumber, ProjectId, UserId
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.pull_requests import Preview, WatchedPullRequest
 from bot.jobs.store.limits import Quota
@@ -96,6 +96,12 @@ class Previews(Rows[Preview]):
         """Count a call before it is made, so that a crash cannot make the count too low. Keeps the lease."""
         self._write(preview.job, owner, {"asks": preview.asks + 1})
         return replace(preview, asks=preview.asks + 1)
+
+    def count_open(self, requester: UserId) -> int:
+        """Return how many previews of a person are to be asked for or are building."""
+        is_open = previews.c.due_at.is_not(None)
+        query = select(func.count()).where(is_open, previews.c.requester == requester)
+        return self.connection.execute(query).scalar_one()
 
     def has_begun(self, project: ProjectId) -> bool:
         """Return whether the service has ever begun to build a preview of the project."""

@@ -102,6 +102,9 @@ def samples() -> Mapping[str, object]:
         "preview: broken, no log": ends(job(), preview=preview(PreviewState.BROKEN)),
         "preview: being renewed": ends(job(iteration=2), preview=preview()),
         "preview: an address that is no link": ends(job(), preview=preview(url="http://preview.example")),
+        "preview: put off": ends(
+            job(), preview=preview(PreviewState.ASKED, due_at=NOW + timedelta(minutes=1))
+        ),
         "preview: the prompt that mends it": jobs.fix_preview_prompt(preview(log="one\ntwo")),
         "preview: none came": jobs.no_preview(job()),
     }
