@@ -1,4 +1,4 @@
-"""The help of the command line, and what a bad option is answered with."""
+"""Help and bad options of the command line."""
 
 from __future__ import annotations
 
@@ -12,32 +12,38 @@ DAYS = ["--from", "2026-10-02", "--to", "2026-10-03"]
 
 @pytest.fixture(autouse=True)
 def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that no option that is taken by mistake starts anything."""
+    """Prevent a start by an option that is accepted by mistake."""
     monkeypatch.setenv("DOCS_API_URL", "ftp://nowhere")
 
 
-def test_the_help_tells_every_command_whole_and_in_the_order_of_use() -> None:
+def test_help_has_every_command_in_the_order_of_use() -> None:
     result = CliRunner().invoke(cli, ["--help"])
     assert result.exit_code == 0
-    told = " ".join(result.stdout.split())
-    assert told.endswith(" ".join(f"{name} {command.help}" for name, command in cli.commands.items()))
+    expected = " ".join(result.stdout.split())
+    assert expected.endswith(" ".join(f"{name} {command.help}" for name, command in cli.commands.items()))
     assert list(cli.commands)[:3] == ["run", "serve", "work"]
 
 
-def test_no_command_is_answered_with_the_help_and_an_error() -> None:
+def test_missing_command_prints_the_help_and_fails() -> None:
     result = CliRunner().invoke(cli, [])
     assert (result.exit_code, result.stdout) == (2, "")
     assert "Everything in one process" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["frobnicate"], "No such command 'frobnicate'"),
         (["jobs", "--state", "asleep"], "Invalid value for '--state': 'asleep' is not one of 'waiting'"),
         (["jobs", "--limit", "0"], "Invalid value for '--limit': 0 is not in the range 1<=x<=1000"),
         (["visitors", *DAYS[:2]], "Missing option '--to'"),
-        (["visitors", "--from", "x", *DAYS[2:]], "Invalid value for '--from': 'x' is no day; write year"),
+        *(
+            (["visitors", "--from", text, *DAYS[2:]], f"for '--from': {text!r} is no day; write year")
+            for text in ("", "x", "2026-13-01", "2026-02-29", "20261001", "01.10.2026", "2026-W40-1")
+        ),
+        (["visitors", *DAYS[:2], "--to", "9999-01-01"], "9999-01-01 hasn't come yet"),
+        (["visitors", *DAYS, "--csv", "."], "is not a file; name one"),
+        (["visitors", *DAYS, "--csv", "nowhere/out.csv"], "there is no folder"),
         (
             ["visitors", *DAYS[:2], "--to", "2026-10-01"],
             "Invalid value for --from, --to: 2026-10-01 is before",
@@ -50,13 +56,13 @@ def test_no_command_is_answered_with_the_help_and_an_error() -> None:
         (["sandbox", "--nope"], "--nope"),
     ],
 )
-def test_a_bad_option_is_named_and_ends_with_2(words: list[str], told: str) -> None:
+def test_bad_option_is_named_with_exit_code_2(words: list[str], expected: str) -> None:
     result = CliRunner().invoke(cli, words)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert told in result.stderr
+    assert expected in result.stderr
 
 
-def test_the_sandbox_shows_its_own_help() -> None:
+def test_sandbox_has_its_own_help() -> None:
     result = CliRunner().invoke(cli, ["sandbox", "--help"])
     assert result.exit_code == 0
     assert result.stdout.startswith("Usage: docs-bot sandbox [OPTIONS]")

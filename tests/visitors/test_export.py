@@ -1,4 +1,4 @@
-"""Visitors on the command line: the right numbers, whole files, and an exit code for each kind of trouble."""
+"""`docs-bot visitors`: right numbers, whole files, and an exit code for each kind of trouble."""
 
 from __future__ import annotations
 
@@ -9,94 +9,111 @@ import json
 import os
 import signal
 import sqlite3
+import subprocess
 import sys
+import threading
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 import pytest
 
-from bot.settings import DocsSettings
-from bot.visitors.export import MOST_ROWS_SHOWN, STDOUT, ExportError, VisitorsArgs, export
 from sandbox.docs_service import DocsService, DocsServiceOptions
+from tests.command_line import docs_bot
 from tests.limits import HANG_SECONDS
 from tests.sandbox.docs_service.caller import Caller
 
-NOW = datetime(2026, 10, 14, 9, 30, tzinfo=UTC)
-FIRST, LAST = date(2026, 10, 5), date(2026, 10, 11)
+TODAY = datetime.now(UTC).date()
+FIRST, LAST = TODAY - timedelta(days=9), TODAY - timedelta(days=3)
+DAYS = ["--from", str(FIRST), "--to", str(LAST)]
 KEY = "sandbox_key"
-
-
-def wanted(section: str = "") -> VisitorsArgs:
-    return VisitorsArgs(FIRST, LAST, section)
+Result = TypeVar("Result")
 
 
 @dataclass
 class Site:
-    """A docs service of 600 pages, three calls long, and what a script has: settings and an output."""
+    """A docs service of 600 pages, three calls long, in a thread, and a folder for files."""
 
+    loop: asyncio.AbstractEventLoop
     caller: Caller
+    stored: Path
     folder: Path
-    kept: Path
-    stdout: io.BytesIO = field(default_factory=io.BytesIO)
 
     @property
     def env(self) -> dict[str, str]:
         return {"DOCS_API_URL": self.caller.base_url, "DOCS_API_KEY": KEY, "DOCS_PROJECT_ID": "acme-docs"}
 
-    @property
-    def said(self) -> str:
-        return self.stdout.getvalue().decode()
+    def wait_for(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(HANG_SECONDS)
 
-    async def export(
-        self,
-        what: VisitorsArgs,
-        *,
-        to: Path | None = None,
-        as_json: bool = False,
-        env: Mapping[str, str] | None = None,
-    ) -> None:
-        settings = DocsSettings.load({**self.env, **(env or {})}, env_file=None)
-        await export(settings, what, csv=to, as_json=as_json, stdout=self.stdout, now=lambda: NOW)
+    def export(self, *words: object, code: int = 0, **env: str) -> str:
+        """Run the command; return the standard output, or the error if it ends with another code than 0."""
+        ran = docs_bot("visitors", *DAYS, *words, **(self.env | env))
+        output = ran.stderr if code else ran.stdout_bytes.decode()
+        assert (ran.exit_code, ran.stderr if not code else ran.stdout) == (code, ""), ran.output
+        assert KEY not in output
+        return output
+
+    def fails(self, fault: str, **options: Any) -> None:
+        self.wait_for(self.caller.order_fault(match="visitors", fault=fault, **options))
+
+    def count_calls(self) -> int:
+        return len(self.wait_for(self.caller.log()))
 
     def readers(self) -> dict[str, set[tuple[int, str]]]:
-        """Who came to each page between the two days, from the visits themselves."""
+        """Return the readers of each page between the two days, from the visits themselves."""
         begin = datetime(FIRST.year, FIRST.month, FIRST.day, tzinfo=UTC).timestamp()
-        [visits] = self.kept.glob("readers*.db")
+        [visits] = self.stored.glob("readers*.db")
         with closing(sqlite3.connect(visits)) as connection:
             names = dict(connection.execute("SELECT id, path FROM pages"))
-            stored = connection.execute("SELECT page, visitor, kind, at FROM visits").fetchall()
-        found: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
-        for page, visitor, kind, at in stored:
+            rows = connection.execute("SELECT page, visitor, kind, at FROM visits").fetchall()
+        readers: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
+        for page, visitor, kind, at in rows:
             if begin <= at < begin + 7 * 86_400:
-                found[names[page]].add((visitor, kind))
-        return found
+                readers[names[page]].add((visitor, kind))
+        return readers
 
     def totals(self) -> tuple[int, int, int]:
-        """People, agents and all of the whole site."""
-        return counted(set().union(*self.readers().values()))
+        """Return the people, the agents and all of the whole site."""
+        return count(set().union(*self.readers().values()))
 
 
-def counted(who: set[tuple[int, str]]) -> tuple[int, int, int]:
-    kinds = [kind for _, kind in who]
-    return kinds.count("human"), kinds.count("ai"), len({visitor for visitor, _ in who})
+def count(readers: set[tuple[int, str]]) -> tuple[int, int, int]:
+    kinds = [kind for _, kind in readers]
+    return kinds.count("human"), kinds.count("ai"), len({visitor for visitor, _ in readers})
+
+
+@pytest.fixture(scope="module")
+def shared_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    stored, started, stopped = tmp_path_factory.mktemp("service"), Future[Site](), asyncio.Event()
+
+    async def serve() -> None:
+        service = DocsService(DocsServiceOptions(stored, pages=600, days=20, analytics_calls_an_hour=1_000))
+        async with aiohttp.ClientSession() as session:
+            caller = Caller(session, await service.start())
+            started.set_result(Site(asyncio.get_running_loop(), caller, stored, stored))
+            await stopped.wait()
+        await service.stop()
+
+    thread = threading.Thread(target=asyncio.run, args=[serve()])
+    thread.start()
+    yield (site := started.result(HANG_SECONDS))
+    site.loop.call_soon_threadsafe(stopped.set)
+    thread.join()
 
 
 @pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    kept = tmp_path / "service"
-    service = DocsService(DocsServiceOptions(kept, pages=600, days=20), lambda: NOW)
-    base_url = await service.start()
-    folder = tmp_path / "out"
-    folder.mkdir()
-    async with aiohttp.ClientSession() as session:
-        yield Site(Caller(session, base_url), folder, kept)
-    await service.stop()
+def site(shared_site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    monkeypatch.chdir(tmp_path)
+    shared_site.wait_for(shared_site.caller.request("DELETE", "/sandbox/faults"))
+    shared_site.folder = tmp_path
+    return shared_site
 
 
 def rows_of(text: str) -> dict[str, tuple[int, int, int]]:
@@ -104,94 +121,75 @@ def rows_of(text: str) -> dict[str, tuple[int, int, int]]:
     return {row["page"]: (int(row["human"]), int(row["ai"]), int(row["total"])) for row in rows}
 
 
-# ---- the numbers
-
-
-async def test_the_csv_file_has_every_page_as_an_independent_count_finds_it(site: Site) -> None:
-    target = site.folder / "out.csv"
-    await site.export(wanted(), to=target)
-    raw = target.read_bytes()
+def test_csv_file_has_every_page_of_an_independent_count(site: Site) -> None:
+    site.export("--csv", "out.csv")
+    raw = (site.folder / "out.csv").read_bytes()
     assert raw.startswith(b"\xef\xbb\xbfpage,human,ai,total\r\n")
     rows = rows_of(raw.decode("utf-8-sig"))
     assert len(rows) > 250
-    assert rows == {path: counted(who) for path, who in site.readers().items()}
-    assert list(site.folder.iterdir()) == [target]
+    assert rows == {path: count(readers) for path, readers in site.readers().items()}
+    assert list(site.folder.iterdir()) == [site.folder / "out.csv"]
 
 
-async def test_the_words_tell_the_totals_and_the_most_read_pages(site: Site) -> None:
-    await site.export(wanted())
+def test_table_has_the_totals_and_the_most_read_pages(site: Site) -> None:
+    shown = site.export()
     people, agents, everyone = site.totals()
-    assert "acme-docs, 2026-10-05 to 2026-10-11, both included (UTC)\n" in site.said
-    assert f"The whole site: {people:,} people, {agents:,} AI agents, {everyone:,} in all" in site.said
-    assert "Approximate, unique, never additive" in site.said
-    table = [line.split() for line in site.said.split("  Page\n")[1].splitlines()]
-    pages = {path: counted(who) for path, who in site.readers().items()}
-    best = sorted(pages, key=lambda path: (-pages[path][2], path))[:MOST_ROWS_SHOWN]
+    assert f"acme-docs, {FIRST} to {LAST}, both included (UTC)\n" in shown
+    assert f"The whole site: {people:,} people, {agents:,} AI agents, {everyone:,} in all" in shown
+    assert "Approximate, unique, never additive" in shown
+    table = [line.split() for line in shown.split("  Page\n")[1].splitlines()]
+    pages = {path: count(readers) for path, readers in site.readers().items()}
+    best = sorted(pages, key=lambda path: (-pages[path][2], path))[:20]
     assert [row[-1] for row in table] == best
     assert [tuple(int(number) for number in row[:3]) for row in table] == [pages[path] for path in best]
 
 
-async def test_the_json_document_says_the_same_and_is_alone_and_of_the_same_fetch(site: Site) -> None:
-    await site.export(wanted(), to=site.folder / "out.csv", as_json=True)
+def test_json_document_has_the_same_numbers_of_the_same_fetch(site: Site) -> None:
+    calls = site.count_calls()
+    document = json.loads(site.export("--csv", "out.csv", "--json"))
     rows = rows_of((site.folder / "out.csv").read_text("utf-8-sig"))
-    assert [entry["operation"] for entry in await site.caller.log()] == ["visitors"] * -(-len(rows) // 250)
-    document = json.loads(site.said)
+    assert site.count_calls() - calls == -(-len(rows) // 250)
     pages = document.pop("pages")
     people, agents, everyone = site.totals()
+    assert datetime.now(UTC) - datetime.fromisoformat(document.pop("taken_at")) < timedelta(minutes=5)
     assert document == {
         "project": "acme-docs",
-        "from": "2026-10-05",
-        "to": "2026-10-11",
+        "from": str(FIRST),
+        "to": str(LAST),
         "path": None,
         "totals": {"human": people, "ai": agents, "total": everyone},
         "complete": True,
-        "taken_at": "2026-10-14T09:30:00Z",
     }
-    assert [page["path"] for page in pages] == list(rows)
-    assert rows.keys() == site.readers().keys()
+    assert {page["path"]: (page["human"], page["ai"], page["total"]) for page in pages} == rows
     assert set(pages[0]) == {"path", "human", "ai", "total"}
 
 
-async def test_a_section_chooses_pages_and_leaves_the_totals_the_sites(site: Site) -> None:
-    await site.export(wanted("/api"), to=STDOUT)
-    assert site.said.startswith("page,human,ai,total\r\n"), "there is no mark"
-    rows = rows_of(site.said)
-    assert len(rows) == site.said.count("\r\n") - 1
+def test_section_has_its_pages_and_the_totals_of_the_site(site: Site) -> None:
+    text = site.export("--path", "api", "--csv", "-")
+    assert text.startswith("page,human,ai,total\r\n"), "there is no mark"
+    rows = rows_of(text)
+    assert len(rows) == text.count("\r\n") - 1
     assert set(rows) == {path for path in site.readers() if path.startswith("/api/")}
-    site.stdout = io.BytesIO()
-    await site.export(wanted("/api"))
-    assert f"The whole site: {site.totals()[0]:,} people" in site.said
-    assert f"Pages read under /api: {len(rows):,}" in site.said
+    shown = site.export("--path", "/api")
+    assert f"The whole site: {site.totals()[0]:,} people" in shown
+    assert f"Pages read under /api: {len(rows):,}" in shown
 
 
-# ---- several projects
-
-
-def two_projects(site: Site) -> dict[str, str]:
-    other = {"id": "acme-docs", "address": site.caller.base_url, "key": KEY}
+def test_one_of_several_projects_is_read_with_its_own_key(site: Site) -> None:
+    acme = {"id": "acme-docs", "address": site.caller.base_url, "key": KEY}
     first = {"id": "p-first", "address": "https://127.0.0.1:1", "key": "canary-4f2"}
-    return {"DOCS_PROJECTS": json.dumps({"first": first, "acme": other}), "DOCS_PROJECT_ID": ""}
-
-
-async def test_one_of_several_projects_is_read_with_its_own_key_by_its_name(site: Site) -> None:
-    await site.export(replace(wanted(), project="acme"), env=two_projects(site))
-    assert "acme, 2026-10-05 to 2026-10-11" in site.said
-    assert f"{site.totals()[0]:,} people" in site.said
-
-
-async def test_a_project_that_is_not_known_is_told_with_those_that_are(site: Site) -> None:
-    with pytest.raises(ExportError) as error:
-        await site.export(replace(wanted(), project="gam\nma"), env=two_projects(site))
-    assert str(error.value) == "I don't know the project gam\ufffdma. I know first, acme."
-    assert error.value.code == 78
-    assert await site.caller.log() == []
-
-
-# ---- trouble
+    several = {"DOCS_PROJECTS": json.dumps({"first": first, "acme": acme}), "DOCS_PROJECT_ID": ""}
+    shown = site.export("--project", "acme", **several)
+    assert f"acme, {FIRST} to {LAST}" in shown
+    assert f"{site.totals()[0]:,} people" in shown
+    calls = site.count_calls()
+    error = site.export("--project", "gam\nma", code=78, **several)
+    assert error == "I don't know the project gam\ufffdma. I know first, acme.\n"
+    assert site.count_calls() == calls
 
 
 @pytest.mark.parametrize(
-    ("fault", "code", "words"),
+    ("fault", "code", "expected"),
     [
         ("500", 69, "Look at DOCS_API_URL and the network"),
         ("502_html", 69, "a web page"),
@@ -200,119 +198,77 @@ async def test_a_project_that_is_not_known_is_told_with_those_that_are(site: Sit
         ("401", 77, "Look at DOCS_API_KEY"),
         ("403", 77, "the right to read"),
         ("404", 78, "Look at DOCS_PROJECT_ID"),
+        ("429", 75, "hourly limit is reached. Try again after "),
         ("429_no_header", 75, "did not say when"),
     ],
 )
-async def test_each_trouble_has_its_code_and_leaves_nothing(
-    site: Site, fault: str, code: int, words: str
+def test_trouble_has_its_code_and_leaves_the_old_file(
+    site: Site, fault: str, code: int, expected: str
 ) -> None:
+    (site.folder / "out.csv").write_text("old")
+    site.fails("slow", seconds=0)  # the trouble comes at the second page
     # aiohttp asks once more when a kept connection closes without an answer.
-    await site.caller.order_fault(match="visitors", fault=fault, times=2)
-    with pytest.raises(ExportError) as error:
-        await site.export(wanted(), to=site.folder / "out.csv", as_json=True)
-    assert error.value.code == code
-    assert words in str(error.value)
-    assert KEY not in str(error.value)
-    assert len(str(error.value).splitlines()) <= 2
-    assert list(site.folder.iterdir()) == []
-    assert site.said == ""
-
-
-async def test_the_hourly_limit_says_until_when(site: Site) -> None:
-    await site.caller.order_fault(match="visitors", fault="429", seconds=90)
-    with pytest.raises(ExportError, match="Try again after 2026-10-14 09:31:30 UTC") as error:
-        await site.export(wanted())
-    assert error.value.code == 75
-
-
-async def test_an_error_in_the_middle_leaves_the_old_file_and_writes_nothing(site: Site) -> None:
-    target = site.folder / "out.csv"
-    target.write_text("old")
-    await site.caller.order_fault(match="visitors", fault="slow", seconds=0)
-    await site.caller.order_fault(match="visitors", fault="500")
-    with pytest.raises(ExportError) as error:
-        await site.export(wanted(), to=target, as_json=True)
-    assert error.value.code == 69
-    assert target.read_text() == "old"
-    assert list(site.folder.iterdir()) == [target]
-    assert site.said == ""
-
-
-class FullDisk(io.BytesIO):
-    """An output on which there is no room."""
-
-    def write(self, data: Any) -> int:
-        raise OSError(28, "No space left on device")
-
-
-@pytest.mark.parametrize("as_json", [True, False])
-async def test_an_output_without_room_is_told(site: Site, as_json: bool) -> None:
-    site.stdout = FullDisk()
-    with pytest.raises(ExportError, match="No space left") as error:
-        await site.export(wanted(), as_json=as_json)
-    assert error.value.code == 73
-
-
-# ---- in a process of its own
-
-
-def options() -> list[str]:
-    day = datetime.now(UTC).date() - timedelta(days=1)
-    return ["visitors", "--from", day.isoformat(), "--to", day.isoformat()]
-
-
-async def started(site: Site, *words: str, **env: str) -> asyncio.subprocess.Process:
-    # PATH and no Slack token: what a script on some machine has.
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bot", *words),
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd(), **site.env, **env},
-        cwd=site.folder,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-
-
-async def ran(site: Site, words: Sequence[str], **env: str) -> tuple[int | None, str, str]:
-    process = await started(site, *words, **env)
-    out, err = await process.communicate()
-    return process.returncode, out.decode(), err.decode()
-
-
-async def test_the_command_needs_no_slack_and_writes_only_what_was_asked_for(site: Site) -> None:
-    code, out, err = await ran(site, [*options(), "--csv", "out.csv", "--json"])
-    assert (code, err) == (0, "")
-    assert json.loads(out)["complete"] is True
-    assert (site.folder / "out.csv").read_bytes().startswith(b"\xef\xbb\xbfpage,")
+    site.fails(fault, times=2, seconds=90)
+    error = site.export("--csv", "out.csv", "--json", code=code)
+    assert expected in error
+    assert len(error.splitlines()) <= 2
+    assert (site.folder / "out.csv").read_text() == "old"
+    assert list(site.folder.iterdir()) == [site.folder / "out.csv"]
 
 
 @pytest.mark.parametrize(
-    ("env", "code", "told"),
+    ("env", "code", "expected"),
     [
         ({"DOCS_API_URL": "ftp://canary"}, 78, "DOCS_API_URL must be an address"),
         ({"DOCS_API_KEY": "canary"}, 77, "Look at DOCS_API_KEY"),
     ],
 )
-async def test_scripts_get_a_code_and_people_a_sentence(
-    site: Site, env: dict[str, str], code: int, told: str
-) -> None:
-    ended, out, err = await ran(site, options(), **env)
-    assert (ended, out) == (code, ""), err
-    assert told in err
-    assert "Traceback" not in err
-    assert "canary" not in err
+def test_wrong_setting_is_named(site: Site, env: dict[str, str], code: int, expected: str) -> None:
+    error = site.export(code=code, **env)
+    assert expected in error
+    assert "canary" not in error
+
+
+def test_replaced_file_keeps_its_mode_and_its_link(site: Site) -> None:
+    target, link = site.folder / "real.csv", site.folder / "link.csv"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    site.export("--csv", "link.csv")
+    assert target.read_bytes().startswith(b"\xef\xbb\xbfpage,")
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert link.is_symlink()
+
+
+# ---- in a process of its own
+
+
+def start(site: Site, *words: str, **options: Any) -> subprocess.Popen[bytes]:
+    # PATH and no Slack token: what a script on some machine has.
+    return subprocess.Popen(
+        [sys.executable, "-m", "bot", "visitors", *DAYS, *words],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2]), **site.env},
+        cwd=site.folder,
+        stderr=subprocess.PIPE,
+        **options,
+    )
+
+
+def test_output_without_room_is_reported(site: Site) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = start(site, "--json", stdout=full)
+        _, error = process.communicate(timeout=HANG_SECONDS)
+    assert (process.returncode, b"Cannot write: No space left" in error) == (73, True), error
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-async def test_stopped_in_the_middle_it_leaves_no_half_file(
-    site: Site, number: signal.Signals, code: int
-) -> None:
-    await site.caller.order_fault(match="visitors", fault="slow", seconds=60)
-    process = await started(site, *options(), "--csv", "out.csv")
-    async with asyncio.timeout(HANG_SECONDS):
-        while (await site.caller.request("GET", "/sandbox/faults")).json["next"]:
-            await asyncio.sleep(0.05)
-        process.send_signal(number)
-        _, err = await process.communicate()
+def test_stopped_export_leaves_no_half_file(site: Site, number: signal.Signals, code: int) -> None:
+    site.fails("slow", seconds=60)
+    process = start(site, "--csv", "out.csv")
+    while site.wait_for(site.caller.request("GET", "/sandbox/faults")).json["next"]:
+        assert process.poll() is None
+    process.send_signal(number)
+    _, error = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == code
-    assert b"Traceback" not in err
+    assert b"Traceback" not in error
     assert list(site.folder.iterdir()) == []
