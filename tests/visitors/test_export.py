@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
@@ -52,9 +52,9 @@ class Site:
     def wait_for(self, work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(HANG_SECONDS)
 
-    def export(self, *words: object, code: int = 0, **env: str) -> str:
+    def export(self, *words: object, code: int = 0, env: Mapping[str, str] | None = None) -> str:
         """Run the command; return the standard output, or the error if it ends with another code than 0."""
-        ran = docs_bot("visitors", *DAYS, *words, **(self.env | env))
+        ran = docs_bot("visitors", *DAYS, *words, **(self.env | dict(env or {})))
         output = ran.stderr if code else ran.stdout_bytes.decode()
         assert (ran.exit_code, ran.stderr if not code else ran.stdout) == (code, ""), ran.output
         assert KEY not in output
@@ -179,11 +179,11 @@ def test_one_of_several_projects_is_read_with_its_own_key(site: Site) -> None:
     acme = {"id": "acme-docs", "address": site.caller.base_url, "key": KEY}
     first = {"id": "p-first", "address": "https://127.0.0.1:1", "key": "canary-4f2"}
     several = {"DOCS_PROJECTS": json.dumps({"first": first, "acme": acme}), "DOCS_PROJECT_ID": ""}
-    shown = site.export("--project", "acme", **several)
+    shown = site.export("--project", "acme", env=several)
     assert f"acme, {FIRST} to {LAST}" in shown
     assert f"{site.totals()[0]:,} people" in shown
     calls = site.count_calls()
-    error = site.export("--project", "gam\nma", code=78, **several)
+    error = site.export("--project", "gam\nma", code=78, env=several)
     assert error == "I don't know the project gam\ufffdma. I know first, acme.\n"
     assert site.count_calls() == calls
 
@@ -224,7 +224,7 @@ def test_trouble_has_its_code_and_leaves_the_old_file(
     ],
 )
 def test_wrong_setting_is_named(site: Site, env: dict[str, str], code: int, expected: str) -> None:
-    error = site.export(code=code, **env)
+    error = site.export(code=code, env=env)
     assert expected in error
     assert "canary" not in error
 

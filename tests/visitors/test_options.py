@@ -1,29 +1,28 @@
-"""What people type after /docs-visitors, and what they read when it is not understood."""
+"""Texts after /docs-visitors: options of a question, weekly times, and the answer to a malformed one."""
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Callable
-from dataclasses import replace
-from datetime import UTC, date, datetime, time
-from typing import TypeVar
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import permutations
 from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.visitors.model import MOST_TOP, FileTo, Query, SortBy, Weekday, WeeklyRequest
+from bot.visitors.model import MOST_TOP
 from bot.visitors.options import Misunderstood, parse_query, parse_weekly
-from bot.visitors.periods import Period
 from tests.talk import Talk
+from tests.work.readers import DAY
 
 NOW = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
 """Saturday evening in Berlin is Sunday already."""
-UTC_ZONE, BERLIN = ZoneInfo("UTC"), ZoneInfo("Europe/Berlin")
-WEEK = Period(date(2026, 11, 14), date(2026, 11, 21))
-OCTOBER = Period(date(2026, 10, 1), date(2026, 11, 1))
-DEFAULT = Query(WEEK, WEEK.before())
+TODAY = NOW.date()
+WEEK, OCTOBER = "14–20 Nov 2026", "1–31 Oct 2026"
 EVIL = (
     *("<!channel>", "<!here|here>", "<@U0EVE>", "<#C0DOCS|docs>", "<https://evil.example|docs>", "@channel"),
     *("https://evil.example", "*bold*", "_it_", "~no~", "`", "```", "&lt;!channel&gt;", "&", ">", ":smile:"),
@@ -44,89 +43,105 @@ TYPED = st.one_of(
     PIECES.map("".join),
     st.text("topm: /`<@"),
 )
-Read = TypeVar("Read")
 
 
-def _ask(text: str, zone: ZoneInfo = UTC_ZONE) -> Query:
-    return parse_query(text, NOW.astimezone(zone).date())
+@pytest.fixture
+async def talk(talk: Talk) -> Talk:
+    """Return a conversation about a site whose pages are read every week."""
+    talk.time.at = NOW
+    talk.service.site.fill(30, TODAY - 90 * DAY, TODAY)
+    return talk
 
 
-@pytest.mark.parametrize("text", ["", "   ", "compare", "sort total", "top 5", "/", "path /*", "7d"])
-def test_nothing_more_means_the_last_seven_days_against_those_before(text: str) -> None:
-    assert _ask(text) == DEFAULT
+async def answer_to(talk: Talk, text: str) -> str:
+    """Ask; return the answer with the line about its file, without the progress note before it."""
+    await talk.ana.types(f"/docs-visitors {text}")
+    await talk.time.passes(4)
+    [answer] = [
+        note for note in talk.ana.reads() if not note.message.get("files") and "I'll answer here" not in note
+    ]
+    return str(answer)
 
 
-@pytest.mark.parametrize(
-    ("text", "query"),
-    [
-        ("top 20", replace(DEFAULT, top=20)),
-        ("sort ai", replace(DEFAULT, sort=SortBy.AI)),
-        ("Sort HUMAN", replace(DEFAULT, sort=SortBy.HUMAN)),
-        ("sort people", replace(DEFAULT, sort=SortBy.HUMAN)),
-        ("csv", replace(DEFAULT, file_to=FileTo.PRIVATE)),
-        ("csv here", replace(DEFAULT, file_to=FileTo.CHANNEL)),
-        ("csv compare none", replace(DEFAULT, file_to=FileTo.PRIVATE, compared=None)),
-        ("compare none", replace(DEFAULT, compared=None)),
-        ("compare last month", replace(DEFAULT, compared=OCTOBER)),
-        ("compare 2026-10", replace(DEFAULT, compared=OCTOBER)),
-        ("compare October 2026", replace(DEFAULT, compared=OCTOBER)),
-        ("compare 2026-10-01 .. 2026-10-31", replace(DEFAULT, compared=OCTOBER)),
-        ("compare October 2026 to October 2026", replace(DEFAULT, compared=OCTOBER)),
-        ("compare top 20", replace(DEFAULT, top=20)),
-        ("last month", Query(OCTOBER, Period(date(2026, 9, 1), date(2026, 10, 1)))),
-        ("last month compare", Query(OCTOBER, OCTOBER.before())),
-        ("last top 20 month", Query(OCTOBER, OCTOBER.before(), top=20)),
-        ("28d compare 2026-10", Query(Period(date(2026, 10, 24), date(2026, 11, 21)), OCTOBER)),
-        ("last month compare last month", Query(OCTOBER, OCTOBER)),
-    ],
-)
-def test_each_option_changes_its_own_part_of_the_question(text: str, query: Query) -> None:
-    assert _ask(text) == query
+async def options_of(talk: Talk, text: str) -> tuple[str, str, int, str, str]:
+    """Return the period of an answer, the period that it is compared with, its rows, order and file."""
+    answer = await answer_to(talk, text)
+    [period] = re.findall(r"Who read the docs, ([^*]+)\*", answer)
+    compared = re.findall(r"ompared with ([^:\n]+)", answer)
+    order = re.findall(r"most (.+) first", answer)
+    file = re.findall(r"The CSV file comes in (.+?)\.", answer)
+    row_count = len(re.findall(r"^\d+\. ", answer, re.MULTILINE))
+    return period, "".join(compared), row_count, "".join(order), "".join(file)
 
 
-@pytest.mark.parametrize(
-    ("text", "section"),
-    [
-        ("path /api", "/api"),
-        ("/api", "/api"),
-        ("path api", "/api"),
-        ("path /api/", "/api"),
-        ("/api/*", "/api"),
-        ("/api/**", "/api"),
-        ("//api", "/api"),
-        ("path `/api`", "/api"),
-        ("path https://docs.example/api", "/api"),
-        ("path /API/Keys", "/API/Keys"),
-        ("/api*", "/api*"),
-        ("path /", None),
-        ("path https://docs.example", None),
-    ],
-)
-def test_a_section_is_the_same_however_it_is_written(text: str, section: str | None) -> None:
-    assert _ask(text).section == section
-    assert parse_weekly(text).section == section
+async def test_default_question_is_the_last_full_week_in_every_form(talk: Talk) -> None:
+    texts = ("", "   ", "compare", "sort total", "top 5", "/", "path /*", "7d")
+    assert len({await answer_to(talk, text) for text in texts}) == 1
+    assert await options_of(talk, "") == (WEEK, "7–13 Nov 2026", 5, "", "")
 
 
-def test_the_days_are_those_of_the_zone() -> None:
-    assert _ask("today", BERLIN).period.first == date(2026, 11, 22)
-    assert _ask("compare yesterday", BERLIN).compared == Period(date(2026, 11, 21), date(2026, 11, 22))
+async def test_option_changes_its_own_part_of_the_answer(talk: Talk) -> None:
+    before, september = "7–13 Nov 2026", "1–30 Sep 2026"
+    expected = {
+        "top 20": (WEEK, before, 20, "", ""),
+        "compare top 20": (WEEK, before, 20, "", ""),
+        "sort ai": (WEEK, before, 5, "AI agents", ""),
+        "Sort HUMAN": (WEEK, before, 5, "people", ""),
+        "sort people": (WEEK, before, 5, "people", ""),
+        "csv": (WEEK, before, 5, "", "our direct messages"),
+        "csv here": (WEEK, before, 5, "", "this channel"),
+        "csv compare none": (WEEK, "", 5, "", "our direct messages"),
+        "compare none": (WEEK, "", 5, "", ""),
+        "compare last month": (WEEK, OCTOBER, 5, "", ""),
+        "compare 2026-10": (WEEK, OCTOBER, 5, "", ""),
+        "compare October 2026": (WEEK, OCTOBER, 5, "", ""),
+        "compare 2026-10-01 .. 2026-10-31": (WEEK, OCTOBER, 5, "", ""),
+        "compare October 2026 to October 2026": (WEEK, OCTOBER, 5, "", ""),
+        "last month": (OCTOBER, september, 5, "", ""),
+        "last month compare": (OCTOBER, september, 5, "", ""),
+        "last top 20 month": (OCTOBER, september, 20, "", ""),
+        "28d compare 2026-10": ("24 Oct – 20 Nov 2026", OCTOBER, 5, "", ""),
+        "last month compare last month": (OCTOBER, OCTOBER, 5, "", ""),
+    }
+    assert {text: await options_of(talk, text) for text in expected} == expected
+    talk.everything()
 
 
-@given(
-    st.sampled_from(["last week", "October 2025", "28d", "2026-10-01..2026-10-15", "Sep to Oct"]),
-    st.sampled_from(["compare 2026-09", "compare last month", "compare none", "compare Sep - Oct"]),
-    st.sampled_from(["/api", "path /api", "path Guides"]),
-    st.sampled_from(["csv", "csv here"]),
-    st.data(),
-)
-def test_options_come_in_any_order(
-    period: str, compare: str, path: str, csv: str, data: st.DataObject
-) -> None:
-    options = [period, f"{compare} top 20", path, csv, "sort ai"]
-    query = _ask(" ".join(options))
-    assert query.top == 20
-    assert query.period != WEEK
-    assert _ask(" ".join(data.draw(st.permutations(options)))) == query
+async def test_options_come_in_any_order(talk: Talk) -> None:
+    options = ["last week", "compare Sep - Oct top 20", "/page-1*", "csv here", "sort ai"]
+    answer = await answer_to(talk, " ".join(options))
+    assert "most AI agents first" in answer
+    for seed in range(12):
+        text = " ".join(random.Random(seed).sample(options, len(options)))
+        assert await answer_to(talk, text) == answer, text
+    talk.everything()
+
+
+SECTIONS = {
+    "/api": (
+        *("path /api", "/api", "path api", "path /api/", "/api/*", "/api/**", "//api", "path `/api`"),
+        "path https://docs.example/api",
+    ),
+    "/API/Keys": ("path /API/Keys",),
+    "/api*": ("/api*",),
+}
+"""The texts for each section."""
+
+
+async def test_section_is_the_same_in_every_form(talk: Talk) -> None:
+    for section, texts in SECTIONS.items():
+        for text in texts:
+            assert f"pages under `{section}`, {WEEK}" in await answer_to(talk, text)
+            assert f"for pages under `{section}`" in await subscribe(talk, text)
+    for text in ("path /", "path https://docs.example"):
+        assert (await options_of(talk, text))[:2] == (WEEK, "7–13 Nov 2026")
+        assert "under" not in await subscribe(talk, text)
+    talk.everything()
+
+
+async def test_days_are_those_of_the_zone(talk: Talk) -> None:
+    await talk.process.starts(analytics_zone="Europe/Berlin")
+    assert (await options_of(talk, "yesterday compare 2026-11-20"))[:2] == ("21 Nov 2026", "20 Nov 2026")
 
 
 @pytest.mark.parametrize(
@@ -154,90 +169,48 @@ def test_options_come_in_any_order(
     ],
     ids=lambda text: text[:30],
 )
-async def test_a_question_that_is_none_gets_a_clear_answer(talk: Talk, text: str, why: str) -> None:
+async def test_malformed_question_has_a_clear_answer(talk: Talk, text: str, why: str) -> None:
     assert why in await talk.ana.answer_to(f"/docs-visitors {text}")
     assert talk.service.calls == []
 
 
-@given(TYPED)
-def test_any_text_is_a_question_that_can_be_kept_or_misunderstood(text: str) -> None:
-    query = _understood(_ask, text)
-    if query is not None:
-        assert 1 <= query.top <= MOST_TOP
-        assert query.period.last <= NOW.date()
-        assert _can_be_kept(query.section)
+async def subscribe(talk: Talk, text: str) -> str:
+    """Type a weekly time; return when the digest comes."""
+    answer = await talk.ana.answer_to(f"/docs-visitors subscribe {text}")
+    return answer.partition(" a digest every ")[2].strip("….")
 
 
-@given(TYPED)
-def test_any_text_is_a_weekly_time_that_can_be_kept_or_misunderstood(text: str) -> None:
-    weekly = _understood(parse_weekly, text)
-    if weekly is not None:
-        assert weekly.zone is None or ZoneInfo(weekly.zone).key == weekly.zone
-        assert _can_be_kept(weekly.section)
+WEEKLY_TIMES = {
+    "Monday at 09:00 (Berlin)": ("", "monday 09:00", "9h"),
+    "Tuesday at 17:05 (Berlin)": ("every tuesday at 17:05",),
+    "Friday at 09:00 (Berlin)": ("fri 9am",),
+    "Sunday at 21:30 (Berlin)": ("sunday 9:30 pm", "SUNDAYS 9.30pm"),
+    "Monday at 00:00 (Berlin)": ("12am", "0:00"),
+    "Monday at 12:15 (Berlin)": ("12:15pm",),
+    "Monday at 23:59 (Berlin)": ("23:59",),
+    "Monday at 09:00 (UTC)": ("utc",),
+    "Monday at 09:00 (Kolkata)": ("asia/KOLKATA",),
+    "Wednesday at 09:00 (Buenos Aires)": ("america/argentina/buenos_aires we",),
+    "Thursday at 09:00 (Berlin), for pages under `/guides`": ("/guides thu",),
+    "Monday at 09:00 (Berlin), for pages under `/api`": ("monday 09:00 Europe/Berlin path /api",),
+}
+"""The texts for each weekly time; Ana's own zone is Berlin."""
 
 
-@given(
-    TYPED,
-    st.sampled_from(EVIL),
-    st.sampled_from(["", "top", "path /x", "compare", "compare 2099-01", "25:00"]),
-)
-def test_nothing_that_was_typed_pings_links_or_leaves_its_code(text: str, evil: str, begun: str) -> None:
-    typed = f"{begun} {evil}{text} {evil}"
-    for parse in (_ask, parse_weekly):
-        told = _told(parse, typed)
-        outside = re.sub("`[^`]+`", "", told)
-        assert re.fullmatch("[A-Za-z0-9 .,:;'()/_-]*", outside), told
-        assert not re.search("[<>\n\0\u202e\u2028\ud800]|&(?!amp;|lt;|gt;)", told), told
-        assert len(told) < 1_000
+async def test_weekly_time_is_read_as_people_write_it(talk: Talk) -> None:
+    expected = {text: weekly for weekly, texts in WEEKLY_TIMES.items() for text in texts}
+    assert {text: await subscribe(talk, text) for text in expected} == expected
+    for day in ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"):
+        for length in range(2, len(day) + 1):
+            assert await subscribe(talk, day[:length]) == f"{day} at 09:00 (Berlin)"
+    talk.everything()
 
 
-@pytest.mark.parametrize(
-    ("text", "weekly"),
-    [
-        ("", WeeklyRequest()),
-        ("monday 09:00", WeeklyRequest()),
-        (
-            "monday 09:00 Europe/Berlin path /api",
-            WeeklyRequest(Weekday.MONDAY, time(9), "Europe/Berlin", "/api"),
-        ),
-        ("every tuesday at 17:05", WeeklyRequest(Weekday.TUESDAY, time(17, 5))),
-        ("fri 9am", WeeklyRequest(Weekday.FRIDAY, time(9))),
-        ("sunday 9:30 pm", WeeklyRequest(Weekday.SUNDAY, time(21, 30))),
-        ("SUNDAYS 9.30pm", WeeklyRequest(Weekday.SUNDAY, time(21, 30))),
-        ("12am", WeeklyRequest(at=time(0))),
-        ("12:15pm", WeeklyRequest(at=time(12, 15))),
-        ("0:00", WeeklyRequest(at=time(0))),
-        ("23:59", WeeklyRequest(at=time(23, 59))),
-        ("9h", WeeklyRequest()),
-        ("utc", WeeklyRequest(zone="UTC")),
-        ("asia/KOLKATA", WeeklyRequest(zone="Asia/Kolkata")),
-        (
-            "america/argentina/buenos_aires we",
-            WeeklyRequest(Weekday.WEDNESDAY, zone="America/Argentina/Buenos_Aires"),
-        ),
-        ("/guides thu", WeeklyRequest(Weekday.THURSDAY, section="/guides")),
-    ],
-)
-def test_a_weekly_time_is_read_as_people_write_it(text: str, weekly: WeeklyRequest) -> None:
-    assert parse_weekly(text) == weekly
-
-
-@given(st.permutations(["friday", "8:15 pm", "Australia/Lord_Howe", "path /api"]))
-def test_the_words_of_a_subscription_come_in_any_order(words: list[str]) -> None:
-    meant = WeeklyRequest(Weekday.FRIDAY, time(20, 15), "Australia/Lord_Howe", "/api")
-    assert parse_weekly(" ".join(words)) == meant
-
-
-@pytest.mark.parametrize("day", Weekday)
-def test_a_weekday_is_known_by_its_first_letters(day: Weekday) -> None:
-    name = day.name.capitalize()
-    assert {parse_weekly(name[:length]).weekday for length in range(2, len(name) + 1)} == {day}
-
-
-def test_every_zone_is_known_in_any_case() -> None:
-    zones = {name for name in available_timezones() if "/" in name}
-    assert {parse_weekly(name.lower()).zone for name in zones} == zones
-    assert {parse_weekly(name.upper()).zone for name in zones} == zones
+async def test_words_of_a_subscription_come_in_any_order(talk: Talk) -> None:
+    for words in permutations(["friday", "8:15 pm", "Australia/Lord_Howe", "path /api"]):
+        expected = "Friday at 20:15 (Lord Howe), for pages under `/api`"
+        assert await subscribe(talk, " ".join(words)) == expected
+    talk.everything()
 
 
 @pytest.mark.parametrize(
@@ -261,30 +234,54 @@ def test_every_zone_is_known_in_any_case() -> None:
         ("/api path /guides", "one path, and here are 2"),
     ],
 )
-async def test_a_weekly_time_that_is_none_gets_a_clear_answer(talk: Talk, text: str, why: str) -> None:
+async def test_malformed_weekly_time_has_a_clear_answer(talk: Talk, text: str, why: str) -> None:
     assert why in await talk.ana.answer_to(f"/docs-visitors subscribe {text}")
     await talk.time.passes(5)
     assert talk.channel() == []
 
 
-def _understood(parse: Callable[[str], Read], text: str) -> Read | None:
-    try:
-        return parse(text)
-    except Misunderstood:
-        return None
+def test_every_zone_is_read_in_any_case() -> None:
+    zones = {name for name in available_timezones() if "/" in name}
+    assert {parse_weekly(name.lower()).zone for name in zones} == zones
+    assert {parse_weekly(name.upper()).zone for name in zones} == zones
 
 
-def _told(parse: Callable[[str], object], text: str) -> str:
-    """What a person reads; nothing when it was understood."""
-    try:
-        parse(text)
-    except Misunderstood as why:
-        return str(why)
-    return ""
+@given(TYPED)
+def test_any_text_is_malformed_or_can_be_stored(text: str) -> None:
+    with suppress(Misunderstood):
+        query = parse_query(text, TODAY)
+        assert 1 <= query.top <= MOST_TOP
+        assert query.period.last <= TODAY
+        assert _can_be_stored(query.section)
+    with suppress(Misunderstood):
+        weekly = parse_weekly(text)
+        assert weekly.zone is None or ZoneInfo(weekly.zone).key == weekly.zone
+        assert _can_be_stored(weekly.section)
 
 
-def _can_be_kept(section: str | None) -> bool:
-    """Whether both databases take it: PostgreSQL has no NUL, and UTF-8 no halves of signs."""
+@given(
+    TYPED,
+    st.sampled_from(EVIL),
+    st.sampled_from(["", "top", "path /x", "compare", "compare 2099-01", "25:00"]),
+)
+def test_quoted_text_neither_pings_nor_links(text: str, evil: str, begun: str) -> None:
+    for answer in _refusals(f"{begun} {evil}{text} {evil}"):
+        outside = re.sub("`[^`]+`", "", answer)
+        assert re.fullmatch("[A-Za-z0-9 .,:;'()/_-]*", outside), answer
+        assert not re.search("[<>\n\0\u202e\u2028\ud800]|&(?!amp;|lt;|gt;)", answer), answer
+        assert len(answer) < 1_000
+
+
+def _refusals(text: str) -> Iterable[str]:
+    for parse in (lambda text: parse_query(text, TODAY), parse_weekly):
+        try:
+            parse(text)
+        except Misunderstood as why:
+            yield str(why)
+
+
+def _can_be_stored(section: str | None) -> bool:
+    """Return whether both databases take it: PostgreSQL has no NUL, and UTF-8 no surrogates."""
     return section is None or (
         "\0" not in section and section.encode().decode() == section and len(section) <= 301
     )
