@@ -6,9 +6,7 @@ longest of these waits takes a few seconds; a machine may be ten times slower an
 
 from __future__ import annotations
 
-from bot.health.stopping import CUT_SHORT
-
 HANG_SECONDS = 120.0
 """For one thing to come about: an answer, a start, an end."""
-STOPPED = (0, CUT_SHORT)
-"""The exit codes of a bot that was told to stop: its end is not measured either."""
+STOPPED = (0, 75)
+"""Exit codes of a bot that was told to stop; 75 (EX_TEMPFAIL) leaves work to the next start."""

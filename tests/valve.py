@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
-from bot.health.checks import close_listener
+from tests.servers import close_server
 
 _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -76,5 +76,5 @@ async def valve(connect: Callable[[], Awaitable[_Streams]], named: int | None = 
     try:
         yield made
     finally:
-        await close_listener(server)
+        await close_server(server)
         made.close()

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from bot.docs_api import DocsClient, InvalidArgument, Unavailable
-from bot.health.checks import close_listener
 from sandbox.doors import HOST, Door
 from tests.docs_api.builders import JOB, KEY, PROMPT
 from tests.limits import HANG_SECONDS
 from tests.properties import share
+from tests.servers import close_server
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
@@ -65,7 +65,7 @@ async def answering_bytes(
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heads
     finally:
-        await close_listener(server)
+        await close_server(server)
         await server.wait_closed()
         await asyncio.wait_for(asyncio.gather(*filter(None, conversations)), timeout=HANG_SECONDS)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.command_line import migrate
+from tests.servers import close_server
 
 CERTIFICATE = Path(__file__).parents[1] / "data" / "localhost.pem"
 _SSL_REQUEST = (80877103).to_bytes(4, "big")
@@ -31,7 +32,7 @@ async def listening_with(handle: Handle, tls: ssl.SSLContext | None = None) -> A
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
-        server.close()
+        await close_server(server)
 
 
 def saying(response: bytes) -> Handle:

@@ -17,13 +17,12 @@ import pytest
 import bot
 from bot import __version__, head_of
 from bot.settings import Settings
-from bot.store.database import Database
-from bot.store.migrate import migrate
 from sandbox.command import write_settings
 from sandbox.docs_service.git import git, identity
 from sandbox.world import World
-from tests.builders import mark_revision
+from tests.command_line import migrate
 from tests.limits import HANG_SECONDS, STOPPED
+from tests.operator.faults import mark_revision
 from tests.scenarios.conftest import DocsBot
 from tests.scenarios.story import environment
 
@@ -156,10 +155,8 @@ async def test_a_database_that_cannot_be_used_stops_every_command_with_a_line(
 async def test_a_database_of_before_0_2_0_stops_every_command_with_a_line(
     docs_bot: DocsBot, world: World, tmp_path: Path, command: str
 ) -> None:
-    database = Database.open(f"sqlite:///{tmp_path}/bot.db")
-    await migrate(database)
-    await mark_revision(database, "0021")
-    await database.close()
+    await asyncio.to_thread(migrate, f"sqlite:///{tmp_path}/bot.db")
+    mark_revision(tmp_path / "bot.db", "0021")
     env = {**environment(world), "DATABASE_URL": "sqlite:///bot.db"}
     code, said = await docs_bot(command, env=env, folder=tmp_path)
     assert code == 69

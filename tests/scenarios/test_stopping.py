@@ -18,12 +18,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.app import running_bot, utc_now
-from bot.health.stopping import CUT_SHORT, WORK_SECONDS, Stopping
+from bot.health.stopping import WORK_SECONDS, Stopping
 from bot.settings import Settings
 from sandbox.world import World
 from tests.bots import Zygote, lines, stop, wait_for
 from tests.databases import PostgresServer
-from tests.limits import HANG_SECONDS
+from tests.limits import HANG_SECONDS, STOPPED
 from tests.scenarios.story import Json, Story, environment
 from tests.scenarios.timeouts import STEADY
 from tests.valve import Valve, valve
@@ -127,7 +127,7 @@ async def test_a_bot_stops_while_everything_hangs_and_the_next_one_goes_on(
         stored.shut()
         asking = asyncio.create_task(story.command("/docs-agent", "Add another page"))
         line.shut()
-        assert await bot.stop() == CUT_SHORT
+        assert await bot.stop() == STOPPED[1]
         asking.cancel()
         stored.open()
         line.open()
@@ -166,7 +166,7 @@ async def test_parts_that_hang_on_postgresql_and_slack_are_left_when_their_time_
         line.shut()
         await bot.aclose()
     with capture_logs() as logged:
-        assert stopping.told() == CUT_SHORT
+        assert stopping.told() == STOPPED[1]
     assert "leases" in logged[-1]["left"]
 
 

@@ -11,10 +11,9 @@ import aiohttp
 import pytest
 
 from bot.app import Roles, running_bot
-from bot.jobs.store.jobs import Jobs
-from bot.store import Store
 from sandbox.workspace.bot_connection import signature_headers
 from sandbox.world import World
+from tests.command_line import docs_bot
 from tests.scenarios.story import ANA, DOCS, Story
 
 FORM = "application/x-www-form-urlencoded"
@@ -26,7 +25,7 @@ def http_mode() -> bool:
 
 
 def command(trigger: str = "1.2.abc", text: str = "Add a page") -> str:
-    """A slash command's body."""
+    """Return the body of a slash command."""
     fields = {
         "command": "/docs-agent",
         "text": text,
@@ -39,7 +38,7 @@ def command(trigger: str = "1.2.abc", text: str = "Add a page") -> str:
 
 
 async def post(story: Story, body: str | bytes, headers: dict[str, str], content_type: str = FORM) -> int:
-    """Send something to the bot; answers the status."""
+    """Send a body to the bot; return the status."""
     url = story.world.workspace.options.events_url
     assert url is not None
     async with (
@@ -50,11 +49,10 @@ async def post(story: Story, body: str | bytes, headers: dict[str, str], content
 
 
 async def stored(story: Story) -> int:
-    """How many requests stand in the database."""
-    store = Store.open(story.world.settings.sqlalchemy_url)
-    jobs = await store.read(lambda tx: Jobs(tx).newest(100))
-    await store.close()
-    return len(jobs)
+    """Return the number of stored requests."""
+    url = story.world.settings.sqlalchemy_url
+    listed = await asyncio.to_thread(docs_bot, "jobs", DATABASE_URL=url)
+    return listed.stdout.count("#")
 
 
 def secret(story: Story) -> str:

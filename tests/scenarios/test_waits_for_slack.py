@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot.app import running_bot
-from bot.ports import SlackRefused
 from sandbox.world import World
 from tests.bots import Zygote
+from tests.scenarios.conftest import DocsBot
 from tests.scenarios.story import Story, environment
 from tests.scenarios.test_stopping import Bot
 
@@ -49,9 +49,10 @@ async def test_a_start_that_waits_for_slack_can_be_stopped(
 
 
 @pytest.mark.parametrize("code", ["invalid_auth", "account_inactive", "token_revoked", "missing_scope"])
-async def test_a_token_that_slack_refuses_for_good_ends_a_start_at_once(world: World, code: str) -> None:
+async def test_token_refused_for_good_ends_a_start_at_once(
+    world: World, docs_bot: DocsBot, code: str
+) -> None:
     order(world, "auth.test", f"error:{code}")
-    with pytest.raises(SlackRefused, match=code):
-        async with running_bot(world.settings):
-            pass
+    ended, output = await docs_bot("run", env=environment(world))
+    assert (ended, code in output) == (69, True), output
     assert [entry["method"] for entry in world.workspace.log].count("auth.test") == 1

@@ -12,23 +12,17 @@ from bot.commands.command import Answer, Invocation
 from bot.context import Context
 from bot.features import COMMANDS
 from bot.ids import Message
-from bot.messages.blocks import LINKS, Action
+from bot.messages.blocks import LINKS
 from bot.visitors.commands import COMMAND as VISITORS
-from tests.slack.intake import RESPONSE_URL, Intake, open_intake
+from tests.slack.intake import open_intake
 from tests.talk import Talk
 
-_PRESSED = {name for command in COMMANDS for name in command.buttons}
 
-
-@pytest.mark.parametrize("name", [action for action in Action if action not in _PRESSED])
-async def test_a_button_that_only_leads_to_an_address_is_acknowledged_without_a_word(
-    intake: Intake, name: Action
-) -> None:
-    action = {"type": "button", "action_id": name, "value": "1"}
-    body = {"type": "block_actions", "actions": [action], "response_url": RESPONSE_URL}
-    assert (await intake.interaction(**body)).status == 200
-    await intake.background.drain(2)
-    assert intake.everybody.private == []
+async def test_button_that_leads_to_an_address_has_no_answer(talk: Talk) -> None:
+    await talk.finished()
+    await talk.ana.presses("Review #1 · code.example")
+    await talk.time.passes()
+    assert talk.ana.reads() == []
 
 
 def test_no_listener_hides_another() -> None:

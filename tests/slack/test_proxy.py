@@ -18,17 +18,17 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.docs_api import DocsClient, Unavailable
 from bot.github import GithubClient, PullRequestId
 from bot.github import Unavailable as NoAnswer
-from bot.health.checks import close_listener
 from bot.ids import Message
-from bot.operator.doctor import diagnose
 from bot.ports import SlackUnreachable
 from bot.settings import Settings
 from bot.slack.client import identify, open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
+from tests.command_line import docs_bot
 from tests.limits import HANG_SECONDS, STOPPED
 from tests.operator.faults import CERTIFICATE, listening_with, tls, tunnel
 from tests.sandbox.workspace.small_bot import small_app
+from tests.servers import close_server
 
 AUTHORIZATION = b"Proxy-Authorization: Basic " + b64encode(b"user:canary-7f3a")
 
@@ -57,7 +57,7 @@ async def proxy() -> AsyncIterator[Proxy]:
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     proxy.url = f"http://user:canary-7f3a@127.0.0.1:{server.sockets[0].getsockname()[1]}"
     yield proxy
-    await close_listener(server)
+    await close_server(server)
     await server.wait_closed()
 
 
@@ -123,10 +123,10 @@ async def test_the_socket_is_opened_through_the_proxy(proxy: Proxy) -> None:
 
 
 async def test_the_doctor_goes_the_same_way_and_tells_no_password(proxy: Proxy) -> None:
-    found = await diagnose(settings(proxy))
+    ran = await asyncio.to_thread(docs_bot, "doctor", **ENV, HTTPS_PROXY=proxy.url)
     hosts = (b"slack-gov.invalid", b"docs.invalid", b"api.github.com")
     assert proxy.targets() == {b"CONNECT " + host + b":443" for host in hosts}
-    assert "canary" not in repr(found)
+    assert "canary" not in ran.output
 
 
 async def test_the_docs_service_is_called_through_the_proxy_unless_it_is_excepted(proxy: Proxy) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
-from bot.health.checks import close_listener
+from tests.servers import close_server
 
 _PIECE_BYTES = 65_536
 
@@ -31,7 +31,7 @@ class Proxy:
     async def stop(self) -> None:
         """Stop listening."""
         if self._server is not None:
-            await close_listener(self._server)
+            await close_server(self._server)
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._next += 1
