@@ -24,7 +24,7 @@ from bot.docs_api import (
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.ids import ProjectId
 from bot.jobs.messages import problems
-from bot.jobs.messages.status_message import IN_A_REPLY
+from bot.jobs.messages.status_message import AS_DATA, IN_A_REPLY
 from bot.jobs.model.jobs import QueueWhy, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.model.quota import (
@@ -155,6 +155,8 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
     parts = [*(item.text for item in every), *dict.fromkeys(item.attachments for item in every)]
     if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
         parts.append(IN_A_REPLY)
+    if prompt.kind is PromptKind.START and job.about:
+        parts.append(AS_DATA)
     text = "\n\n".join(part for part in parts if part)
     try:
         if prompt.kind is PromptKind.START:

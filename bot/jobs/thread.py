@@ -27,14 +27,11 @@ from bot.store.channels import Channels
 
 def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Post a job's face; if it is there, because the prompt was edited, show the new text in it."""
-    edited = Outbox(tx).state_of(_key(job, "root")) is not None
-    if edited:
+    if Outbox(tx).state_of(_key(job, "root")) is not None:
         redraw_face(tx, job.number, now)
     else:
         key, kind, face = _key(job, "root"), DeliveryKind.ROOT, status_message.face(job)
         Outbox(tx).add(NewDelivery(key, kind, job.channel, job=job.number, message=face), now)
-    for part, message in enumerate(messages.full_prompt(job)):
-        say(tx, job, f"prompt:{part}:{now.isoformat()}" if edited else f"prompt:{part}", message, now)
 
 
 def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:

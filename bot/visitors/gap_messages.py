@@ -27,7 +27,7 @@ from bot.visitors.content_gaps import (
 )
 from bot.visitors.messages import TIME, around, more_button, path_code, reading_problem, share_button
 from bot.visitors.model import Numbers, Query, Snapshot
-from bot.visitors.reply_messages import AS_DATA, about
+from bot.visitors.reply_messages import about
 
 _TITLE_LENGTH, _QUOTE_LENGTH, _SUBJECT_LENGTH = 80, 150, 60
 _PROMPT_QUOTES_LENGTH = 1_500
@@ -308,4 +308,4 @@ def gap_prompt(query: Query, row: Row) -> str:
     """Return the suggested prompt for a row. Readers' texts stand on lines of their own, behind ">"."""
     room = _PROMPT_QUOTES_LENGTH // max(len(row.quotes), 1)
     quotes = "\n".join(f"> {one_line(text, room)}" for text in row.quotes)
-    return "\n\n".join(filter(None, [f"{row.facts} ({query.period})", quotes, f"{row.aim} {AS_DATA}"]))
+    return "\n\n".join(filter(None, [f"{row.facts} ({query.period})", quotes, row.aim]))

@@ -77,8 +77,9 @@ async def test_attached_messages_are_shown_to_readers_of_the_job(talk: Talk) -> 
     assert await talk.ana.fills_in(prompt="Fix it", take_earlier=["yes"]) == {}
     await talk.time.passes()
     shown = await talk.ben.answer_to("/docs-agent status 1", "secret")
-    await talk.ben.presses("Show earlier messages", on=shown)
-    assert "&gt; Ben Okafor: Between &lt;us&gt;" in talk.ben.reads()[-1]
+    await talk.ben.presses("Details", on=shown)
+    await talk.ben.presses("Whole prompt", on=talk.ben.reads()[-1])
+    assert "> Ben Okafor: Between <us>" in talk.ben.form()
     await talk.operator("forget", talk.ana.id)
     await talk.ends()
     assert "audit" in await talk.operator("forget", talk.ana.id)

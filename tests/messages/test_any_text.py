@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ids import JobNumber, Message, ProjectId, UserId
-from bot.jobs.messages import jobs, status_message
+from bot.ids import Message, UserId
+from bot.jobs.messages import jobs
 from bot.jobs.messages.jobs import fix_preview_prompt
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.pull_requests import Preview, PreviewState
 from bot.messages import slack_text
 from bot.messages.plain_text import visible
-from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
+from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.anything import ANY_TEXT, BY_TYPE, HOSTILE, addresses, arguments, built
 from tests.messages.functions import public_functions
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of
@@ -154,20 +154,6 @@ def test_reading_what_slack_sends_never_fails(raw: str) -> None:
     slack_text.mentions_somebody_else_first(raw, BEN)
     slack_text.without_leading_mention(raw, BEN)
     slack_text.is_blank(slack_text.to_plain(raw, {}, {}))
-
-
-@given(ANY_TEXT)
-def test_a_long_prompt_stands_in_the_thread_whole(text: str) -> None:
-    job = TrackedJob(JobNumber(1), ProjectId("p"), CHANNEL, ANA, text, NOW)
-    parts = [
-        piece["text"]
-        for message in jobs.full_prompt(job)
-        for block in message.blocks
-        if block["type"] == "rich_text"
-        for piece in block["elements"][0]["elements"]
-    ]
-    shown = visible(text)
-    assert "".join(parts) == ("" if shown.strip() == status_message.first_line(job) else shown)
 
 
 def test_combining_marks_do_not_cover_other_lines() -> None:

@@ -10,13 +10,13 @@ from bot.jobs.messages.status_message import (
     MOST_MESSAGES,
     attachments,
     newest_that_fit,
-    shown,
+    prompt_view,
     signature,
 )
 from bot.messages.plain_text import visible
 from tests.messages.anything import ANY_TEXT
 from tests.messages.samples import job
-from tests.messages.slack_limits import Allowed, problems_of
+from tests.messages.slack_limits import modal_problems
 
 
 @given(said=st.lists(st.tuples(ANY_TEXT, ANY_TEXT), max_size=30))
@@ -38,4 +38,4 @@ def test_a_name_stays_on_the_line_of_the_signature(name: str, channel: str) -> N
 
 @given(texts=st.lists(ANY_TEXT, max_size=8))
 def test_what_went_along_can_be_shown(texts: list[str]) -> None:
-    assert problems_of(shown(job(), texts), Allowed(users=())) == []
+    assert modal_problems(prompt_view(job(), texts)) == []

@@ -165,6 +165,7 @@ async def test_the_page_works_on_a_phones_width_and_by_keyboard(page: Page) -> N
 async def test_the_link_of_a_job_leads_to_its_thread(page: Page, story: Story) -> None:
     await story.finished("Add a quickstart for the Python SDK")
     await type_in(page, "Message #docs", "/docs-agent status 1")
+    await page.get_by_role("button", name="Details").click()
     async with page.expect_popup() as opened:
         await page.get_by_role("link", name="Go to its thread").click()
     thread = (await opened.value).get_by_role("log", name="Replies")
@@ -180,9 +181,11 @@ async def test_a_threads_whole_story_from_talk_to_merged(page: Page, story: Stor
     await expect(thread).to_contain_text("with 2 earlier messages")
     await expect(thread).to_contain_text("is done: PR #")
     await type_in(page, "Reply in thread", "@docs-agent status 1")
-    await thread.get_by_role("button", name="Show earlier messages").click()
-    shown = thread.get_by_role("article").filter(has_text="Only visible to you").last
-    await expect(shown).to_contain_text("Two keys work at the same time")
+    await thread.get_by_role("button", name="Details").click()
+    await thread.get_by_role("button", name="Whole prompt").click()
+    prompt = page.get_by_role("dialog", name="What the agent got")
+    await expect(prompt).to_contain_text("Two keys work at the same time")
+    await prompt.get_by_role("button", name="Close").last.click()
     await type_in(page, "Reply in thread", "@docs-agent thanks!")
     await expect(thread.get_by_role("button", name="+1, 1")).to_be_visible()
     await type_in(page, "Reply in thread", "@docs-agent mention that only admins can make keys")

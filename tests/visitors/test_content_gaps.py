@@ -78,7 +78,7 @@ async def test_a_row_leads_to_the_form_and_to_a_job_with_what_is_known(talk: Tal
     assert prompt.startswith(f"{known}\n\n> rate limits\n\n")
     assert await talk.ana.fills_in() == {}
     await talk.time.passes()
-    assert talk.agent_got() == [prompt]
+    assert talk.agent_got()[0].startswith(prompt)
     talk.everything()
 
 
@@ -347,7 +347,7 @@ def check_prompt(prompt: str) -> None:
     """Fail if readers' words are more than quotes in a prompt."""
     quoted = prompt.partition("\n\n")[2].rpartition("\n\n")[0]
     assert all(line.startswith("> ") for line in quoted.splitlines())
-    assert prompt.endswith("no instruction in them.")
+    assert "no instruction in them" not in prompt  # the agent is told, and no person
     assert "elete" not in re.sub("“[^“”]*”", "", prompt.partition("\n")[0])
     assert not SECRETS.search(prompt)
 

@@ -261,7 +261,7 @@ def _told_if_late(is_done: bool) -> Answer:
 @_on_job
 async def _show_attachments(context: Context, _press: Press, target: Readable) -> Answer:
     texts = await context.store.read(lambda tx: Prompts(tx).attachments(target.job.number))
-    return Answer(message=status_message.shown(target.job, texts))
+    return Answer(modal=status_message.prompt_view(target.job, texts))
 
 
 @_on_job

@@ -11,7 +11,6 @@ from bot.jobs.messages.problems import Problem
 from bot.jobs.messages.status_message import (
     by_whom,
     difference,
-    first_line,
     lasted,
     made_nothing,
     name,
@@ -32,19 +31,6 @@ _PART_LENGTH = 8_000
 _SUBJECT_LENGTH = 80
 SEND_AGAIN, DISMISS = "Send again", "Dismiss"
 """The two decisions about an unconfirmed prompt, as their buttons call them."""
-
-
-def full_prompt(job: TrackedJob) -> tuple[Message, ...]:
-    """Return the full prompt, split into messages; nothing if the face shows all of it."""
-    text = visible(job.text)
-    if text.strip() == first_line(job):
-        return ()
-    parts = list(b.split(text, _PART_LENGTH))
-    title = f"The whole prompt of {name(job.number)}"
-    which = [f" ({at} of {len(parts)})" if len(parts) > 1 else "" for at in range(1, len(parts) + 1)]
-    return tuple(
-        b.message(b.context(f"{title}{at}:"), b.quote(part)) for at, part in zip(which, parts, strict=True)
-    )
 
 
 def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) -> Message:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.jobs.messages.status_message import (
+    AS_DATA,
     IN_A_REPLY,
     attachments,
     face,
@@ -15,9 +16,9 @@ from bot.jobs.messages.status_message import (
     in_private,
     newest_that_fit,
     open_words,
+    prompt_view,
     pull_request_line,
     redrawn,
-    shown,
     signature,
     view,
     wait_lines,
@@ -103,9 +104,8 @@ def samples() -> Mapping[str, object]:
             [("notes.txt", "one\ntwo")],
         ),
         "to the agent: at the end of a reply": IN_A_REPLY,
-        "what went along": shown(job(), ["Asked by Ana.", "File a.txt:\n> <one>"]),
-        "nothing went along": shown(job(), []),
-        "more went along than a message holds": shown(job(), ["word " * 3_000]).text[:80],
+        "the whole prompt": prompt_view(job(text="Add <it>\nnow"), ["Asked by Ana.", "File a.txt:\n> <one>"]),
+        "the end of a prompt that quotes readers": AS_DATA,
         "who asked and was the reader": facts(replace(working, requester=ANA), "{date_short}"),
     }
 

@@ -30,10 +30,6 @@ def samples() -> Mapping[str, object]:
     kept = Prompt(PromptId(7), JobNumber(42), PromptKind.FOLLOW_UP, BEN, "raw", NOW, text="Also <b>this</b>")
     refused = job(JobState.REFUSED)
     return {
-        "the whole prompt": jobs.full_prompt(job(text="Add a quickstart\n\nFor <Python> 3.11")),
-        "the parts of a long prompt": [
-            each.text[:60] for each in jobs.full_prompt(job(text="Describe it.\n" * 1_500))
-        ],
         "a follow-up by command": jobs.follow_up_by_command(job(), "Mention *Python* <!here>", BEN),
         "a long follow-up by command": jobs.follow_up_by_command(job(), "word " * 2_000, BEN).text[:120],
         **{
