@@ -166,6 +166,9 @@ def _settle_answer(
         size, lines = (None if answer else _NOTHING, ()) if is_next else (last.made, last.lines)
     pull = replace(pull, iteration=iteration, before=before, as_of=as_of, made=size, lines=lines)
     etag = answer.etag if answer else watched.etag
+    if last is not None and job.state is JobState.WORKING and pull.head != last.head:
+        # The end of the work compares with the last commit before it, and needs a whole answer.
+        pull, etag = replace(pull, head=last.head), ""
     looked = replace(watched, look_at=look_at, seen=pull, etag=etag, looked_at=now, failures=0)
     PullRequests(tx).save(watched, looked, owner=context.owner)
     is_news = pull != last and not job.is_forgotten

@@ -86,6 +86,19 @@ async def test_commits_that_github_shows_later_are_told_later(talk: Talk) -> Non
     talk.everything()
 
 
+async def test_commits_that_are_polled_before_the_end_count_in_it(talk: Talk) -> None:
+    await ended(talk)
+    talk.github.changes("ab", UV)
+    await talk.ana.replies("Show how to install it with uv")
+    await talk.time.passes(20)
+    talk.github.pushes("b", additions=50)
+    await talk.time.passes(minutes=21)
+    await talk.ends(pr_link=LINK)
+    await talk.time.passes(90)
+    assert ", +4 −0." in talk.replies()[-1]
+    talk.everything()
+
+
 async def test_only_the_first_job_of_a_person_says_how_to_change_it(talk: Talk) -> None:
     assert "Just reply to change it." in await ended(talk)
     assert "reply" not in await follow_up(talk, "Add Node", "b")
