@@ -431,9 +431,18 @@ def _context(
         pace=PollPace(settings.poll_min_seconds, settings.poll_max_seconds),
         paces=Paces(timeouts.channel_pace_seconds, timeouts.minute_seconds),
         keep=timedelta(days=settings.keep_days) if settings.keep_days else None,
-        post_hooks=[feature.post_hooks for feature in features],
-        recommendation_sources=[feature.recommend for feature in features if feature.recommend],
+        **_hooks(features),
     )
+
+
+def _hooks(features: Sequence[Feature]) -> dict[str, Any]:
+    """Return the hooks of features as fields of a context."""
+    return {
+        "post_hooks": [feature.post_hooks for feature in features if feature.post_hooks],
+        "recommendation_sources": [feature.recommend for feature in features if feature.recommend],
+        "ask_docs": next((feature.ask_docs for feature in features if feature.ask_docs), None),
+        "on_published": [feature.on_published for feature in features if feature.on_published],
+    }
 
 
 def _access_policy(settings: Settings) -> AccessPolicy:

@@ -12,7 +12,7 @@ from bot.access.model import AccessPolicy, TtlCache
 from bot.docs_api import DiscoveryClient, DocsClient
 from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
-from bot.ids import ChannelId, MessageTs, ProjectId, UserId
+from bot.ids import ChannelId, JobNumber, Message, MessageTs, ProjectId, UserId
 from bot.jobs.model.pull_requests import PreviewsWanted
 from bot.jobs.model.quota import Analytics, Budget, PollPace
 from bot.jobs.store.limits import AnalyticsQuota
@@ -68,6 +68,8 @@ class Timeouts:
     """Pause before the search for a post whose outcome was unclear. It grows with each attempt."""
     reading_seconds: float = 0.5
     """Pause between two checks of a question or a digest whose numbers are being fetched."""
+    answer_seconds: float = 60.0
+    """How long the docs may be read for an answer. Less than a lease."""
     deaf_seconds: float = 60.0
     """How long Slack's socket may be away. Then a new ticket is asked for, and messages are read again."""
     look_seconds: float = 600.0
@@ -86,6 +88,10 @@ class CsvFile:
     content: str
     text: str
     """The message that accompanies it."""
+
+
+PublishedHook = Callable[["WorkerContext", Transaction, JobNumber], None]
+"""Gets a job whose change is in the docs: its pull request is merged, or it ended well without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,10 @@ RecommendationSource = Callable[
     [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]
 ]
 """Returns a feature's recommendations about a project, for a channel, from a time until before another."""
+
+
+AskDocs = Callable[..., Awaitable[Message | None]]
+"""Takes a context, an ``Allowed`` and an ``Unsent`` question about the docs. Returns an immediate reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +171,7 @@ class Context:
     """The sources of the digest's recommendations besides its own."""
     discovery: Mapping[ProjectId, DiscoveryClient] = field(default_factory=dict)
     """Searches the docs and asks their assistant, for the projects that have a key for it."""
+    ask_docs: AskDocs | None = None
     answers_a_day: int = 0
     """How many answers of the assistant a project gets in 24 hours; then the search answers."""
 
@@ -229,6 +240,7 @@ class WorkerContext(Context):
     under_way: dict[str, set[object]] = field(default_factory=dict)
     """The keys of the rows that this process works on, by the name of their table."""
     post_hooks: Sequence[PostHooks] = ()
+    on_published: Sequence[PublishedHook] = ()
 
     def claimer(self) -> Claimer:
         """Return the claimer for a lease that this process takes now."""

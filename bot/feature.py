@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.commands.command import Command
-from bot.context import PostHooks, RecommendationSource, WorkerContext
+from bot.commands.command import Command, PressRun, Word
+from bot.context import AskDocs, PostHooks, PublishedHook, RecommendationSource, WorkerContext
 from bot.engine import Worker
 from bot.store import Transaction
 
@@ -16,12 +16,20 @@ from bot.store import Transaction
 class Feature:
     """The parts of a feature."""
 
-    command: Command
-    help_prefix: str
-    """The shape of the text before ``help`` after a mention."""
     workers: Callable[[WorkerContext], Sequence[Worker]]
-    post_hooks: PostHooks
-    gauges: Callable[[Transaction, datetime], Mapping[str, float]]
+    command: Command | None = None
+    help_prefix: str = ""
+    """The shape of the text before ``help`` after a mention."""
+    agent_words: tuple[Word, ...] = ()
+    """Its words of ``/docs-agent``."""
+    buttons: Mapping[str, PressRun] = field(default_factory=dict)
+    """The handlers of its buttons outside of its command."""
+    post_hooks: PostHooks | None = None
+    gauges: Callable[[Transaction, datetime], Mapping[str, float]] = lambda _tx, _now: {}
     """Returns the values of its gauges."""
     recommend: RecommendationSource | None = None
     """Returns its recommendations for digests."""
+    ask_docs: AskDocs | None = None
+    """Takes a question about the docs."""
+    on_published: PublishedHook | None = None
+    """Gets a job whose change is in the docs."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 
 import structlog
 
+from bot.answers.feature import ANSWERS
 from bot.commands.command import Command, with_help
 from bot.context import WorkerContext, queue_worker
 from bot.engine import Worker, alone
@@ -101,14 +103,18 @@ async def forget_old(context: WorkerContext) -> int:
     return forgotten.total()
 
 
-FEATURES: tuple[Feature, ...] = (VISITORS,)
+FEATURES: tuple[Feature, ...] = (VISITORS, ANSWERS)
 """The features besides jobs."""
 
 
 def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
     """Return the commands of a bot with these features."""
-    commands = ((feature.command, feature.help_prefix) for feature in features)
-    return with_help(*catalogue.JOB_COMMANDS, *commands, asks_help=asks_help)
+    (agent, prefix), *others = catalogue.JOB_COMMANDS
+    for feature in features:
+        added = {**agent.buttons, **feature.buttons}
+        agent = replace(agent, words=(*agent.words, *feature.agent_words), buttons=added)
+    commands = ((feature.command, feature.help_prefix) for feature in features if feature.command)
+    return with_help((agent, prefix), *others, *commands, asks_help=asks_help)
 
 
 COMMANDS = list_commands(FEATURES)

@@ -180,6 +180,9 @@ class FakeSlack:
         self._raise_next_trouble("group_members")
         return self.groups.get(group, frozenset())
 
+    async def set_status(self, channel: ChannelId, thread: MessageTs, status: str) -> None:
+        self._raise_next_trouble("set_status")
+
     async def is_public(self, channel: ChannelId) -> bool:
         self._raise_next_trouble("is_public")
         return channel not in self.private_rooms

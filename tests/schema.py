@@ -1,6 +1,7 @@
 """The tables of all subjects in one place, for tests that write rows of several."""
 
 from bot.access.model import members as members
+from bot.answers.store import inquiries as inquiries
 from bot.jobs.store.tables import analytics_calls as analytics_calls
 from bot.jobs.store.tables import audit as audit
 from bot.jobs.store.tables import back_offs as back_offs

@@ -18,6 +18,27 @@ Answer = httpx.Response | Exception | Awaitable[httpx.Response]
 PULL_REQUEST = "https://code.example/acme/docs/pull/1"
 
 
+ASSISTANT_KEY, DOMAIN = "assistant-key-of-talk", "acme"
+"""The key of the discovery API, which refuses every other, and the deployment that it belongs to."""
+
+
+def streamed(*parts: dict[str, Any], end: str = "data: [DONE]\n\n") -> httpx.Response:
+    """Return a stream of the assistant's."""
+    content = "".join(f"data: {json.dumps(part)}\n\n" for part in parts) + end
+    return httpx.Response(200, headers={"content-type": "text/event-stream"}, text=content)
+
+
+def answer_stream(text: str, *sources: tuple[str, str], thread: str = "talk-1") -> httpx.Response:
+    """Return an answer with the titles and addresses of its sources."""
+    pages = [{"type": "source-url", "sourceId": url, "url": url, "title": name} for name, url in sources]
+    words = [{"type": "text-delta", "id": "t", "delta": text[at : at + 40]} for at in range(0, len(text), 40)]
+    begun: dict[str, Any] = {"type": "text-start", "id": "t"}
+    return streamed(
+        *({"type": "start"}, begun, *words, {"type": "text-end", "id": "t"}, *pages),
+        {"type": "finish", "threadId": thread},
+    )
+
+
 IN_A_REPLY = "\n\nAsked in a reply: if nothing in it asks for a change, change nothing."
 """What the bot adds to what is said in a job's thread."""
 PREVIEW = "https://preview.example/acme"
@@ -71,6 +92,15 @@ class DocsService:
     """The jobs that were polled, in order."""
     hung: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while a call hangs."""
+    questions: list[tuple[str, str | None]] = field(default_factory=list)
+    """The questions to the assistant, each with the conversation that it goes on with."""
+    answer: httpx.Response = field(
+        default_factory=lambda: answer_stream(
+            "Open **Settings** and press *Rotate*.", ("API keys", "https://docs.example/keys")
+        )
+    )
+    passages: list[dict[str, Any]] = field(default_factory=list)
+    """What a search finds, whatever the words."""
 
     def transport(self) -> httpx.AsyncBaseTransport:
         """Return connections to this service."""
@@ -80,7 +110,7 @@ class DocsService:
         """Return, raise or wait for these in the next calls of a kind, without any other effect.
 
         Kinds: ``create``, ``follow_up``, ``get``, ``visitors``, ``preview``, ``build``, ``searches``,
-        ``by-page``, ``feedback``, ``assistant``.
+        ``by-page``, ``feedback``, ``assistant``; of the discovery API ``search`` and ``ask``.
         """
         self.instead.setdefault(what, deque()).extend(answers)
 
@@ -128,6 +158,8 @@ class DocsService:
             "get": self._get,
             "visitors": self._visitors,
             "preview": self._preview,
+            "search": self._search,
+            "ask": self._ask,
             "build": lambda _request: httpx.Response(200, json=self.build),
         }
         if kind in self.readers:
@@ -159,6 +191,20 @@ class DocsService:
         job["status"] = "active"
         return stale
 
+    def _search(self, request: httpx.Request) -> httpx.Response:
+        if refusal := _refused(request, {"query", "pageSize"}):
+            return refusal
+        return httpx.Response(200, json=self.passages[: json.loads(request.content)["pageSize"]])
+
+    def _ask(self, request: httpx.Request) -> httpx.Response:
+        if refusal := _refused(request, {"fp", "messages", "threadId", "retrievalPageSize"}):
+            return refusal
+        fields = json.loads(request.content)
+        [message] = fields["messages"]
+        assert (message["role"], fields["fp"]) == ("user", "anonymous")
+        self.questions.append((message["parts"][0]["text"], fields["threadId"]))
+        return self.answer
+
     def _preview(self, request: httpx.Request) -> httpx.Response:
         assert json.loads(request.content) == {"branch": self.branch}
         if seconds := self.preview_wait_seconds():
@@ -187,7 +233,19 @@ class DocsService:
         return httpx.Response(200, json=job)
 
 
+def _refused(request: httpx.Request, fields: set[str]) -> httpx.Response | None:
+    """Return the refusal of a call of the discovery API; None for one that it takes."""
+    if request.headers["authorization"] != f"Bearer {ASSISTANT_KEY}":
+        return httpx.Response(401, json={"error": "unknown key"})
+    if request.url.path.split("/")[4] != DOMAIN:
+        return httpx.Response(404, json={"message": "unknown domain"})
+    given = json.loads(request.content)
+    return None if set(given) == fields else httpx.Response(400, json={"error": f"fields: {set(given)}"})
+
+
 def _kind(request: httpx.Request) -> str:
+    if request.url.path.startswith("/discovery/"):
+        return "ask" if request.url.path.endswith("/message") else request.url.path.split("/")[3]
     if "/v1/project/" in request.url.path:
         return "preview" if request.method == "POST" else "build"
     if request.method == "GET":

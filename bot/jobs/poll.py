@@ -170,6 +170,8 @@ def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, 
         ask_for(context, tx, job, job.recipient)
     say_end(tx, job, ended(context, tx, job), now)
     watch(context, tx, job)
+    for hook in context.on_published if over.state is JobState.NO_PULL_REQUEST else ():
+        hook(context, tx, job.number)
     context.count("ends", over.state)
     log.info("job_ended", job=job.number, state=over.state, iteration=job.iteration)
 

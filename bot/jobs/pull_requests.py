@@ -208,6 +208,9 @@ def _show(
     if job.state is JobState.PULL_REQUEST and (became or was_reopened):
         new = replace(job, review=became, reviewed_by=None, reviewed_at=pull.ended_at, remind_at=None)
         Jobs(tx).save(job, new)
+    if has_ended and pull.is_merged:
+        for hook in context.on_published:
+            hook(context, tx, job.number)
     job = redraw_face(tx, job.number, now)
     if last is None or (last.iteration, last.made) != (pull.iteration, pull.made) or has_ended:
         show_end_again(context, tx, job)

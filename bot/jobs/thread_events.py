@@ -332,7 +332,8 @@ async def respond(
         case Intent.NO:
             return intents.WHAT_SHOULD_CHANGE
         case Intent.QUESTION:
-            return intents.cannot_answer(unsent)
+            ask_docs = context.ask_docs
+            return await ask_docs(context, allowed, unsent) if ask_docs else intents.cannot_answer(unsent)
         case Intent.PING:
             return intents.CANNOT_PING
         case Intent.THANKS:

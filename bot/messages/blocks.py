@@ -70,6 +70,10 @@ class Action(StrEnum):
     IMPROVE = "improve"
     IMPROVE_PAGE = "improve_page"
     IMPROVE_MISS = "improve_miss"
+    CHANGE_DOCS = "change_docs"
+    DID_NOT_HELP = "did_not_help"
+    DISMISS_GAP = "dismiss_gap"
+    SHARE_ANSWER = "share_answer"
     UNSUBSCRIBE = "unsubscribe"
     TRY = "try"
 
@@ -340,6 +344,8 @@ def _said(block: Block) -> str:
     match block["type"]:
         case "section":
             lines = [block["text"]["text"].rstrip("\n")]
+        case "markdown":
+            lines = [unmarked(block["text"])]
         case "context":
             lines = [element["text"] for element in block["elements"]]
         case "rich_text":

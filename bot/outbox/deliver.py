@@ -147,7 +147,9 @@ async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
             thread = delivery.thread_ts or delivery.root_ts
         case DeliveryKind.PRIVATE if draft.user is None or draft.response_url is not None:
             return None
-        case DeliveryKind.POST | DeliveryKind.PRIVATE:
+        case DeliveryKind.POST:
+            thread = draft.message_ts
+        case DeliveryKind.PRIVATE:
             pass
         case _:
             return None
@@ -177,6 +179,8 @@ async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
         if delivery.root_ts is None:
             raise SlackRefused.not_found("thread", Refusal.THREAD_GONE)
         thread = thread or delivery.root_ts
+    elif delivery.what.kind is DeliveryKind.POST:
+        thread = delivery.what.message_ts
 
     async def post() -> MessageTs:
         check_lease(context, delivery)

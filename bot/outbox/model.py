@@ -102,7 +102,7 @@ class NewDelivery:
     user: UserId | None = None
     message: Message | None = None
     message_ts: MessageTs | None = None
-    """The message that gets a reaction, or the thread of a whisper; None outside of threads."""
+    """The message that gets a reaction, or the thread of a whisper or a post; None outside of threads."""
     reaction: str | None = None
     response_url: SecretStr | None = None
     subscription: SubscriptionId | None = None

@@ -238,6 +238,11 @@ class Outbox(Repository):
         state = self.connection.execute(select(deliveries.c.state).where(deliveries.c.key == key)).scalar()
         return None if state is None else DeliveryState(state)
 
+    def posted_ts(self, key: str) -> MessageTs | None:
+        """Return the timestamp of the post with this key; None if it is not posted."""
+        query = select(deliveries.c.posted_ts).where(deliveries.c.key == key)
+        return self.connection.execute(query).scalar()
+
     def drop_waiting(self, key: str) -> None:
         """Delete the delivery with this key if it waits for its first or another try."""
         waits = and_(deliveries.c.state.in_(OPEN), deliveries.c.claimed_by.is_(None))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 log = structlog.get_logger(__name__)
-FIRST, HEAD = "1001", "1004"
+FIRST, HEAD = "1001", "1005"
 """The first and the newest revision in ``migrations/versions``, as a test checks. Revisions sort as text.
 An empty database gets the tables of `bot.store.schema` and the newest revision at once."""
 _FOLDER = Path(__file__).parent / "migrations"

@@ -14,11 +14,13 @@ from sqlalchemy import RowMapping, select
 from sqlalchemy.sql.selectable import FromClause
 
 from bot.access.model import Access, Members
+from bot.answers.model import InquiryState
 from bot.features import COMMANDS
 from bot.ids import ChannelId, Message, ProjectId, UserId
 from bot.jobs.catch_up import Gap
 from bot.jobs.model.jobs import JobState, Review
 from bot.jobs.model.prompts import PromptKind, PromptState
+from bot.messages.blocks import section
 from bot.projects import Project, Projects
 from bot.slack.intake import Background
 from bot.slack.listeners import build_app
@@ -29,7 +31,7 @@ from bot.visitors.periods import Period
 from bot.visitors.subscriptions import plan_digests
 from tests import schema as s
 from tests.builders import NOW, PROJECT, new_store
-from tests.work.drains import answer_questions, deliver_due, prepare_prompts
+from tests.work.drains import answer_inquiries, answer_questions, deliver_due, prepare_prompts
 from tests.work.office import BOT, Office
 
 PUBLIC, PRIVATE, GROUP = ChannelId("C0PUBLIC"), ChannelId("G0PRIVATE"), ChannelId("G0GROUP")
@@ -49,7 +51,7 @@ _STATES = (
 )
 _REVIEWED = 5
 """Of this one's pull request somebody has said that it is not needed."""
-_DECIDING = frozenset({"requests", "deliveries", "questions", "digests"})
+_DECIDING = frozenset({"requests", "deliveries", "questions", "digests", "inquiries"})
 Row = tuple[str, tuple[tuple[str, object], ...]]
 
 
@@ -99,6 +101,7 @@ class Door:
             await prepare_prompts(context)
             await answer_questions(context)
             await plan_digests(context)
+            await answer_inquiries(context)
             await deliver_due(context)
             self.office.clock.pass_seconds(1.1)
 
@@ -210,6 +213,9 @@ def _fill_visitors(tx: Transaction, room: ChannelId, owner: UserId) -> None:
         asked: dict[str, Any] = {"key": f"q{number}", "project": PROJECT, "channel": room, "user": owner}
         asked |= {"kind": QuestionKind.VISITORS, "query": query, "state": answered, "now": number}
         run(s.questions.insert().values(due_at=LATER, chart=[], asked_at=NOW, **asked))
+        inquiry: dict[str, Any] = {"key": f"i{number}", "project": PROJECT, "channel": room, "user": owner}
+        inquiry |= {"text": "How?", "gap_key": "how", "state": InquiryState.GAP, "asked_at": NOW}
+        run(s.inquiries.insert().values(due_at=LATER, answer=Message("Thus", (section("Thus"),)), **inquiry))
     run(s.question_snapshots.insert(), links)
     order: dict[str, Any] = {"place": f"{PROJECT} {room}", "project": PROJECT, "channel": room}
     order |= {"weekday": 0, "at": "09:00", "zone": "UTC", "owner": owner, "state": SubscriptionState.ACTIVE}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import date, datetime, time, timedelta
 from enum import Enum
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from bot.access.model import Access
+from bot.answers.model import DocsPage, InquiryId
 from bot.ids import (
     ChannelId,
     JobNumber,
@@ -82,7 +83,7 @@ def of(hint: Any, place: str) -> st.SearchStrategy[Any]:
         return st.none()
     if origin is tuple and inner[-1] is not ...:
         return st.tuples(*(of(each, place) for each in inner))
-    if origin in (tuple, list, Sequence, Iterable):
+    if origin in (tuple, list, Collection, Sequence, Iterable):
         some = st.lists(of(inner[0], place), min_size=place in _NEVER_EMPTY, max_size=2)
         return st.builds(lambda rows, times: tuple(rows * times), some, st.integers(1, 5))
     if origin in (dict, Mapping):
@@ -94,7 +95,7 @@ def of(hint: Any, place: str) -> st.SearchStrategy[Any]:
     return built(hint)
 
 
-_NEVER_EMPTY = {"follow_up_form.jobs", "which_to_end.subscriptions"}
+_NEVER_EMPTY = {"follow_up_form.jobs", "which_to_end.subscriptions", "gap_list.gaps"}
 
 
 @cache
@@ -160,6 +161,7 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     Reviewer: PEOPLE,
     ChannelId: st.just(CHANNEL),
     JobNumber: st.integers(1, 2**31 - 1),
+    InquiryId: st.integers(1, 2**31 - 1),
     QuestionId: st.integers(1, 2**31 - 1),
     SnapshotId: st.integers(1, 2**31 - 1),
     SubscriptionId: st.integers(1, 2**31 - 1),
@@ -177,6 +179,8 @@ ENDS = sorted({*ENDS_WITH_BUTTONS, JobState.NO_PULL_REQUEST})
 BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "permalink": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
     "face_link": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
+    "DocsPage.address": WITH_ADDRESS,
+    "hosts": st.just(()),
     "pr_link": st.one_of(st.none(), WITH_ADDRESS),
     "TrackedJob.problem": st.one_of(st.none(), ANY_TEXT, CODES),
     "section": st.one_of(st.none(), PATHS.map(lambda path: "".join(path.split())[:300])),
@@ -272,4 +276,6 @@ def addresses(values: Iterable[object]) -> set[str | None]:
             found.add(value.pr_link)
         elif isinstance(value, Preview):
             found.add(value.url)
+        elif isinstance(value, DocsPage):
+            found.add(value.address)
     return found

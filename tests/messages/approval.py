@@ -135,6 +135,9 @@ def _element(element: Block) -> Iterator[str]:
         parts = (action, element["value"], element.get("style"), element.get("url"))
         yield f"[{element['text']['text']}] {' '.join(filter(None, parts))}"
         return
+    if kind == "markdown":
+        yield f"markdown: {element['text']}"
+        return
     yield f"<{kind}> {_shown(element.get('placeholder'))}{'' if kind in _INPUTS else action}".rstrip()
     if begun := element.get("initial_value"):
         yield from (f"  = {line}" for line in begun.splitlines())

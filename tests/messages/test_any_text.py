@@ -63,7 +63,7 @@ def complaints(said: Any, allowed: Allowed, name: str) -> list[str]:
             found.append("too long for an edit")
         for block in message.blocks:
             parts = [block.get("text"), *block.get("fields", ()), *block.get("elements", ())]
-            texts = [part["text"] for part in parts if part and part["type"] == "mrkdwn"]
+            texts = [part["text"] for part in parts if isinstance(part, dict) and part["type"] == "mrkdwn"]
             lines = "\n".join(texts).split("\n")
             found += [f"open code: {line}" for line in lines if line.count("`") % 2]
     return found
@@ -112,7 +112,7 @@ def marks_in(said: Any) -> list[str]:
     for message in messages_of(said):
         blocks = [*message.blocks, *message.plain_blocks]
         parts = [part for each in blocks for part in (each.get("text"), *each.get("elements", ()))]
-        texts = [part["text"] for part in parts if part and part.get("type") == "mrkdwn"]
+        texts = [part["text"] for part in parts if isinstance(part, dict) and part.get("type") == "mrkdwn"]
         if len(message.text) < 3_000:  # else a clip may take signs of our own
             found += [mark for text in (message.text, *texts) for mark in MARKS.findall(CODE.sub("", text))]
     return found

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy.engine import Connection
 
+from bot.answers.model import InquiryState
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState
@@ -93,6 +94,12 @@ def _questions(count: int, now: datetime) -> Rows:
     return [{**values, "key": f"q{n}"} for n in range(count)]
 
 
+def _inquiries(count: int, now: datetime) -> Rows:
+    values: dict[str, Any] = {"project": PROJECT, "channel": "C00", "user": ANA, "text": "How?"}
+    values |= {"gap_key": "how", "state": InquiryState.ASKED, "asked_at": now, "due_at": now}
+    return [{**values, "key": f"i{n}"} for n in range(count)]
+
+
 def _question_snapshots(count: int) -> Rows:
     """Each question lists a snapshot."""
     return [{"question": n, "position": 0, "snapshot": n} for n in range(1, count + 1)]
@@ -124,6 +131,7 @@ async def fill(
         connection.execute(s.deliveries.insert(), _deliveries(deliveries, now))
         connection.execute(s.snapshots.insert(), _snapshots(snapshots, now))
         connection.execute(s.questions.insert(), _questions(questions, now))
+        connection.execute(s.inquiries.insert(), _inquiries(questions, now))
         connection.execute(s.question_snapshots.insert(), _question_snapshots(min(questions, snapshots)))
         if looks:
             connection.execute(s.pull_requests.insert(), _looks(looks, now))

@@ -61,14 +61,15 @@ async def test_what_comes_due_next_is_found_in_any_queue(store: Store, database:
     columns = [s.jobs.c.poll_at, *(table.c.due_at for table in (s.prompts, s.deliveries, s.snapshots))]
     columns += [
         s.questions.c.due_at,
+        s.inquiries.c.due_at,
         s.conversations.c.due_at,
         s.pull_requests.c.look_at,
         s.previews.c.due_at,
     ]
     for column in columns:
-        await execute(store, update(column.table).values({column: now + 9 * MINUTE}))
-    assert await _find(store, now) == Due(frozenset(), now + 9 * MINUTE)
+        await execute(store, update(column.table).values({column: now + 10 * MINUTE}))
+    assert await _find(store, now) == Due(frozenset(), now + 10 * MINUTE)
     for minutes, column in enumerate(reversed(columns), 1):
-        at = now + (9 - minutes) * MINUTE
+        at = now + (10 - minutes) * MINUTE
         await execute(store, update(column.table).values({column: at}))
         assert await _find(store, now) == Due(frozenset(), at)

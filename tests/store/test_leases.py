@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, Executable, Table, event, select
 
+from bot.answers.model import InquiryState
+from bot.answers.store import Inquiries
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptState
@@ -116,6 +118,14 @@ QUEUES = {
         lambda tx, who: Questions(tx).claim(who, 1),
         lambda tx, one, owner: Questions(tx).settle(one.id, owner, QuestionState.ANSWERED),
         {"state": QuestionState.WAITING},
+    ),
+    "inquiries": Queue(
+        s.inquiries,
+        lambda tx, who: Inquiries(tx).claim(who, 1),
+        lambda tx, one, owner: Inquiries(tx).save(
+            one, replace(one, state=InquiryState.ANSWERED), owner=owner
+        ),
+        {"state": InquiryState.ASKED},
     ),
     "unread conversations": Queue(
         s.conversations,

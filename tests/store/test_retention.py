@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from bot.access.model import members
+from bot.answers.store import inquiries
 from bot.ids import ChannelId, JobNumber, Message
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptKind, PromptState
@@ -35,7 +36,18 @@ BEFORE = NOW - timedelta(days=180)
 SECRET = "the secret plan"
 BY_AGE = [each.name for each in RULES if each.table is not reviewers]
 TABLES: tuple[AnyTable, ...] = (
-    *(jobs, prompts, pull_requests, previews, deliveries, questions, subscriptions, members, audit),
+    *(
+        jobs,
+        prompts,
+        pull_requests,
+        previews,
+        deliveries,
+        questions,
+        inquiries,
+        subscriptions,
+        members,
+        audit,
+    ),
 )
 
 
@@ -77,6 +89,11 @@ async def everything_else(store: Store) -> None:
         ),
         (questions, asked | {"key": "q", "kind": "visitors", "user": ANA}),
         (questions, asked | {"key": "d", "kind": "digest", "user": None, "subscription": 1}),
+        (
+            inquiries,
+            {**common, "key": "i", "user": ANA, "text": SECRET, "gap_key": SECRET, "state": "gap"}
+            | {"asked_at": LONG_AGO, "due_at": LONG_AGO, "answer": {"text": SECRET, "blocks": []}},
+        ),
         (members, {"user": ANA, "access": "member", "rule": "r", "checked_at": LONG_AGO}),
         (audit, {**common, "user": ANA, "act": "subscribed", "subscription": 1, "at": LONG_AGO}),
     ]

@@ -30,6 +30,10 @@ async def deliver_due(context: WorkerContext) -> int:
     return await drain(context, "deliver")
 
 
+async def answer_inquiries(context: WorkerContext) -> int:
+    return await drain(context, "inquire")
+
+
 async def submit_prompts(context: WorkerContext) -> int:
     left = 0
     with suppress(Exception):  # the scheduler logs it; the row is claimed again when its lease has run out

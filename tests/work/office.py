@@ -98,7 +98,7 @@ class Office:
             member_cache=TtlCache(clock=lambda: self.clock().timestamp()),
             chance=lambda: 0.5,
             owner="one",
-            post_hooks=[feature.post_hooks for feature in FEATURES],
+            post_hooks=[feature.post_hooks for feature in FEATURES if feature.post_hooks],
             bot_user=BOT,
             projects=Projects.only(PROJECT),
             wake=self._wake,

@@ -1,0 +1,1 @@
+"""Questions about the docs: their answers, and the content gaps that they show."""

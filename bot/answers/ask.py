@@ -1,0 +1,155 @@
+"""Storing an inquiry once, before the acknowledgement to Slack, and the worker that answers it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import structlog
+
+from bot.access.admit import Allowed, check_channel
+from bot.answers import messages
+from bot.answers.gaps import gap_key, settle_notice
+from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
+from bot.answers.store import Inquiries
+from bot.context import Context, WorkerContext, claiming
+from bot.docs_api import AssistantReply, DocsApiError, Passage
+from bot.engine import unless_taken_over
+from bot.ids import ChannelId, Message
+from bot.jobs.messages.intents import cannot_answer
+from bot.jobs.model.prompts import Unsent
+from bot.jobs.store.conversations import Conversations
+from bot.masking import masked
+from bot.messages.plain_text import visible
+from bot.messages.slack_text import to_plain
+from bot.outbox.model import DeliveryKind, NewDelivery
+from bot.outbox.store import Outbox
+from bot.ports import SlackError
+from bot.store import Transaction
+
+log = structlog.get_logger(__name__)
+_DAY = timedelta(days=1)
+_PASSAGES = 3
+
+
+async def ask_docs(context: Context, allowed: Allowed, unsent: Unsent) -> Message | None:
+    """Store a question about the docs, which a worker answers. Return an immediate reply, if there is one.
+
+    A known key stores nothing. Raises UnknownProject, and NotAllowed for a channel that the bot is not set
+    up for.
+    """
+    origin, now = allowed.origin, context.clock()
+    check_channel(context, origin.channel)
+    raw, named = context.projects.take(unsent.raw)
+    text = masked(visible(to_plain(raw, {}, {})).strip())
+    thread = origin.thread or origin.message_ts if origin.message_ts else None
+
+    def add(tx: Transaction) -> Message | None:
+        project = named or context.project_of(tx, origin.channel)
+        if project.id not in context.discovery:
+            return cannot_answer(unsent)
+        count = Inquiries(tx).count_by_assistant(project.id, now - _DAY)
+        inquiry = Inquiry(
+            *(InquiryId(0), origin.key, project.id, origin.channel, origin.user, text, gap_key(text)),
+            *(InquiryState.ASKED, now, now, thread, None if thread else origin.response_url),
+            by_assistant=count < context.answers_a_day,
+            conversation=Inquiries(tx).conversation_in(origin.channel, thread) if thread else None,
+        )
+        is_new = Inquiries(tx).add(inquiry)
+        if thread is None:
+            return messages.READING
+        if is_new:
+            _note_received(tx, allowed, context)
+        return None
+
+    reply = await context.store.write(add)
+    context.wake()
+    return reply
+
+
+def _note_received(tx: Transaction, allowed: Allowed, context: Context) -> None:
+    """Show that a message is read, and note it so that no outage brings it again."""
+    origin = allowed.origin
+    key, kind, ts = f"{origin.key}:asked", DeliveryKind.REACTION, origin.message_ts
+    reaction = NewDelivery(key, kind, origin.channel, message_ts=ts, reaction="eyes")
+    Outbox(tx).add(reaction, context.clock())
+    if origin.thread is not None or origin.is_direct:
+        Conversations(tx).received(origin)
+
+
+claim_inquiries = claiming(lambda tx, claimer, limit: Inquiries(tx).claim(claimer, limit))
+"""Claims the inquiries that wait for an answer or for the notice that it is written."""
+
+
+async def work_on_inquiry(context: WorkerContext, inquiry: Inquiry) -> None:
+    """Answer an inquiry, or send its asker the notice that the docs answer it now."""
+    find = settle_notice if inquiry.state is InquiryState.WRITTEN else _find_answer
+    with unless_taken_over("inquiry", inquiry.id):
+        await context.settle(await find(context, inquiry))
+        context.wake()
+
+
+async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
+    """Return the function that writes the answer. The search answers where the assistant cannot."""
+    reply: AssistantReply | tuple[Passage, ...] | None = None
+    client = context.discovery.get(inquiry.project)
+    try:
+        async with asyncio.timeout(context.timeouts.answer_seconds):
+            await _show_status(context, inquiry)
+            is_public = await _is_public(context, inquiry.channel)
+            if client and inquiry.by_assistant:
+                try:
+                    reply = await client.ask(inquiry.text, key=inquiry.key, thread_id=inquiry.conversation)
+                except DocsApiError as error:
+                    log.warning("assistant_failed", inquiry=inquiry.id, reason=type(error).__name__)
+            if client and reply is None:
+                reply = await client.search(inquiry.text, limit=_PASSAGES)
+    except (DocsApiError, TimeoutError) as error:
+        log.warning("docs_not_read", inquiry=inquiry.id, reason=type(error).__name__)
+    state, conversation = InquiryState.ANSWERED, inquiry.conversation
+    if isinstance(reply, AssistantReply):
+        pages = [DocsPage(source.url, source.title) for source in reply.sources]
+        message = messages.answered(inquiry, reply.text, pages, context.link_hosts)
+        conversation = reply.thread_id
+    elif reply:
+        pages = [DocsPage(passage.path, passage.metadata.title, passage.content) for passage in reply]
+        message = messages.passages_found(inquiry, pages, context.link_hosts)
+    elif reply is None:
+        message = messages.unreadable(inquiry)
+    else:
+        message, state = messages.nothing_found(inquiry), InquiryState.GAP
+    new = replace(inquiry, state=state, conversation=conversation, is_public=is_public, response_url=None)
+    new = replace(new, answer=None if inquiry.thread_ts else message)
+
+    def settle(tx: Transaction) -> None:
+        Inquiries(tx).save(inquiry, new, owner=context.owner)
+        Outbox(tx).add(_delivery(inquiry, message), context.clock())
+
+    return settle
+
+
+def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:
+    key, channel, user = f"inquiry:{inquiry.id}:answer", inquiry.channel, inquiry.user
+    if inquiry.thread_ts is not None:
+        return replace(NewDelivery.post(key, channel, user, message), message_ts=inquiry.thread_ts)
+    if inquiry.response_url is None:
+        return NewDelivery.whisper(key, channel, user, message, thread=None)
+    return NewDelivery.private(key, channel, user, message, response_url=inquiry.response_url)
+
+
+async def _show_status(context: WorkerContext, inquiry: Inquiry) -> None:
+    if inquiry.thread_ts is not None:
+        try:
+            await context.messenger.set_status(inquiry.channel, inquiry.thread_ts, messages.STATUS)
+        except SlackError as error:
+            log.info("status_not_shown", inquiry=inquiry.id, reason=str(error))
+
+
+async def _is_public(context: WorkerContext, channel: ChannelId) -> bool:
+    try:
+        return await context.messenger.is_public(channel)
+    except SlackError as error:
+        log.info("channel_not_known", channel=channel, reason=str(error))
+        return False

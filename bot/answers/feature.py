@@ -1,0 +1,109 @@
+"""The feature as ``features.py`` lists it: its words, buttons, worker, and hooks into jobs and digests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from operator import attrgetter
+
+from bot.answers import messages
+from bot.answers.ask import ask_docs, claim_inquiries, work_on_inquiry
+from bot.answers.gaps import find_inquiry, list_gaps, mark, on_published, recommend_gaps, share_answer
+from bot.answers.model import InquiryState
+from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
+from bot.context import Context, WorkerContext, queue_worker
+from bot.engine import Worker
+from bot.feature import Feature
+from bot.jobs.commands.job_lists import projects_to_choose
+from bot.jobs.messages import forms
+from bot.jobs.model.prompts import Unsent
+from bot.messages.blocks import Action
+from bot.messages.plain_text import one_line
+
+_TITLE_LENGTH = 60
+_NOT_HERE = Answer(message=messages.NOT_HERE)
+
+
+async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
+    origin, text = invocation.origin, invocation.words.split(maxsplit=1)[1]
+    text = f"project:{invocation.project.name} {text}" if invocation.project else text
+    return Answer(
+        message=await ask_docs(context, invocation.allowed, Unsent(origin.key, origin.thread, text))
+    )
+
+
+async def _list_gaps(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
+    channel, now = invocation.origin.channel, context.clock()
+    gaps = await context.store.read(lambda tx: list_gaps(tx, channel, now))
+    return Answer(message=messages.gap_list(gaps))
+
+
+async def _draft(context: Context, press: Press) -> Answer:
+    """Open the form of ``/docs-agent`` with a prompt about a question. Its job belongs to its thread."""
+    number, origin = number_in(press.value), press.origin
+    inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
+    if inquiry is None:
+        return _NOT_HERE
+    thread = inquiry.thread_ts if inquiry.channel == origin.channel else None
+    row = inquiry.gap_key, f"“{one_line(inquiry.text, _TITLE_LENGTH)}”"
+    state = replace(FormState.at(origin, thread=thread), about=row)
+    project = context.projects.with_id(inquiry.project)
+    offered = await projects_to_choose(context, origin.channel, project)
+    text = messages.draft_prompt(inquiry.text)
+    return Answer(
+        modal=forms.ask_form(channel=origin.channel, private=state.dumps(), text=text, projects=offered)
+    )
+
+
+async def _did_not_help(context: Context, press: Press) -> Answer:
+    inquiry = await mark(context, press.allowed, number_in(press.value), InquiryState.GAP)
+    return Answer(message=messages.noted(inquiry)) if inquiry else _NOT_HERE
+
+
+async def _dismiss(context: Context, press: Press) -> Answer:
+    inquiry = await mark(context, press.allowed, number_in(press.value), InquiryState.DISMISSED)
+    if inquiry is None:
+        return _NOT_HERE
+    gaps = await context.store.read(lambda tx: list_gaps(tx, inquiry.channel, context.clock()))
+    return Answer(message=messages.gap_list(gaps), replaces=True)
+
+
+async def _share(context: Context, press: Press) -> Answer:
+    return Answer(message=await share_answer(context, press.allowed, number_in(press.value)))
+
+
+def _workers(context: WorkerContext) -> Sequence[Worker]:
+    key, group = attrgetter("id"), attrgetter("project")
+    names = "inquiries", "inquire"
+    return [queue_worker(context, *names, claim_inquiries, work_on_inquiry, key=key, group=group, places=20)]
+
+
+ANSWERS = Feature(
+    agent_words=(
+        Word(
+            usage="ask TEXT",
+            shape=r"ask\s+(.+)",
+            tells="Answers a question from the docs.",
+            run=_ask,
+            example="ask How do I rotate an API key?",
+            after_mention=None,
+        ),
+        Word(
+            usage="gaps",
+            shape="gaps",
+            tells="Lists the channel's questions without an answer.",
+            run=_list_gaps,
+        ),
+    ),
+    buttons={
+        Action.CHANGE_DOCS: _draft,
+        Action.DID_NOT_HELP: _did_not_help,
+        Action.DISMISS_GAP: _dismiss,
+        Action.SHARE_ANSWER: _share,
+    },
+    workers=_workers,
+    recommend=recommend_gaps,
+    ask_docs=ask_docs,
+    on_published=on_published,
+)

@@ -1,0 +1,166 @@
+"""Content gaps: inquiries that the docs do not answer yet, from the button to the notice to the asker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import or_
+
+from bot.access.admit import Allowed
+from bot.answers import messages
+from bot.answers.model import Inquiry, InquiryState
+from bot.answers.store import Inquiries, inquiries
+from bot.context import Context, Recommendation, WorkerContext
+from bot.ids import ChannelId, JobNumber, Message, ProjectId
+from bot.jobs.model.jobs import JobState, Review, TrackedJob
+from bot.jobs.store.jobs import Jobs
+from bot.masking import masked
+from bot.outbox.model import NewDelivery
+from bot.outbox.store import Outbox
+from bot.ports import SlackError
+from bot.store import Transaction
+from bot.visitors.content_gaps import Unanswered
+
+_RETRY, _RECENT = timedelta(minutes=1), timedelta(days=30)
+_MOST_JOBS = 1_000
+_OVER = (JobState.FAILED, JobState.REFUSED, JobState.WITHDRAWN, JobState.GONE, JobState.ARCHIVED)
+"""States of a job that will not close a gap."""
+
+
+def gap_key(text: str) -> str:
+    """Return the key of a question's row, which is the same as in the service's own list."""
+    return Unanswered(text).key
+
+
+def find_inquiry(context: Context, tx: Transaction, allowed: Allowed, number: int) -> Inquiry | None:
+    """Return an inquiry for its asker, for people in its channel and for admins; None for others."""
+    inquiry = Inquiries(tx).get(number)
+    if inquiry is None:
+        return None
+    readers = {inquiry.user} | context.access_policy.admins
+    is_here = allowed.origin.channel == inquiry.channel
+    return inquiry if is_here or allowed.user in readers else None
+
+
+async def mark(context: Context, allowed: Allowed, number: int, state: InquiryState) -> Inquiry | None:
+    """Make an answered inquiry a gap, or dismiss a gap with all inquiries of its words in the channel.
+
+    Return the inquiry; None if it is unknown.
+    """
+
+    def change(tx: Transaction) -> Inquiry | None:
+        inquiry = find_inquiry(context, tx, allowed, number)
+        if inquiry is None:
+            return None
+        same = (
+            [inquiry]
+            if state is InquiryState.GAP
+            else Inquiries(tx).with_key(inquiry.project, inquiry.gap_key)
+        )
+        for row in same:
+            if row.channel == inquiry.channel and row.state in (InquiryState.ANSWERED, InquiryState.GAP):
+                Inquiries(tx).save(row, replace(row, state=state))
+        return inquiry
+
+    return await context.store.write(change)
+
+
+def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Sequence[Inquiry]]:
+    """Return a channel's open gaps: the inquiries of each, the newest first. Those in work are left out."""
+    groups: dict[tuple[str, str], list[Inquiry]] = {}
+    for inquiry in Inquiries(tx).gaps(inquiries.c.channel == channel):
+        groups.setdefault((inquiry.project, inquiry.gap_key), []).append(inquiry)
+    in_work = {
+        (project, job.about.key)
+        for project in {project for project, _ in groups}
+        for job in Jobs(tx).about_gaps(ProjectId(project), now - _RECENT, _MOST_JOBS)
+        if job.about and job.state not in _OVER and job.review is not Review.CLOSED
+    }
+    return [rows for key, rows in groups.items() if key not in in_work]
+
+
+def recommend_gaps(
+    tx: Transaction, project: ProjectId, channel: ChannelId, since: datetime, before: datetime
+) -> Sequence[Recommendation]:
+    """Return the gaps of a period for a channel's digest: its own, and those of public channels."""
+    may_show = or_(inquiries.c.channel == channel, inquiries.c.is_public)
+    asked = inquiries.c.project == project, inquiries.c.asked_at.between(since, before), may_show
+    groups: dict[str, list[Inquiry]] = {}
+    for inquiry in Inquiries(tx).gaps(*asked):
+        groups.setdefault(inquiry.gap_key, []).append(inquiry)
+    return [
+        Recommendation(
+            heading="Asked in Slack",
+            key=key,
+            title=(title := masked(rows[0].text, is_readers=True)),
+            evidence=f"asked {messages.asked_times(len(rows))}",
+            events=len(rows),
+            prompt=messages.draft_prompt(title),
+        )
+        for key, rows in groups.items()
+    ]
+
+
+def on_published(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:
+    """Queue the notices to the people whose questions a job has answered."""
+    job = Jobs(tx).get_or_raise(number)
+    if job.about is None:
+        return
+    for inquiry in Inquiries(tx).with_key(job.project, job.about.key):
+        if inquiry.state is InquiryState.GAP or _began(inquiry, job):
+            state, now = InquiryState.WRITTEN, context.clock()
+            Inquiries(tx).save(inquiry, replace(inquiry, state=state, job=number, due_at=now))
+
+
+def _began(inquiry: Inquiry, job: TrackedJob) -> bool:
+    """Return whether a job was asked for under the answer of an inquiry."""
+    is_here = inquiry.channel == job.channel
+    return is_here and (inquiry.thread_ts == job.thread_ts or inquiry.user == job.requester)
+
+
+async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
+    """Return the function that queues the notice to an asker and settles the inquiry.
+
+    A job of a private channel is announced there only; elsewhere the gap stays open.
+    """
+    job = await context.store.read(lambda tx: Jobs(tx).get(inquiry.job or JobNumber(0)))
+    may_tell, owner = job is None or job.channel == inquiry.channel, context.owner
+    try:
+        may_tell = may_tell or (job is not None and await context.messenger.is_public(job.channel))
+    except SlackError:
+        later = replace(inquiry, due_at=context.clock() + _RETRY)
+        return lambda tx: Inquiries(tx).save(inquiry, later, owner=owner)
+
+    def settle(tx: Transaction) -> None:
+        state = InquiryState.NOTIFIED if may_tell else InquiryState.GAP
+        Inquiries(tx).save(inquiry, replace(inquiry, state=state), owner=owner)
+        if may_tell:
+            Outbox(tx).add(_notice(tx, inquiry, job), context.clock())
+
+    return settle
+
+
+def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob | None) -> NewDelivery:
+    key, message = f"inquiry:{inquiry.id}:written", messages.written(inquiry, job)
+    thread = inquiry.thread_ts or Outbox(tx).posted_ts(f"inquiry:{inquiry.id}:shared")
+    if thread is None:
+        return NewDelivery.private(key, inquiry.channel, inquiry.user, message)
+    return replace(NewDelivery.post(key, inquiry.channel, inquiry.user, message), message_ts=thread)
+
+
+async def share_answer(context: Context, allowed: Allowed, number: int) -> Message | None:
+    """Post a private answer into its channel, once. Return the reason if it is not posted."""
+
+    def share(tx: Transaction) -> Message | None:
+        inquiry = find_inquiry(context, tx, allowed, number)
+        if inquiry is None or inquiry.answer is None:
+            return messages.NOT_HERE
+        key, message = f"inquiry:{inquiry.id}:shared", messages.shared(inquiry, inquiry.answer)
+        Outbox(tx).add(NewDelivery.post(key, inquiry.channel, allowed.user, message), context.clock())
+        return None
+
+    refusal = await context.store.write(share)
+    context.wake()
+    return refusal

@@ -1,0 +1,70 @@
+"""Inquiries: questions about the docs, from the question to the gap and the page that closes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NewType
+
+from pydantic import SecretStr
+
+from bot.ids import ChannelId, JobNumber, Message, MessageTs, ProjectId, RequestKey, UserId
+
+InquiryId = NewType("InquiryId", int)
+
+
+class InquiryState(StrEnum):
+    """``asked → answered → gap → written → notified``; a search without results makes a gap at once."""
+
+    ASKED = "asked"
+    """It waits for its answer."""
+    ANSWERED = "answered"
+    GAP = "gap"
+    """The docs lack the answer, as far as people know."""
+    DISMISSED = "dismissed"
+    WRITTEN = "written"
+    """A job has published the answer, and the asker waits for the notice."""
+    NOTIFIED = "notified"
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A question about the docs. Rows with the same ``gap_key`` in a project are one gap."""
+
+    id: InquiryId
+    key: RequestKey
+    project: ProjectId
+    channel: ChannelId
+    user: UserId
+    """Empty once forgotten, as the text is."""
+    text: str
+    """Masked."""
+    gap_key: str
+    """The key of the text without case, blanks and signs."""
+    state: InquiryState
+    asked_at: datetime
+    due_at: datetime
+    thread_ts: MessageTs | None = None
+    """The thread of the answer; None for a private answer."""
+    response_url: SecretStr | None = None
+    by_assistant: bool = False
+    """Whether the assistant answers, which costs credits."""
+    is_public: bool = False
+    """Whether the channel was public when it was answered. Its words may be shown elsewhere then."""
+    conversation: str | None = None
+    """The service's id of the conversation."""
+    answer: Message | None = None
+    """A private answer, to share."""
+    job: JobNumber | None = None
+    """The job that has written the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocsPage:
+    """A page of the docs in an answer. ``address``: the service's unchecked text."""
+
+    address: str
+    title: str
+    passage: str = ""
+    """The text in it that a search found."""

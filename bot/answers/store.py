@@ -1,0 +1,114 @@
+"""The table of inquiries, within one transaction; its queue, and the rule by which rows are forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Boolean, Column, ColumnElement, Index, Integer, Table, and_, func, or_, select, text
+
+from bot.answers.model import Inquiry, InquiryState
+from bot.ids import ChannelId, Message, MessageTs, ProjectId, can_be_id
+from bot.store.leases import FREE, Claimer, Rows, claiming_oldest
+from bot.store.queues import QueueTable
+from bot.store.retention import RetentionRule
+from bot.store.schema import (
+    Channel,
+    Choice,
+    Due,
+    Id,
+    Owner,
+    Secret,
+    UserJson,
+    UserText,
+    UtcDateTime,
+    diff,
+    insert_unless_there,
+    lease,
+    metadata,
+    reader,
+    row_values,
+)
+
+MOST_ROWS = 1_000
+"""Maximum inquiries that are read for a list of gaps or a digest, the newest first."""
+
+inquiries = Table(
+    "inquiries",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("key", Id(400), nullable=False, unique=True),
+    Column("project", Id(200), nullable=False),
+    Column("channel", Channel(40), nullable=False),
+    Column("user", Owner(40), nullable=False),
+    Column("text", UserText, nullable=False),
+    Column("gap_key", UserText, nullable=False),
+    Column("state", Choice(InquiryState), nullable=False),
+    Column("asked_at", UtcDateTime, nullable=False),
+    Column("due_at", Due(minutes=11), nullable=False),
+    Column("thread_ts", Id(40)),
+    Column("response_url", Secret),
+    Column("by_assistant", Boolean, nullable=False, server_default=text("false")),
+    Column("is_public", Boolean, nullable=False, server_default=text("false")),
+    Column("conversation", Id(400)),
+    Column("answer", UserJson(Message)),
+    Column("job", Integer),
+    *lease(),
+    Index("ix_inquiries_state", "state", "due_at"),
+    Index("ix_inquiries_gap_key", "project", "gap_key"),
+    Index("ix_inquiries_channel", "channel", "thread_ts"),
+    Index("ix_inquiries_asked_at", "project", "asked_at"),
+)
+_TO_ANSWER = QueueTable("inquiries", inquiries, InquiryState.ASKED, inquiries.c.due_at)
+_TO_TELL = QueueTable("inquiries", inquiries, InquiryState.WRITTEN, inquiries.c.due_at)
+_CLAIM = claiming_oldest(inquiries, or_(_TO_ANSWER.waits, _TO_TELL.waits))
+INQUIRIES_RULE = RetentionRule(
+    "questions about the docs",
+    inquiries,
+    inquiries.c.state.not_in((InquiryState.ASKED, InquiryState.WRITTEN)),
+    inquiries.c.asked_at,
+)
+
+
+class Inquiries(Rows[Inquiry]):
+    """Inquiries, within one transaction."""
+
+    table = inquiries
+    read = staticmethod(reader(Inquiry, inquiries))
+
+    def add(self, inquiry: Inquiry) -> bool:
+        """Add an inquiry. Return False if its key was stored before."""
+        return insert_unless_there(self.connection, inquiries, row_values(inquiry, inquiries, without="id"))
+
+    def get(self, number: int) -> Inquiry | None:
+        """Return an inquiry; None if it is unknown or forgotten."""
+        return self._newest(inquiries.c.id == number, inquiries.c.user != "") if can_be_id(number) else None
+
+    def claim(self, claimer: Claimer, limit: int) -> Sequence[Inquiry]:
+        """Claim the inquiries that wait for their answer or their notice."""
+        return self._claim(_CLAIM, claimer, limit=limit)
+
+    def save(self, inquiry: Inquiry, new: Inquiry, *, owner: str | None = None) -> None:
+        """Write an inquiry, and free its lease. Raises LeaseLost unless ``owner`` holds it."""
+        self._write(inquiry.id, owner, diff(inquiry, new, inquiries) | FREE)
+
+    def conversation_in(self, channel: ChannelId, thread: MessageTs) -> str | None:
+        """Return the service's conversation of a thread; None if there is none."""
+        in_thread = and_(inquiries.c.channel == channel, inquiries.c.thread_ts == thread)
+        newest = self._newest(in_thread, inquiries.c.conversation.is_not(None))
+        return newest.conversation if newest else None
+
+    def count_by_assistant(self, project: ProjectId, since: datetime) -> int:
+        """Return how many inquiries of a project the assistant has answered or answers."""
+        mine = and_(inquiries.c.project == project, inquiries.c.asked_at >= since, inquiries.c.by_assistant)
+        return self.connection.execute(select(func.count()).where(mine)).scalar_one()
+
+    def gaps(self, *which: ColumnElement[bool]) -> Sequence[Inquiry]:
+        """Return inquiries whose answers the docs lack, the newest first."""
+        return self._many(and_(inquiries.c.state == InquiryState.GAP, *which), MOST_ROWS)
+
+    def with_key(self, project: ProjectId, gap_key: str) -> Sequence[Inquiry]:
+        """Return the answered inquiries of a project with this key."""
+        same = and_(inquiries.c.project == project, inquiries.c.gap_key == gap_key)
+        states = (InquiryState.ANSWERED, InquiryState.GAP)
+        return self._many(and_(same, inquiries.c.state.in_(states)), MOST_ROWS)

@@ -1,0 +1,40 @@
+"""A bot that may ask the docs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.services import ASSISTANT_KEY, DOMAIN, LINK
+from tests.talk import Talk
+from tests.talk_people import Shown
+
+QUESTION = "How do I rotate an API key?"
+
+
+@pytest.fixture
+def talk(talk: Talk) -> Talk:
+    """Return a conversation with a bot that may ask the docs."""
+    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    return talk
+
+
+async def asks(talk: Talk, text: str = QUESTION, channel: str = "docs") -> Shown:
+    """Let Ana ask by a mention, and read the answer in its thread."""
+    asked = await talk.ana.says(f"@docs-agent {text}", channel)
+    await talk.time.passes()
+    assert talk.reactions(asked) == ["eyes"]
+    return talk.thread(asked)[-1]
+
+
+async def drafts(talk: Talk, label: str = "Draft it") -> None:
+    """Let Ben draft the answer to a question; the agent makes a pull request."""
+    await talk.ben.presses(label)
+    await talk.ben.fills_in()
+    await talk.time.passes()
+    await talk.ends(pr_link=LINK)
+
+
+async def merges(talk: Talk, by: str | None = "ana-b") -> None:
+    """Let somebody merge the pull request, or close it if nobody is given; the bot learns of it."""
+    talk.github.merge(talk.time.at, by)
+    await talk.time.passes(minutes=12)

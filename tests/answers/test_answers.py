@@ -1,0 +1,153 @@
+"""Answers: by the assistant, by the search, under faults, and without the settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.answers.conftest import QUESTION, asks
+from tests.services import answer_stream, streamed
+from tests.talk import Talk
+
+PASSAGES: list[dict[str, Any]] = [
+    {
+        "content": "Press *Rotate* <!channel>",
+        "path": "https://docs.example/keys",
+        "metadata": {"title": "API keys"},
+    },
+    {"content": "Keys expire", "path": "security/expiry", "metadata": None},
+]
+
+
+async def test_further_question_in_the_thread_goes_on_with_the_conversation(talk: Talk) -> None:
+    asked = await talk.ana.says(f"@docs-agent {QUESTION}")
+    await talk.time.passes()
+    again = await talk.ben.replies("@docs-agent How often should I do that?", asked)
+    await talk.time.passes()
+    assert len(talk.thread(asked)) == 2
+    assert talk.reactions(asked) == talk.reactions(again) == ["eyes"]
+    assert talk.service.questions == [(QUESTION, None), ("How often should I do that?", "talk-1")]
+
+
+async def test_direct_message_is_answered_in_its_thread(talk: Talk) -> None:
+    assert "Rotate" in await asks(talk, channel="dm")
+
+
+async def test_form_is_answered_in_private(talk: Talk) -> None:
+    await talk.ana.types("/docs-agent")
+    await talk.ana.fills_in(prompt=QUESTION)
+    await talk.time.passes()
+    reading, answer = talk.ana.reads()
+    assert reading == ":eyes: Reading the docs…"
+    assert "Rotate" in answer
+
+
+async def test_search_answers_with_passages_and_their_pages(talk: Talk) -> None:
+    talk.process.settings["ANSWERS"] = "search"
+    talk.service.passages = PASSAGES
+    answer = await asks(talk)
+    assert "*<https://docs.example/keys|API keys>*\nPress ∗Rotate∗ &lt;!channel&gt;" in answer
+    assert "*security/expiry*\nKeys expire" in answer
+    assert talk.service.questions == []
+
+
+async def test_search_without_results_makes_a_gap(talk: Talk) -> None:
+    talk.process.settings["ANSWERS"] = "search"
+    answer = await asks(talk)
+    assert answer == "The docs have nothing on that. I noted it, and you get a message when they do."
+    assert answer.buttons == ["Draft a page on it"]
+    assert f"“{QUESTION}”" in await talk.ben.answer_to("/docs-agent gaps")
+
+
+async def test_limit_of_a_day_leaves_the_rest_to_the_search(talk: Talk) -> None:
+    talk.process.settings["ANSWERS_A_DAY"] = "1"
+    talk.service.passages = PASSAGES
+    assert "Rotate" in await asks(talk)
+    assert (await asks(talk, "What does a key cost?")).startswith("From the docs:")
+    await talk.time.passes(hours=24)
+    await asks(talk, "Where is the dashboard?")
+    assert [text for text, _ in talk.service.questions] == [QUESTION, "Where is the dashboard?"]
+
+
+FAULTS = [
+    streamed({"type": "text-delta", "id": "t", "delta": "Open"}, end=""),
+    streamed({"type": "error", "errorText": "overloaded"}, {"type": "finish"}),
+    httpx.Response(200, text="<html>Sign in</html>"),
+    streamed({"type": "text-delta", "id": "t", "delta": "x" * 5_000_001}, {"type": "finish"}),
+    httpx.Response(401, json={"error": "expired"}),
+    httpx.Response(429, headers={"Retry-After": "60"}),
+    httpx.Response(503, text="<html>Bad gateway</html>"),
+    httpx.ReadTimeout("slow"),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_fault_of_the_assistant_is_answered_by_the_search(
+    talk: Talk, fault: httpx.Response | Exception
+) -> None:
+    talk.service.answer_instead("ask", fault)
+    talk.service.passages = PASSAGES
+    assert (await asks(talk)).startswith("From the docs:")
+
+
+async def test_fault_of_both_is_a_sentence_with_a_button(talk: Talk) -> None:
+    talk.service.says("ask", 429)
+    talk.service.cannot_be_reached("search")
+    answer = await asks(talk)
+    assert answer == "I couldn't read the docs just now. Ask again in a minute."
+    assert answer.buttons == ["Draft a page on it"]
+
+
+async def test_answer_notifies_nobody_and_loads_nothing(talk: Talk) -> None:
+    talk.process.settings["ALLOWED_LINK_HOSTS"] = "docs.example"
+    text = "<!channel> <@UBEN> ![x](https://evil.example/x.png) [keys](https://docs.example/keys)\n" * 60
+    talk.service.answer = answer_stream(f"{text}", ("Evil", "https://evil.example/"))
+    answer = await asks(talk)
+    [markdown] = [block["text"] for block in answer.message["blocks"] if block["type"] == "markdown"]
+    assert "‹!channel> ‹@UBEN> [x](evil.example/x.png) [keys](https://docs.example/keys)" in markdown
+    assert "<!" not in markdown
+    assert "![" not in markdown
+    assert len(markdown) <= 3_000
+    assert markdown.endswith("*See the pages for the rest.*")
+    assert "<https://evil" not in answer
+
+
+async def test_refused_markdown_comes_as_plain_blocks(talk: Talk) -> None:
+    talk.faults.refuses("chat.postMessage", "invalid_blocks")
+    assert "Open ∗∗Settings∗∗" in await asks(talk)
+    assert talk.errors() == {"blocks_refused"}
+
+
+async def test_refused_status_changes_nothing(talk: Talk) -> None:
+    talk.faults.refuses("assistant.threads.setStatus", "missing_scope")
+    assert "Rotate" in await asks(talk)
+
+
+async def test_question_costs_no_use_and_the_same_event_is_answered_once(talk: Talk) -> None:
+    await asks(talk)
+    for event in list(talk.slack.line.sent):
+        talk.slack.line.send_event(event)
+    await talk.time.passes()
+    assert len(talk.service.questions) == 1
+    assert "100 of 100" in await talk.ana.answer_to("/docs-agent limits")
+
+
+async def test_key_in_a_question_stays_here(talk: Talk) -> None:
+    await talk.ana.asks("ask Why is ghp_abcdefghij0123456789abcdefghij01234567 refused?")
+    await talk.time.passes()
+    talk.everything()
+    assert talk.service.questions == [("Why is [key] refused?", None)]
+    assert talk.kept("ghp_abcdefghij") == []
+
+
+async def test_reply_in_the_thread_of_a_job_is_for_its_agent(talk: Talk) -> None:
+    await talk.started()
+    await talk.ben.replies("How do I rotate an API key?")
+    await talk.time.passes()
+    await talk.ben.replies("@docs-agent What does a key cost?")
+    await talk.time.passes()
+    talk.everything()
+    assert talk.service.questions == []
+    assert len(talk.agent_got()) == 3

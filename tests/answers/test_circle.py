@@ -1,0 +1,79 @@
+"""A question, from the answer that did not help to the notice that the docs answer it now."""
+
+from __future__ import annotations
+
+from tests.answers.conftest import QUESTION, asks, drafts, merges
+from tests.talk import Talk
+
+
+async def test_question_is_answered_kept_written_and_told_once(talk: Talk) -> None:
+    answer = await asks(talk)
+    assert "Open **Settings** and press *Rotate*." in str(answer.message["blocks"])
+    assert "From <https://docs.example/keys|API keys>" in answer
+    assert answer.buttons == ["Change the docs", "That didn't help"]
+    assert talk.service.questions == [(QUESTION, None)]
+    assert talk.agent_got() == []
+    await talk.ben.presses("That didn't help")
+    [noted] = talk.ben.reads()
+    assert noted == "Noted as a gap. Its asker gets a message when the docs answer it."
+    await drafts(talk)
+    talk.everything()
+    [prompt] = talk.agent_got()
+    assert f"“{QUESTION}”" in prompt
+    assert await talk.ana.answer_to("/docs-agent gaps") == "No open questions here."
+    await merges(talk)
+    told = talk.all_replies()[-1]
+    assert told.startswith(f"<@{talk.ana.id}> you asked (")
+    assert told.endswith(
+        f"“{QUESTION}” It is written now: <https://github.com/acme/docs/pull/7|Add a quickstart>"
+    )
+    count = len(talk.all_replies())
+    await talk.time.passes(days=3)
+    assert len(talk.all_replies()) == count
+
+
+async def test_gap_is_open_again_after_close_without_merge(talk: Talk) -> None:
+    answer = await asks(talk)
+    await talk.ben.presses("That didn't help", answer)
+    await drafts(talk)
+    await merges(talk, by=None)
+    talk.everything()
+    gaps = await talk.ana.answer_to("/docs-agent gaps")
+    assert gaps.startswith("*1 open question here*")
+    assert f"“{QUESTION}” · asked once" in gaps
+    await talk.ana.presses("Dismiss", gaps)
+    assert talk.ana.reads() == ["No open questions here."]
+
+
+async def test_asker_by_command_hears_it_in_direct_messages(talk: Talk) -> None:
+    await talk.ana.asks(f"ask {QUESTION}")
+    await talk.time.passes()
+    reading, answer = talk.ana.reads()
+    assert reading == ":eyes: Reading the docs…"
+    assert answer.buttons == ["Change the docs", "That didn't help", "Share"]
+    await talk.ana.presses("That didn't help")
+    talk.everything()
+    await talk.ben.types("/docs-agent gaps")
+    await drafts(talk)
+    talk.everything()
+    await merges(talk)
+    [told] = talk.ana.reads()
+    assert "It is written now" in told
+    talk.everything()
+
+
+async def test_shared_answer_is_where_the_asker_hears_it(talk: Talk) -> None:
+    await talk.ana.asks(f"ask {QUESTION}")
+    await talk.time.passes()
+    talk.everything()
+    await talk.ana.presses("Share")
+    await talk.time.passes()
+    shared = talk.status()
+    assert shared.startswith(f"<@{talk.ana.id}> asked: “{QUESTION}”")
+    assert shared.buttons == ["Change the docs", "That didn't help"]
+    await talk.ben.presses("That didn't help", shared)
+    await drafts(talk)
+    talk.everything()
+    await merges(talk)
+    assert "It is written now" in talk.replies(1)[-1]
+    talk.everything()

@@ -1,0 +1,48 @@
+"""Answers from the docs, gaps, and the notice that an answer is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bot.answers import messages
+from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
+from bot.ids import MessageTs, RequestKey
+from bot.jobs.model.jobs import JobState
+from tests.builders import ANA, CHANNEL, NOW, PROJECT
+from tests.messages.samples import job
+
+QUESTION = Inquiry(
+    *(InquiryId(7), RequestKey("command:1"), PROJECT, CHANNEL, ANA, "How do I <rotate> a *key*?", "0" * 16),
+    *(InquiryState.GAP, NOW, NOW),
+)
+IN_THREAD = replace(QUESTION, thread_ts=MessageTs("1.2"))
+PAGES = (
+    DocsPage("https://docs.example/keys", "API <keys>", "Open *Settings*"),
+    DocsPage("security/expiry", "", "Keys <expire>"),
+)
+
+
+def samples() -> Mapping[str, object]:
+    """Each answer, each confirmation, the list of gaps, and the notice."""
+    text = "Open **Settings** <!channel> ![x](https://evil.example/x.png)"
+    answer = messages.answered(QUESTION, text, PAGES, ["docs.example"])
+    long = "```\n" + "rotate --key\n" * 400
+    return {
+        "reading": messages.READING,
+        "the status in a thread": messages.STATUS,
+        "an answer in private": answer,
+        "a long answer in a thread": messages.harmless_markdown(long, ())[-60:],
+        "passages": messages.passages_found(IN_THREAD, PAGES, ()),
+        "nothing in the docs": messages.nothing_found(IN_THREAD),
+        "the docs cannot be read": messages.unreadable(IN_THREAD),
+        "shared": messages.shared(QUESTION, answer),
+        "a gap now": messages.noted(QUESTION),
+        "a question that is gone": messages.NOT_HERE,
+        "open gaps": messages.gap_list([[QUESTION], [QUESTION, QUESTION]]),
+        "no gaps": messages.gap_list([]),
+        "the prompt": messages.draft_prompt(messages.quoted_question(QUESTION)),
+        "asked": messages.asked_times(3),
+        "written": messages.written(QUESTION, job(JobState.PULL_REQUEST)),
+        "written by a job that is forgotten": messages.written(QUESTION, None),
+    }
