@@ -45,15 +45,19 @@ PREVIEW = "https://preview.example/acme"
 
 
 @dataclass(frozen=True)
-class _Hanging:
-    """An answer that never comes; ``hung`` is set as it is waited for."""
+class Hanging:
+    """An answer that does not come until ``comes`` is called; ``hung`` is set as it is waited for."""
 
     hung: asyncio.Event
+    answer: asyncio.Future[httpx.Response]
 
     def __await__(self) -> Generator[Any, None, httpx.Response]:
         self.hung.set()
-        yield from asyncio.Event().wait().__await__()
-        raise AssertionError
+        return (yield from self.answer.__await__())
+
+    def comes(self, code: int = 200, **body: Any) -> None:
+        """Let the answer come."""
+        self.answer.set_result(httpx.Response(code, json=body))
 
 
 @dataclass
@@ -128,9 +132,11 @@ class DocsService:
         """Carry out the next creates and follow-ups, and lose their answers."""
         self.lost.extend([httpx.ReadTimeout("")] * times)
 
-    def hangs(self, what: str) -> None:
-        """Never answer the next call of a kind; it is not carried out."""
-        self.answer_instead(what, _Hanging(self.hung))
+    def hangs(self, what: str) -> Hanging:
+        """Let the next call of a kind hang, not carried out, until the answer returned here comes."""
+        hanging = Hanging(self.hung, asyncio.get_running_loop().create_future())
+        self.answer_instead(what, hanging)
+        return hanging
 
     def finish(
         self, status: str = "completed", pr_link: str | None = PULL_REQUEST, job: str | None = None

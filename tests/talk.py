@@ -213,7 +213,7 @@ class Talk:
         self._lines_read = 0
         self.log_stream = io.StringIO()
         self.time = Time(self)
-        self.faults = SlackFaults(self.note)
+        self.faults = SlackFaults(self.note, lambda seconds: self.time.is_set(seconds=seconds))
         self.slack = TalkSlack(self.time, self.faults)
         self.slack.state.watchers.add(self._on_event)
         self.service, self.github = DocsService(hung=self.faults.hung), Github()
@@ -400,6 +400,14 @@ class Talk:
                     f"{name}.{columns[at]}" for row in rows for at, it in enumerate(row) if words in str(it)
                 }
         return sorted(found)
+
+    def newer_version_writes(self, column: str, value: str, *, all_rows: bool = False) -> None:
+        """Write into the oldest row of a table's column, or into all, what this version cannot read."""
+        self.note(f"a newer version writes into {column}: {value}")
+        table, _, name = column.partition(".")
+        which = "1" if all_rows else f"rowid = (SELECT min(rowid) FROM {table})"  # noqa: S608
+        with closing(sqlite3.connect(_DATABASE, isolation_level=None)) as database:
+            database.execute(f"UPDATE {table} SET {name} = ? WHERE {which}", [value])  # noqa: S608
 
     async def operator(self, *words: str) -> str:
         """Type ``docs-bot`` and these words at the command line; return what it prints."""

@@ -70,10 +70,13 @@ class SlackFaults:
     """
 
     note: Callable[[str], None]
+    passes: Callable[[float], None]
+    """Lets so many seconds pass while nothing is done."""
     _next: defaultdict[str, deque[Fault]] = field(default_factory=lambda: defaultdict(deque))
     _down: frozenset[str] | None = None
     hung: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while a call hangs."""
+    _late: list[asyncio.Event] = field(default_factory=list)
 
     def refuses(self, method: str, code: str, times: int = 1) -> None:
         """Refuse the next calls with an error code of Slack's."""
@@ -99,6 +102,24 @@ class SlackFaults:
         """Never answer the next calls; they are not carried out."""
         self._order(method, Fault("hang"), times)
 
+    def is_late(self, method: str) -> None:
+        """Carry the next call out only when `answers` is called."""
+        self._order(method, Fault("late"), 1)
+
+    def answers(self) -> None:
+        """Carry out the calls that are late."""
+        self.note("Slack answers the calls that hang")
+        for late in self._late:
+            late.set()
+
+    def takes(self, method: str, seconds: float) -> None:
+        """Let so many seconds pass in the next call, which is carried out then."""
+        self._order(method, Fault("slow", seconds=seconds), 1)
+
+    def answers_nonsense(self, method: str, times: int = 1) -> None:
+        """Answer the next calls with a success that lacks everything else, and do nothing."""
+        self._order(method, Fault("nonsense"), times)
+
     def goes_down(self, *methods: str) -> None:
         """Answer all calls of these methods with 503, of every method without any, until ``comes_back``."""
         self.note(f"Slack goes down {' '.join(methods)}".strip())
@@ -113,6 +134,12 @@ class SlackFaults:
     def _order(self, method: str, fault: Fault, times: int) -> None:
         self.note(f"Slack: {method} will meet {fault.kind} {fault.code} {fault.seconds or ''}".rstrip())
         self._next[method].extend([fault] * times)
+
+    async def wait(self) -> None:
+        """Hang until `answers` is called."""
+        self._late.append(late := asyncio.Event())
+        self.hung.set()
+        await late.wait()
 
     def take(self, method: str) -> Fault | None:
         """Return the fault of a call that is made now."""
@@ -278,6 +305,14 @@ class SlackSession:
             case Fault("hang"):
                 faults.hung.set()
                 await asyncio.Event().wait()
+            case Fault("late"):
+                await faults.wait()
+                return await carry_out()
+            case Fault("slow", _, seconds):
+                faults.passes(seconds)
+                return await carry_out()
+            case Fault("nonsense"):
+                return SlackResponse(200, {"ok": True})
             case Fault("lost", code):
                 await carry_out()
                 if code:

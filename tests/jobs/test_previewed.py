@@ -271,3 +271,30 @@ async def test_a_branch_that_the_service_does_not_know_takes_no_previews_from_ot
     await talk.time.passes(60)
     await talk.finished("Add another page")
     assert offered(talk, 2) == ["Preview"]
+
+
+async def test_job_forgotten_while_its_preview_is_requested_stays_forgotten(talk: Talk) -> None:
+    await starts(talk)
+    late = talk.service.hangs("preview")
+    await presses(talk)
+    assert "Forgotten of job 1" in await talk.operator("jobs", "--forget", "1")
+    late.comes(202, statusId="build-1", previewUrl=PREVIEW)
+    await talk.time.passes(30)
+    assert talk.kept(PREVIEW) == []
+    assert "build" not in talk.service.calls
+    talk.everything()
+
+
+async def test_person_who_asked_for_a_preview_is_forgotten(talk: Talk) -> None:
+    await starts(talk)
+    await presses(talk, by=talk.ben)
+    await talk.operator("forget", talk.ben.id)
+    talk.service.build = BUILT
+    await talk.time.passes(15)
+    assert SHOWN in end(talk).blocks
+    await talk.operator("forget", talk.ben.id)
+    assert [column for column in talk.kept(talk.ben.id) if not column.startswith("members.")] == []
+    await presses(talk, offered(talk)[0])
+    await talk.time.passes(60)  # a branch is built once a minute at most
+    assert SHOWN in end(talk).blocks
+    talk.everything()

@@ -8,7 +8,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from tests.services import LINK
+from tests.services import LINK, Hanging
 from tests.talk import Talk
 from tests.talk_people import Shown
 
@@ -259,4 +259,32 @@ async def test_nothing_is_said_of_a_job_that_is_kept_quiet(talk: Talk) -> None:
     talk.github.merge(talk.time.at)
     await looked(talk)
     assert len(talk.replies()) == said
+    talk.everything()
+
+
+async def test_forgotten_job_is_polled_no_more(talk: Talk) -> None:
+    await ended(talk)
+    talk.everything()
+    await talk.operator("jobs", "--forget", "1")
+    calls = len(talk.github.calls)
+    talk.time.is_set(hours=25)
+    await looked(talk)
+    assert len(talk.github.calls) == calls
+    talk.everything()
+
+
+async def test_job_forgotten_during_a_poll_stays_forgotten(talk: Talk) -> None:
+    await ended(talk)
+    late = Hanging(talk.faults.hung, asyncio.get_running_loop().create_future())
+    talk.github.instead.append(late)
+    await looked(talk)
+    talk.everything()
+    await talk.operator("jobs", "--forget", "1")
+    late.comes(**talk.github.pull | {"title": "Another secret", "head": {"ref": "agent/one"}})
+    await talk.time.passes(5)
+    assert talk.kept("Another secret") == []
+    calls = len(talk.github.calls)
+    talk.time.is_set(hours=25)
+    await looked(talk)
+    assert len(talk.github.calls) == calls
     talk.everything()

@@ -249,3 +249,15 @@ async def test_where_there_is_one_project_its_words_are_text(talk: Talk) -> None
     assert "Beta" not in talk.status()
     await talk.ana.types("/docs-agent")
     assert "project" not in str([each.get("element") for each in talk.ana.form().message["blocks"]])
+
+
+async def test_follow_up_that_names_its_project_is_unchanged_by_an_edit_of_nothing(talk: Talk) -> None:
+    """An edit made while the bot was away arrives as a message, and as an edit that changes nothing."""
+    root = await talk.ana.says(f"{BOT} Write One")
+    await talk.time.passes(5)
+    said = await talk.ana.replies(f"{BOT} project:acme Write Shorter", to=root)
+    await talk.ana.edits(said, f"{BOT} project:acme Write Shorter")
+    await talk.time.passes(20)
+    assert prompts(talk) == (["Write One", "Write Shorter"], [])
+    assert talk.ana.reads() == []
+    talk.everything()

@@ -13,12 +13,10 @@ from sqlalchemy import update
 from bot.context import Timeouts
 from bot.ids import ProjectId
 from bot.jobs.model.jobs import JobState
-from bot.jobs.poll import claim_polls
 from bot.jobs.store.tables import jobs
 from tests.builders import NOW, PROJECT, add_job, execute
 from tests.fakes import FakeDocs
-from tests.services import PULL_REQUEST
-from tests.work.drains import drain, poll_jobs, prepare_prompts, submit_prompts, working
+from tests.work.drains import poll_jobs, working
 from tests.work.office import Office
 from tests.work.sites import ACME, BETA, open_sites
 
@@ -67,9 +65,7 @@ async def running(office: Office, docs: FakeDocs, count: int, project: ProjectId
         )
 
 
-async def test_a_job_is_polled_again_while_the_answer_about_another_one_is_slow(
-    office: Office, docs: SlowDocs
-) -> None:
+async def test_slow_answer_delays_no_poll_of_another_job(office: Office, docs: SlowDocs) -> None:
     await running(office, docs, 2)
     docs.slow = {"job-1"}
     async with working(office.context, "poll"):
@@ -78,7 +74,7 @@ async def test_a_job_is_polled_again_while_the_answer_about_another_one_is_slow(
             await asyncio.sleep(0.05)
 
 
-async def test_slow_answers_about_many_jobs_delay_no_end_in_another_project(office: Office) -> None:
+async def test_slow_answers_delay_no_end_in_another_project(office: Office) -> None:
     sites = await open_sites(office)
     docs = SlowDocs()
     office.docs = docs
@@ -93,7 +89,7 @@ async def test_slow_answers_about_many_jobs_delay_no_end_in_another_project(offi
 
 
 @pytest.mark.parametrize("failing_since", [None, NOW - timedelta(minutes=1)])
-async def test_the_end_of_a_job_behind_many_that_hang_is_told_within_a_minute(
+async def test_end_behind_many_slow_jobs_is_read_within_a_minute(
     office: Office, docs: SlowDocs, failing_since: datetime | None
 ) -> None:
     """Fifty are polled at once."""
@@ -110,9 +106,7 @@ async def test_the_end_of_a_job_behind_many_that_hang_is_told_within_a_minute(
     assert office.clock() - NOW <= timedelta(minutes=1)
 
 
-async def test_a_job_whose_answers_are_always_slow_is_read_at_the_second_try(
-    office: Office, docs: SlowDocs
-) -> None:
+async def test_slow_answer_is_read_at_the_second_poll(office: Office, docs: SlowDocs) -> None:
     office.context = replace(office.context, timeouts=Timeouts(poll_seconds=0.05))
     await running(office, docs, 1)
     docs.slow = {"job-1"}
@@ -123,37 +117,3 @@ async def test_a_job_whose_answers_are_always_slow_is_read_at_the_second_try(
     asyncio.get_running_loop().call_later(0.2, docs.may_answer.set)
     await poll_jobs(office.context)
     assert (await office.job()).state is JobState.PULL_REQUEST
-
-
-async def test_a_poll_without_news_wakes_no_worker(office: Office) -> None:
-    await office.started()
-    await office.settle()
-    wakes, polls = office.wakes, len(office.docs.calls)
-    await office.settle(60)
-    assert len(office.docs.calls) > polls, "the job was polled"
-    assert office.wakes == wakes
-
-
-async def test_an_answer_from_before_a_follow_up_does_not_end_the_job(office: Office) -> None:
-    await office.started()
-    asked, may_answer = asyncio.Event(), asyncio.Event()
-
-    async def answer_late() -> httpx.Response:
-        done = office.docs.jobs["job-1"] | {"status": "completed", "prLink": PULL_REQUEST}
-        asked.set()
-        await may_answer.wait()
-        return httpx.Response(200, json=done)
-
-    office.docs.answer_instead("get", answer_late())
-    office.clock.pass_seconds(60)
-    slow = asyncio.create_task(drain(office.context, "poll", runs=1))
-    await asked.wait()
-    await office.reply("Mention Python 3.11")
-    await prepare_prompts(office.context)
-    await submit_prompts(office.context)
-    office.clock.pass_seconds(60)
-    assert not await claim_polls(office.context, 9, ()), "this process still polls it"
-    may_answer.set()
-    await slow
-    assert (await office.job()).state is JobState.WORKING
-    assert await claim_polls(office.context, 9, ())

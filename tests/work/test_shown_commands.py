@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+
 import pytest
-from sqlalchemy import select
 
-from bot.features import COMMANDS
-from bot.ids import UserId
-from bot.jobs.store.tables import prompts
-from tests.builders import rows_of
 from tests.papers import DOCS, PAPERS, codes, rows, section, shown_in
-from tests.work.office import Office
-from tests.work.sites import open_sites
+from tests.talk import Talk
 
+NAMES = ("acme", "beta")
 PLACEHOLDERS = {
+    "42": "1",
     "PERIOD": "last week",
     "OPTIONS": "top 20 sort ai",
     "PROMPT": "Mention Python 3.11",
-    "@docs-team": "<!subteam^S012AB3CD|@docs-team>",
+    "@docs-team": "@writers",
 }
-"""What stands for a word that a paper leaves to the reader, or that Slack makes of it."""
+"""Replacements of words that a paper leaves to the reader."""
 PROMPTS = {
+    "Write page 1",
     "Mention Python 3.11",
     "Add a quickstart for the Python SDK",
     "jobs in the navigation are out of date",
@@ -29,12 +29,23 @@ PROMPTS = {
 }
 """All other texts must be words of the bot: a misspelt one would be sent to the agent as a prompt."""
 _SORRY = (":no_entry:", ":warning:", "I don't know", "Did you mean")
+_NOTHING = ("so nothing was started", "is not a valid command")
 
 
-def _shown() -> set[str]:
-    papers = {each for paper in PAPERS for each in shown_in(paper.read_text()) if each.startswith("/docs-")}
-    words = ((command.name, word.example or word.usage) for command in COMMANDS for word in command.all_words)
-    return papers | {f"{name} {typed}".strip() for name, typed in words}
+@pytest.fixture
+async def talk(talk: Talk) -> Talk:
+    """A conversation with two projects and a job of Ana's."""
+    await talk.process.starts(docs_projects=json.dumps({name: {"id": f"{name}-docs"} for name in NAMES}))
+    await talk.started("Write page 1")
+    talk.everything()
+    return talk
+
+
+async def _shown(talk: Talk) -> set[str]:
+    """Return the commands in the papers and in the whole help."""
+    await talk.ana.presses("More", on=await talk.ana.answer_to("/docs-agent help"))
+    texts = [*(paper.read_text() for paper in PAPERS), talk.ana.form()]
+    return {shown for text in texts for shown in shown_in(text) if shown.startswith("/docs-")}
 
 
 def _words() -> list[str]:
@@ -43,58 +54,43 @@ def _words() -> list[str]:
     return [code for row in table for code in codes(row[0])]
 
 
-async def _type(office: Office, shown: str) -> str | None:
-    """Type a command as a person would; returns what is wrong with it."""
-    # Later than what is the same: the bot would ask whether that is a slip.
-    office.clock.pass_seconds(61)
-    name, *words = shown.split()
-    text = " ".join(PLACEHOLDERS.get(word, word) for word in words)
-    if name not in {command.name for command in COMMANDS}:
-        return "there is no such command"
-    before = await _count_prompts(office)
-    answer = await office.types(name, text)
-    told = answer.message.text if answer.message else ""
-    if told.startswith(_SORRY) or "so nothing was started" in told:
-        return told
-    is_sent = await _count_prompts(office) > before
-    return "it would be sent as a prompt" if is_sent and text.removeprefix("42 ") not in PROMPTS else None
+async def _wrong(talk: Talk, lines: Iterable[str]) -> dict[str, str]:
+    """Type commands as a person would; return the wrong ones and what is wrong with them."""
+    wrong: dict[str, str] = {}
+    for shown in lines:
+        talk.time.is_set(seconds=61)  # sooner the bot would ask whether it is a slip
+        line = " ".join(PLACEHOLDERS.get(word, word) for word in shown.split())
+        await talk.ana.types(line)
+        for answer in talk.ana.reads():
+            if answer.startswith(_SORRY) or any(part in answer for part in _NOTHING):
+                wrong[shown] = answer
+        talk.slack.state.views.clear()
+    await talk.time.passes(minutes=5)
+    sent = set(talk.agent_got()) - PROMPTS
+    talk.everything()
+    return wrong | dict.fromkeys(sent, "it would be sent as a prompt")
 
 
-async def _count_prompts(office: Office) -> int:
-    return len(await rows_of(office.store, select(prompts.c.id)))
+async def test_slash_commands_that_are_shown_are_understood(talk: Talk) -> None:
+    shown = await _shown(talk)
+    assert len(shown) > 30
+    assert await _wrong(talk, sorted(shown)) == {}
 
 
-@pytest.fixture
-async def busy(office: Office) -> Office:
-    """An office with two projects and the job 42, which the papers name. Others asked for those before it."""
-    await open_sites(office)
-    for number in range(1, 42):
-        await office.ask(f"Write page {number}", user=UserId(f"U{number}"))
-    await office.ask("Write page 42")
-    return office
-
-
-async def test_every_slash_command_that_is_shown_is_understood(busy: Office) -> None:
-    wrong = {shown: await _type(busy, shown) for shown in sorted(_shown())}
-    assert {shown: why for shown, why in wrong.items() if why} == {}
-
-
-async def test_every_word_that_the_docs_explain_is_understood(busy: Office) -> None:
+async def test_words_that_the_docs_explain_are_understood(talk: Talk) -> None:
     words = _words()
     assert len(words) > 15
-    wrong = {word: await _type(busy, f"/docs-visitors {word}") for word in words}
-    assert {word: why for word, why in wrong.items() if why} == {}
+    assert await _wrong(talk, (f"/docs-visitors {word}" for word in words)) == {}
 
 
-async def test_a_slash_command_that_means_nothing_is_noticed(busy: Office) -> None:
-    for shown in (
+async def test_slash_commands_that_mean_nothing_are_noticed(talk: Talk) -> None:
+    lines = (
         "/docs-nothing",
-        "/docs-agent stats 42",
         "/docs-agent show job 42 on the first page",
         "/docs-agent status 99",
         "/docs-followup list",
         "/docs-followup 99 PROMPT",
         "/docs-visitors lately",
         "/docs-visitors subscribe someday",
-    ):
-        assert await _type(busy, shown) is not None, shown
+    )
+    assert len(await _wrong(talk, lines)) == len(lines)

@@ -2,108 +2,87 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
+import json
+from contextlib import suppress
 
 import pytest
-from sqlalchemy import func, select, update
-from structlog.testing import capture_logs
 
-from bot.ids import ChannelId
-from bot.jobs.store.tables import jobs, prompts
-from bot.outbox.store import deliveries
-from bot.store.schema import AnyTable
-from bot.visitors.tables import questions, snapshots, subscriptions
-from tests.builders import BEN, execute
-from tests.work.asking import DAY, FIRST, LAST
-from tests.work.drains import prepare_prompts
-from tests.work.office import Office
-from tests.work.weekly import digests, until
-
-OTHER = ChannelId("C0OTHER")
+from tests.talk import Talk
+from tests.work.readers import DAY, FIRST, LAST, digests, subscribe
 
 
-async def spoil(office: Office, table: AnyTable, **values: Any) -> None:
-    """Write into the oldest row what this version cannot read."""
-    key = next(iter(table.primary_key.columns))
-    await execute(
-        office.store, update(table).where(key == select(func.min(key)).scalar_subquery()).values(values)
-    )
+async def two_ask(talk: Talk) -> None:
+    """Let Ana and Ben ask in two channels at the same moment."""
+    await talk.ana.asks("Write One")
+    await talk.ben.asks("Write Two", "partners")
 
 
-async def two_ask(office: Office) -> None:
-    await office.ask("One")
-    await office.ask("Two", user=BEN, channel=OTHER)
+def unreadable(talk: Talk) -> set[str]:
+    """Read the log, and return the tables of rows that could not be read."""
+    lines = [json.loads(line) for line in talk.log()]
+    return {line["table"] for line in lines if line["event"] == "row_not_readable"}
 
 
-async def test_a_prompt_of_a_newer_version_stops_no_other_prompt(office: Office) -> None:
-    await two_ask(office)
-    await spoil(office, prompts, kind="newer")
-    await office.settle()
-    assert [text for _, text in office.docs.prompts] == ["Two"]
+async def test_prompt_of_a_newer_version_is_retried_and_stops_no_other(talk: Talk) -> None:
+    await two_ask(talk)
+    talk.newer_version_writes("prompts.kind", "newer")
+    await talk.time.passes(20)
+    assert talk.agent_got() == ["Write Two"]
+    talk.newer_version_writes("prompts.kind", "start")
+    await talk.time.passes(20)
+    assert talk.agent_got() == ["Write Two"], "its lease has not run out"
+    await talk.time.passes(100)
+    assert talk.agent_got() == ["Write Two", "Write One"]
+    assert unreadable(talk) == {"prompts"}
+    talk.everything()
 
 
-async def test_a_delivery_of_a_newer_version_stops_no_other_delivery(office: Office) -> None:
-    await two_ask(office)
-    await prepare_prompts(office.context)
-    await spoil(office, deliveries, message={"newer": 1})
-    await office.settle()
-    assert [text for _, text in office.docs.prompts] == ["Two"]
+async def test_delivery_of_a_newer_version_stops_no_other(talk: Talk) -> None:
+    talk.faults.cannot_be_reached("chat.postMessage", times=2)
+    await two_ask(talk)
+    await talk.time.passes(0.5)
+    talk.newer_version_writes("deliveries.message", '{"newer": 1}')
+    await talk.time.passes(20)
+    assert talk.agent_got() == ["Write Two"]
+    assert unreadable(talk) == {"deliveries"}
+    talk.everything()
 
 
-async def test_a_job_of_a_newer_version_stops_no_other_poll_and_no_list(office: Office) -> None:
-    await two_ask(office)
-    await office.settle()
-    await spoil(office, jobs, state="newer")
-    office.docs.finish()
-    await office.settle(60)
-    [said] = office.said()
-    assert "*Two* is done" in said
-    listed = (await office.types("/docs-agent", "jobs", user=BEN, channel=OTHER)).message
-    assert listed is not None
-    assert "Two" in listed.text
+async def test_job_of_a_newer_version_stops_no_poll_and_no_list(talk: Talk) -> None:
+    await two_ask(talk)
+    await talk.time.passes()
+    talk.newer_version_writes("jobs.state", "newer")
+    await talk.ends()
+    await talk.time.passes(60)
+    [end] = talk.replies(channel="partners")
+    assert "*Write Two* is done" in end
+    assert "Write Two" in await talk.ben.answer_to("/docs-agent jobs", "partners")
+    assert unreadable(talk) == {"jobs"}
+    talk.everything()
 
 
-async def test_it_is_tried_again_after_its_lease_and_logged(office: Office) -> None:
-    one = update(prompts).where(prompts.c.raw == "One")
-    with capture_logs() as logged:
-        await two_ask(office)
-        await execute(office.store, one.values(id=4_711, kind="newer"))
-        await office.settle()
-        await execute(office.store, one.values(kind="start"))
-        await office.settle()
-        assert [text for _, text in office.docs.prompts] == ["Two"], "nobody tries it before"
-        await office.pass_time(100)
-    assert [text for _, text in office.docs.prompts] == ["Two", "One"]
-    rows = {(line["table"], line["row"]) for line in logged if line["event"] == "row_not_readable"}
-    assert rows == {("prompts", 4_711)}
-
-
-@pytest.mark.parametrize("table", [questions, snapshots])
-async def test_a_question_of_a_newer_version_stops_no_other_answer(office: Office, table: AnyTable) -> None:
-    office.docs.site.fill(5, FIRST, LAST)
-    await office.visitors(f"{FIRST} compare none")
-    await office.visitors(f"{LAST} compare none")
-    spoilt: dict[str, Any] = {"query": {}} if table is questions else {"end": FIRST}
-    await spoil(office, table, **spoilt)
+@pytest.mark.parametrize("column", ["questions.query", "snapshots.end"])
+async def test_question_of_a_newer_version_stops_no_other(talk: Talk, column: str) -> None:
+    talk.service.site.fill(5, FIRST, LAST)
+    for day in (FIRST, LAST):
+        await talk.ana.types(f"/docs-visitors {day} compare none")
+    talk.newer_version_writes(column, "{}")
     for _ in range(10):
-        try:
-            await office.reading(1)
-        except ValueError:
-            assert table is snapshots, "whoever needs that very row fails alone"
-    [answer] = office.answers()
-    assert "1 Nov 2026" in answer
+        with suppress(ValueError):  # of the question that needs this very row
+            await talk.time.passes(2)
+    assert "1 Nov 2026" in talk.ana.reads()[-1]
+    talk.log()
 
 
-@pytest.mark.parametrize("rows", [1, 25])
-async def test_a_zone_that_the_machine_does_not_know_stops_no_other_digest(office: Office, rows: int) -> None:
-    for row in range(rows):
-        await office.visitors(f"subscribe monday 08:30 UTC path /{row}")
-    await office.reading(10 + 2 * rows)
-    await execute(office.store, update(subscriptions).values(zone="Europe/Newborg"))
-    await office.visitors("subscribe monday 09:00 UTC")
-    await office.reading(10)
-    office.docs.site.fill(5, FIRST + 7 * DAY, LAST + 7 * DAY)
-    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
-    assert len(digests(office)) == 1
-    assert "All together" in digests(office)[0] or "visitors" in digests(office)[0]
+async def test_unknown_zones_stop_no_digest_of_others(talk: Talk) -> None:
+    for row in range(25):
+        await subscribe(talk, f"monday 08:30 UTC path /{row}")
+    await talk.time.passes(60)
+    talk.newer_version_writes("subscriptions.zone", "Europe/Newborg", all_rows=True)
+    await subscribe(talk)
+    talk.service.site.fill(5, FIRST + 7 * DAY, LAST + 7 * DAY)
+    talk.time.is_set(days=7, minutes=-5)
+    await talk.time.passes(minutes=10)
+    assert len(digests(talk)) == 1
+    assert unreadable(talk) == {"subscriptions"}
+    talk.everything()
