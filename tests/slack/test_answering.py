@@ -26,22 +26,24 @@ async def says(workspace: Workspace, messenger: SlackMessenger, fault: str, time
     return [note["text"] for note in workspace.state.ephemerals.values()]
 
 
-@pytest.mark.parametrize("fault", ["500", "502_html", "error:internal_error"])
-async def test_a_private_word_is_said_again_when_slack_stumbles(
-    workspace: Workspace, messenger: SlackMessenger, fault: str
+@pytest.mark.parametrize(
+    ("fault", "times", "received"),
+    [
+        *((fault, 3, ["Hello"]) for fault in ("500", "502_html", "error:internal_error")),
+        ("500", 40, []),
+    ],
+)
+async def test_private_message_is_tried_four_times(
+    workspace: Workspace, messenger: SlackMessenger, fault: str, times: int, received: list[str]
 ) -> None:
-    assert await says(workspace, messenger, fault, times=3) == ["Hello"]
+    assert await says(workspace, messenger, fault, times) == received
+    assert len(workspace.log) == 4
 
 
-async def test_slacks_pause_is_kept(workspace: Workspace, messenger: SlackMessenger) -> None:
+async def test_retry_after_of_slack_is_kept(workspace: Workspace, messenger: SlackMessenger) -> None:
     assert await says(workspace, messenger, "429") == ["Hello"]
     tries = [entry["at"] for entry in workspace.log if entry["method"] == "response_url"]
     assert tries[1] - tries[0] >= 0.9
-
-
-async def test_it_is_given_up_in_the_end(workspace: Workspace, messenger: SlackMessenger) -> None:
-    assert await says(workspace, messenger, "500", times=40) == []
-    assert len(workspace.log) == 4
 
 
 async def press_in_thread(talk: Talk) -> None:

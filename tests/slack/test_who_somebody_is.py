@@ -1,4 +1,4 @@
-"""What Slack tells of somebody, as what they are to this workspace; unclear is a no."""
+"""Access of a user from Slack's user object; an unclear object grants none."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from bot.slack.messenger import SlackMessenger
 OURS = {"id": "U0ANA", "team_id": "T0ACME"}
 
 
-class TellingClient(AsyncWebClient):
-    """Tells one user object of everybody."""
+class OneUserClient(AsyncWebClient):
+    """Returns one user object for everybody."""
 
     def __init__(self, user: dict[str, Any]) -> None:
         super().__init__(token="xoxb-none")
@@ -26,47 +26,44 @@ class TellingClient(AsyncWebClient):
         return {"ok": True, "user": self._user}
 
 
-async def access(told: dict[str, Any], user: str = "U0ANA", enterprise: str | None = None) -> Access:
-    """What somebody is of whom Slack tells this."""
-    identity = Identity(UserId("U0BOT"), "docs-agent", "T0ACME", "https://acme", enterprise)
-    async with open_session() as session:
-        messenger = SlackMessenger(TellingClient(told), session, "https://slack.example/api/", identity)
-        return access_of(await messenger.profile(UserId(user)))
+WITHIN = {"id": "W0ANA", "team_id": "T0OTHER"}
+
+
+def of(enterprise: str) -> dict[str, Any]:
+    """Return somebody of another workspace in this organisation."""
+    return {**WITHIN, "enterprise_user": {"enterprise_id": enterprise}}
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("user", "organisation", "expected"),
     [
-        ({}, Access.MEMBER),
-        ({"is_restricted": True}, Access.GUEST),
-        ({"is_restricted": True, "is_ultra_restricted": True}, Access.GUEST),
-        ({"is_ultra_restricted": True}, Access.GUEST),
-        ({"is_bot": True}, Access.BOT),
-        ({"is_workflow_bot": True}, Access.BOT),
-        ({"deleted": True}, Access.GONE),
-        ({"is_stranger": True}, Access.STRANGER),
-        ({"team_id": "T0OTHER"}, Access.STRANGER),
-        ({"team_id": "T0OTHER", "is_stranger": False}, Access.STRANGER),
-        ({"team_id": None}, Access.STRANGER),
-        ({"team_id": "T0OTHER", "enterprise_user": {"enterprise_id": "E0ACME"}}, Access.STRANGER),
+        (OURS | {}, None, Access.MEMBER),
+        (OURS | {"is_restricted": True}, None, Access.GUEST),
+        (OURS | {"is_restricted": True, "is_ultra_restricted": True}, None, Access.GUEST),
+        (OURS | {"is_ultra_restricted": True}, None, Access.GUEST),
+        (OURS | {"is_bot": True}, None, Access.BOT),
+        (OURS | {"is_workflow_bot": True}, None, Access.BOT),
+        (OURS | {"deleted": True}, None, Access.GONE),
+        (OURS | {"is_stranger": True}, None, Access.STRANGER),
+        (OURS | {"team_id": "T0OTHER"}, None, Access.STRANGER),
+        (OURS | {"team_id": "T0OTHER", "is_stranger": False}, None, Access.STRANGER),
+        (OURS | {"team_id": None}, None, Access.STRANGER),
+        (
+            OURS | {"team_id": "T0OTHER", "enterprise_user": {"enterprise_id": "E0ACME"}},
+            None,
+            Access.STRANGER,
+        ),
+        (of("E0ACME"), "E0ACME", Access.MEMBER),
+        (of("E0OTHER"), "E0ACME", Access.STRANGER),
+        ({**OURS, "id": "USLACKBOT", "is_bot": False}, None, Access.BOT),
+        ({}, None, Access.GONE),
     ],
 )
-async def test_only_people_of_this_workspace_are_members(told: dict[str, Any], expected: Access) -> None:
-    assert await access({**OURS, **told}) is expected
-
-
-@pytest.mark.parametrize(
-    ("enterprise", "expected"), [("E0ACME", Access.MEMBER), ("E0OTHER", Access.STRANGER)]
-)
-async def test_other_workspaces_of_the_same_organisation_are_ours(enterprise: str, expected: Access) -> None:
-    told = {"id": "W0ANA", "team_id": "T0OTHER", "enterprise_user": {"enterprise_id": enterprise}}
-    assert await access(told, enterprise="E0ACME") is expected
-
-
-async def test_slackbot_is_a_bot_though_slack_does_not_say_so() -> None:
-    told = {**OURS, "id": "USLACKBOT", "is_bot": False}
-    assert await access(told, "USLACKBOT") is Access.BOT
-
-
-async def test_somebody_of_whom_slack_tells_nothing_is_gone() -> None:
-    assert await access({}) is Access.GONE
+async def test_only_people_of_this_workspace_are_members(
+    user: dict[str, Any], organisation: str | None, expected: Access
+) -> None:
+    identity = Identity(UserId("U0BOT"), "docs-agent", "T0ACME", "https://acme", organisation)
+    async with open_session() as session:
+        messenger = SlackMessenger(OneUserClient(user), session, "https://slack.example/api/", identity)
+        profile = await messenger.profile(UserId(user.get("id", "U0ANA")))
+    assert access_of(profile) is expected

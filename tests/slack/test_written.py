@@ -1,15 +1,16 @@
-"""What a message says besides its text: forwarded messages and files."""
+"""Forwarded messages and files within a message."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.ports import SharedFile
 from bot.slack.rooms import MOST_CHARACTERS, files_of, text_of
+from tests.talk import Talk
 
 SHARED = {"is_share": True, "author_name": "Ben <b>", "text": "The page\nis wrong"}
 HOSTED = {"name": "a.txt", "mimetype": "text/plain", "size": 10, "mode": "hosted"}
@@ -31,23 +32,40 @@ JSON = st.recursive(
 )
 
 
-def test_a_forwarded_message_becomes_quoted_text_under_the_name_of_its_author() -> None:
-    said = text_of({"text": "Fix this", "attachments": [SHARED]})
-    assert said == "Fix this\n\nForwarded from Ben &lt;b&gt;:\n&gt; The page\n&gt; is wrong"
+def rich(*parts: dict[str, Any]) -> dict[str, Any]:
+    """Return a forwarded message of blocks, without a text."""
+    blocks = [{"type": "rich_text", "elements": list(parts)}]
+    return {"is_share": True, "message_blocks": [{"message": {"blocks": blocks}}]}
 
 
-def test_a_forwarded_message_of_blocks_becomes_text() -> None:
-    words = [{"type": "text", "text": "See <this> of "}, {"type": "user", "user_id": "U1"}]
-    quote = {"type": "rich_text_quote", "elements": [{"type": "link", "url": "https://a.example"}]}
-    section = {"type": "rich_text_section", "elements": words}
-    blocks = [{"type": "rich_text", "elements": [section, quote]}]
-    shared = {"is_share": True, "message_blocks": [{"message": {"blocks": blocks}}]}
-    said = text_of({"attachments": [shared]})
-    assert said == "Forwarded from somebody:\n&gt; See &lt;this&gt; of <@U1>\n&gt; https://a.example"
+SECTION = {
+    "type": "rich_text_section",
+    "elements": [{"type": "text", "text": "See <this> of "}, {"type": "user", "user_id": "U02BEN"}],
+}
+QUOTE = {"type": "rich_text_quote", "elements": [{"type": "link", "url": "https://a.example"}]}
 
 
-def test_the_preview_of_a_web_page_is_not_what_somebody_said() -> None:
-    assert text_of({"text": "Look", "attachments": [{"title": "Page", "text": "About"}]}) == "Look"
+@pytest.mark.parametrize(
+    ("attachments", "added"),
+    [
+        ([SHARED], "\n\nForwarded from Ben <b>:\n> The page\n> is wrong"),
+        (
+            [rich(SECTION, QUOTE)],
+            "\n\nForwarded from somebody:\n> See <this> of @Ben Okafor\n> https://a.example",
+        ),
+        ([{"title": "A web page", "text": "About"}], ""),
+    ],
+)
+async def test_forwarded_message_is_quoted_in_the_prompt(
+    talk: Talk, attachments: list[dict[str, Any]], added: str
+) -> None:
+    said = await talk.ana.says("good morning")
+    event = {"type": "app_mention", "channel": said["channel"], "user": talk.ana.id, "ts": said["ts"]}
+    event |= {"text": "<@U0DOCSBOT> Fix this", "attachments": attachments}
+    await talk.receives({"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event})
+    await talk.time.passes()
+    assert talk.agent_got() == [f"Fix this{added}"]
+    talk.everything()
 
 
 @pytest.mark.parametrize(
@@ -62,21 +80,14 @@ def test_the_preview_of_a_web_page_is_not_what_somebody_said() -> None:
         ({}, True, None),
     ],
 )
-def test_a_file_is_known_by_its_type_and_by_where_it_is(
-    values: dict[str, Any], is_text: bool, url: str | None
-) -> None:
+def test_file_has_its_type_and_its_address(values: dict[str, Any], is_text: bool, url: str | None) -> None:
     assert files_of({"files": [HOSTED | values]}) == (SharedFile("a.txt", 10, is_text, url),)
 
 
+@example(message={"text": "Fix this", "attachments": [{**SHARED, "text": "word " * 10_000}] * 2})
 @given(message=st.dictionaries(st.sampled_from(["text", "files", "attachments"]), JSON))
-def test_no_attachment_or_file_of_any_shape_is_an_error(message: dict[str, Any]) -> None:
+def test_attachment_of_any_shape_is_no_error(message: dict[str, Any]) -> None:
     message = message | {"text": str(message.get("text") or "")}
     assert text_of(message).startswith(message["text"] if message["text"].strip() else "")
+    assert len(text_of(message)) <= MOST_CHARACTERS
     assert isinstance(files_of(message), tuple)
-
-
-def test_a_text_with_what_was_forwarded_in_it_is_no_longer_than_a_message() -> None:
-    shared = {**SHARED, "text": "word " * 10_000}
-    said = text_of({"text": "Fix this", "attachments": [shared, shared]})
-    assert len(said) == MOST_CHARACTERS
-    assert said.endswith("…")
