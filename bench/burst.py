@@ -3,7 +3,7 @@
 It runs the real poll and deliver workers on SQLite on disk. The messenger is as slow as Slack, and refuses
 more than one message a second in a channel, 300 messages a minute in all, and 50 edits a minute, as Slack may
 (https://docs.slack.dev/apis/web-api/rate-limits). Of "several hundred" messages a minute it uses 240.
-The faces are redrawn at 48 a minute meanwhile and after it; nobody waits for the last one.
+The status messages are redrawn at 48 a minute meanwhile and after it; nobody waits for the last one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bot.features import all_workers
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs
 from bot.ports import SlackThrottled
 from bot.store import Store
-from bot.store.migrate import migrate
+from bot.store.migrate import migrate_schema
 
 _SLACK_SECONDS = 0.08
 """The typical time of a post at Slack."""
@@ -120,7 +120,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
     async with docs_service("completed") as docs_url:
         store = Store.open(f"sqlite:///{folder}/burst.db")
         try:
-            await migrate(store.database)
+            await migrate_schema(store.database)
             return [await _told(store, docs_url, size)]
         finally:
             await store.close()

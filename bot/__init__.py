@@ -6,7 +6,7 @@ from pathlib import Path
 __version__ = "0.2.0"
 
 
-def commit() -> str:
+def read_commit() -> str:
     """Return the commit: the image names it, and a clone has it in ``.git``. Empty where neither does."""
     return os.environ.get("DOCS_BOT_COMMIT") or head_of(Path(__file__).parents[1] / ".git")
 
@@ -31,5 +31,5 @@ def head_of(git: Path) -> str:
 
 def version_and_commit() -> str:
     """Return both for people; only the version where the commit is not known."""
-    known = commit()
+    known = read_commit()
     return f"{__version__} (commit {known})" if known else __version__

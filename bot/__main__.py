@@ -71,11 +71,11 @@ def _run(*, intake: bool, workers: bool) -> NoReturn:
     # Imported modules stay for good. Collecting garbage during the imports would take an eighth of the start.
     gc.disable()
     from bot.app import Roles
-    from bot.operator.running import run
+    from bot.operator.running import run_until_stopped
 
     gc.freeze()
     gc.enable()
-    run(Roles(intake=intake, workers=workers))
+    run_until_stopped(Roles(intake=intake, workers=workers))
 
 
 @click.group(cls=_Commands)
@@ -176,7 +176,7 @@ def forget(user: str) -> None:
 @click.option("--http", metavar="ADDRESS", help="For HTTP mode at this public address.")
 def manifest(http: str | None) -> None:
     """Print the manifest of the Slack app, ready to paste; needs no settings."""
-    from bot.operator.running import manifest as made
+    from bot.operator.running import format_manifest as made
 
     try:
         echo(made(http).rstrip())

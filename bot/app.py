@@ -22,7 +22,7 @@ import structlog
 from aiohttp import web
 from pydantic import SecretStr
 
-from bot import __version__, commit, logs
+from bot import __version__, logs, read_commit
 from bot.access.model import AccessPolicy, TtlCache
 from bot.context import Timeouts, WorkerContext
 from bot.docs_api import DiscoveryClient, DocsClient, DocsClients
@@ -61,8 +61,8 @@ from bot.slack.socket import SocketIntake
 from bot.store import Store
 from bot.store.database import CONNECTIONS, Database, Pool, ServerClock
 from bot.store.heartbeats import Heartbeats
-from bot.store.migrate import migrate
-from bot.store.queues import Due
+from bot.store.migrate import migrate_schema
+from bot.store.queues import DueQueues
 from bot.store.sqlite_files import running_alone, sqlite_file
 
 __all__ = [
@@ -141,14 +141,14 @@ async def running_bot(
     """
     stopping = stopping or Stopping()
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
-    log.info("starting", version=__version__, commit=commit())
+    log.info("starting", version=__version__, commit=read_commit())
     for warning in settings.warnings():
         log.warning("settings", about=warning)
     async with AsyncExitStack() as stack:
         stack.enter_context(running_alone(sqlite_file(settings.sqlalchemy_url)))
         store = open_store(settings.sqlalchemy_url, settings.database_connections)
         stack.push_async_callback(store.close)
-        await migrate(store.database)
+        await migrate_schema(store.database)
         machine_clock, clock = clock or utc_now, clock or await _clock_of(store)
         clients = await _connect(settings, stack)
         metrics = Metrics()
@@ -210,7 +210,7 @@ class HeldBot:
     _gap: Gap
     _metrics: MetricsPage
     _ran_at: dict[str, datetime] = field(default_factory=dict)
-    _due: Due = field(default=Due(frozenset(), None))
+    _due: DueQueues = field(default=DueQueues(frozenset(), None))
 
     async def take(self, payload: dict[str, Any]) -> tuple[int, str]:
         """Handle one of Slack's payloads; return the status and the body of the acknowledgement."""
@@ -273,7 +273,7 @@ async def held_bot(
     async with AsyncExitStack() as stack:
         store = store or open_store(settings.sqlalchemy_url, settings.database_connections)
         stack.push_async_callback(store.close)
-        await migrate(store.database)
+        await migrate_schema(store.database)
         metrics = Metrics()
         clients = await _connect(settings, stack, doors, clock)
         context = _context(
@@ -296,7 +296,7 @@ async def migrate_database(settings: Settings) -> None:
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
     database = Database.open(settings.sqlalchemy_url)
     try:
-        await migrate(database)
+        await migrate_schema(database)
     finally:
         await database.close()
 

@@ -55,7 +55,7 @@ class Timeouts:
     running_seconds: float = 1_800.0
     """Age at which a running job is announced once in its thread."""
     trouble_seconds: float = 600.0
-    """How long the docs service may fail or refuse the bot. Then the faces of open jobs show it."""
+    """How long the docs service may fail or refuse the bot. Then the status messages of open jobs show it."""
     unwatched_seconds: float = 7 * 86_400.0
     """Age at which a running job, or one that cannot be read, is no longer polled."""
     missing_seconds: float = 3_600.0
@@ -267,7 +267,7 @@ Claim = Callable[[WorkerContext, int, Collection[str]], Awaitable[Sequence[Resul
 """Claims rows: as many as this at most, and none of these groups."""
 
 
-def claiming(claim: Callable[[Transaction, Claimer, int], Sequence[Result]]) -> Claim[Result]:
+def make_claim(claim: Callable[[Transaction, Claimer, int], Sequence[Result]]) -> Claim[Result]:
     """Return a claim in one transaction, for rows without groups."""
 
     async def claim_rows(context: WorkerContext, limit: int, _full: Collection[str] = ()) -> Sequence[Result]:

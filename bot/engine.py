@@ -27,7 +27,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from bot.store import DatabaseTrouble, LeaseLost
 from bot.store.database import explain
-from bot.store.queues import Due
+from bot.store.queues import DueQueues
 
 log = structlog.get_logger(__name__)
 _MOST_BACK_OFF_SECONDS = 30.0
@@ -219,7 +219,7 @@ class Workers:
         self._is_stopping = False
         self.scheduler = AsyncIOScheduler(timezone=UTC)
 
-    def start(self, workers: Sequence[Worker], find_due: Callable[[], Awaitable[Due]] | None) -> None:
+    def start(self, workers: Sequence[Worker], find_due: Callable[[], Awaitable[DueQueues]] | None) -> None:
         """Run all workers once, and from then on when they have work.
 
         ``find_due`` reads all queues; None in a process whose workers have none.

@@ -16,7 +16,7 @@ from bot.engine import Worker, alone
 from bot.feature import Feature
 from bot.jobs.catch_up import Take, catch_up, claim_unread, forget_conversations
 from bot.jobs.commands import catalogue
-from bot.jobs.decisions import remind
+from bot.jobs.decisions import remind_threads
 from bot.jobs.model.intents import asks_help
 from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new, prepare
@@ -75,7 +75,7 @@ def queue_workers(context: WorkerContext, take_message: Take) -> list[Worker]:
 def interval_workers(context: WorkerContext) -> list[Worker]:
     """Return the workers that run at intervals."""
     workers = {
-        "remind": (remind, _PLAN_SECONDS),
+        "remind": (remind_threads, _PLAN_SECONDS),
         "trouble": (show_trouble, 15.0),
         "forget": (forget_old, _SWEEP_SECONDS),
         "conversations": (forget_conversations, _SWEEP_SECONDS),

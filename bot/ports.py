@@ -77,10 +77,10 @@ class Origin:
 
     @property
     def thread_for_job(self) -> MessageTs | None:
-        """The thread in which a job that is asked for here has its face; None if the face begins its thread.
+        """The thread for the status message of a job that is asked for here; None if that begins its thread.
 
         That is the thread of the message that asked, or the one under it. In direct messages, where only the
-        bot and one person talk, a face that begins its thread is easier to see.
+        bot and one person talk, a status message that begins its thread is easier to see.
         """
         return self.thread or (None if self.is_direct else self.message_ts)
 

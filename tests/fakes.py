@@ -15,7 +15,7 @@ from bot.docs_api import DocsClient
 from bot.github import GithubClient
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.ports import Changed, Mention, Profile, Said, SlackError, ThreadReply
-from bot.slack.client import refused
+from bot.slack.client import to_refusal
 from tests.services import LINK, PREVIEW, PULL_REQUEST, DocsService, Github
 
 __all__ = ["LINK", "PREVIEW", "PULL_REQUEST", "FakeDocs", "FakeGithub", "FakeSlack", "Posted"]
@@ -83,7 +83,7 @@ class FakeSlack:
     ) -> MessageTs:
         self._raise_next_trouble("post")
         if channel in self.outside:
-            raise refused("not_in_channel")
+            raise to_refusal("not_in_channel")
         ts = MessageTs(f"1700000000.{len(self.posts) + 1:06}")
         self.posts.append(Posted(channel, thread, ts, message, delivery))
         if self.lose_answer:
@@ -139,7 +139,7 @@ class FakeSlack:
     ) -> None:
         self._raise_next_trouble("whisper")
         if channel in self.outside:
-            raise refused("not_in_channel")
+            raise to_refusal("not_in_channel")
         self.whispers.append((channel, thread, user, message))
 
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
@@ -156,7 +156,7 @@ class FakeSlack:
         self._raise_next_trouble("upload")
         confirm()
         if channel in self.outside:
-            raise refused("not_in_channel")
+            raise to_refusal("not_in_channel")
         content = await asyncio.to_thread(path.read_bytes)
         self.files.append((channel, name, text, content.decode("utf-8")))
         if self.lose_answer:
@@ -220,7 +220,7 @@ class FakeSlack:
         self.looked_up.append(key)
         await self._answer_about(key)
         if key not in self.names:
-            raise refused("user_not_found")
+            raise to_refusal("user_not_found")
         return self.names[key]
 
     def root(self) -> Posted:

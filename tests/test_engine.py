@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 from bot.engine import Worker, Workers, alone
-from bot.store.queues import Due
+from bot.store.queues import DueQueues
 from tests.limits import HANG_SECONDS
 from tests.scenarios.clocks import SetClock
 
-NOTHING = Due(frozenset(), None)
-ALL = Due(frozenset({"requests", "prompts", "polls", "deliveries"}), None)
+NOTHING = DueQueues(frozenset(), None)
+ALL = DueQueues(frozenset({"requests", "prompts", "polls", "deliveries"}), None)
 
 
-def always(due: Due) -> Callable[[], Awaitable[Due]]:
+def always(due: DueQueues) -> Callable[[], Awaitable[DueQueues]]:
     """A look that finds the same each time."""
 
-    async def look() -> Due:
+    async def look() -> DueQueues:
         return due
 
     return look
@@ -33,11 +33,11 @@ def always(due: Due) -> Callable[[], Awaitable[Due]]:
 class Looks(asyncio.Queue[float]):
     """A look that finds one thing after the other, then nothing; remembers when it was made."""
 
-    def __init__(self, *found: Due) -> None:
+    def __init__(self, *found: DueQueues) -> None:
         super().__init__()
         self.found = list(found)
 
-    async def __call__(self) -> Due:
+    async def __call__(self) -> DueQueues:
         self.put_nowait(monotonic())
         return self.found.pop(0) if self.found else NOTHING
 
@@ -92,7 +92,7 @@ def polling(run: Callable[[], Awaitable[int]]) -> Worker:
 
 @asynccontextmanager
 async def started(
-    workers: Workers, *each: Worker, due: Callable[[], Awaitable[Due]] | None = None
+    workers: Workers, *each: Worker, due: Callable[[], Awaitable[DueQueues]] | None = None
 ) -> AsyncIterator[Workers]:
     """Run workers until the block ends, which must not hang."""
     workers.start(each, due or always(NOTHING))
@@ -283,7 +283,7 @@ async def test_rows_that_are_being_claimed_when_the_stop_begins_are_worked_on() 
 
 async def test_a_look_wakes_only_those_who_have_something_to_do() -> None:
     poll, deliver = Run(), Run()
-    looks = Looks(NOTHING, Due(frozenset({"polls"}), None))
+    looks = Looks(NOTHING, DueQueues(frozenset({"polls"}), None))
     each = [alone("poll", poll, queue="polls"), alone("deliver", deliver, queue="deliveries")]
     async with started(Workers(look_seconds=3600, least_seconds=3600), *each, due=looks) as workers:
         await looks.get()
@@ -327,7 +327,7 @@ async def test_workers_that_were_told_to_stop_before_they_started_never_run() ->
 
 async def test_the_next_look_is_made_when_something_comes_due() -> None:
     now = datetime.now(UTC)
-    looks = Looks(*(Due(frozenset(), now + timedelta(seconds=after)) for after in (0.02, 86_400)))
+    looks = Looks(*(DueQueues(frozenset(), now + timedelta(seconds=after)) for after in (0.02, 86_400)))
     async with started(Workers(look_seconds=3600, least_seconds=0.0), due=looks):
         await looks.get()
         await looks.get()
@@ -347,7 +347,7 @@ async def test_what_a_run_has_put_back_for_later_is_looked_for_soon() -> None:
 
 
 async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() -> None:
-    looks = Looks(*[Due(frozenset(), datetime.now(UTC))] * 9)
+    looks = Looks(*[DueQueues(frozenset(), datetime.now(UTC))] * 9)
     async with started(Workers(look_seconds=3600, least_seconds=3600), due=looks):
         await looks.get()
         await asyncio.sleep(0.05)
@@ -357,7 +357,7 @@ async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() ->
 @pytest.mark.parametrize("due", [always(NOTHING), None], ids=["with queues", "without queues"])
 @pytest.mark.parametrize("hours", [-1, 2])
 async def test_workers_with_long_intervals_run_at_once_when_the_clock_is_set(
-    hours: int, due: Callable[[], Awaitable[Due]] | None
+    hours: int, due: Callable[[], Awaitable[DueQueues]] | None
 ) -> None:
     run, clock = Run(), SetClock()
     workers = Workers(look_seconds=0.02, machine_clock=clock)
@@ -374,7 +374,7 @@ async def test_workers_with_long_intervals_run_at_once_when_the_clock_is_set(
 
 async def test_regular_looks_go_on_however_far_away_the_next_row_is() -> None:
     clock = SetClock()
-    looks = Looks(*[Due(frozenset(), datetime.now(UTC) + timedelta(hours=1))] * 9)
+    looks = Looks(*[DueQueues(frozenset(), datetime.now(UTC) + timedelta(hours=1))] * 9)
     async with started(Workers(look_seconds=0.01, least_seconds=0.0, clock=clock), due=looks):
         clock.ahead = timedelta(hours=-1)
         for _ in range(5):
@@ -384,9 +384,9 @@ async def test_regular_looks_go_on_however_far_away_the_next_row_is() -> None:
 async def test_look_that_failed_once_is_not_late_for_good() -> None:
     looks = Looks()
     looks.found = []
-    outcomes: list[Exception | Due] = [NOTHING, OSError("locked"), NOTHING]
+    outcomes: list[Exception | DueQueues] = [NOTHING, OSError("locked"), NOTHING]
 
-    async def find_due() -> Due:
+    async def find_due() -> DueQueues:
         found = outcomes.pop(0) if outcomes else NOTHING
         looks.put_nowait(monotonic())
         if isinstance(found, Exception):
@@ -436,7 +436,7 @@ async def test_wake_in_the_turn_in_which_a_run_ends_is_kept() -> None:
     looks, ended = Looks(), asyncio.get_running_loop().create_future()
     committed = asyncio.get_running_loop().create_future()
 
-    async def find_due() -> Due:
+    async def find_due() -> DueQueues:
         looks.put_nowait(monotonic())
         if looks.found:
             looks.found.pop()

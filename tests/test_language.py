@@ -25,6 +25,8 @@ VAGUE = {
     *("about", "each", "found", "given", "here", "how", "kept", "known", "left"),
     *("said", "seen", "shown", "taken", "told", "wanted", "what", "why", "words"),
 }
+SHARED_NAMES = {"Recommendation"}
+"""A feature's recommendation, and that of the digest which it becomes."""
 FILES = [path for folder in ("bot", "sandbox", "bench") for path in (ROOT / folder).rglob("*.py")]
 
 
@@ -59,6 +61,15 @@ def test_no_file_has_more_of_the_habits_than_it_may() -> None:
     counts = Counter({str(path.relative_to(ROOT)): sum(1 for _ in places(path)) for path in FILES})
     assert counts - allowed == {}, "name the thing; `python -m tests.test_language` prints the places"
     assert allowed - counts == {}, "lower these numbers in tests/language.toml"
+
+
+def test_no_two_public_functions_or_classes_share_a_name() -> None:
+    """Let a name in a stack trace lead to one place. `__main__` has the words of the command line."""
+    modules = [path for path in (ROOT / "bot").rglob("*.py") if path.name != "__main__.py"]
+    trees = (ast.parse(path.read_text()) for path in modules if "migrations" not in path.parts)
+    named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    names = Counter(node.name for tree in trees for node in tree.body if isinstance(node, named))
+    assert {name for name, count in names.items() if count > 1 and not name.startswith("_")} <= SHARED_NAMES
 
 
 if __name__ == "__main__":

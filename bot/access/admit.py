@@ -22,7 +22,7 @@ from bot.ids import ChannelId, Message, MessageTs, Refusal, RequestKey, UserId
 from bot.messages import blocks as b
 from bot.messages.blocks import with_prompt
 from bot.ports import Origin, SlackError, SlackRefused
-from bot.store.deadline import Deadline, current, within
+from bot.store.deadline import Deadline, current_deadline, within
 
 log = structlog.get_logger(__name__)
 _CACHED_SECONDS = 300.0
@@ -170,7 +170,7 @@ async def _ask_slack(context: Context, user: UserId) -> Access:
         raise Untold from None
     rule, now = context.access_policy.rule, context.clock()
     # With a copy of the deadline, so that this write does not mark the request itself as stored.
-    deadline = current()
+    deadline = current_deadline()
     with within(deadline and Deadline(deadline.at)):
         await context.store.write(lambda tx: Members(tx).remember(user, access, rule, now))
     return access
@@ -178,7 +178,7 @@ async def _ask_slack(context: Context, user: UserId) -> Access:
 
 def asking_slack() -> asyncio.Timeout:
     """Return the time limit for asking Slack on behalf of a request; leaving it raises TimeoutError."""
-    deadline = current()
+    deadline = current_deadline()
     seconds = deadline.left_seconds() - _STORE_SECONDS if deadline else _ASK_SLACK_SECONDS
     return asyncio.timeout(min(seconds, _ASK_SLACK_SECONDS))
 

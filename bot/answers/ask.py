@@ -14,7 +14,7 @@ from bot.answers import messages
 from bot.answers.gaps import gap_key, settle_notice
 from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
 from bot.answers.store import Inquiries
-from bot.context import Context, WorkerContext, claiming
+from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import AssistantReply, DocsApiError, Passage
 from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message
@@ -79,7 +79,7 @@ def _note_received(tx: Transaction, allowed: Allowed, context: Context) -> None:
         Conversations(tx).received(origin)
 
 
-claim_inquiries = claiming(lambda tx, claimer, limit: Inquiries(tx).claim(claimer, limit))
+claim_inquiries = make_claim(lambda tx, claimer, limit: Inquiries(tx).claim(claimer, limit))
 """Claims the inquiries that wait for an answer or for the notice that it is written."""
 
 
@@ -111,13 +111,13 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
     state, conversation = InquiryState.ANSWERED, inquiry.conversation
     if isinstance(reply, AssistantReply):
         pages = [DocsPage(source.url, source.title) for source in reply.sources]
-        message = messages.answered(inquiry, reply.text, pages, context.link_hosts)
+        message = messages.format_answer(inquiry, reply.text, pages, context.link_hosts)
         conversation = reply.thread_id
     elif reply:
         pages = [DocsPage(passage.path, passage.metadata.title, passage.content) for passage in reply]
         message = messages.passages_found(inquiry, pages, context.link_hosts)
     elif reply is None:
-        message = messages.unreadable(inquiry)
+        message = messages.pages_unreadable(inquiry)
     else:
         message, state = messages.nothing_found(inquiry), InquiryState.GAP
     new = replace(inquiry, state=state, conversation=conversation, is_public=is_public, response_url=None)

@@ -41,7 +41,7 @@ def _buttons(inquiry: Inquiry, *, is_gap: bool = False, is_shared: bool = False)
     return [*buttons, b.button("Share", b.Action.SHARE_ANSWER, number)] if is_private else buttons
 
 
-def answered(inquiry: Inquiry, text: str, pages: Sequence[DocsPage], hosts: Collection[str]) -> Message:
+def format_answer(inquiry: Inquiry, text: str, pages: Sequence[DocsPage], hosts: Collection[str]) -> Message:
     """Return the assistant's answer, with the pages that it cites. ``hosts``: see ``linkable``."""
     sources = [_page_link(page, hosts) for page in pages[:_MOST_SOURCES]]
     markdown: Block = {"type": "markdown", "text": harmless_markdown(text, hosts) or "…"}
@@ -76,7 +76,7 @@ def nothing_found(inquiry: Inquiry) -> Message:
     return b.with_buttons(text, _buttons(inquiry, is_gap=True))
 
 
-def unreadable(inquiry: Inquiry) -> Message:
+def pages_unreadable(inquiry: Inquiry) -> Message:
     """Return the answer while the docs service fails."""
     text = "I couldn't read the docs just now. Ask again in a minute."
     return b.with_buttons(text, _buttons(inquiry, is_gap=True))

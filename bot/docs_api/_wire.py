@@ -67,7 +67,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """One HTTP response, read completely and decompressed."""
 
     status_code: int
@@ -216,7 +216,7 @@ def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
     return plain
 
 
-def check_status(answer: Answer, secrets: tuple[str, ...], now: datetime) -> None:
+def check_status(answer: Response, secrets: tuple[str, ...], now: datetime) -> None:
     """Raise the `DocsApiError` that an unsuccessful response stands for.
 
     ``secrets`` are removed from the service's texts. ``now`` is needed for a `Retry-After` with a date.
@@ -225,7 +225,7 @@ def check_status(answer: Answer, secrets: tuple[str, ...], now: datetime) -> Non
         raise _error(answer, secrets, now)
 
 
-def decode(answer: Answer, model: type[ModelT], *, secrets: tuple[str, ...]) -> ModelT:
+def decode(answer: Response, model: type[ModelT], *, secrets: tuple[str, ...]) -> ModelT:
     """Return a successful response as ``model``. Raises Unavailable if it is something else."""
     try:
         return model.model_validate(json.loads(answer.body))
@@ -237,7 +237,7 @@ def decode(answer: Answer, model: type[ModelT], *, secrets: tuple[str, ...]) -> 
     raise Unavailable(cleaned(text, secrets), status_code=answer.status_code)
 
 
-def _error(answer: Answer, secrets: tuple[str, ...], now: datetime) -> DocsApiError:
+def _error(answer: Response, secrets: tuple[str, ...], now: datetime) -> DocsApiError:
     """Return the error that an unsuccessful response stands for."""
     status_code, text = answer.status_code, _error_text(answer, secrets)
     # An HTML page comes from a proxy or gateway, not from the service. A gateway may rightly refuse a key or
@@ -299,7 +299,7 @@ def _without(text: str, secret: str) -> str:
     return cleaned + text[start:]
 
 
-def _error_text(answer: Answer, secrets: tuple[str, ...]) -> str:
+def _error_text(answer: Response, secrets: tuple[str, ...]) -> str:
     try:
         content = json.loads(answer.body)
     except (ValueError, RecursionError):
@@ -310,7 +310,7 @@ def _error_text(answer: Answer, secrets: tuple[str, ...]) -> str:
     return cleaned(error, secrets) if isinstance(error, str) else ""
 
 
-def _content(answer: Answer) -> str:
+def _content(answer: Response) -> str:
     """Return a description of the body's kind of content."""
     if answer.is_web_page:
         return "a web page"

@@ -27,7 +27,7 @@ from bot.docs_api.models import (
     FeedbackByPage,
     FeedbackPage,
     Job,
-    Preview,
+    PreviewBuild,
     SearchesPage,
     VisitorsPage,
 )
@@ -124,7 +124,7 @@ class ServiceClient:
         texts = (field for field in call.fields.values() if isinstance(field, str))
         return (self._api_key.get_secret_value(), *texts, *call.quoted)
 
-    async def _call(self, call: _wire.Call) -> _wire.Answer:
+    async def _call(self, call: _wire.Call) -> _wire.Response:
         """Return the response to a call. Raises the error of an unsuccessful one."""
         if self._is_closed:
             raise RuntimeError("the client of the docs service is closed")
@@ -138,7 +138,7 @@ class ServiceClient:
         except (httpx.HTTPError, httpx.StreamError, aiohttp.ClientError, OSError, UnicodeError) as error:
             # The cause refers to the request with its key and prompt, so only its text is kept.
             raise _broken(error, secrets) from None
-        answer = _wire.Answer(response.status_code, response.headers, body)
+        answer = _wire.Response(response.status_code, response.headers, body)
         _wire.check_status(answer, secrets, self._now())
         return answer
 
@@ -183,13 +183,13 @@ class DocsClient(ServiceClient):
         """Send a further prompt to a job. The returned job may still show the state before the prompt."""
         return await self._send(_wire.send_follow_up(project_id, job_id, prompt), Job)
 
-    async def create_preview(self, project_id: str, branch: str) -> Preview:
+    async def create_preview(self, project_id: str, branch: str) -> PreviewBuild:
         """Ask for a preview of a branch, or for a new build of the one it has.
 
         The service takes five of these a minute. Its address is empty until `get_build` returns success.
         https://www.mintlify.com/docs/api/preview/trigger
         """
-        return await self._send(_wire.create_preview(project_id, branch), Preview)
+        return await self._send(_wire.create_preview(project_id, branch), PreviewBuild)
 
     async def get_build(self, project_id: str, status_id: str) -> Build:
         """Return how far a preview's build is. Raises `NotFound` when the service does not know it.

@@ -62,7 +62,7 @@ class DiscoveryClient(ServiceClient):
         return read_stream(await self._call(call), self._secrets(call))
 
 
-def read_stream(answer: _wire.Answer, secrets: tuple[str, ...]) -> AssistantReply:
+def read_stream(answer: _wire.Response, secrets: tuple[str, ...]) -> AssistantReply:
     """Return the answer that a stream of the AI SDK carries. A body of plain text is the answer itself.
 
     https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol

@@ -129,7 +129,7 @@ class _Answer(BaseModel):
     )
 
 
-class Source(_Answer):
+class JobSource(_Answer):
     """The repository and git ref that the job works on, as the service writes them."""
 
     repository: _LenientText = None
@@ -144,7 +144,7 @@ class Job(_Answer):
 
     id: _StrictId
     status: _Text = ""
-    source: Annotated[Source, BeforeValidator(_object_or_empty)] = Source()
+    source: Annotated[JobSource, BeforeValidator(_object_or_empty)] = JobSource()
     model: _LenientText = None
     pr_link: _LenientText = None
     created_at: _LenientMoment = None
@@ -161,7 +161,7 @@ class Job(_Answer):
         return self.known_status in (None, JobStatus.ACTIVE)
 
 
-class Preview(_Answer):
+class PreviewBuild(_Answer):
     """A preview of a branch whose build has begun. ``preview_url`` is the service's unchecked text."""
 
     status_id: _StrictId
@@ -203,7 +203,7 @@ class VisitorsPage(_Answer):
     has_more: StrictBool
 
 
-class Search(_Answer):
+class SearchCount(_Answer):
     """A search text, which may hold personal data, and its frequency.
 
     ``ctr``: the percentage of these searches that were followed by a click, 0 to 100; None if it is missing.
@@ -218,7 +218,7 @@ class Search(_Answer):
 class SearchesPage(_Answer):
     """The searches with the most hits. ``total_searches``: all hits of the date range, also of other rows."""
 
-    searches: tuple[Search, ...]
+    searches: tuple[SearchCount, ...]
     total_searches: _Count
     next_cursor: _LenientText = None
 
@@ -228,7 +228,7 @@ class SearchesPage(_Answer):
         return self.next_cursor is not None
 
 
-class PageFeedback(_Answer):
+class PageFeedbackCounts(_Answer):
     """The feedback on one page. ``thumbs_up`` and ``thumbs_down`` need not add up to ``total``.
 
     ``code``: the remarks on the page's blocks of code.
@@ -244,7 +244,7 @@ class PageFeedback(_Answer):
 class FeedbackByPage(_Answer):
     """Feedback counted for each page."""
 
-    feedback: tuple[PageFeedback, ...]
+    feedback: tuple[PageFeedbackCounts, ...]
     has_more: StrictBool
 
 

@@ -23,6 +23,7 @@ from bot.github.client import API_URL, GithubClient
 from bot.github.models import (
     Comparison,
     GithubError,
+    GithubUnavailable,
     Limited,
     NotVisible,
     Paused,
@@ -31,7 +32,6 @@ from bot.github.models import (
     PullRequestId,
     PullRequestState,
     RefusedToken,
-    Unavailable,
     pull_request_of,
     site_of,
 )
@@ -41,6 +41,7 @@ __all__ = [
     "Comparison",
     "GithubClient",
     "GithubError",
+    "GithubUnavailable",
     "Limited",
     "NotVisible",
     "Paused",
@@ -49,7 +50,6 @@ __all__ = [
     "PullRequestId",
     "PullRequestState",
     "RefusedToken",
-    "Unavailable",
     "pull_request_of",
     "site_of",
 ]

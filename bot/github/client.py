@@ -19,6 +19,7 @@ from bot.github.models import (
     MAX_TEXT_LENGTH,
     Comparison,
     GithubError,
+    GithubUnavailable,
     Limited,
     NotVisible,
     Paused,
@@ -26,7 +27,6 @@ from bot.github.models import (
     PullRequestFile,
     PullRequestId,
     RefusedToken,
-    Unavailable,
     pull_request_of,
     site_of,
 )
@@ -109,7 +109,7 @@ class GithubClient:
     async def _stay_here(self, request: httpx.Request) -> None:
         """Refuse to follow a redirect to another address. httpx calls this before each request."""
         if not str(request.url).startswith(self._base):
-            raise Unavailable("GitHub redirects to another address")
+            raise GithubUnavailable("GitHub redirects to another address")
 
     def pull_request_of(self, link: str, repository: str | None = None) -> PullRequestId | None:
         """Return to which pull request of this server, and of this repository, a link leads, or None."""
@@ -173,7 +173,7 @@ class GithubClient:
                 return await self._http.get(self._api_url + path, headers=headers)
         except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
             # The cause refers to the request with its token.
-            raise Unavailable(f"GitHub did not answer: {type(error).__name__}") from None
+            raise GithubUnavailable(f"GitHub did not answer: {type(error).__name__}") from None
 
     def _error(self, answer: httpx.Response) -> GithubError:
         """Return the error that an answer stands for.
@@ -188,7 +188,7 @@ class GithubClient:
             return Limited(message, self._until(headers, is_used_up=is_used_up))
         if status == 401:
             return RefusedToken(message)
-        return NotVisible(message) if status in (403, 404, 410, 451) else Unavailable(message)
+        return NotVisible(message) if status in (403, 404, 410, 451) else GithubUnavailable(message)
 
     def _until(self, headers: httpx.Headers, *, is_used_up: bool) -> datetime | None:
         """Return the time of the next call by the headers of an answer, within a day."""
@@ -217,4 +217,4 @@ def _read(kind: TypeAdapter[Answer], answer: httpx.Response) -> Answer:
     try:
         return kind.validate_json(answer.content)
     except ValidationError:
-        raise Unavailable("GitHub's answer has not the expected shape") from None
+        raise GithubUnavailable("GitHub's answer has not the expected shape") from None

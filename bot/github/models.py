@@ -36,7 +36,7 @@ class Paused(Limited):
     """No call was made, because GitHub's rate limit still lasts."""
 
 
-class Unavailable(GithubError):
+class GithubUnavailable(GithubError):
     """No usable answer: time-out, broken connection, redirect to another host, 5xx, or an unreadable body."""
 
 

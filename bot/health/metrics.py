@@ -23,7 +23,7 @@ from prometheus_client import (
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from bot import __version__, commit
+from bot import __version__, read_commit
 from bot.context import Context
 from bot.docs_api import Forbidden, NotConfigured, NotFound, RateLimited, Rejected, Unauthorized, Unavailable
 from bot.feature import Feature
@@ -148,7 +148,7 @@ class Metrics(Collector):
         self._registry.register(self)
         ProcessCollector(registry=self._registry)
         Info("docs_bot_build", "The version that runs.", registry=self._registry).info(
-            {"version": __version__, "commit": commit(), "python": platform.python_version()}
+            {"version": __version__, "commit": read_commit(), "python": platform.python_version()}
         )
 
     def _counter(self, name: str, help_text: str, label: str, values: tuple[str, ...]) -> Counter:

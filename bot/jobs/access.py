@@ -47,7 +47,7 @@ class Steerable:
     maker: InitVar[_Maker] = field(kw_only=True)
 
 
-async def readable(context: Context, allowed: Allowed, job: TrackedJob | None) -> Readable | None:
+async def if_visible(context: Context, allowed: Allowed, job: TrackedJob | None) -> Readable | None:
     """Return a job if somebody may see it; None for an unknown job, too, so that the two look alike.
 
     The requester, senders of the job's prompts and admins may, and so may everybody who acts in its channel

@@ -27,7 +27,7 @@ from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.pull_requests import Previews
-from bot.jobs.thread import redraw_face, say
+from bot.jobs.thread import say, update_status_message
 from bot.messages.slack_text import from_plain
 from bot.store import Transaction
 
@@ -86,7 +86,7 @@ def _sent_by_button(readable: Readable, key: str) -> Readable:
 
 
 async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt | None:
-    """Return the prompt that *Withdraw* on a job's face takes back; None if none of the job's prompts waits.
+    """Return the prompt that *Withdraw* on a status message takes back; None if no prompt of the job waits.
 
     The prompt that starts the job comes first, then the follow-ups of ``user``, then those of others.
     """
@@ -110,7 +110,7 @@ async def send_again(context: Context, steerable: Steerable) -> bool:
         Audit(tx).decided(Act.SENT_AGAIN, by, job, now, prompt.id)
         if prompt.kind is PromptKind.START:
             Jobs(tx).save(job, lifecycle.resent(job))
-            redraw_face(tx, job.number, now)
+            update_status_message(tx, job.number, now)
         show_decision(tx, job, prompt, messages.SEND_AGAIN, by, now)
 
     return await _decide(context, steerable, PromptState.UNCONFIRMED, resend)
@@ -167,9 +167,9 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
         job = Jobs(tx).lock(number)
         if job.state is not JobState.WORKING:
             return False
-        Jobs(tx).save(job, lifecycle.unwatched(job, now))
+        Jobs(tx).save(job, lifecycle.job_unwatched(job, now))
         Audit(tx).decided(Act.STOPPED, by, job, now)
-        job = redraw_face(tx, number, now)
+        job = update_status_message(tx, number, now)
         occasion = f"iteration:{job.iteration}:stopped:{now.isoformat()}"
         say(tx, job, occasion, messages.stopped_watching(job, by), now)
         return True
@@ -195,7 +195,7 @@ def keep_review(context: Context, tx: Transaction, readable: Readable, choice: R
     if job.review is choice:  # somebody was faster, or pressed twice
         return True
     if job.sees_pull_request:  # and the button is of before
-        redraw_face(tx, job.number, now)
+        update_status_message(tx, job.number, now)
         return True
     if choice is None:
         remind_at = context.remind_at(now)
@@ -204,7 +204,7 @@ def keep_review(context: Context, tx: Transaction, readable: Readable, choice: R
         by = readable.allowed.user
         new = replace(job, review=choice, reviewed_by=by, reviewed_at=now, remind_at=None)
     Jobs(tx).save(job, new)
-    redraw_face(tx, job.number, now)
+    update_status_message(tx, job.number, now)
     return True
 
 
@@ -229,11 +229,11 @@ def take_back(
     if prompt.kind is PromptKind.START:
         job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, end, by))
         if is_shown:
-            redraw_face(tx, job.number, now)
+            update_status_message(tx, job.number, now)
         drop_follow_ups(tx, job, now, is_told=is_shown)
     elif is_shown and not is_dismissed:
         Jobs(tx).save(job, lifecycle.not_queued(job))
-        job = redraw_face(tx, job.number, now)
+        job = update_status_message(tx, job.number, now)
         say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, end, by), now)
 
 
@@ -241,7 +241,7 @@ log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 
 
-async def remind(context: WorkerContext) -> int:
+async def remind_threads(context: WorkerContext) -> int:
     """Remind the threads of pull requests that wait for review. Return their number."""
 
     def tell(tx: Transaction) -> int:
@@ -249,7 +249,7 @@ async def remind(context: WorkerContext) -> int:
         due = Jobs(tx).to_remind(now, _AT_ONCE)
         for job in [Jobs(tx).lock(number) for number in sorted(job.number for job in due)]:
             if job.remind_at is not None and job.awaits_review:
-                thread.remind(context, tx, Jobs(tx).save(job, replace(job, remind_at=None)), now)
+                thread.post_reminder(context, tx, Jobs(tx).save(job, replace(job, remind_at=None)), now)
         return len(due)
 
     if not await context.store.read(lambda tx: Jobs(tx).to_remind(context.clock(), 1)):

@@ -22,15 +22,15 @@ from bot.jobs.pull_requests import watch
 from bot.jobs.service_health import (
     is_about_service,
     is_key_problem,
-    key_refused,
     service_failed,
     service_is_well,
+    settle_refused_key,
     wait_asked_for,
 )
 from bot.jobs.settle_prompt import with_details
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import ended, overtake, redraw_face, say, say_end
+from bot.jobs.thread import replace_result, result_message, say, say_end, update_status_message
 from bot.messages.blocks import linkable, web_address
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 
@@ -55,7 +55,7 @@ async def poll(context: WorkerContext, job: TrackedJob) -> None:
             async with asyncio.timeout(limit_seconds):
                 answer = await context.docs.get_job(job.project, job.service_id)
             context.answered[job.project] = context.clock()
-            has_news = await context.settle(lambda tx: settle_answer(context, tx, job, answer))
+            has_news = await context.settle(lambda tx: settle_poll(context, tx, job, answer))
         except (LeaseLost, DatabaseTrouble):
             raise
         except Exception as error:
@@ -64,7 +64,7 @@ async def poll(context: WorkerContext, job: TrackedJob) -> None:
             if not isinstance(failure, DocsApiError):
                 log.exception("poll_broke", job=job.number)
             has_news = True
-            await context.settle(lambda tx: settle_error(context, tx, job, failure))
+            await context.settle(lambda tx: settle_failed_poll(context, tx, job, failure))
             context.count("polls", "failed")
         else:
             context.count("polls", "answered")
@@ -89,7 +89,7 @@ _ANSWERED_SECONDS = 60.0
 """A poll that fails is its job's own trouble where another was answered in this time, or since it fails."""
 
 
-def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> bool:
+def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> bool:
     """Write an answer about a job's current iteration. Return whether there is a message."""
     now, read = context.clock(), lifecycle.polled(with_details(job, answer), next_poll_at(context, job))
     # A later end may come without the pull request of an earlier one, which is still there.
@@ -133,7 +133,7 @@ def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, re
         poll_at = context.after(context.pace.min_seconds)
         begun = lifecycle.iteration_started(read, follow_up.asked_by, now, poll_at=poll_at, saw_active=True)
         Jobs(tx).save(job, begun, owner=context.owner)
-        overtake(tx, job, now)
+        replace_result(tx, job, now)
     elif _age_seconds(context, job) < quiet_seconds:
         Jobs(tx).save(job, replace(read, saw_active=True), owner=context.owner)
         return False
@@ -141,7 +141,7 @@ def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, re
         Jobs(tx).save(job, replace(read, saw_active=True, told_running_at=now), owner=context.owner)
         say(tx, job, f"iteration:{job.iteration}:running", messages.still_running(job, now), now)
     else:
-        _stop_polling(context, tx, job, messages.unwatched(job, now))
+        _stop_polling(context, tx, job, messages.unwatched_message(job, now))
     return True
 
 
@@ -158,17 +158,17 @@ def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, mess
         Jobs(tx).save(job, lifecycle.not_polled(job), owner=context.owner)
         return
     now = context.clock()
-    Jobs(tx).save(job, lifecycle.unwatched(job, now), owner=context.owner)
-    say_end(tx, redraw_face(tx, job.number, now), message, now)
+    Jobs(tx).save(job, lifecycle.job_unwatched(job, now), owner=context.owner)
+    say_end(tx, update_status_message(tx, job.number, now), message, now)
 
 
 def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, over: TrackedJob) -> None:
     now = context.clock()
     Jobs(tx).save(before, over, owner=context.owner)
-    job = overtake(tx, before, now)
+    job = replace_result(tx, before, now)
     if context.previews is PreviewsWanted.ALWAYS:
         ask_for(context, tx, job, job.recipient)
-    say_end(tx, job, ended(context, tx, job), now)
+    say_end(tx, job, result_message(context, tx, job), now)
     watch(context, tx, job)
     for hook in context.on_published if over.state is JobState.NO_PULL_REQUEST else ():
         hook(context, tx, job.number)
@@ -176,7 +176,7 @@ def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, 
     log.info("job_ended", job=job.number, state=over.state, iteration=job.iteration)
 
 
-def settle_error(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> None:
+def settle_failed_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> None:
     """Write a failed poll: back off, and stop polling a job that could not be read for days."""
     now = context.clock()
     if isinstance(error, NotConfigured):
@@ -207,7 +207,7 @@ def _retry_at(context: WorkerContext, tx: Transaction, job: TrackedJob, error: E
     fails_for_long = job.unread_since is not None and job.unread_since < recently
     if is_key_problem(error):
         if not is_own:
-            return key_refused(context, tx, job.project, error, wrote=False)
+            return settle_refused_key(context, tx, job.project, error, wrote=False)
     elif is_about_service(error) or (isinstance(error, Unavailable) and fails_for_long and not is_own):
         return max(own, service_failed(context, tx, job.project, error))
     log.warning("job_not_read", job=job.number, reason=type(error).__name__)

@@ -11,14 +11,14 @@ from typing import TypeVar
 
 import structlog
 
-from bot.context import Context, WorkerContext, claiming
+from bot.context import Context, WorkerContext, make_claim
 from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message, MessageTs, UserId
 from bot.jobs.messages import status_message
 from bot.jobs.messages.jobs import follow_up_by_command
 from bot.jobs.model import lifecycle
 from bot.jobs.model.intents import Door, Intent, classify
-from bot.jobs.model.jobs import Earlier, LeftOut, NotTaken, TakeThread
+from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.service_health import FIRST_SECONDS
 from bot.jobs.settle_prompt import tell_behind_unconfirmed
@@ -26,7 +26,7 @@ from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import open_thread, redraw_face, say
+from bot.jobs.thread import open_thread, say, update_status_message
 from bot.logs import about_request
 from bot.masking import masked
 from bot.messages import slack_text
@@ -43,7 +43,7 @@ _MOST_NAMES = 20
 """Maximum names that are looked up for a text. The others stay ids."""
 
 
-async def plain_text(context: WorkerContext, raw: str, place: ChannelId | None) -> str:
+async def resolve_names(context: WorkerContext, raw: str, place: ChannelId | None) -> str:
     """Return the text for the agent: without hidden characters, as the thread shows it."""
     users, channels = await names_in(context, raw, place, context.timeouts.names_seconds)
     return visible(slack_text.to_plain(raw, users, channels))
@@ -99,7 +99,7 @@ class Attachments:
 
     text: str = ""
     """For the agent, after the text of the prompt."""
-    earlier: Earlier | None = None
+    earlier: ThreadContext | None = None
     not_sent: Message | None = None
     """The thread's message about files that are not attached; None if all are."""
 
@@ -138,12 +138,12 @@ async def _signature(context: WorkerContext, prompt: Prompt) -> str:
     return status_message.signature(name, where)
 
 
-async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Earlier | None]:
+async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, ThreadContext | None]:
     if prompt.take_thread is None:
         return "", None
     if prompt.take_thread is TakeThread.GIVEN:
         text = prompt.attachments or ""
-        return text, Earlier(sum(not line.isspace() for line in text.splitlines() if line))
+        return text, ThreadContext(sum(not line.isspace() for line in text.splitlines() if line))
     if not context.takes_threads:
         return "", None
 
@@ -165,16 +165,16 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
             posts = await context.messenger.said_before(thread.channel, thread.ts, before=prompt.message_ts)
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
-        return "", Earlier(not_taken=NotTaken.UNREAD)
+        return "", ThreadContext(not_taken=NotTaken.UNREAD)
     newer = [post for post in posts if since is None or post.ts > since]
     pairs, left_out = await _of_members(context, newer, thread.channel, context.timeouts.names_seconds)
     lines = status_message.newest_that_fit(pairs)
-    return "\n".join(lines), Earlier(len(lines), left_out.total() + len(pairs) - len(lines))
+    return "\n".join(lines), ThreadContext(len(lines), left_out.total() + len(pairs) - len(lines))
 
 
 async def _of_members(
     context: Context, messages: Sequence[Said], place: ChannelId, seconds: float
-) -> tuple[list[tuple[str, str]], Counter[LeftOut]]:
+) -> tuple[list[tuple[str, str]], Counter[OmitReason]]:
     """Return the members' messages among themselves, as names and texts, and count those left out.
 
     Messages of the bot, and those that it has answered or passed on, are not counted.
@@ -197,11 +197,11 @@ async def _of_members(
     omit = {post.ts: unfit[post.ts] or _WHY_NOT[are_members.get(post.user or "")] for post in talk}
     theirs = [post for post in talk if omit[post.ts] is None]
     left_out = Counter(filter(None, omit.values()))
-    left_out[LeftOut.OLDER] += len(theirs[: -status_message.MOST_MESSAGES])
+    left_out[OmitReason.OLDER] += len(theirs[: -status_message.MOST_MESSAGES])
     return await _with_names(context, theirs[-status_message.MOST_MESSAGES :], place, seconds), left_out
 
 
-_WHY_NOT = {True: None, False: LeftOut.OTHERS, None: LeftOut.UNTOLD}
+_WHY_NOT = {True: None, False: OmitReason.OTHERS, None: OmitReason.UNTOLD}
 """The reason to leave a message out, by whether its author is a member; None if Slack did not answer."""
 _NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed"})
 """Occasions of answers to prompts that no agent got, which may be attached to another one."""
@@ -214,14 +214,14 @@ def _is_no_instruction(context: Context, message: Said) -> bool:
     return text != message.text and intent is not Intent.INSTRUCTION
 
 
-def _unfit(context: Context, message: Said) -> LeftOut | None:
+def _unfit(context: Context, message: Said) -> OmitReason | None:
     """Return the reason to leave out even a member's message; None if there is none."""
     text = slack_text.without_leading_mention(message.text, context.bot_user)
     if message.by_bot:
-        return LeftOut.OTHERS
+        return OmitReason.OTHERS
     if slack_text.is_aside(text):
-        return LeftOut.ASIDE
-    return LeftOut.WORDLESS if slack_text.is_blank(slack_text.to_plain(text, {}, {})) else None
+        return OmitReason.ASIDE
+    return OmitReason.WORDLESS if slack_text.is_blank(slack_text.to_plain(text, {}, {})) else None
 
 
 async def _are_members(context: Context, authors: Sequence[UserId], seconds: float) -> Mapping[str, bool]:
@@ -263,7 +263,7 @@ class OfferedThread:
     """
 
     messages: str = ""
-    left_out: Mapping[LeftOut, int] = field(default_factory=dict)
+    left_out: Mapping[OmitReason, int] = field(default_factory=dict)
     is_chosen: bool = False
     is_read: bool = True
 
@@ -286,7 +286,7 @@ async def offer_thread(context: Context, thread: ThreadRef, without: MessageTs |
     lines = status_message.newest_that_fit(
         [(name, " ".join(text.split())) for name, text in theirs], status_message.FORM_CHARACTERS
     )
-    left_out[LeftOut.OLDER] += len(theirs) - len(lines)
+    left_out[OmitReason.OLDER] += len(theirs) - len(lines)
     return OfferedThread("\n".join(lines), +left_out, is_public)
 
 
@@ -294,14 +294,14 @@ log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 
 
-claim_new = claiming(lambda tx, claimer, limit: Prompts(tx).claim_new(claimer, min(limit, _AT_ONCE)))
-"""Claims new requests. Somebody's second job in a channel waits for the face of their first."""
+claim_new = make_claim(lambda tx, claimer, limit: Prompts(tx).claim_new(claimer, min(limit, _AT_ONCE)))
+"""Claims new requests. Somebody's second job in a channel waits for the status message of their first."""
 
 
 async def prepare(context: WorkerContext, prompt: Prompt) -> None:
-    """Turn a stored request into a prompt that waits to be sent, and have its job's face posted."""
+    """Turn a stored request into a prompt that waits to be sent, and have its job's status message posted."""
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
-        text = await plain_text(context, prompt.raw, prompt.channel)
+        text = await resolve_names(context, prompt.raw, prompt.channel)
         attachments = await attachments_of(context, prompt)
         try:
             await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))
@@ -341,6 +341,6 @@ def _write(
             Outbox(tx).add(reaction, now)
         tell_behind_unconfirmed(tx, job, prompt, now)
         if attachments.earlier is not None:
-            redraw_face(tx, job.number, now)
+            update_status_message(tx, job.number, now)
     if attachments.not_sent is not None:
         say(tx, job, f"files:{prompt.id}", attachments.not_sent, now)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import structlog
 
 from bot.access.admit import check_channel
-from bot.context import Context, WorkerContext, claiming
+from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import (
     BuildStatus,
     DocsApiError,
@@ -36,10 +36,10 @@ from bot.jobs.model.pull_requests import (
     PreviewState,
     end_of,
 )
-from bot.jobs.service_health import key_refused, wait_asked_for
+from bot.jobs.service_health import settle_refused_key, wait_asked_for
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PreviewLimits, Previews
-from bot.jobs.thread import can_preview, show_end_again
+from bot.jobs.thread import can_preview, update_result
 from bot.messages.blocks import linkable
 from bot.messages.plain_text import visible
 from bot.outbox.model import NewDelivery
@@ -62,7 +62,7 @@ def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) ->
     state, now = PreviewState.ASKED, context.clock()
     preview = Preview(job.number, job.project, job.iteration, user, job.branch, state, now, due_at=now)
     if Previews(tx).ask(preview):
-        show_end_again(context, tx, job)
+        update_result(context, tx, job)
     return True
 
 
@@ -82,7 +82,7 @@ async def ask_by_press(context: Context, readable: Readable) -> Message | None:
     return answer
 
 
-claim_previews = claiming(lambda tx, claimer, limit: Previews(tx).claim_due(claimer, limit))
+claim_previews = make_claim(lambda tx, claimer, limit: Previews(tx).claim_due(claimer, limit))
 """Claims the previews that wait for a call."""
 
 
@@ -155,7 +155,7 @@ def _settle_error(
         wait_seconds += _SECONDS_BEHIND * Previews(tx).count_open(preview.requester)
     new = replace(counted, due_at=context.after(wait_seconds))
     if isinstance(error, Unauthorized):
-        new = replace(new, due_at=key_refused(context, tx, preview.project, error, wrote=False))
+        new = replace(new, due_at=settle_refused_key(context, tx, preview.project, error, wrote=False))
     elif isinstance(error, (Rejected, InvalidArgument, NotFound, *_NOT_HERE)):
         new = replace(new, state=PreviewState.MISSING, due_at=None)
     if begins and not (isinstance(error, Unavailable) and error.sent):
@@ -170,7 +170,7 @@ def _settle(context: WorkerContext, tx: Transaction, preview: Preview, new: Prev
     Previews(tx).save(preview, new, owner=context.owner)
     if job.is_forgotten or (new.state, new.is_put_off) == (preview.state, preview.is_put_off):
         return False
-    show_end_again(context, tx, job)
+    update_result(context, tx, job)
     if new.state is PreviewState.MISSING:
         key, asker = f"preview:{job.number}:{preview.asked_at.isoformat()}", preview.requester
         whisper = NewDelivery.whisper(key, job.channel, asker, no_preview(job), thread=job.root_ts)

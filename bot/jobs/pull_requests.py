@@ -1,7 +1,7 @@
 """The worker that polls the pull requests of jobs, and shows their state.
 
-The end of an iteration does not wait for it; a poll adds to the end. The state, the edits of the face and of
-the end, and the messages in the thread are one transaction.
+The end of an iteration does not wait for it; a poll adds to the end. The state, the edits of the status
+message and of the end, and the messages in the thread are one transaction.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 
 import structlog
 
-from bot.context import Context, WorkerContext, claiming
+from bot.context import Context, WorkerContext, make_claim
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.github import (
     GithubClient,
@@ -35,7 +35,7 @@ from bot.jobs.model.jobs import JobState, Review, TrackedJob
 from bot.jobs.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PullRequests
-from bot.jobs.thread import redraw_face, say, show_end_again
+from bot.jobs.thread import say, update_result, update_status_message
 from bot.messages.blocks import web_address
 from bot.store import Transaction
 
@@ -69,7 +69,7 @@ def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
         log.warning("pull_request_elsewhere", job=job.number)
 
 
-claim_pull_requests = claiming(lambda tx, claimer, limit: PullRequests(tx).claim_due(claimer, limit))
+claim_pull_requests = make_claim(lambda tx, claimer, limit: PullRequests(tx).claim_due(claimer, limit))
 """Claims due pull requests, those polled longest ago first."""
 
 
@@ -199,7 +199,7 @@ def _show(
     last: SeenPullRequest | None,
     pull: SeenPullRequest,
 ) -> None:
-    """Show the state in the face and the end, and a merge or a close in the thread."""
+    """Show the state in the status message and the end, and a merge or a close in the thread."""
     now = context.clock()
     has_ended = pull.ended_at is not None and (last is None or last.ended_at is None)
     # The outcome that people marked counts only while the pull request is open.
@@ -211,9 +211,9 @@ def _show(
     if has_ended and pull.is_merged:
         for hook in context.on_published:
             hook(context, tx, job.number)
-    job = redraw_face(tx, job.number, now)
+    job = update_status_message(tx, job.number, now)
     if last is None or (last.iteration, last.made) != (pull.iteration, pull.made) or has_ended:
-        show_end_again(context, tx, job)
+        update_result(context, tx, job)
     # People may have muted the job, or read that the bot polls no more.
     if has_ended and job.state is not JobState.UNWATCHED:
         say(
@@ -232,9 +232,9 @@ def _settle_error(
     look_at: datetime | None,
     tx: Transaction,
 ) -> bool:
-    """Write a failed poll. The only sign is the time beside an old state in the face.
+    """Write a failed poll. The only sign is the time beside an old state in the status message.
 
-    Return whether the face shows it from now on.
+    Return whether the status message shows it from now on.
     """
     now, pull = context.clock(), watched.seen
     # A limit or a refused token is not about this pull request.
@@ -250,7 +250,7 @@ def _settle_error(
     PullRequests(tx).save(watched, new, owner=context.owner)
     is_news = pull != watched.seen and not job.is_forgotten
     if is_news:
-        redraw_face(tx, watched.job, now)
+        update_status_message(tx, watched.job, now)
     return is_news
 
 

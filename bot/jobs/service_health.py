@@ -18,7 +18,7 @@ from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs, Quota
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import redraw_face
+from bot.jobs.thread import update_status_message
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
@@ -86,7 +86,7 @@ def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, 
     return until
 
 
-def key_refused(
+def settle_refused_key(
     context: WorkerContext, tx: Transaction, project: ProjectId, error: DocsApiError, *, wrote: bool
 ) -> datetime:
     """Back off from a project whose key was refused, and return until when.
@@ -116,7 +116,7 @@ def key_refused(
     if is_first:
         docs, entry = context.projects.shown(project), context.projects.entry(project)
         forbidden = isinstance(error, Forbidden)
-        message = say.key_refused(project, forbidden=forbidden, docs=docs, entry=entry)
+        message = say.key_notice(project, forbidden=forbidden, docs=docs, entry=entry)
         _tell_admins(context, tx, f"key:{project}:refused", message, now)
     return until
 
@@ -124,7 +124,7 @@ def key_refused(
 def postpone_prompts(
     context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime, refused: JobNumber
 ) -> None:
-    """Postpone all waiting prompts of a project, and show the reason in the faces of their jobs.
+    """Postpone all waiting prompts of a project, and show the reason in the status messages of their jobs.
 
     ``refused``: the job of the prompt whose key was refused, which waits until then already.
     """
@@ -134,7 +134,7 @@ def postpone_prompts(
     for job in [Jobs(tx).lock(number) for number in sorted(numbers)]:
         Jobs(tx).save(job, replace(job, queue_until=until, queue_why=QueueWhy.KEY))
         if job.queue_why != QueueWhy.KEY:
-            redraw_face(tx, job.number, now)
+            update_status_message(tx, job.number, now)
 
 
 def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool) -> None:
@@ -167,10 +167,10 @@ def _tell_admins(
 
 
 async def show_trouble(context: WorkerContext) -> int:
-    """Show in the faces of open jobs since when the docs service fails or refuses the bot.
+    """Show in the status messages of open jobs since when the docs service fails or refuses the bot.
 
     Trouble that has lasted for ten minutes is shown once, and taken back when the service works again. Return
-    how many faces were redrawn.
+    how many status messages were redrawn.
     """
 
     def change(tx: Transaction) -> int:
@@ -189,7 +189,7 @@ async def show_trouble(context: WorkerContext) -> int:
                 changed.append(Jobs(tx).save(job, new))
         for job in changed:
             if job.state.is_open:
-                redraw_face(tx, job.number, now)
+                update_status_message(tx, job.number, now)
         return len(changed)
 
     if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).has_trouble()):

@@ -18,7 +18,7 @@ from bot.jobs.service_health import service_is_well
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import edit, overtake, redraw_face, say
+from bot.jobs.thread import edit, replace_result, say, update_status_message
 from bot.projects import Project
 from bot.store import Transaction
 
@@ -54,7 +54,7 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         uses_left=free if free * 5 <= limit else None,
     )
     Jobs(tx).save(job, begun)
-    overtake(tx, job, now)
+    replace_result(tx, job, now)
 
 
 def with_details(job: TrackedJob, answer: Job) -> TrackedJob:
@@ -81,7 +81,9 @@ def back_to_waiting(
     Prompts(tx).part(prompt)
 
 
-def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt, *, answered: bool = False) -> None:
+def settle_unconfirmed(
+    context: WorkerContext, tx: Transaction, prompt: Prompt, *, answered: bool = False
+) -> None:
     """Write that a prompt was sent and no usable answer came. Only a person can decide to send it again.
 
     ``answered``: the service has answered with an error.
@@ -90,13 +92,13 @@ def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt, *, answ
     Prompts(tx).save(prompt, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
     job = Jobs(tx).lock(prompt.job)
     if not is_follow_up:
-        Jobs(tx).save(job, lifecycle.unconfirmed(job))
+        Jobs(tx).save(job, lifecycle.job_unconfirmed(job))
     elif job.state.is_open:  # the end of the running iteration may be that of this follow-up
         Jobs(tx).save(job, lifecycle.with_asker(lifecycle.not_queued(job), prompt.asked_by))
     else:
         _poll_for_a_while(context, tx, job)
-    job = redraw_face(tx, prompt.job, now)
-    question = messages.unconfirmed(job, prompt.id, prompt.asked_by, is_follow_up, answered=answered)
+    job = update_status_message(tx, prompt.job, now)
+    question = messages.unconfirmed_message(job, prompt.id, prompt.asked_by, is_follow_up, answered=answered)
     say(tx, job, _question(prompt), question, now)
     for waiting in Prompts(tx).unsettled_of(job.number):
         if waiting.state is PromptState.WAITING:
@@ -131,7 +133,7 @@ def _poll_for_a_while(context: WorkerContext, tx: Transaction, job: TrackedJob) 
     Jobs(tx).save(job, replace(lifecycle.not_queued(job), unconfirmed_until=until, poll_at=soon))
 
 
-def refused(
+def settle_refused(
     context: WorkerContext,
     tx: Transaction,
     prompt: Prompt,
@@ -151,9 +153,9 @@ def refused(
     job = Jobs(tx).lock(prompt.job)
     problem = problem or _problem(prompt, error, context.projects.entry(job.project))
     if prompt.kind is PromptKind.START:
-        Jobs(tx).save(job, lifecycle.refused(job, problem.code, now))
-        job = redraw_face(tx, job.number, now)
-        say(tx, job, f"refused:{prompt.id}", messages.refused(job, problem), now)
+        Jobs(tx).save(job, lifecycle.job_refused(job, problem.code, now))
+        job = update_status_message(tx, job.number, now)
+        say(tx, job, f"refused:{prompt.id}", messages.refused_message(job, problem), now)
         drop_follow_ups(tx, job, now)
         return
     if isinstance(error, NotFound) and job.state is not JobState.GONE and not job.state.is_open:
@@ -161,7 +163,7 @@ def refused(
         _poll_for_a_while(context, tx, job)
     else:
         Jobs(tx).save(job, lifecycle.not_queued(job))
-    job = redraw_face(tx, job.number, now)
+    job = update_status_message(tx, job.number, now)
     say(tx, job, f"refused:{prompt.id}", messages.follow_up_refused(prompt.asked_by, problem), now)
 
 

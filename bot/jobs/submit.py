@@ -9,7 +9,7 @@ from functools import partial
 
 import structlog
 
-from bot.context import WorkerContext, claiming
+from bot.context import WorkerContext, make_claim
 from bot.docs_api import (
     DocsApiError,
     Forbidden,
@@ -43,11 +43,11 @@ from bot.jobs.model.quota import (
 from bot.jobs.service_health import (
     is_about_service,
     is_refused,
-    key_refused,
     postpone_prompts,
     service_failed,
+    settle_refused_key,
 )
-from bot.jobs.settle_prompt import accepted, back_to_waiting, refused, unconfirmed
+from bot.jobs.settle_prompt import accepted, back_to_waiting, settle_refused, settle_unconfirmed
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
@@ -121,14 +121,14 @@ def _set_times(context: WorkerContext, tx: Transaction, rest: Sequence[Queued], 
     return has_moved
 
 
-claim_abandoned = claiming(lambda tx, claimer, limit: Prompts(tx).claim_abandoned(claimer, limit))
+claim_abandoned = make_claim(lambda tx, claimer, limit: Prompts(tx).claim_abandoned(claimer, limit))
 """Claims the prompts that a process was sending when it died."""
 
 
 async def settle_abandoned(context: WorkerContext, prompt: Prompt) -> None:
     """Ask in the thread about a prompt that the service may or may not have."""
     with unless_taken_over("prompt", prompt.id):
-        await context.settle(partial(unconfirmed, context, prompt=prompt))
+        await context.settle(partial(settle_unconfirmed, context, prompt=prompt))
         context.count("prompts", PromptState.UNCONFIRMED)
         context.wake()
 
@@ -222,9 +222,9 @@ def _write_error(
             project, prompt.sent_at
         ):
             # The service has taken another prompt since it first refused this one.
-            refused(context, tx, prompt, error, problems.only_this_refused(error.status_code))
+            settle_refused(context, tx, prompt, error, problems.only_this_refused(error.status_code))
         case Unauthorized() | Forbidden() if now - prompt.asked_at < _KEY_RETRY:
-            until = key_refused(context, tx, project, error, wrote=True)
+            until = settle_refused_key(context, tx, project, error, wrote=True)
             back_to_waiting(context, tx, prompt, until, is_refused=True)
             postpone_prompts(context, tx, project, until, prompt.job)
         case NotFound() if knows_job and prompt.attempts < _MOST_ATTEMPTS:
@@ -233,11 +233,11 @@ def _write_error(
             back_to_waiting(context, tx, prompt, due_at)
             show_wait(tx, prompt.job, due_at, None, now)
         case NotFound() if knows_job:
-            refused(context, tx, prompt, error, problems.FOLLOW_UP_NOT_TAKEN)
+            settle_refused(context, tx, prompt, error, problems.FOLLOW_UP_NOT_TAKEN)
         case Unauthorized() | Forbidden() | NotConfigured() | NotFound() | Rejected() | InvalidArgument():
-            refused(context, tx, prompt, error)
+            settle_refused(context, tx, prompt, error)
         case _:
-            unconfirmed(context, tx, prompt, answered=error.status_code is not None)
+            settle_unconfirmed(context, tx, prompt, answered=error.status_code is not None)
             return PromptState.UNCONFIRMED
     return type(error).__name__.lower()
 

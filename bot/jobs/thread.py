@@ -1,6 +1,6 @@
-"""The one way into a job's thread: its face, its replies, and the edits of both.
+"""The one way into a job's thread: its status message, its replies, and the edits of both.
 
-Each message has a key of its own, so that it is sent once. All wait until the face is there.
+Each message has a key of its own, so that it is sent once. All wait until the status message is there.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from bot.store.channels import Channels
 
 
 def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Post a job's face; if it is there, because the prompt was edited, show the new text in it."""
+    """Post a job's status message; if it is there, because the prompt was edited, show the new text in it."""
     if Outbox(tx).state_of(_key(job, "root")) is not None:
-        redraw_face(tx, job.number, now)
+        update_status_message(tx, job.number, now)
     else:
-        key, kind, face = _key(job, "root"), DeliveryKind.ROOT, status_message.face(job)
-        Outbox(tx).add(NewDelivery(key, kind, job.channel, job=job.number, message=face), now)
+        key, kind, message = _key(job, "root"), DeliveryKind.ROOT, status_message.format_status_message(job)
+        Outbox(tx).add(NewDelivery(key, kind, job.channel, job=job.number, message=message), now)
 
 
 def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
@@ -47,23 +47,23 @@ def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime) -
     say(tx, job, f"iteration:{job.iteration}{lost}:end", message, now)
 
 
-def remind(context: Context, tx: Transaction, job: TrackedJob, now: datetime) -> None:
+def post_reminder(context: Context, tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Remind the thread of the job's pull request, once for each iteration."""
     reviewers = Channels(tx).reviewers(job.channel)
-    reminder = messages.reminder(job, face_link(context, job), now, reviewers)
+    reminder = messages.reminder(job, status_message_link(context, job), now, reviewers)
     say(tx, job, f"remind:{job.iteration}", reminder, now)
 
 
-def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
-    """Edit a job's face so that it shows the current state. Return the job."""
+def update_status_message(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
+    """Edit a job's status message so that it shows the current state. Return the job."""
     job = Jobs(tx).get_or_raise(number)
     next_frees_at = None
     if job.uses_left is not None and job.state is JobState.WORKING:
         uses = Prompts(tx).uses(job.project, now)
         next_frees_at = frees_at(uses, len(uses))
     usual = Jobs(tx).usual_time(job.project) if job.state is JobState.WORKING else None
-    face = status_message.face(job, next_frees_at, usual)
-    message = status_message.redrawn(face, posted_plain=Outbox(tx).face_is_plain(number))
+    drawn = status_message.format_status_message(job, next_frees_at, usual)
+    message = status_message.redrawn(drawn, posted_plain=Outbox(tx).status_message_is_plain(number))
     _edit(tx, job, None, message, now)
     return job
 
@@ -76,13 +76,13 @@ def show_wait(
     now: datetime,
     before: int | None = None,
 ) -> None:
-    """Show in a job's face the time and the reason of its wait, and the number of earlier prompts."""
+    """Show the time and the reason of a job's wait in its status message, and how many prompts go first."""
     job = Jobs(tx).lock(number)
     Jobs(tx).save(job, replace(job, queue_until=until, queue_why=reason, queue_before=before))
-    redraw_face(tx, number, now)
+    update_status_message(tx, number, now)
 
 
-def overtake(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
+def replace_result(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
     """Show the next state of a job, and take the buttons from the end that it overtakes. Return the job.
 
     ``before`` is the job as of its last end.
@@ -91,15 +91,15 @@ def overtake(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
     end = Outbox(tx).newest_end(before.number, before.iteration) if has_buttons else None
     if end is not None:
         _edit(tx, before, end, messages.outdated_end(before, Prompts(tx).subject(before)), now)
-    return redraw_face(tx, before.number, now)
+    return update_status_message(tx, before.number, now)
 
 
-def ended(context: Context, tx: Transaction, job: TrackedJob) -> Message:
+def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Message:
     """Return the end of the job's iteration, with its preview."""
     preview = Previews(tx).get(job.number)
     if preview is not None and preview.iteration != job.iteration and not preview.outlasts:
         preview = None
-    return messages.ended(
+    return messages.format_result(
         job,
         Prompts(tx).subject(job),
         is_newcomer=Prompts(tx).is_first_job(job),
@@ -117,11 +117,11 @@ def can_preview(context: Context, tx: Transaction, job: TrackedJob) -> bool:
     return PreviewLimits(tx).exhausted_until(job.project, context.clock()) is None
 
 
-def show_end_again(context: Context, tx: Transaction, job: TrackedJob) -> None:
+def update_result(context: Context, tx: Transaction, job: TrackedJob) -> None:
     """Edit the end about the job's pull request, to show the newest state."""
     end = Outbox(tx).newest_end(job.number, job.iteration)
     if end is not None and job.state is JobState.PULL_REQUEST:
-        _edit(tx, job, end, ended(context, tx, job), context.clock())
+        _edit(tx, job, end, result_message(context, tx, job), context.clock())
 
 
 def edit(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
@@ -130,7 +130,7 @@ def edit(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now:
 
 
 def _edit(tx: Transaction, job: TrackedJob, key: str | None, message: Message, now: datetime) -> None:
-    """Edit the message with this key; None for the face."""
+    """Edit the message with this key; None for the status message."""
     # No two keys are alike: the later of two edits in one moment replaces the earlier.
     own, kind = f"{key or f'job:{job.number}'}:edit:{secrets.token_hex(8)}", DeliveryKind.EDIT
     Outbox(tx).add(NewDelivery(own, kind, job.channel, job=job.number, message=message, edits=key), now)
@@ -140,8 +140,8 @@ def _key(job: TrackedJob, occasion: str) -> str:
     return f"job:{job.number}:{occasion}"
 
 
-def face_link(context: Context, job: TrackedJob) -> str | None:
-    """Return the address of the job's face, which may be a reply in its thread; None if unknown."""
+def status_message_link(context: Context, job: TrackedJob) -> str | None:
+    """Return the address of the job's status message, which may be a reply in its thread; None if unknown."""
     if job.thread is None or job.root_ts is None or not context.workspace_url:
         return None
     return context.permalink(job.thread, job.root_ts)
@@ -153,5 +153,5 @@ def link_from_earlier(context: Context, tx: Transaction, job: TrackedJob) -> Non
     if earlier is None or earlier.thread in (None, job.thread) or earlier.is_forgotten:
         return
     if job.root_ts is not None:
-        message = messages.run_again_as(job, face_link(context, job))
+        message = messages.run_again_as(job, status_message_link(context, job))
         say(tx, earlier, f"again:{job.number}", message, context.clock())

@@ -13,7 +13,7 @@ from bot.access.admit import Allowed, NotAllowed, Untold, admit
 from bot.access.model import Members
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
-from bot.jobs.access import Readable, may_steer, readable
+from bot.jobs.access import Readable, if_visible, may_steer
 from bot.jobs.ask import HasKey, TooManyWaiting, ask, follow_up
 from bot.jobs.decisions import keep_review, review, run_again, to_withdraw
 from bot.jobs.messages import intents, job_answers
@@ -132,7 +132,7 @@ async def hear(context: Context, message: ThreadReply | Mention) -> Heard | None
 def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
     """Return the thread of a reply and the job that it steers."""
     # In this order, so that the second statement finds a timestamp that is stored between the two.
-    being_posted = Outbox(tx).face_being_posted(origin.channel)
+    being_posted = Outbox(tx).status_message_being_posted(origin.channel)
     thread = origin.thread_ref
     if thread is None:
         raise ValueError("a reply names its thread")
@@ -208,7 +208,7 @@ async def take(context: Context, heard: Heard) -> None:
             raise
         await _note(context, origin)
         return
-    target = await readable(context, allowed, job)
+    target = await if_visible(context, allowed, job)
     if deed is Deed.SEND:
         await send(context, allowed, heard, target)
     elif intent in thanks:
@@ -362,7 +362,7 @@ async def _find(context: Context, allowed: Allowed, number: int | None, *, of_al
         newest = Jobs(tx).in_channel(channel, 1, user) if of_all else ()
         return Jobs(tx).latest_of(user, channel) or next(iter(newest), None)
 
-    return await readable(context, allowed, await context.store.read(look))
+    return await if_visible(context, allowed, await context.store.read(look))
 
 
 async def answer_status(context: Context, job: TrackedJob, *, asks: bool = False) -> Message:

@@ -11,7 +11,7 @@ from bot.ids import ChannelId, Message, is_direct_message
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.thread import face_link
+from bot.jobs.thread import status_message_link
 from bot.store import Transaction
 
 _MOST_ASKED = 10
@@ -30,8 +30,8 @@ async def welcome(context: Context, allowed: Allowed) -> Message:
         to_review = Jobs(tx).to_review(channels, origin.user, _SHOWN)
         return list({job.number: job for job in (*mine, *to_review)}.values())
 
-    jobs = [(job, face_link(context, job)) for job in await context.store.read(look)]
-    return say.welcome(jobs, context.bot_name, is_direct=is_direct_message(origin.channel))
+    jobs = [(job, status_message_link(context, job)) for job in await context.store.read(look)]
+    return say.welcome_message(jobs, context.bot_name, is_direct=is_direct_message(origin.channel))
 
 
 async def find_readable(context: Context, allowed: Allowed) -> tuple[tuple[ChannelId, ...], bool]:

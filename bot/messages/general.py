@@ -12,7 +12,7 @@ EXAMPLE = "Add a quickstart for the Python SDK"
 """A prompt as somebody may write it."""
 
 
-def listed(projects: Projects) -> str:
+def list_projects(projects: Projects) -> str:
     """Return the projects with the names that people type, in mrkdwn."""
     return ", ".join(
         b.code(project.name) + (f" ({b.label(project.label)})" if project.label != project.name else "")
@@ -26,7 +26,7 @@ def naming(projects: Projects) -> str:
     return (
         f"*Which docs*: {b.code(f'project:{name}')} at the start or the end of what you ask, or among the "
         f"options, is for those docs. {b.code(f'/docs-agent project {name}')} makes them this channel's. "
-        f"I know {listed(projects)}."
+        f"I know {list_projects(projects)}."
     )
 
 
@@ -36,7 +36,7 @@ def project_here(project: Project, projects: Projects) -> Message:
         return b.words(f"These prompts go to *{b.label(project.label)}*.")
     other = next(candidate.name for candidate in projects.known if candidate != project)
     return b.words(
-        f"Here I work on *{b.label(project.label)}*. I know {listed(projects)}.\n"
+        f"Here I work on *{b.label(project.label)}*. I know {list_projects(projects)}.\n"
         f"{b.code(f'project:{other}')} at the start or the end of what you ask is for that alone. "
         f"{b.code(f'/docs-agent project {other}')} changes it for this channel."
     )
@@ -116,13 +116,13 @@ def unknown_choice(name: str, projects: Projects) -> Message:
     """Return the answer to the choice of an unknown project."""
     return b.words(
         f":no_entry: I don't know the project “{b.label(name)}”, so nothing was changed. "
-        f"I know {listed(projects)}."
+        f"I know {list_projects(projects)}."
     )
 
 
 def unknown_in_options(name: str, projects: Projects) -> str:
     """Return the error of options with an unknown project, in mrkdwn."""
-    return f"I don't know the project “{b.label(name)}”. I know {listed(projects)}."
+    return f"I don't know the project “{b.label(name)}”. I know {list_projects(projects)}."
 
 
 def unknown_project(name: str, projects: Projects, prompt: str) -> Message:
@@ -130,7 +130,7 @@ def unknown_project(name: str, projects: Projects, prompt: str) -> Message:
     first = b.code(f"project:{projects.default.name}")
     text = (
         f":no_entry: I don't know the project “{b.label(name)}”, so nothing was started. "
-        f"I know {listed(projects)}. Begin with {first} or another one."
+        f"I know {list_projects(projects)}. Begin with {first} or another one."
     )
     return b.with_prompt(b.words(text), prompt)
 

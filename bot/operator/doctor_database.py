@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot.health.checks import Finding
 from bot.jobs.store.waits import Waits
-from bot.operator.rows import wait_words
+from bot.operator.rows import format_wait
 from bot.ports import is_zone
 from bot.store import Transaction
 from bot.store.database import Database, explain
@@ -135,7 +135,7 @@ def _of_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
     advice = "Is a `docs-bot run` or `work` up? See its log, and docs/runbook.md." if stuck else ""
     oldest = min(stuck or waiting, key=lambda wait: wait.since, default=None)
     prefix = f"job {oldest.job}, " if oldest and oldest.job else ""
-    text = f"{prefix}{wait_words(oldest)}" if oldest else "nothing waits"
+    text = f"{prefix}{format_wait(oldest)}" if oldest else "nothing waits"
     findings = [Finding("waiting", not stuck, text, advice)]
     missing = [zone for zone in connection.execute(_ZONES).scalars() if not is_zone(zone)]
     if missing:

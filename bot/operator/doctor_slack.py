@@ -12,7 +12,7 @@ from typing import TypeVar
 import yaml
 
 from bot.health.checks import Finding, network_trouble, token_finding
-from bot.operator.running import manifest
+from bot.operator.running import format_manifest
 from bot.ports import SlackError, SlackRefused
 from bot.settings import Settings
 from bot.slack.client import UNKNOWN_ID_CODES, SlackClient, open_session, translated, web_client
@@ -73,7 +73,7 @@ async def _token(asking: _Asking) -> list[Finding]:
 def _scopes(headers: Mapping[str, str]) -> list[Finding]:
     if "x-oauth-scopes" not in headers:
         return []
-    needed = set(yaml.safe_load(manifest(None))["oauth_config"]["scopes"]["bot"])
+    needed = set(yaml.safe_load(format_manifest(None))["oauth_config"]["scopes"]["bot"])
     missing = sorted(needed - {scope.strip() for scope in headers["x-oauth-scopes"].split(",")})
     if not missing:
         return [Finding("scopes", True, "all there")]

@@ -24,7 +24,7 @@ from bot.messages.plain_text import csv_line, one_line
 from bot.outbox.model import DeadLetter
 from bot.outbox.store import Outbox
 from bot.store import Store, Transaction
-from bot.store.backup import back_up, restore
+from bot.store.backup import back_up, restore_copy
 from bot.store.retention import RowCounts, forget_person
 from bot.store.sqlite_files import UnusableDatabase, sqlite_file
 
@@ -56,7 +56,7 @@ async def show_job(store: Store, number: JobNumber, now: datetime) -> str:
             raise ValueError(f"there is no job {number}")
         _, acts = Audit(tx).after(0, _MOST_ACTS, job=number)
         letters = Outbox(tx).dead_letters(_MOST_ACTS, job=number)
-        waiting = [f"  {wait_words(wait)}" for wait in Waits(tx).of_job(number, now)]
+        waiting = [f"  {format_wait(wait)}" for wait in Waits(tx).of_job(number, now)]
         ended = _at(job.ended_at) if job.ended_at else None
         facts = {"project": job.project, "repository": job.repository, "branch": job.ref, "ended": ended}
         details = [f"  {name}: {one_line(value, _LENGTH)}" for name, value in facts.items() if value]
@@ -79,7 +79,7 @@ async def forget_texts(store: Store, number: JobNumber) -> str:
     counts = await store.forget(lambda tx: forget_job(tx, number))
     if counts is None:
         raise ValueError(f"job {number} is under way; forget it when it is over")
-    return f"Forgotten of job {number}: {counted(counts)}."
+    return f"Forgotten of job {number}: {format_counts(counts)}."
 
 
 def _line(job: TrackedJob) -> str:
@@ -123,7 +123,7 @@ _REASONS = {
 }
 
 
-def wait_words(wait: Wait) -> str:
+def format_wait(wait: Wait) -> str:
     """Return pending work as a text, with its reason and times."""
     until = f" until {wait.until:%Y-%m-%d %H:%M:%S} UTC" if wait.until else ""
     return f"{wait.what} waits{_REASONS[wait.why]}{until} (since {wait.since:%Y-%m-%d %H:%M:%S} UTC)"
@@ -140,13 +140,17 @@ async def forget_user(store: Store, user: str) -> str:
     if not _USER.fullmatch(user):
         raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
     forgotten, others = await forget_person(store, UserId(user))
-    report = f"Forgotten of {user}: {counted(forgotten)}." if forgotten else f"Nothing of {user} was kept."
+    report = (
+        f"Forgotten of {user}: {format_counts(forgotten)}." if forgotten else f"Nothing of {user} was kept."
+    )
     if not others:
         return report
-    return f"{report}\nUnder way and therefore kept: {counted(others)}. Run this again when that is over."
+    return (
+        f"{report}\nUnder way and therefore kept: {format_counts(others)}. Run this again when that is over."
+    )
 
 
-def counted(counts: RowCounts) -> str:
+def format_counts(counts: RowCounts) -> str:
     """Return the numbers of forgotten rows by kind, as a text."""
     return ", ".join(f"{name} {count}" for name, count in counts.items() if count)
 
@@ -205,7 +209,7 @@ def make_backup(sqlalchemy_url: str, target: Path) -> str:
 
 def restore_backup(sqlalchemy_url: str, source: Path, now: datetime) -> str:
     """Put a copy back; return a report. Raises UnusableDatabase, having changed nothing."""
-    backup = restore(source, _file(sqlalchemy_url, "pg_restore"), now)
+    backup = restore_copy(source, _file(sqlalchemy_url, "pg_restore"), now)
     earlier = f" What was there before is kept in {backup}." if backup else ""
     return f"Restored from {source}.{earlier} The next start brings it to this version's schema."
 

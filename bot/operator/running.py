@@ -85,12 +85,12 @@ def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None =
 
 async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -> str | None:
     from bot.app import open_store
-    from bot.store.migrate import HEAD, current
+    from bot.store.migrate import HEAD, schema_revision
     from bot.store.sqlite_files import UnusableDatabase
 
     store = open_store(url)
     try:
-        if (await current(store.database) or "") < HEAD:
+        if (await schema_revision(store.database) or "") < HEAD:
             raise UnusableDatabase(
                 "The database is not at this version's schema yet. `docs-bot migrate` brings it there, "
                 "and so does a start."
@@ -112,7 +112,7 @@ def about_database(error: SQLAlchemyError) -> str:
     return f"The database cannot be used: {trouble.cause}. {trouble.advice}"
 
 
-def run(roles: Roles) -> NoReturn:
+def run_until_stopped(roles: Roles) -> NoReturn:
     """Run the bot until SIGTERM or SIGINT, and exit. A failed start is reported in the format of the log."""
     from bot.health.checks import allow_open_files
     from bot.health.stopping import Stopping
@@ -182,7 +182,7 @@ def _not_started(reason: str, code: int, form: str) -> NoReturn:
 _PATH = "/slack/events"
 
 
-def manifest(address: str | None) -> str:
+def format_manifest(address: str | None) -> str:
     """Return the manifest for Socket Mode, or for HTTP at the public https address of the bot.
 
     Raises ValueError, with a text for people, for any other address.

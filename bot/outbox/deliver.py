@@ -20,7 +20,7 @@ from bot.jobs.store.conversations import Conversations
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import link_from_earlier
 from bot.logs import about_request
-from bot.outbox.delivery_errors import MOST_TRIES, give_up, hold_pace, settle_error
+from bot.outbox.delivery_errors import MOST_TRIES, give_up, hold_pace, settle_failed_delivery
 from bot.outbox.model import (
     Delivery,
     DeliveryKind,
@@ -75,7 +75,7 @@ async def _outcome(context: WorkerContext, delivery: Delivery) -> Callable[[Tran
         refused = error
         if isinstance(error, SlackThrottled):
             hold_pace(context, delivery, error)
-        return lambda tx: settle_error(context, tx, delivery, refused)
+        return lambda tx: settle_failed_delivery(context, tx, delivery, refused)
     except (LeaseLost, DatabaseTrouble):
         raise
     except Exception:
@@ -101,7 +101,7 @@ def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts
     if job is not None:
         job = Jobs(tx).save(job, replace(job, root_ts=ts))
         if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:
-            # Without the face the bot could not recognise its replies, and Slack has given up on them.
+            # Without the status message the bot recognises no replies, and Slack has given up on them.
             Conversations(tx).read_thread(draft.channel, ts, context.clock())
         link_from_earlier(context, tx, job)
     for hooks in context.post_hooks:

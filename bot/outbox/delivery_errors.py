@@ -16,7 +16,7 @@ from bot.jobs.settle_prompt import drop_follow_ups
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import redraw_face
+from bot.jobs.thread import update_status_message
 from bot.outbox.model import (
     PACED,
     Delivery,
@@ -59,7 +59,7 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
     if job is not None and is_face:
         _refuse(context, tx, job, refusal, code)
     elif job is not None and draft.kind is DeliveryKind.REPLY:
-        message = say.undelivered(job, refusal, context.bot_name)
+        message = say.reply_undelivered(job, refusal, context.bot_name)
         for user in job.recipients:
             key = f"{draft.key}:undelivered:{user}"
             Outbox(tx).add(NewDelivery.private(key, job.channel, user, message, job=job.number), now)
@@ -70,12 +70,12 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
 
 
 def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: NotPosted, code: str) -> None:
-    """Refuse a job whose face cannot be posted. No use is spent, and the requester gets advice."""
+    """Refuse a job whose status message cannot be posted. No use is spent, and the requester gets advice."""
     now = refusal.at
     Outbox(tx).dead_letter_thread(job.number, code, now)
     if job.state is not JobState.WAITING:
         return  # withdrawn meanwhile, so there is nothing to refuse
-    Jobs(tx).save(job, lifecycle.refused(job, JobProblem.SLACK_REFUSED, now))
+    Jobs(tx).save(job, lifecycle.job_refused(job, JobProblem.SLACK_REFUSED, now))
     drop_follow_ups(tx, job, now)
     prompt = Prompts(tx).starting(job.number)
     if prompt is None:
@@ -101,7 +101,9 @@ _CHANNEL_LIMIT_SECONDS = 1.0
 """The longest wait that Slack's limit for a channel can ask for; more is asked for the whole workspace."""
 
 
-def settle_error(context: WorkerContext, tx: Transaction, delivery: Delivery, error: SlackError) -> None:
+def settle_failed_delivery(
+    context: WorkerContext, tx: Transaction, delivery: Delivery, error: SlackError
+) -> None:
     """Write the consequence of an error: a later try, a search, a try without blocks, or a dead letter."""
     context.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
     asked_seconds = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
@@ -155,8 +157,8 @@ def _retry(
     postponed = delivery_postponed(delivery, due_at, plain=delivery.plain or plain)
     Outbox(tx).save(delivery, postponed, owner=context.owner)
     if plain and delivery.what.kind is DeliveryKind.ROOT and delivery.what.job is not None:
-        # An edit that waits for the face was drawn with rich text, which the plain face does not have.
-        redraw_face(tx, delivery.what.job, context.clock())
+        # A waiting edit was drawn with rich text, which the plain status message does not have.
+        update_status_message(tx, delivery.what.job, context.clock())
 
 
 def _look_later(context: WorkerContext, tx: Transaction, delivery: Delivery, asked_seconds: float) -> None:

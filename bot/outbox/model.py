@@ -29,9 +29,9 @@ class DeliveryKind(StrEnum):
     """The kind of Slack call that a delivery makes."""
 
     ROOT = "root"
-    """A job's face: the root of its thread, or a reply in one. Its timestamp is then stored in the job."""
+    """A job's status message: the root of its thread, or a reply in one. The job keeps its timestamp."""
     EDIT = "edit"
-    """An edit of the job's face, or of a post in its thread (``NewDelivery.edits``).
+    """An edit of the job's status message, or of a post in its thread (``NewDelivery.edits``).
 
     Silent; a newer edit of the same message replaces one that is still pending.
     """
@@ -108,7 +108,7 @@ class NewDelivery:
     subscription: SubscriptionId | None = None
     question: QuestionId | None = None
     edits: str | None = None
-    """The key of the post that an edit changes; None for the job's face."""
+    """The key of the post that an edit changes; None for the job's status message."""
 
     @classmethod
     def private(
@@ -178,9 +178,9 @@ class Delivery:
     created_at: datetime
     attempts: int
     root_ts: MessageTs | None = None
-    """The job's face at the claim, once it is posted."""
+    """The job's status message at the claim, once it is posted."""
     thread_ts: MessageTs | None = None
-    """The thread in which the face is a reply; None if it begins its thread."""
+    """The thread in which the status message is a reply; None if it begins its thread."""
     edited_ts: MessageTs | None = None
     """The message that an edit changes; None if it was never posted."""
     state: DeliveryState = DeliveryState.SENDING

@@ -46,7 +46,7 @@ from bot.store.leases import (
     has_passed,
     held,
     one_of,
-    readable,
+    read_rows,
     unclaimed,
 )
 from bot.store.queues import QueueTable
@@ -134,7 +134,7 @@ def is_being_delivered(belongs_to: ColumnElement[int], key: ColumnElement[int]) 
 def waits_in_thread() -> ColumnElement[bool]:
     """Return the condition that others in the same thread go first.
 
-    Posts keep their order, behind the face, which begins the thread. An edit is silent, so it goes last.
+    Posts keep their order, behind the status message, which begins the thread. A silent edit goes last.
     """
     other = deliveries.alias("other")
     is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, OPEN))
@@ -142,12 +142,12 @@ def waits_in_thread() -> ColumnElement[bool]:
     is_reply, is_edit = deliveries.c.kind == DeliveryKind.REPLY, deliveries.c.kind == DeliveryKind.EDIT
     before_reply = or_(other.c.kind == DeliveryKind.ROOT, and_(is_post, earlier))
     same = and_(other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits))
-    # A job that waits to be sent gets its face before that.
+    # A job that waits to be sent gets its status message before that.
     comes = and_(jobs.c.root_ts.is_(None), jobs.c.state == JobState.WAITING)
-    is_faceless = exists().where(jobs.c.number == deliveries.c.job, comes)
+    lacks_status_message = exists().where(jobs.c.number == deliveries.c.job, comes)
     return or_(
-        and_(is_reply, or_(is_open.where(before_reply), is_faceless)),
-        and_(is_edit, or_(is_open.where(is_post), is_open.where(same, earlier), is_faceless)),
+        and_(is_reply, or_(is_open.where(before_reply), lacks_status_message)),
+        and_(is_edit, or_(is_open.where(is_post), is_open.where(same, earlier), lacks_status_message)),
     )
 
 
@@ -261,7 +261,7 @@ class Outbox(Repository):
     def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[Ready]:
         """Return the deliveries that may go out, oldest first; no post into a busy channel.
 
-        A post waits for the earlier posts in its thread, and an edit of the face for all of them.
+        A post waits for the earlier posts in its thread, and an edit of the status message for all of them.
         """
         rows = self.connection.execute(_READY, {NOW.key: now, "busy": list(busy_channels)})
         return [
@@ -279,7 +279,7 @@ class Outbox(Repository):
         rows = claim(self.connection, _CLAIM, claimer, chosen=list(chosen))
         mappings = self.connection.execute(_PLACES, {"chosen": list(chosen)}).mappings()
         places = {place["seq"]: place for place in mappings}
-        return readable(deliveries, rows, partial(_to_delivery, places=places))
+        return read_rows(deliveries, rows, partial(_to_delivery, places=places))
 
     def save(self, delivery: Delivery, new: Delivery, *, owner: str) -> None:
         """Write a delivery's outcome and free its lease. Raises LeaseLost unless ``owner`` holds it."""
@@ -308,8 +308,8 @@ class Outbox(Repository):
             .values(state=DeliveryState.DEAD, error=reason, settled_at=now, message=None)
         )
 
-    def face_being_posted(self, channel: ChannelId) -> bool:
-        """Return whether a job's face may be in this channel while its timestamp is not stored yet."""
+    def status_message_being_posted(self, channel: ChannelId) -> bool:
+        """Return whether a status message may be in this channel while its timestamp is not stored yet."""
         statement = select(deliveries.c.seq).where(
             deliveries.c.channel == channel,
             deliveries.c.kind == DeliveryKind.ROOT,
@@ -317,8 +317,8 @@ class Outbox(Repository):
         )
         return self.connection.execute(statement.limit(1)).first() is not None
 
-    def face_is_plain(self, job: JobNumber) -> bool:
-        """Return whether Slack refused the blocks of the job's face when it was to be posted."""
+    def status_message_is_plain(self, job: JobNumber) -> bool:
+        """Return whether Slack refused the blocks of the job's status message when it was to be posted."""
         is_root = and_(deliveries.c.job == job, deliveries.c.kind == DeliveryKind.ROOT)
         return bool(self.connection.execute(select(deliveries.c.plain).where(is_root)).scalar_one_or_none())
 

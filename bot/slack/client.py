@@ -130,7 +130,7 @@ def _from_answer(error: SlackApiError) -> SlackError:
     if status >= 500 or code in _UNCLEAR or not code:
         return SlackUnclear(f"HTTP {status} {code}".strip())
     details = (data.get("response_metadata") or {}).get("messages") or ()
-    return refused(code[:100], tuple(str(detail)[:300] for detail in details))
+    return to_refusal(code[:100], tuple(str(detail)[:300] for detail in details))
 
 
 def of_response_url(status: int, retry_after: str | None, answer: str) -> SlackError | None:
@@ -145,10 +145,10 @@ def of_response_url(status: int, retry_after: str | None, answer: str) -> SlackE
     if status >= 500 or any(code in answer for code in _UNCLEAR):
         return SlackUnclear(f"HTTP {status}")
     # Refused blocks can be left out by the caller; any other code means that the URL is unusable.
-    return refused(next((code for code in BLOCK_CODES if code in answer), "response_url_expired"))
+    return to_refusal(next((code for code in BLOCK_CODES if code in answer), "response_url_expired"))
 
 
-def refused(code: str, details: tuple[str, ...] = ()) -> SlackRefused:
+def to_refusal(code: str, details: tuple[str, ...] = ()) -> SlackRefused:
     """Return the refusal with this code (Slack's or this package's own) and the code's meaning."""
     return SlackRefused(MEANINGS.get(code, Refusal.PERMANENT), code, details)
 

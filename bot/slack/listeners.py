@@ -48,7 +48,7 @@ from bot.slack.intake import Background, say_privately
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
 from bot.store.database import explain
-from bot.store.deadline import OutcomeUnknown, current
+from bot.store.deadline import OutcomeUnknown, current_deadline
 
 log = structlog.get_logger(__name__)
 Body = dict[str, Any]
@@ -135,7 +135,7 @@ class _Listeners:
     async def _message(self, body: Body) -> None:
         """Handle a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
         event = body["event"]
-        with payloads.reading():
+        with payloads.raising_malformed():
             message = payloads.spoken(event, self._context.bot_user, self._context.access_policy.bots)
             changed = None if message else payloads.changed(event, self._context.bot_user)
         try:
@@ -154,7 +154,7 @@ class _Listeners:
 
     async def _home(self, body: Body) -> None:
         """Show the welcome in the Home tab. Opening the tab again repeats a try that failed."""
-        with payloads.reading():
+        with payloads.raising_malformed():
             origin = payloads.home_opened(body["event"])
         if origin is not None:
             self._count("requests", "home")
@@ -182,7 +182,7 @@ class _Listeners:
         """Return a listener that acknowledges with the answer, or shows it right after."""
 
         async def listener(ack: AsyncAck, body: Body) -> None:
-            with payloads.reading():
+            with payloads.raising_malformed():
                 arrived = read(body)
             self._count("requests", kind)
             with about_request(arrived.origin.key):
@@ -286,7 +286,7 @@ def _broke(error: Exception, **fields: object) -> Message:
     """
     reference = structlog.contextvars.get_contextvars().get("request") or secrets.token_hex(4)
     log.error("request_failed", reference=reference, **_cause(error), **fields)
-    request = current()
+    request = current_deadline()
     is_stored = isinstance(error, OutcomeUnknown) or (request is not None and request.has_written)
     return problems.something_broke(reference, may_be_stored=is_stored)
 

@@ -28,7 +28,7 @@ from bot.ports import (
     ThreadReply,
     is_zone,
 )
-from bot.slack.client import Identity, answered, of_response_url, refused, translated, wait_seconds
+from bot.slack.client import Identity, answered, of_response_url, to_refusal, translated, wait_seconds
 from bot.slack.payloads import messages_of, said_before, said_since
 from bot.slack.rooms import SlackRooms
 
@@ -44,12 +44,12 @@ async def read_text(session: aiohttp.ClientSession, url: str, token: str, most_b
         if answer.status == 429:
             raise SlackThrottled(wait_seconds(answer.headers.get("Retry-After")))
         if answer.status != 200 or answer.content_type == "text/html":
-            raise refused("file_not_returned")
+            raise to_refusal("file_not_returned")
         content = b""
         async for piece in answer.content.iter_any():
             content += piece
             if len(content) > most_bytes:
-                raise refused("file_too_large")
+                raise to_refusal("file_too_large")
     return _decoded(content)
 
 
@@ -59,7 +59,7 @@ def _decoded(content: bytes) -> str:
     except UnicodeDecodeError:
         text = "\x00"
     if "\x00" in text:
-        raise refused("file_is_no_text")
+        raise to_refusal("file_is_no_text")
     return text
 
 
@@ -154,7 +154,7 @@ class SlackMessenger(SlackRooms):
                 return posts
             if len(posts) == len(sought) or not has_more:
                 return posts
-        raise refused("too_many_messages")
+        raise to_refusal("too_many_messages")
 
     async def said_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
@@ -188,7 +188,7 @@ class SlackMessenger(SlackRooms):
         """
         url = response_url.get_secret_value()
         if not self._is_slacks(url):
-            raise refused("response_url_elsewhere")
+            raise to_refusal("response_url_elsewhere")
         body = {
             "response_type": "ephemeral",
             "replace_original": replaces,
@@ -259,13 +259,13 @@ class SlackMessenger(SlackRooms):
         up, as after any other refusal that may pass.
         """
         if not self._is_slacks(url):
-            raise refused("upload_url_elsewhere")
+            raise to_refusal("upload_url_elsewhere")
         file = await asyncio.to_thread(path.open, "rb")
         try:
             timeout = aiohttp.ClientTimeout(total=upload_seconds(size), sock_connect=5)
             status, retry_after, _ = await self._post(url, data=file, timeout=timeout)
         except SlackUnclear:
-            raise refused("upload_broken_off") from None
+            raise to_refusal("upload_broken_off") from None
         finally:
             file.close()
         if status == 429:
@@ -273,12 +273,12 @@ class SlackMessenger(SlackRooms):
         if status >= 500:
             raise SlackUnreachable(f"HTTP {status}")
         if status != 200:
-            raise refused("upload_refused")
+            raise to_refusal("upload_refused")
 
     async def read_text(self, url: str, *, most_bytes: int) -> str:
         """Return the content of a text file that somebody shared. Needs the scope ``files:read``."""
         if not self._is_slacks(url):
-            raise refused("file_elsewhere")
+            raise to_refusal("file_elsewhere")
         return await read_text(self._session, url, self._client.token or "", most_bytes)
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:

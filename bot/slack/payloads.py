@@ -30,7 +30,7 @@ class Malformed(ValueError):
 
 
 @contextmanager
-def reading() -> Iterator[None]:
+def raising_malformed() -> Iterator[None]:
     """Raise Malformed for a payload that the block cannot read."""
     try:
         yield

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from bot.store.migrate import FIRST, HEAD
-from bot.store.sqlite_files import BACKUP_MARK, PRIVATE_FILE, UnusableDatabase, beside, make_file
+from bot.store.sqlite_files import BACKUP_MARK, PRIVATE_FILE, UnusableDatabase, beside, make_sqlite_file
 
 _WAIT_SECONDS = 2.0
 _GONE = "gone"
@@ -51,7 +51,7 @@ def _write_copy(live: sqlite3.Connection, target: Path, *, is_checked: bool) -> 
         part.unlink(missing_ok=True)
 
 
-def restore(source: Path, file: Path, now: datetime) -> Path | None:
+def restore_copy(source: Path, file: Path, now: datetime) -> Path | None:
     """Replace the content of the SQLite file by a copy; return the file with the earlier content, if any.
 
     Raises UnusableDatabase, and changes nothing, if a process has the file open, if the copy is damaged,
@@ -67,7 +67,7 @@ def restore(source: Path, file: Path, now: datetime) -> Path | None:
         with _opened_copy(source) as copy:
             for path in beside(file):
                 path.unlink(missing_ok=True)  # the log of a file that is gone would be applied to the new one
-            make_file(file)
+            make_sqlite_file(file)
             with closing(_opened(file)) as live:
                 _replace(copy, live)
         return None

@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
 
 from bot.logs import mask
-from bot.store.deadline import OutcomeUnknown, TooLate, Work, WorkQueue, commit, current
+from bot.store.deadline import OutcomeUnknown, TooLate, Work, WorkQueue, commit_together, current_deadline
 from bot.store.sqlite_files import BACKUP_MARK, Identity, UnusableDatabase, check_file, identity, sqlite_file
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Database:
             self._read_pool = self._pool(1, "database read")
         # PostgreSQL's sessions share their waits for the disk by themselves, and each holds locks meanwhile.
         most = 1 if self.is_postgresql else _TOGETHER
-        self._writing = WorkQueue(self._write_pool, partial(commit, self._writer), most=most)
+        self._writing = WorkQueue(self._write_pool, partial(commit_together, self._writer), most=most)
         self._reading = WorkQueue(self._read_pool, partial(_read, self._reader))
 
     @classmethod
@@ -131,7 +131,7 @@ class Database:
 
         Of a request with a deadline: raises TooLate or OutcomeUnknown then.
         """
-        if (deadline := current()) is None:
+        if (deadline := current_deadline()) is None:
             return await self._writing.run(change)
         try:
             result = await self._writing.run(change, may_leave=True, deadline=deadline)
@@ -152,7 +152,7 @@ class Database:
     async def read(self, query: Callable[[Connection], Result]) -> Result:
         """Run ``query`` read-only on one state of the database. Raises TooLate at a request's deadline."""
         try:
-            return await self._reading.run(query, may_leave=True, deadline=current())
+            return await self._reading.run(query, may_leave=True, deadline=current_deadline())
         except OutcomeUnknown:
             raise TooLate("the database did not answer in time") from None
 

@@ -52,7 +52,7 @@ class Deadline:
 _CURRENT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
-def current() -> Deadline | None:
+def current_deadline() -> Deadline | None:
     """Return the deadline of the request that is being handled; None where there is none."""
     return _CURRENT.get()
 
@@ -160,7 +160,7 @@ async def _wait_for_end(done: asyncio.Future[Result]) -> None:
             await asyncio.wait({done}, timeout=rest)
 
 
-def commit(engine: Engine, works: Sequence[Work[object]]) -> None:
+def commit_together(engine: Engine, works: Sequence[Work[object]]) -> None:
     """Commit functions together, so that they share one wait for the disk.
 
     When one raises, all are rolled back, and each runs again in a transaction of its own.

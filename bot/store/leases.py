@@ -206,7 +206,7 @@ def claim(
     return sorted(rows, key=lambda row: row[key])
 
 
-def readable(table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMapping], Item]) -> list[Item]:
+def read_rows(table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMapping], Item]) -> list[Item]:
     """Return rows as ``read`` returns them. Those that it cannot read are logged and left out.
 
     A newer version may have written a value that is unknown to this one.
@@ -260,17 +260,17 @@ class Rows(Repository, Generic[Item]):
         """
         query = select(self.table, *self.more).where(condition)
         ordered = query.order_by(self._key.desc() if by is None else by).limit(limit).offset(skipped)
-        return readable(self.table, self.connection.execute(ordered).mappings(), self.read)
+        return read_rows(self.table, self.connection.execute(ordered).mappings(), self.read)
 
     def _lock_oldest(self, condition: ColumnElement[bool], limit: int) -> list[Item]:
         """Lock and return the oldest rows that match, without those that another transaction has locked."""
         free = select(self.table, *self.more).where(condition).order_by(self._key).limit(limit)
         rows = self.connection.execute(free.with_for_update(skip_locked=True, of=self.table))
-        return readable(self.table, rows.mappings(), self.read)
+        return read_rows(self.table, rows.mappings(), self.read)
 
     def _claim(self, statement: ClaimStatement, claimer: Claimer, **parameters: object) -> list[Item]:
         """Claim rows, and return those that can be read."""
-        return readable(self.table, claim(self.connection, statement, claimer, **parameters), self.read)
+        return read_rows(self.table, claim(self.connection, statement, claimer, **parameters), self.read)
 
     def _write(self, key: int, owner: str | None, values: Mapping[str, object]) -> None:
         """Write columns of one row. Raises LeaseLost when ``owner`` is given and does not hold the lease."""

@@ -31,7 +31,7 @@ _LOCK = 7_203_114
 _version = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 
-async def current(database: Database) -> str | None:
+async def schema_revision(database: Database) -> str | None:
     """Return the revision of a database; None when it is empty. Raises UnusableDatabase."""
     return await database.read(revision_of)
 
@@ -56,7 +56,7 @@ def revision_of(connection: Connection) -> str | None:
     return revision
 
 
-async def migrate(database: Database) -> None:
+async def migrate_schema(database: Database) -> None:
     """Apply the missing migrations. When several processes call it at once, one migrates and the others wait.
 
     A database with a newer revision is left as it is, with a warning. Migrations only add to the schema, so
@@ -64,7 +64,7 @@ async def migrate(database: Database) -> None:
     ``revision_of``, and for a migration that fails.
     """
     try:
-        revision = await current(database)
+        revision = await schema_revision(database)
     except UnusableDatabase as error:
         log.error("database_unusable", advice=str(error))
         raise

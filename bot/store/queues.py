@@ -75,7 +75,7 @@ def _first(due: ColumnElement[datetime], *which: ColumnElement[bool]) -> ScalarS
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueQueues:
     """The queues with rows due now, and the time at which the next row comes due (None: no such row)."""
 
     queues: frozenset[str]
@@ -90,7 +90,7 @@ def _looking(tables: tuple[QueueTable, ...]) -> Select[*tuple[object, ...]]:
     return select(*conditions, *(at for table in tables for at in table.next_times()))
 
 
-def find_due(connection: Connection, now: datetime) -> Due:
+def find_due(connection: Connection, now: datetime) -> DueQueues:
     """Return the queues from which a claim may get rows, and the next due time.
 
     The result may name a queue from which a claim then gets nothing, because a claim also checks back-offs,
@@ -101,4 +101,4 @@ def find_due(connection: Connection, now: datetime) -> Due:
     row = connection.execute(_looking(tables), {NOW.key: now}).one()
     flags, coming = row[: len(tables)], row[len(tables) :]
     queues = frozenset(table.queue for table, is_due in zip(tables, flags, strict=True) if is_due)
-    return Due(queues, min((at for at in coming if isinstance(at, datetime)), default=None))
+    return DueQueues(queues, min((at for at in coming if isinstance(at, datetime)), default=None))

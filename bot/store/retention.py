@@ -104,7 +104,7 @@ class RetentionRule:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Mention:
+class MentionRule:
     """Rows of one rule that mention a person and are over."""
 
     rule: RetentionRule
@@ -124,12 +124,12 @@ class Retention(Repository):
             counts += self.forget(rule, keys, deletes=rule.delete_when is not None)
         return counts
 
-    def find_person(self, user: UserId) -> list[tuple[Mention, list[object]]]:
+    def find_person(self, user: UserId) -> list[tuple[MentionRule, list[object]]]:
         """Return one person's mentions that are not under way, with the keys of the rows."""
         pairs = [(named, self._first(named.rule, named.condition)) for named in _mentions(user)]
         return [(mention, keys) for mention, keys in pairs if keys]
 
-    def forget_mention(self, mention: Mention, keys: Sequence[object]) -> RowCounts:
+    def forget_mention(self, mention: MentionRule, keys: Sequence[object]) -> RowCounts:
         """Forget a person in those of these rows that still mention them; return the numbers of rows."""
         rule, still = mention.rule, and_(mention.rule.key.in_(keys), mention.condition)
         if mention.column is None:
@@ -189,21 +189,21 @@ class Retention(Repository):
         return self.connection.execute(table.update().where(where).values(values)).rowcount
 
 
-def _mentions(user: UserId) -> Iterator[Mention]:
+def _mentions(user: UserId) -> Iterator[MentionRule]:
     """Yield the mentions of a person: their names in others' rows, then their own rows."""
     for rule in RULES:
         for name, condition in rule.names_person(user).items():
-            yield Mention(rule, name, condition)
+            yield MentionRule(rule, name, condition)
     for rule, owner in _owned():
         others = and_(owner.is_distinct_from(user), rule.is_finished)
         for column in rule.table.c:
             if isinstance(column.type, People):
                 among = column.cast(String).contains(f'"{user}"', autoescape=True)
-                yield Mention(rule, column.key, and_(among, others))
+                yield MentionRule(rule, column.key, and_(among, others))
             elif isinstance(column.type, Person) and not isinstance(column.type, Owner):
-                yield Mention(rule, column.key, and_(column == user, others))
+                yield MentionRule(rule, column.key, and_(column == user, others))
     for rule, owner in _owned():
-        yield Mention(rule, None, and_(owner == user, rule.is_finished))
+        yield MentionRule(rule, None, and_(owner == user, rule.is_finished))
 
 
 def _owned() -> list[tuple[RetentionRule, Column[object]]]:
@@ -236,5 +236,5 @@ async def forget_person(store: Store, user: UserId) -> tuple[RowCounts, RowCount
     return forgotten, await store.read(lambda tx: Retention(tx).under_way(user))
 
 
-def _forget_mention(mention: Mention, keys: Sequence[object], tx: Transaction) -> RowCounts:
+def _forget_mention(mention: MentionRule, keys: Sequence[object], tx: Transaction) -> RowCounts:
     return Retention(tx).forget_mention(mention, keys)

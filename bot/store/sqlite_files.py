@@ -56,10 +56,10 @@ def check_file(file: Path, opened: Sequence[Identity]) -> None:
             "The SQLite file has been replaced, and the log of the earlier one lies beside it: stop the bot, "
             "move the new file elsewhere and put it back with `docs-bot restore`."
         )
-    make_file(file)
+    make_sqlite_file(file)
 
 
-def make_file(file: Path) -> None:
+def make_sqlite_file(file: Path) -> None:
     """Create the file and its folder for this user alone if they are missing.
 
     Raises UnusableDatabase where SQLite could not work.
@@ -97,7 +97,7 @@ def running_alone(file: Path | None) -> Iterator[None]:
     if file is None:
         yield
         return
-    make_file(file)
+    make_sqlite_file(file)
     path = file.resolve()
     # A file of its own: closing the database's would free SQLite's locks.
     beside_it = path.with_name(f"{path.name}-lock")

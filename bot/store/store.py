@@ -25,7 +25,7 @@ from sqlalchemy.exc import (
 from bot.store.database import CONNECTIONS, Database, Pool
 from bot.store.heartbeats import Heartbeats
 from bot.store.leases import FREE
-from bot.store.queues import QUEUE_TABLES, Due, find_due
+from bot.store.queues import QUEUE_TABLES, DueQueues, find_due
 from bot.store.schema import Transaction
 
 log = structlog.get_logger(__name__)
@@ -107,7 +107,7 @@ class Store:
             _check_statement(error)
             raise
 
-    async def find_due(self, clock: Callable[[], datetime]) -> Due:
+    async def find_due(self, clock: Callable[[], datetime]) -> DueQueues:
         """Return the queues that have rows due, and the time at which the next row comes due."""
         return await self.database.read(lambda connection: find_due(connection, clock()))
 

@@ -24,7 +24,7 @@ from bot.visitors.gap_messages import asked_about, gap_prompt, gap_table
 from bot.visitors.model import Numbers, QuestionKind
 from bot.visitors.options import Misunderstood, parse_query, parse_section, parse_weekly
 from bot.visitors.periods import BadPeriod, UnknownPeriod
-from bot.visitors.questions import ask_visitors, find_answered, more, send_csv, share
+from bot.visitors.questions import ask_visitors, find_answered, send_csv, share_report, show_rest
 from bot.visitors.store import Questions, Snapshots
 from bot.visitors.subscriptions import digest_now, list_subscriptions, subscribe, unsubscribe, unsubscribe_one
 
@@ -92,7 +92,9 @@ async def _digest(context: Context, invocation: Invocation, match: re.Match[str]
 
 
 async def _share(context: Context, press: Press) -> Answer:
-    return Answer(message=await share(context, press.allowed, await _question(context, press, press.value)))
+    return Answer(
+        message=await share_report(context, press.allowed, await _question(context, press, press.value))
+    )
 
 
 async def _csv_file(context: Context, press: Press) -> Answer:
@@ -100,7 +102,7 @@ async def _csv_file(context: Context, press: Press) -> Answer:
 
 
 async def _more(context: Context, press: Press) -> Answer:
-    return Answer(message=await more(context, await _question(context, press, press.value)))
+    return Answer(message=await show_rest(context, await _question(context, press, press.value)))
 
 
 async def _question(context: Context, press: Press, named: str) -> QuestionId:

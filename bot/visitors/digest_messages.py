@@ -246,7 +246,7 @@ def _menu_label(subscription: Subscription, project: Project | None) -> str:
     return f"{one_line(project.label, 20)}, {section}" if project else section
 
 
-def listed(subscriptions: Sequence[Subscription], now: datetime, projects: Projects) -> Message:
+def subscription_list(subscriptions: Sequence[Subscription], now: datetime, projects: Projects) -> Message:
     """Return a channel's subscriptions, with their next three runs and the last result."""
     if not subscriptions:
         return b.words(

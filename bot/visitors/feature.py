@@ -15,7 +15,7 @@ from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.visitors import reply_messages
 from bot.visitors.commands import COMMAND
-from bot.visitors.questions import answer_question, claim_questions, make_file
+from bot.visitors.questions import answer_question, claim_questions, make_csv_file
 from bot.visitors.reading import AT_ONCE, claim_snapshots, read_snapshot, sweep_snapshots
 from bot.visitors.store import Questions
 from bot.visitors.subscriptions import on_posted, on_refused, plan_digests
@@ -45,7 +45,7 @@ def _on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, ref
         on_refused(context, tx, delivery, refusal)
     elif draft.user is not None and draft.kind in (DeliveryKind.POST, DeliveryKind.FILE):
         is_file = draft.kind is DeliveryKind.FILE
-        message = reply_messages.undelivered(refusal, context.bot_name, is_file=is_file)
+        message = reply_messages.answer_undelivered(refusal, context.bot_name, is_file=is_file)
         notice = NewDelivery.private(f"{draft.key}:undelivered", draft.channel, draft.user, message)
         Outbox(tx).add(notice, refusal.at)
 
@@ -58,7 +58,7 @@ def _make_file(tx: Transaction, delivery: Delivery) -> CsvFile | None:
     period, topic = question.query.period, question.query.topic
     # The name is unique to the delivery, so that an earlier upload can be found by it.
     name = f"docs-{topic}-{period.first}-to-{period.last}-{delivery.id[:8]}.csv"
-    return CsvFile(name, *make_file(tx, question))
+    return CsvFile(name, *make_csv_file(tx, question))
 
 
 def _gauges(tx: Transaction, now: datetime) -> Mapping[str, float]:

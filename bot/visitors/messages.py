@@ -58,7 +58,7 @@ def problem_text(code: str) -> str:
 # ---- numbers
 
 
-def visitors(count: int) -> str:
+def visitors_answer(count: int) -> str:
     return counted(count, "visitor", "visitors")
 
 
@@ -176,7 +176,7 @@ def _title(report: Report) -> str:
 def totals(report: Report) -> str:
     site, was = report.site, report.before
     parts = [
-        f"*{visitors(site.total)}*{in_brackets(change(site.total, was.total if was else None))}",
+        f"*{visitors_answer(site.total)}*{in_brackets(change(site.total, was.total if was else None))}",
         f"{people(site)}{in_brackets(change(site.human, was.human if was else None))}",
         f"{agents(site)}{in_brackets(change(site.ai, was.ai if was else None))}",
         f"AI's share {percent(site.ai, site.total)}",
@@ -212,7 +212,7 @@ def _caption(report: Report) -> str:
 def _ranked(page: Page, sort: SortBy) -> str:
     """Return a page's counts, in bold the one that ranks it."""
     counts = {
-        SortBy.TOTAL: visitors(page.now.total),
+        SortBy.TOTAL: visitors_answer(page.now.total),
         SortBy.HUMAN: people(page.now),
         SortBy.AI: agents(page.now),
     }
@@ -225,9 +225,9 @@ def _worth_knowing(report: Report) -> list[str]:
     """Return a sentence about the page that changed most, or that hardly any people read, if any."""
     for page in report.moved[:1]:
         if not page.now.total:
-            fact = f"had {visitors(-page.gained)} before and none this time"
+            fact = f"had {visitors_answer(-page.gained)} before and none this time"
         elif page.was and not page.was.total:
-            fact = f"is new here: {visitors(page.now.total)}, none before"
+            fact = f"is new here: {visitors_answer(page.now.total)}, none before"
         else:
             fact = f"{'gained' if page.gained > 0 else 'lost'} the most readers: {gain(page)}"
         return [f"*Worth knowing*: {path_code(page.path)} {fact}."]
@@ -380,8 +380,10 @@ def movements(report: Report, most: int = _IN_LINE) -> list[str]:
     return [
         *_line("*Rises*", report.risen, gain, most),
         *_line("*Falls*", report.fallen, gain, most),
-        *_line("*Newly read*", report.appeared, lambda page: visitors(page.now.total), most),
-        *_line("*No longer read*", report.vanished, lambda page: f"{visitors(-page.gained)} before", most),
+        *_line("*Newly read*", report.appeared, lambda page: visitors_answer(page.now.total), most),
+        *_line(
+            "*No longer read*", report.vanished, lambda page: f"{visitors_answer(-page.gained)} before", most
+        ),
     ]
 
 

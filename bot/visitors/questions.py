@@ -10,7 +10,7 @@ from itertools import takewhile
 import structlog
 
 from bot.access.admit import Allowed
-from bot.context import Context, WorkerContext, claiming
+from bot.context import Context, WorkerContext, make_claim
 from bot.engine import unless_taken_over
 from bot.ids import Message, ProjectId, QuestionId, SubscriptionId, UserId, is_direct_message
 from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
@@ -52,19 +52,23 @@ async def ask_visitors(
 
     def add(tx: Transaction) -> Message | None:
         project_id = project or context.project_of(tx, allowed.origin.channel).id
-        listed = ask(context, tx, allowed.origin, query, project_id, QuestionKind.VISITORS, context.clock())
+        listed = ask_question(
+            context, tx, allowed.origin, query, project_id, QuestionKind.VISITORS, context.clock()
+        )
         if not listed:
             return gap_messages.not_offered(query)
         entry = context.projects.shown(project_id)
         labelled = replace(query, label=entry.label if entry else None)
-        return None if all(snapshot.is_done for snapshot in listed) else reply_messages.reading(labelled)
+        return (
+            None if all(snapshot.is_done for snapshot in listed) else reply_messages.progress_note(labelled)
+        )
 
     reply = await context.store.write(add)
     context.wake()
     return reply
 
 
-def ask(
+def ask_question(
     context: Context,
     tx: Transaction,
     origin: Origin,
@@ -128,7 +132,7 @@ def _windows(context: Context, query: Query, kind: QuestionKind) -> Iterator[tup
         yield from ((week, source, False) for week, source in gap_windows(query))
 
 
-claim_questions = claiming(lambda tx, claimer, limit: Questions(tx).claim(claimer, limit))
+claim_questions = make_claim(lambda tx, claimer, limit: Questions(tx).claim(claimer, limit))
 """Claims the questions that are due, people's before digests."""
 
 
@@ -239,7 +243,7 @@ def _file_key(question: QuestionId, to: FileTo) -> str:
     return f"question:{question}:file:{to}"
 
 
-def make_file(tx: Transaction, question: Question) -> tuple[str, str]:
+def make_csv_file(tx: Transaction, question: Question) -> tuple[str, str]:
     """Return the file with all rows, and the text that accompanies it."""
     numbers = Numbers(question.query, Questions(tx).snapshots(question.id))
     if question.query.topic.is_gaps:
@@ -270,7 +274,7 @@ def _next_number(tx: Transaction, key: str) -> int | None:
     return dead if Outbox(tx).state_of(f"{key}:{dead}") is None else None
 
 
-async def share(context: Context, allowed: Allowed, number: QuestionId) -> Message | None:
+async def share_report(context: Context, allowed: Allowed, number: QuestionId) -> Message | None:
     """Post an answer into the channel of its question. Return the reason if it isn't posted."""
 
     def post(tx: Transaction) -> Message | None:
@@ -292,7 +296,7 @@ async def share(context: Context, allowed: Allowed, number: QuestionId) -> Messa
     return refusal
 
 
-async def more(context: Context, number: QuestionId) -> Message:
+async def show_rest(context: Context, number: QuestionId) -> Message:
     """Return the rest of an answer."""
 
     def rest(tx: Transaction) -> Message:

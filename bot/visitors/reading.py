@@ -22,7 +22,7 @@ from bot.docs_api import (
 )
 from bot.engine import back_off_seconds
 from bot.ids import ProjectId
-from bot.jobs.service_health import is_refused, key_refused, service_is_well
+from bot.jobs.service_health import is_refused, service_is_well, settle_refused_key
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
 from bot.masking import masked
 from bot.messages.plain_text import one_line
@@ -160,7 +160,7 @@ def _fail(context: WorkerContext, snapshot: Snapshot, error: Exception, tx: Tran
     else:
         _store_problem(context, tx, snapshot, problem, attempts, wait)
     if isinstance(error, Unauthorized):
-        key_refused(context, tx, snapshot.project, error, wrote=False)
+        settle_refused_key(context, tx, snapshot.project, error, wrote=False)
 
 
 def _store_problem(

@@ -40,7 +40,7 @@ def about(query: Query) -> str:
     return f"{_ABOUT[query.topic].format(docs=the_docs(query))}, {query.period}"
 
 
-def reading(query: Query) -> Message:
+def progress_note(query: Query) -> Message:
     return b.words(f":hourglass_flowing_sand: Reading {about(query)}. I'll answer here.")
 
 
@@ -90,7 +90,7 @@ def file_sent_before() -> Message:
     )
 
 
-def undelivered(refused: NotPosted, bot_name: str, *, is_file: bool) -> Message:
+def answer_undelivered(refused: NotPosted, bot_name: str, *, is_file: bool) -> Message:
     """Return the notice that Slack refused a post in a channel, or a file in direct messages."""
     action = "send you the file" if is_file else f"post the answer in {b.channel(refused.channel)}"
     return b.words(f":no_entry: I couldn't {action}: {refusal(refused, bot_name)}")

@@ -34,7 +34,7 @@ from bot.store.leases import (
     Rows,
     claiming,
     has_passed,
-    readable,
+    read_rows,
     unclaimed,
 )
 from bot.store.schema import UtcDateTime, insert_unless_there, reader
@@ -471,7 +471,7 @@ class Subscriptions(Rows[Subscription]):
             subscriptions.c.state == SubscriptionState.ACTIVE, has_passed(subscriptions.c.next_run_at, until)
         )
         rows = select(subscriptions).where(due).with_for_update(skip_locked=True)
-        return readable(subscriptions, self.connection.execute(rows).mappings(), self.read)
+        return read_rows(subscriptions, self.connection.execute(rows).mappings(), self.read)
 
     def change(self, subscription: SubscriptionId, **fields: Unpack[SubscriptionFields]) -> None:
         mine = subscriptions.c.id == subscription

@@ -29,7 +29,7 @@ from bot.visitors.model import (
     WeeklyRequest,
 )
 from bot.visitors.periods import WeeklyTime, last_full_week
-from bot.visitors.questions import ask
+from bot.visitors.questions import ask_question
 from bot.visitors.store import Questions, Subscriptions
 from bot.visitors.tables import READ_AHEAD
 
@@ -144,7 +144,7 @@ def _end(
 
 async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
     current = await context.store.read(lambda tx: Subscriptions(tx).in_channel(channel))
-    return digest_messages.listed(current, context.clock(), context.projects)
+    return digest_messages.subscription_list(current, context.clock(), context.projects)
 
 
 async def digest_now(
@@ -157,7 +157,7 @@ async def digest_now(
         project_id = project or context.project_of(tx, origin.channel).id
         key = RequestKey(f"digest now:{project_id}:{origin.channel}:{section}:{now:%Y-%m-%dT%H:%M}")
         query = digest_query(last_full_week(context.analytics.today(now)), section)
-        ask(context, tx, replace(origin, key=key), query, project_id, QuestionKind.DIGEST, now)
+        ask_question(context, tx, replace(origin, key=key), query, project_id, QuestionKind.DIGEST, now)
         return digest_messages.digest_coming(section, context.projects.shown(project_id))
 
     answer = await context.store.write(add)
@@ -192,7 +192,7 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
             )
             if not Questions(tx).has_key(key):
                 source = subscription.project, QuestionKind.DIGEST, run_at, subscription.id
-                ask(context, tx, origin, query, *source)
+                ask_question(context, tx, origin, query, *source)
         if run_at <= now:
             run_at = subscription.weekly.next_after(now)
             Subscriptions(tx).change(subscription.id, next_run_at=run_at)

@@ -15,12 +15,12 @@ from bot.docs_api import (
     FeedbackByPage,
     FeedbackPage,
     Job,
+    JobSource,
     JobStatus,
-    PageFeedback,
-    Preview,
-    Search,
+    PageFeedbackCounts,
+    PreviewBuild,
+    SearchCount,
     SearchesPage,
-    Source,
     Turn,
     VisitorsPage,
 )
@@ -33,7 +33,7 @@ def test_a_full_job_is_read_with_python_names() -> None:
     assert job == Job(
         id="job-1",
         status="completed",
-        source=Source(repository="acme/docs", ref="main"),
+        source=JobSource(repository="acme/docs", ref="main"),
         model="a-model",
         pr_link="https://git.example.com/acme/docs/pull/7",
         created_at=datetime(2026, 11, 20, 10, 0, tzinfo=UTC),
@@ -43,7 +43,7 @@ def test_a_full_job_is_read_with_python_names() -> None:
 def test_an_id_alone_is_a_running_job() -> None:
     job = Job.model_validate({"id": "j"})
     assert job.is_running
-    assert (job.known_status, job.source, job.pr_link, job.created_at) == (None, Source(), None, None)
+    assert (job.known_status, job.source, job.pr_link, job.created_at) == (None, JobSource(), None, None)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_status_is_kept_and_says_whether_polling_goes_on(
 )
 def test_oddities_in_optional_fields_never_lose_a_job(odd: object) -> None:
     job = Job.model_validate({"id": "j"} | dict.fromkeys(["source", "model", "createdAt", "archivedAt"], odd))
-    assert (job.id, job.source, job.created_at, job.archived_at) == ("j", Source(), None, None)
+    assert (job.id, job.source, job.created_at, job.archived_at) == ("j", JobSource(), None, None)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_oddities_never_lose_a_build(odd: object) -> None:
 @pytest.mark.parametrize("odd", [None, 7, "", "..", "a\0b", "x" * 401])
 def test_a_preview_without_an_id_that_can_be_asked_for_is_an_error(odd: object) -> None:
     with pytest.raises(ValidationError):
-        Preview.model_validate({"statusId": odd, "previewUrl": "https://preview.example.com"})
+        PreviewBuild.model_validate({"statusId": odd, "previewUrl": "https://preview.example.com"})
 
 
 # ---- what readers miss
@@ -130,7 +130,7 @@ MOMENT = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 def test_searches_are_read_with_all_hits_and_whether_there_are_more() -> None:
     page = SearchesPage.model_validate(SEARCHES)
     assert page.searches == (
-        Search(
+        SearchCount(
             search_query="rotate keys",
             hits=40,
             ctr=2.5,
@@ -143,7 +143,7 @@ def test_searches_are_read_with_all_hits_and_whether_there_are_more() -> None:
 
 def test_feedback_is_read_for_pages_and_one_by_one() -> None:
     [counted] = FeedbackByPage.model_validate(FEEDBACK_BY_PAGE).feedback
-    assert counted == PageFeedback(path="/webhooks", thumbs_up=1, thumbs_down=7, code=2, total=12)
+    assert counted == PageFeedbackCounts(path="/webhooks", thumbs_up=1, thumbs_down=7, code=2, total=12)
     [single] = FeedbackPage.model_validate(FEEDBACK).feedback
     assert (single.id, single.path, single.comment) == ("f1", "/webhooks", "The signature is not explained")
     assert (single.created_at, single.source, single.status) == (MOMENT, "contextual", "pending")
@@ -168,7 +168,7 @@ def test_no_address_of_a_reader_and_no_reply_of_the_assistant_is_kept() -> None:
 def test_oddities_in_readers_words_never_lose_a_row(odd: object) -> None:
     text = "a  b" + "x" * (MAX_TEXT_LENGTH - 4) if isinstance(odd, str) else ""
     names = ["searchQuery", "ctr", "topClickedPage"]
-    search = Search.model_validate({"hits": 3} | dict.fromkeys(names, odd))
+    search = SearchCount.model_validate({"hits": 3} | dict.fromkeys(names, odd))
     assert (search.search_query, search.top_clicked_page or "") == (text, text)
     names = ["id", "path", "comment", "createdAt", "source", "status"]
     vote = Feedback.model_validate(dict.fromkeys(names, odd))
@@ -184,7 +184,7 @@ def test_oddities_in_readers_words_never_lose_a_row(odd: object) -> None:
     + [(odd, None) for odd in (True, "50", None)],
 )
 def test_a_share_of_clicks_is_a_percentage_or_not_told(told: object, percent: float | None) -> None:
-    assert Search.model_validate({"hits": 1, "ctr": told}).ctr == percent
+    assert SearchCount.model_validate({"hits": 1, "ctr": told}).ctr == percent
 
 
 @pytest.mark.parametrize("odd", [None, "2", -1, 1.5, True, 2**63])
@@ -192,7 +192,7 @@ def test_a_share_of_clicks_is_a_percentage_or_not_told(told: object, percent: fl
 def test_a_count_of_feedback_that_is_none_is_an_error(count: str, odd: object) -> None:
     counts = {"thumbsUp": 1, "thumbsDown": 1, "code": 1, "total": 3}
     with pytest.raises(ValidationError):
-        PageFeedback.model_validate({"path": "/a", **counts, count: odd})
+        PageFeedbackCounts.model_validate({"path": "/a", **counts, count: odd})
 
 
 @pytest.mark.parametrize("model", [SearchesPage, FeedbackByPage, FeedbackPage, AssistantPage])

@@ -15,12 +15,12 @@ import bot.github
 from bot.github import (
     GithubClient,
     GithubError,
+    GithubUnavailable,
     Limited,
     NotVisible,
     PullRequestId,
     PullRequestState,
     RefusedToken,
-    Unavailable,
     pull_request_of,
     site_of,
 )
@@ -138,7 +138,7 @@ async def test_what_has_not_changed_is_none() -> None:
     async with client_of(service) as github:
         assert await github.pull_request(WHICH, etag='W/"1"') is None
         assert service.requests[0].headers["if-none-match"] == 'W/"1"'
-        with pytest.raises(Unavailable):  # it was not asked whether something changed
+        with pytest.raises(GithubUnavailable):  # it was not asked whether something changed
             await github.pull_request(WHICH)
 
 
@@ -168,7 +168,7 @@ async def test_a_repository_that_was_renamed_is_found_on_the_same_host(status: i
 async def test_no_redirect_takes_the_token_elsewhere(location: str) -> None:
     service = FakeService(httpx.Response(302, headers={"location": location}))
     async with client_of(service) as github:
-        with pytest.raises(Unavailable, match="another address"):
+        with pytest.raises(GithubUnavailable, match="another address"):
             await github.pull_request(WHICH)
     assert len(service.requests) == 1
 
@@ -183,7 +183,7 @@ async def test_a_check_of_the_token_asks_for_the_limits_which_costs_nothing(stat
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
 
 
-@pytest.mark.parametrize(("status", "kind"), [(401, RefusedToken), (429, Limited), (502, Unavailable)])
+@pytest.mark.parametrize(("status", "kind"), [(401, RefusedToken), (429, Limited), (502, GithubUnavailable)])
 async def test_a_check_of_the_token_fails_like_a_call(status: int, kind: type[GithubError]) -> None:
     async with client_of(FakeService(httpx.Response(status))) as github:
         with pytest.raises(kind):
@@ -201,9 +201,9 @@ async def test_a_check_of_the_token_fails_like_a_call(status: int, kind: type[Gi
         (403, {"retry-after": "60"}, Limited),
         (403, {"x-ratelimit-remaining": "0"}, Limited),
         (429, {}, Limited),
-        (500, {}, Unavailable),
-        (502, {}, Unavailable),
-        (204, {}, Unavailable),
+        (500, {}, GithubUnavailable),
+        (502, {}, GithubUnavailable),
+        (204, {}, GithubUnavailable),
     ],
 )
 async def test_each_refusal_says_what_to_do(
@@ -264,7 +264,7 @@ async def test_what_cannot_be_used_is_unavailable_and_betrays_nothing(
     answer: httpx.Response | Exception,
 ) -> None:
     error = await failure_of(answer)
-    assert type(error) is Unavailable
+    assert type(error) is GithubUnavailable
     assert TOKEN not in "".join(traceback.format_exception(error))
 
 
@@ -295,5 +295,5 @@ async def test_over_a_real_connection_a_silent_server_ends_in_time() -> None:
         answering_bytes(head, hold=True) as (url, _),
         GithubClient(api_url=f"{url}/api/v3", timeout_seconds=0.1) as github,
     ):
-        with pytest.raises(Unavailable):
+        with pytest.raises(GithubUnavailable):
             await github.pull_request(WHICH)

@@ -25,7 +25,7 @@ from bot.health.checks import (
 )
 from bot.health.metrics import Metrics
 from bot.ports import SlackError, SlackThrottled, SlackUnreachable
-from bot.slack.client import refused
+from bot.slack.client import to_refusal
 from bot.store import Store
 from bot.store.heartbeats import Heartbeats
 from tests.builders import HeldClock, execute, new_store
@@ -116,7 +116,7 @@ async def test_slack_is_asked_about_the_token_twice_a_minute() -> None:
     for now[0] in (0.0, 2.0, 29.0, 31.0):
         assert (await only(check)).ok
     assert slack.asked == 2
-    slack.error = refused("token_revoked")
+    slack.error = to_refusal("token_revoked")
     now[0] = 62.0
     assert (await only(check)).seen == "the token was revoked (token_revoked)"
     slack.error = None
@@ -129,7 +129,7 @@ async def test_slack_is_asked_about_the_token_twice_a_minute() -> None:
     [
         (SlackUnreachable("Cannot connect"), True, False, "Cannot connect", True),
         (SlackUnreachable("Cannot connect"), False, False, "Cannot connect", False),
-        (refused("invalid_auth"), False, False, "Slack does not know the token (invalid_auth)", True),
+        (to_refusal("invalid_auth"), False, False, "Slack does not know the token (invalid_auth)", True),
         (SlackThrottled(5.0, None), True, True, "asks to wait, so it knows the token", True),
     ],
 )

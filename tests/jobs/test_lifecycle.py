@@ -26,11 +26,11 @@ _ARROW = re.compile(r"^\s+(\w+) --> (\w+):", re.MULTILINE)
 TO_JOB_STATE: dict[str, Callable[[TrackedJob], TrackedJob]] = {
     "started": lambda job: lifecycle.iteration_started(job, BEN, NOW, poll_at=NOW, saw_active=True),
     "lost": lambda job: lifecycle.lost(job, NOW),
-    "unwatched": lambda job: lifecycle.unwatched(job, NOW),
-    "refused": lambda job: lifecycle.refused(job, "rejected", NOW),
+    "unwatched": lambda job: lifecycle.job_unwatched(job, NOW),
+    "refused": lambda job: lifecycle.job_refused(job, "rejected", NOW),
     "withdrawn": lambda job: lifecycle.withdrawn(job, NOW, JobProblem.WITHDRAWN, BEN),
     "dismissed": lambda job: lifecycle.withdrawn(job, NOW, JobProblem.DISMISSED, BEN),
-    "unconfirmed": lifecycle.unconfirmed,
+    "unconfirmed": lifecycle.job_unconfirmed,
     "resent": lifecycle.resent,
 }
 for _end in sorted(ENDS):

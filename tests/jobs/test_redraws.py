@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.ids import JobNumber
-from bot.jobs.thread import redraw_face
+from bot.jobs.thread import update_status_message
 from bot.store import Transaction
 from tests.builders import set_job
 from tests.work.drains import deliver_due
@@ -16,7 +16,7 @@ async def test_of_two_redraws_in_one_moment_the_later_one_is_shown(office: Offic
     def change_twice(tx: Transaction) -> None:
         for uses in (30, 40):
             set_job(tx, JobNumber(1), uses_left=uses)
-            redraw_face(tx, JobNumber(1), office.clock())
+            update_status_message(tx, JobNumber(1), office.clock())
 
     await office.store.write(change_twice)
     await deliver_due(office.context)

@@ -178,7 +178,7 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
 ENDS = sorted({*ENDS_WITH_BUTTONS, JobState.NO_PULL_REQUEST})
 BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "permalink": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
-    "face_link": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
+    "status_message_link": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
     "DocsPage.address": WITH_ADDRESS,
     "hosts": st.just(()),
     "pr_link": st.one_of(st.none(), WITH_ADDRESS),
@@ -217,7 +217,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "limits.projects": st.deferred(lambda: st.lists(built(Limits), min_size=1, max_size=2).map(tuple)),
     "short_help.also": QUOTED,
     "misunderstood.reason": QUOTED,
-    "ended.job": st.deferred(lambda: ENDED),
+    "format_result.job": st.deferred(lambda: ENDED),
     "outdated_end.job": st.deferred(lambda: ENDED),
     "decided.decision": st.just("Dismiss"),
     "not_allowed.access": st.sampled_from([access for access in Access if not access.may]),

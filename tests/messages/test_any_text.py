@@ -42,7 +42,7 @@ def talking() -> Mapping[str, Mapping[str, FunctionType]]:
 
 TALKING = talking()
 PINGED = {ANA, BEN, UserId("USLACKBOT")}
-EDITED = {"face", "redrawn", "ended", "outdated_end"}
+EDITED = {"format_status_message", "redrawn", "format_result", "outdated_end"}
 
 
 def messages_of(said: Any) -> Sequence[Message]:
@@ -136,7 +136,7 @@ def test_an_end_says_nothing_invalid_or_harmful_of_a_preview(job: TrackedJob, te
     for state, iteration in product(PreviewState, (job.iteration, job.iteration + 1)):
         about = (job.number, PROJECT, iteration, ANA, text, state, NOW)
         preview = Preview(*about, url=at, log=text)
-        told = jobs.ended(ended, text, preview=preview, offers_preview=True)
+        told = jobs.format_result(ended, text, preview=preview, offers_preview=True)
         assert problems_of(told, Allowed({ANA, BEN}, {job.pr_link, at})) == []
         assert len(told.text.encode()) <= 4_000, "an end is edited"
         assert all(line.startswith("> ") for line in fix_preview_prompt(preview).split("\n")[1:])

@@ -12,7 +12,7 @@ from tests.messages.anything import built
 @given(built(TrackedJob))
 def test_edit_in_plain_form_keeps_rich_text_and_has_no_link_button(job: TrackedJob) -> None:
     """Slack refuses to replace rich text by blocks that are not rich text."""
-    shown = status_message.redrawn(status_message.face(job), posted_plain=False)
+    shown = status_message.redrawn(status_message.format_status_message(job), posted_plain=False)
     kinds = [
         [block["type"] for block in form if block["type"] != "actions"]
         for form in (shown.blocks, shown.plain_blocks)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.ids import ChannelId, JobNumber
-from bot.jobs.thread import redraw_face
+from bot.jobs.thread import update_status_message
 from tests.builders import CHANNEL, HeldClock
 from tests.fakes import FakeSlack
 from tests.work.asking import FIRST, LAST
@@ -93,7 +93,7 @@ async def test_an_old_state_is_not_drawn_over_a_newer_one(office: Office) -> Non
     """Stopped between the claim and the edit; another process has gone on meanwhile."""
     await office.finished()
     drawn = len(office.slack.edits[office.slack.root().ts])
-    await office.store.write(lambda tx: redraw_face(tx, JobNumber(1), office.clock()))
+    await office.store.write(lambda tx: update_status_message(tx, JobNumber(1), office.clock()))
     await deliver_due(replace(office.context, owner="stopped", under_way={}, clock=Leaping(office.clock.at)))
     assert len(office.slack.edits[office.slack.root().ts]) == drawn
     await office.pass_time(10_000)

@@ -25,7 +25,7 @@ from bot.slack.intake import Background
 from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Store
-from bot.store.deadline import Deadline, current, within
+from bot.store.deadline import Deadline, current_deadline, within
 from sandbox.workspace.bot_connection import signature_headers
 from tests.builders import (
     ANA,
@@ -52,7 +52,7 @@ class Intake:
     async def send(self, body: str, content_type: str = "application/x-www-form-urlencoded") -> BoltResponse:
         """As Slack sends it."""
         headers: dict[str, Any] = {**signature_headers(SECRET, body), "Content-Type": content_type}
-        with within(current() or Deadline.after(10)):
+        with within(current_deadline() or Deadline.after(10)):
             return await self.app.async_dispatch(AsyncBoltRequest(body=body, headers=headers))
 
     async def command(self, text: str, name: str = "/docs-agent", trigger: str = "1.2.3") -> BoltResponse:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bot.ids import Refusal
-from bot.slack.client import MEANINGS, refused
+from bot.slack.client import MEANINGS, to_refusal
 
 BOT = Path(__file__).parents[2] / "bot"
 SANDBOX = BOT.parent / "sandbox"
@@ -42,7 +42,7 @@ def workspace_codes() -> set[str]:
 def test_each_meaning_has_a_code_and_every_other_code_is_permanent() -> None:
     assert {*MEANINGS.values(), Refusal.PERMANENT, Refusal.BETWEEN_PEOPLE} == set(Refusal)
     for code in (workspace_codes() - MEANINGS.keys()) | {"a_code_of_next_year", ""}:
-        assert refused(code).meaning is Refusal.PERMANENT
+        assert to_refusal(code).meaning is Refusal.PERMANENT
 
 
 def test_no_other_room_knows_a_code_of_slack() -> None:

@@ -20,7 +20,7 @@ from bot.commands.command import Answer, Invocation
 from bot.context import Context, Timeouts
 from bot.jobs.commands.agent import COMMAND as AGENT
 from bot.slack.http import BODIES_BYTES, PATH, add_slack_routes
-from bot.store.deadline import current
+from bot.store.deadline import current_deadline
 from sandbox.workspace.bot_connection import signature_headers
 from tests.limits import HANG_SECONDS
 from tests.slack.intake import SECRET, Intake, open_intake
@@ -99,7 +99,7 @@ async def test_a_request_has_two_and_a_half_seconds_from_its_arrival() -> None:
     left: list[float] = []
 
     async def run(_context: Context, _invocation: Invocation, _found: object) -> Answer:
-        request = current()
+        request = current_deadline()
         assert request is not None
         left.append(request.left_seconds())
         return Answer()

@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.docs_api import DocsClient, Unavailable
 from bot.github import GithubClient, PullRequestId
-from bot.github import Unavailable as NoAnswer
+from bot.github import GithubUnavailable as NoAnswer
 from bot.ids import Message
 from bot.ports import SlackUnreachable
 from bot.settings import Settings

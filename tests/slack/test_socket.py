@@ -19,7 +19,7 @@ from bot.context import Timeouts
 from bot.health.checks import listening
 from bot.slack.client import open_session, web_client
 from bot.slack.socket import DEAF_SECONDS, SocketIntake
-from bot.store.deadline import current
+from bot.store.deadline import current_deadline
 from sandbox.doors import HOST
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS
@@ -254,7 +254,7 @@ async def test_a_request_has_two_and_a_half_seconds_from_its_arrival(opened: Ope
     line, left = await opened(), list[float]()
 
     async def see(next: Callable[[], Awaitable[None]]) -> None:  # noqa: A002 - Bolt's name
-        request = current()
+        request = current_deadline()
         assert request is not None
         left.append(request.left_seconds())
         await next()

@@ -16,7 +16,7 @@ from bot.jobs.decisions import withdraw
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import Prompt, PromptState
 from bot.jobs.store.prompts import Prompts
-from bot.slack.client import refused
+from bot.slack.client import to_refusal
 from bot.store import Store, Transaction
 from tests.builders import ANA, BEN, HeldClock
 from tests.work.drains import deliver_due, prepare_prompts, submit_prompts
@@ -102,7 +102,7 @@ async def test_a_face_that_slack_refuses_and_its_job_that_is_withdrawn_get_along
         await office.ask(f"p{number}", channel=ChannelId(f"C{number}"))
     for _ in numbers:
         await prepare_prompts(office.context)
-    office.slack.trouble("post", *[refused("thread_not_found")] * len(numbers))
+    office.slack.trouble("post", *[to_refusal("thread_not_found")] * len(numbers))
     withdrawing = [withdraw(office.context, await office.steers(number)) for number in numbers]
     _, *withdrawn = await asyncio.gather(deliver_due(office.context), *withdrawing)
     for number, is_withdrawn in zip(numbers, withdrawn, strict=True):

@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
 from bot.store.database import Database
-from bot.store.migrate import migrate
+from bot.store.migrate import migrate_schema
 from bot.store.sqlite_files import is_on_network
 from tests.databases import PostgresServer, connected
 from tests.limits import HANG_SECONDS
@@ -120,7 +120,7 @@ async def test_a_reader_cannot_write_and_a_writer_can_afterwards(database: Datab
 @pytest.mark.parametrize("url", ["sqlite:///:memory:", "sqlite://"])
 async def test_a_database_in_memory_is_one_for_writing_and_reading(url: str) -> None:
     database = Database.open(url)
-    await migrate(database)
+    await migrate_schema(database)
     await database.write(hold)
     assert await database.read(holds) == 1
     assert database.file is None
@@ -203,7 +203,7 @@ async def test_a_file_that_is_no_database_is_refused_without_waiting(tmp_path: P
     database = Database.open(f"sqlite:///{tmp_path}/bot.db")
     began = time.monotonic()
     with pytest.raises(Exception, match="not a database"):
-        await migrate(database)
+        await migrate_schema(database)
     await database.close()
     assert time.monotonic() - began < 5.0
 
@@ -275,7 +275,7 @@ async def test_a_file_that_is_replaced_is_not_written_to_where_nobody_finds_it(t
     """A backup is put back under a bot that runs."""
     file, backup = tmp_path / "bot.db", tmp_path / "backup.db"
     database = Database.open(f"sqlite:///{file}")
-    await migrate(database)
+    await migrate_schema(database)
     with closing(sqlite3.connect(file)) as connection, closing(sqlite3.connect(backup)) as copy:
         connection.backup(copy)
     for name in ("bot.db-wal", "bot.db-shm"):
@@ -319,7 +319,7 @@ async def test_after_a_failover_the_sessions_that_only_read_are_left(postgres: P
     """They answer the pool's ping as the others do."""
     url = postgres.new_database()
     before = Database.open(url)
-    await migrate(before)
+    await migrate_schema(before)
     await before.close()
     database = Database.open(url)
     with connected(url) as server:

@@ -9,7 +9,7 @@ from sqlalchemy import update
 from bot.jobs.model.prompts import PromptState
 from bot.store import Store
 from bot.store.database import Database
-from bot.store.queues import QUEUE_TABLES, Due, find_due
+from bot.store.queues import QUEUE_TABLES, DueQueues, find_due
 from bot.visitors.model import Weekday
 from bot.visitors.periods import WeeklyTime
 from bot.visitors.store import Subscriptions
@@ -27,7 +27,7 @@ async def _stock(database: Database) -> None:
     await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1, looks=1)
 
 
-async def _find(store: Store, at: datetime) -> Due:
+async def _find(store: Store, at: datetime) -> DueQueues:
     return await store.read(lambda tx: find_due(tx.connection, at))
 
 
@@ -68,8 +68,8 @@ async def test_what_comes_due_next_is_found_in_any_queue(store: Store, database:
     ]
     for column in columns:
         await execute(store, update(column.table).values({column: now + 10 * MINUTE}))
-    assert await _find(store, now) == Due(frozenset(), now + 10 * MINUTE)
+    assert await _find(store, now) == DueQueues(frozenset(), now + 10 * MINUTE)
     for minutes, column in enumerate(reversed(columns), 1):
         at = now + (10 - minutes) * MINUTE
         await execute(store, update(column.table).values({column: at}))
-        assert await _find(store, now) == Due(frozenset(), at)
+        assert await _find(store, now) == DueQueues(frozenset(), at)

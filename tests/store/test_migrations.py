@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 from structlog.testing import capture_logs
 
 from bot.store.database import Database
-from bot.store.migrate import FIRST, HEAD, alembic_config, current, migrate
+from bot.store.migrate import FIRST, HEAD, alembic_config, migrate_schema, schema_revision
 from bot.store.schema import metadata
 from bot.store.sqlite_files import UnusableDatabase
 from tests.builders import mark_revision
@@ -52,7 +52,7 @@ def _empty(_connection: Connection) -> None:
 async def migrated(database: Database, request: pytest.FixtureRequest) -> Database:
     """A migrated database that was empty, or of 0.2.0."""
     await database.write(request.param)
-    await migrate(database)
+    await migrate_schema(database)
     return database
 
 
@@ -96,7 +96,7 @@ async def test_a_database_of_0_2_0_keeps_every_row(database: Database) -> None:
         return {name: connection.execute(count).scalar_one() for name, count in counts.items()}
 
     before = await database.write(rows_before)
-    await migrate(database)
+    await migrate_schema(database)
     # The snapshots of 0.2.0's questions are listed by them; it knew no inquiries.
     new = {"question_snapshots": 34, "inquiries": 0}
     assert await database.read(rows) == {name: before.get(name) or new[name] for name in metadata.tables}
@@ -105,15 +105,15 @@ async def test_a_database_of_0_2_0_keeps_every_row(database: Database) -> None:
 
 async def test_processes_that_migrate_at_once_do_not_get_in_each_others_way(database_url: str) -> None:
     databases = [Database.open(database_url) for _ in range(3)]
-    await asyncio.gather(*(migrate(database) for database in databases))
-    revisions = [await current(database) for database in databases]
+    await asyncio.gather(*(migrate_schema(database) for database in databases))
+    revisions = [await schema_revision(database) for database in databases]
     for database in databases:
         await database.close()
     assert revisions == [HEAD] * 3
 
 
 async def test_an_empty_database_is_at_no_revision(database: Database) -> None:
-    assert await current(database) is None
+    assert await schema_revision(database) is None
 
 
 def test_the_revisions_in_the_code_are_the_first_and_the_newest_script() -> None:
@@ -123,11 +123,11 @@ def test_the_revisions_in_the_code_are_the_first_and_the_newest_script() -> None
 
 
 async def test_a_database_of_a_newer_version_is_left_alone_with_a_warning(database: Database) -> None:
-    await migrate(database)
+    await migrate_schema(database)
     await mark_revision(database, "9999")
     with capture_logs() as logged:
-        await migrate(database)
-    assert await current(database) == "9999"
+        await migrate_schema(database)
+    assert await schema_revision(database) == "9999"
     assert [(line["log_level"], line["event"]) for line in logged] == [("warning", "database_is_newer")]
 
 
@@ -135,10 +135,10 @@ async def test_a_database_of_a_newer_version_is_left_alone_with_a_warning(databa
 async def test_a_database_of_before_0_2_0_is_refused_and_left_as_it_is(
     database: Database, revision: str
 ) -> None:
-    await migrate(database)
+    await migrate_schema(database)
     await mark_revision(database, revision)
     advice = "made by a version before 0.2.0, .*: move the SQLite file .* or empty the PostgreSQL database"
-    for step in (migrate, current):
+    for step in (migrate_schema, schema_revision):
         with pytest.raises(UnusableDatabase, match=advice):
             await step(database)
     kept = await database.read(lambda connection: connection.execute(_REVISION).scalar_one())
@@ -150,7 +150,7 @@ async def test_a_postgresql_of_another_encoding_is_refused(postgres: PostgresSer
     database = Database.open(postgres.new_database("template0", encoding))
     try:
         with pytest.raises(UnusableDatabase, match=f"has the encoding {encoding}, .*ENCODING 'UTF8'"):
-            await migrate(database)
+            await migrate_schema(database)
     finally:
         await database.close()
 
@@ -164,7 +164,7 @@ async def test_a_migration_that_fails_tells_its_cause(postgres: PostgresServer) 
     try:
         cause = r"permission denied for schema public\): let its user create"
         with pytest.raises(UnusableDatabase, match=cause):
-            await migrate(database)
+            await migrate_schema(database)
     finally:
         await database.close()
 
@@ -172,11 +172,11 @@ async def test_a_migration_that_fails_tells_its_cause(postgres: PostgresServer) 
 _START = """
 import asyncio, sys
 from bot.store.database import Database
-from bot.store.migrate import migrate
+from bot.store.migrate import migrate_schema
 
 async def start() -> None:
     database = Database.open(sys.argv[1])
-    await migrate(database)
+    await migrate_schema(database)
     await database.close()
 
 asyncio.run(start())

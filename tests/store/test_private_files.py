@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.store.database import Database
-from bot.store.migrate import migrate
+from bot.store.migrate import migrate_schema
 from bot.store.sqlite_files import exposed
 
 
@@ -22,7 +22,7 @@ async def migrated(file: Path) -> list[str]:
     """Start with this file, and return the names of the events that were logged."""
     database = Database.open(f"sqlite:///{file}")
     with capture_logs() as logged:
-        await migrate(database)
+        await migrate_schema(database)
     assert file.with_name(f"{file.name}-wal").exists()
     assert exposed(file) == []
     await database.close()

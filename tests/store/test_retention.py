@@ -25,7 +25,7 @@ from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox, deliveries
 from bot.store import Store
 from bot.store.channels import reviewers
-from bot.store.migrate import migrate
+from bot.store.migrate import migrate_schema
 from bot.store.retention import RULES, Retention, RowCounts, forget_person
 from bot.store.schema import AnyTable
 from bot.visitors.tables import questions, subscriptions
@@ -220,7 +220,7 @@ def copies_in(folder: Path) -> dict[str, int]:
 
 async def test_what_was_erased_stands_in_no_file_of_the_running_bot(tmp_path: Path) -> None:
     store = Store.open(f"sqlite:///{tmp_path / 'bot.db'}")
-    await migrate(store.database)
+    await migrate_schema(store.database)
     for count in range(20):
         await old_job(store, key=f"job {count}")
     await store.read(lambda tx: Jobs(tx).get_or_raise(JobNumber(1)))
@@ -233,7 +233,7 @@ async def test_what_was_erased_stands_in_no_file_of_the_running_bot(tmp_path: Pa
 async def test_a_backup_that_reads_delays_no_write_after_something_was_erased(tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
     store = Store.open(f"sqlite:///{file}")
-    await migrate(store.database)
+    await migrate_schema(store.database)
     await old_job(store)
     with closing(sqlite3.connect(file, isolation_level=None)) as backup:
         backup.execute("BEGIN")

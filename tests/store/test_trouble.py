@@ -18,7 +18,7 @@ from bot.ids import ChannelId, ProjectId
 from bot.store import DatabaseTrouble, Store, Transaction
 from bot.store.channels import Channels
 from bot.store.database import Database
-from bot.store.migrate import migrate
+from bot.store.migrate import migrate_schema
 from bot.store.store import WrongStatement
 from bot.visitors.store import Questions
 from tests.limits import HANG_SECONDS
@@ -53,7 +53,7 @@ async def test_a_wrong_statement_is_no_trouble_of_the_database_and_quotes_no_val
 async def test_a_database_that_is_away_at_the_end_does_not_spoil_an_orderly_stop(tmp_path: Path) -> None:
     path = tmp_path / "bot.db"
     store = Store.open(f"sqlite:///{path}")
-    await migrate(store.database)
+    await migrate_schema(store.database)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TABLE questions")
     with pytest.raises(OperationalError):

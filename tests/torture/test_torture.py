@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.jobs.messages.status_message import face
+from bot.jobs.messages.status_message import format_status_message
 from bot.jobs.model.jobs import JobState
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS
@@ -395,7 +395,7 @@ def test_a_mention_counts_as_acknowledged_by_its_own_event(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("state", JobState)
 def test_people_of_a_run_recognise_the_face_of_a_job_so_that_they_can_answer_it(state: JobState) -> None:
-    shown = face(samples.job(state, text="Add a guide about mk47389570f4"))
+    shown = format_status_message(samples.job(state, text="Add a guide about mk47389570f4"))
     assert is_face(shown.text, "mk47389570f4")
     assert not is_face(shown.text, "mk00000000aa")
 

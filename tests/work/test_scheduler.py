@@ -6,14 +6,14 @@ from datetime import timedelta
 
 from bot.engine import LOOK, Workers
 from bot.features import all_workers
-from bot.store.queues import QUEUE_TABLES, Due
+from bot.store.queues import QUEUE_TABLES, DueQueues
 from tests.limits import HANG_SECONDS
 from tests.papers import ARCHITECTURE, rows, section
 from tests.work.office import Office
 
 
-async def find_nothing() -> Due:
-    return Due(frozenset(), None)
+async def find_nothing() -> DueQueues:
+    return DueQueues(frozenset(), None)
 
 
 async def test_every_worker_is_a_job_of_the_scheduler_with_its_id(office: Office) -> None:

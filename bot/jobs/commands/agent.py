@@ -21,7 +21,7 @@ from bot.commands.command import (
 )
 from bot.context import Context
 from bot.ids import Block, ChannelId, JobNumber, PromptId
-from bot.jobs.access import Readable, readable, steerable
+from bot.jobs.access import Readable, if_visible, steerable
 from bot.jobs.ask import ask
 from bot.jobs.commands.intents import is_form_unsent, send_anyway, unsent
 from bot.jobs.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
@@ -183,7 +183,7 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(0)
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
-    target = await readable(context, submission.claimed.elsewhere(), job)
+    target = await if_visible(context, submission.claimed.elsewhere(), job)
     raw = None if text is None else slack_text.from_plain(text)
     asked = await run_again(context, target, submission.claimed.origin.key, raw) if target else None
     return None if asked else FormErrors({"prompt": say.FORM_WITHOUT_JOB})

@@ -16,7 +16,7 @@ from bot.commands.command import (
 )
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
-from bot.jobs.access import Readable, readable
+from bot.jobs.access import Readable, if_visible
 from bot.jobs.ask import follow_up, takes_follow_ups
 from bot.jobs.commands.intents import is_form_unsent, unsent
 from bot.jobs.commands.job_references import LINK, NUMBER, find_job, for_reader
@@ -41,7 +41,7 @@ async def _send_to_guessed(context: Context, invocation: Invocation, _match: re.
     If this person can see no job of that id, the word is part of the follow-up.
     """
     job = await find_job(context, slack_text.to_plain(invocation.text, {}, {}).split(maxsplit=1)[0])
-    if await readable(context, invocation.allowed, job) is None:
+    if await if_visible(context, invocation.allowed, job) is None:
         return await _send_to_latest(context, invocation)
     return await _send_to(context, invocation, job, Answer())
 
@@ -126,7 +126,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(number_in(submission.fields.get("job")))
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
-    target = await readable(context, submission.claimed.elsewhere(), job)
+    target = await if_visible(context, submission.claimed.elsewhere(), job)
     if target is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     raw = slack_text.from_plain(submission.fields.get("prompt") or "")

@@ -22,7 +22,7 @@ from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
-from bot.jobs.thread import face_link
+from bot.jobs.thread import status_message_link
 from bot.jobs.thread_events import answer_status
 from bot.jobs.welcome import find_readable
 from bot.messages import general, slack_text
@@ -70,7 +70,7 @@ async def status_of(context: Context, target: Readable) -> Answer:
     """Return the details of a job."""
     now, job = context.clock(), target.job
     waiting = await context.store.read(lambda tx: Waits(tx).of_job(job.number, now))
-    return Answer(message=say.job_status(job, face_link(context, job), waiting))
+    return Answer(message=say.job_status(job, status_message_link(context, job), waiting))
 
 
 STATUS = Word(
@@ -121,7 +121,7 @@ async def _page(
         )
 
     rows = await context.store.read(look)
-    jobs = [(job, face_link(context, job)) for job in rows[:_PAGE]]
+    jobs = [(job, status_message_link(context, job)) for job in rows[:_PAGE]]
     is_here, has_more = channel == origin.channel, len(rows) > _PAGE
     page = replace(listing, is_here=is_here, has_more=has_more)
     return Answer(message=say.job_list(jobs, page))

@@ -9,7 +9,7 @@ from bot.access.admit import Allowed
 from bot.commands.command import Answer, Invocation, WordRun
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, MessageTs
-from bot.jobs.access import Readable, readable
+from bot.jobs.access import Readable, if_visible
 from bot.jobs.messages.job_answers import forgotten, no_such_job
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.jobs import Jobs
@@ -57,7 +57,7 @@ async def for_reader(
     do: Callable[[Readable], Awaitable[Answer]],
 ) -> Answer:
     """Act on a job for a person who may see it; return ``unknown`` to others."""
-    target = await readable(context, allowed, job)
+    target = await if_visible(context, allowed, job)
     if target is None:
         return unknown
     return Answer(message=forgotten(target.job)) if target.job.is_forgotten else await do(target)

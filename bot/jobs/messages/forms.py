@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.ids import Block, ChannelId
 from bot.jobs.messages.status_message import name
-from bot.jobs.model.jobs import LeftOut, TrackedJob
+from bot.jobs.model.jobs import OmitReason, TrackedJob
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.general import EXAMPLE
@@ -42,19 +42,19 @@ def _select(options: Sequence[tuple[str, str]]) -> Block:
 
 
 _LEFT_OUT = {
-    LeftOut.OTHERS: (
+    OmitReason.OTHERS: (
         "from a guest, another organisation or a bot",
         "from guests, other organisations or bots",
     ),
-    LeftOut.UNTOLD: ("from somebody Slack didn't describe", "from people Slack didn't describe"),
-    LeftOut.ASIDE: ("aside", "asides"),
-    LeftOut.WORDLESS: ("without words", "without words"),
-    LeftOut.OLDER: ("older", "older"),
+    OmitReason.UNTOLD: ("from somebody Slack didn't describe", "from people Slack didn't describe"),
+    OmitReason.ASIDE: ("aside", "asides"),
+    OmitReason.WORDLESS: ("without words", "without words"),
+    OmitReason.OLDER: ("older", "older"),
 }
 
 
 def earlier_blocks(
-    messages: str, left_out: Mapping[LeftOut, int], *, is_chosen: bool, is_read: bool
+    messages: str, left_out: Mapping[OmitReason, int], *, is_chosen: bool, is_read: bool
 ) -> tuple[Block, ...]:
     """Return the part of the form with the earlier messages of a thread, to edit or untick."""
     if not is_read:

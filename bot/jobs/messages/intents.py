@@ -9,7 +9,7 @@ from bot.ids import Message
 from bot.jobs.messages.status_message import (
     name,
     open_words,
-    run_again,
+    run_again_button,
     running,
     state_words,
     view,
@@ -92,7 +92,7 @@ def cannot_stop(job: TrackedJob, *, withdraws: bool, may_steer: bool) -> Message
 
 def not_failed(job: TrackedJob) -> Message:
     """Return the answer to ``retry`` about a job that has not failed."""
-    return b.with_buttons(f"{name(job.number)} hasn't failed.", [run_again(job)])
+    return b.with_buttons(f"{name(job.number)} hasn't failed.", [run_again_button(job)])
 
 
 def cannot_merge(job: TrackedJob) -> Message:
@@ -122,5 +122,5 @@ def status_line(
         text = f":memo: Yes: {open_words(url, 'pull request').partition(' · ')[0]}, since {ended}."
     elif asks and job.state.is_open:
         text = f"Not yet. {text}"
-    buttons = [*view(job), *([run_again(job)] if job.can_run_again else [])]
+    buttons = [*view(job), *([run_again_button(job)] if job.can_run_again else [])]
     return b.with_buttons(text, [*buttons, b.button("Details", b.Action.DETAILS, str(job.number))])

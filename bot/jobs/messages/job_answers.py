@@ -48,7 +48,7 @@ def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
     return b.with_prompt(b.words(f"{text}{refusal(refused, bot_name)}"), prompt)
 
 
-def undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Message:
+def reply_undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Message:
     """Return the job's state for its requester alone, after a post in its thread failed for good."""
     url = b.web_address(job.pr_link)
     _, _, state = state_words(job).partition(" ")
@@ -115,7 +115,9 @@ PROMPTS = {
 """The prompts of the welcome: a button, and the text that it puts into the form."""
 
 
-def welcome(jobs: Sequence[tuple[TrackedJob, str | None]], bot_name: str, *, is_direct: bool) -> Message:
+def welcome_message(
+    jobs: Sequence[tuple[TrackedJob, str | None]], bot_name: str, *, is_direct: bool
+) -> Message:
     """Return the welcome: three prompts to press, the reader's jobs, and those to review.
 
     ``jobs``: each with the permalink of its thread, if known; finished ones are left out.
@@ -356,7 +358,7 @@ def too_many_waiting(limit: int, prompt_text: str) -> Message:
     return b.with_prompt(b.words(text), prompt_text)
 
 
-def key_refused(
+def key_notice(
     project: ProjectId, *, forbidden: bool, docs: Project | None = None, entry: Project | None = None
 ) -> Message:
     """Return the notice to admins of a refused key, with the next steps.

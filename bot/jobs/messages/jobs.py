@@ -1,4 +1,4 @@
-"""Messages in a job's thread besides its face: the full prompt, and the replies about its progress."""
+"""Messages in a job's thread besides its status message: the full prompt, and replies about its progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.jobs.messages.status_message import (
     name,
     open_words,
     pull_request_line,
-    run_again,
+    run_again_button,
     view,
     withdrawn_words,
 )
@@ -50,7 +50,7 @@ def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, end: JobProblem, by: Us
     )
 
 
-def ended(
+def format_result(
     job: TrackedJob,
     subject: str,
     *,
@@ -74,7 +74,7 @@ def ended(
         buttons += preview_buttons(job, preview, is_offered=offers_preview)
         about_preview = preview_line(job, preview)
     elif job.state in _BAD_ENDS:
-        buttons = [run_again(job)]
+        buttons = [run_again_button(job)]
     result, advice = _end(job, subject)
     if is_newcomer and job.version < 2 and job.state is JobState.PULL_REQUEST and not advice:
         advice = _about(job, _STEERING[job.needs_mention])
@@ -187,7 +187,7 @@ ENDS_WITH_BUTTONS = _BAD_ENDS | {JobState.PULL_REQUEST}
 
 
 def reminder(
-    job: TrackedJob, face_link: str | None, now: datetime, reviewers: Sequence[Reviewer] = ()
+    job: TrackedJob, status_message_link: str | None, now: datetime, reviewers: Sequence[Reviewer] = ()
 ) -> Message:
     """Return the reminder, sent once, of a pull request without an outcome.
 
@@ -195,8 +195,8 @@ def reminder(
     """
     asks = ""
     if not job.sees_pull_request:
-        face = b.link(face_link, "its first message")
-        asks = f" Say what became of it: *Reviewed* or *Not needed*, in {face}."
+        first = b.link(status_message_link, "its first message")
+        asks = f" Say what became of it: *Reviewed* or *Not needed*, in {first}."
     whom = b.mention_all(reviewers) or b.mention(job.recipient)
     text = f"{whom} :memo: The pull request of {name(job.number)} has been {waits(job, now)}.{asks}"
     return b.with_buttons(text, view(job))
@@ -220,7 +220,7 @@ def still_running(job: TrackedJob, now: datetime) -> Message:
     return b.words(_about(job, text, time=_running(job, now)))
 
 
-def unwatched(job: TrackedJob, now: datetime) -> Message:
+def unwatched_message(job: TrackedJob, now: datetime) -> Message:
     """Return the reply about a job that is no longer polled."""
     text = (
         "{everybody} :zzz: {it} is still running after {time}, so I've stopped checking. "
@@ -265,10 +265,10 @@ def run_again_as(job: TrackedJob, permalink: str | None) -> Message:
     return b.words(f"{b.mention(job.requester)} ran this again as {b.link(permalink, name(job.number))}.")
 
 
-def refused(job: TrackedJob, problem: Problem) -> Message:
+def refused_message(job: TrackedJob, problem: Problem) -> Message:
     """Return the reply about a first prompt that was refused."""
     text = f"{b.mention(job.requester)} :no_entry: {name(job.number)} wasn't started. {problem.text}"
-    return b.with_buttons(text, [run_again(job)])
+    return b.with_buttons(text, [run_again_button(job)])
 
 
 def follow_up_refused(asked_by: UserId, problem: Problem) -> Message:
@@ -276,7 +276,7 @@ def follow_up_refused(asked_by: UserId, problem: Problem) -> Message:
     return b.words(f"{b.mention(asked_by)} :no_entry: {problem.text}")
 
 
-def unconfirmed(
+def unconfirmed_message(
     job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bool, *, answered: bool = False
 ) -> Message:
     """Return the question to the requester about an unconfirmed prompt: send it again, or dismiss it.

@@ -1,4 +1,4 @@
-"""The face of a job, edited in place: its state, prompt and buttons, attachments, and why it waits."""
+"""The message of a job that is edited in place: state, prompt, buttons, attachments, and why it waits."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 from bot.ids import Block, JobNumber, Message, UserId
 from bot.jobs.messages.problems import title
 from bot.jobs.model.jobs import (
-    Earlier,
     JobProblem,
     JobState,
     NotTaken,
     QueueWhy,
     Review,
+    ThreadContext,
     TrackedJob,
     Wait,
     Waiting,
@@ -105,8 +105,8 @@ def files_not_sent(other: Sequence[str], unread: Sequence[str]) -> Message:
     return b.words(f":warning: {' '.join(rows)}")
 
 
-def taken_words(earlier: Earlier) -> str:
-    """Return the number of attached earlier messages, for the job's face; "" for none."""
+def taken_words(earlier: ThreadContext) -> str:
+    """Return the number of attached earlier messages, for the job's status message; "" for none."""
     if earlier.not_taken is NotTaken.UNREAD:
         return "without the thread's earlier messages: Slack didn't let me read them"
     if not earlier.taken and not earlier.left_out:
@@ -122,7 +122,7 @@ def prompt_view(job: TrackedJob, texts: Sequence[str]) -> Block:
 
 
 QUOTE_LENGTH = 300
-"""The face shows the first line of a prompt, up to this length; a button shows all of it."""
+"""The status message shows the first line of a prompt, up to this length; a button shows all of it."""
 _NUMBERED = re.compile(r"/(?:pulls?|pull-requests|pullrequest|merge_requests)/([0-9]{1,8})(?![^/?#])")
 """The number of a pull request in its address, as GitHub, GitLab, Bitbucket, Azure and Gitea write it."""
 _KNOWN_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com"})
@@ -168,7 +168,7 @@ def name(number: JobNumber) -> str:
 
 
 def state_words(job: TrackedJob) -> str:
-    """Return the job's state in words, with its emoji: the beginning of a face."""
+    """Return the job's state in words, with its emoji: the beginning of a status message."""
     if job.state is JobState.WITHDRAWN and job.withdrawn is not None:
         end, by = job.withdrawn
         return f"{_DISMISSED if end is JobProblem.DISMISSED else _STATE[job.state]}{withdrawn_words(end, by)}"
@@ -197,14 +197,16 @@ def lasted(time: timedelta) -> str:
 
 
 def first_line(job: TrackedJob) -> str:
-    """Return the part of the prompt that the face shows."""
+    """Return the part of the prompt that the status message shows."""
     lines = visible(job.text).strip().splitlines()
     line = lines[0].rstrip() if lines else ""
     return clip(line if len(lines) < 2 else f"{line} …", QUOTE_LENGTH)
 
 
-def face(job: TrackedJob, frees_at: datetime | None = None, usual: timedelta | None = None) -> Message:
-    """Return the job's face: the message that is edited in place and notifies nobody.
+def format_status_message(
+    job: TrackedJob, frees_at: datetime | None = None, usual: timedelta | None = None
+) -> Message:
+    """Return the job's status message: the message that is edited in place and notifies nobody.
 
     ``frees_at``: when the next use of the quota becomes free, shown if few uses are left. ``usual``: the
     usual time of the project's jobs; None if unknown.
@@ -230,18 +232,18 @@ _STEERING = {
 """How to steer a job, by whether that takes a mention."""
 
 
-def redrawn(face: Message, *, posted_plain: bool) -> Message:
-    """Return a face as an edit of the one that was posted.
+def redrawn(message: Message, *, posted_plain: bool) -> Message:
+    """Return a status message as an edit of the one that was posted.
 
     Slack does not replace rich text by blocks without rich text, so the plain form of an edit keeps it.
-    ``posted_plain``: Slack refused the blocks of the face, so only plain ones are drawn.
+    ``posted_plain``: Slack refused the blocks of the status message, so only plain ones are drawn.
     https://docs.slack.dev/reference/methods/chat.update
     """
     if posted_plain:
-        return Message(face.text, face.plain_blocks, face.plain_blocks)
-    row = [block for block in face.plain_blocks if block["type"] == "actions"]
-    rest = [block for block in face.blocks if block["type"] != "actions"]
-    return Message(face.text, face.blocks, (*rest, *row))
+        return Message(message.text, message.plain_blocks, message.plain_blocks)
+    row = [block for block in message.plain_blocks if block["type"] == "actions"]
+    rest = [block for block in message.blocks if block["type"] != "actions"]
+    return Message(message.text, message.blocks, (*rest, *row))
 
 
 def facts(job: TrackedJob, asked_at: str = "{time}") -> str:
@@ -268,7 +270,7 @@ def running(job: TrackedJob, usual: timedelta | None) -> str:
 
 
 def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
-    """Return the notes of a face: its wait, the hour's uses left, and the reason of a refusal."""
+    """Return the notes of a status message: its wait, the hour's uses left, and the reason of a refusal."""
     notes = []
     if job.queue_until and _may_queue(job):
         noun = "It" if job.state is JobState.WAITING else "A follow-up"
@@ -291,7 +293,7 @@ def _buttons(job: TrackedJob) -> list[Block]:
     if visible(job.text).strip() != first_line(job):
         buttons.append(b.button("Whole prompt", b.Action.SHOW_ATTACHMENTS, str(job.number)))
     # The thread has no message about this end, so its button stands here.
-    return [*buttons, run_again(job)] if job.state is JobState.WITHDRAWN else buttons
+    return [*buttons, run_again_button(job)] if job.state is JobState.WITHDRAWN else buttons
 
 
 def _review(job: TrackedJob) -> list[Block]:
@@ -334,7 +336,7 @@ def view(job: TrackedJob, *, style: str | None = None, called: str = "Pull reque
     return [b.button(label, b.Action.VIEW_PULL_REQUEST, number, style=style, url=url)]
 
 
-def run_again(job: TrackedJob) -> Block:
+def run_again_button(job: TrackedJob) -> Block:
     """Return the button that opens the prompt to run it again as a new job."""
     return b.button("Run again", b.Action.RUN_AGAIN, str(job.number))
 
@@ -342,7 +344,7 @@ def run_again(job: TrackedJob) -> Block:
 def in_private(job: TrackedJob) -> list[Block]:
     """Return the rare buttons of a job, which stand in its status."""
     is_over = job.state not in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
-    buttons = [run_again(job)] if is_over else []
+    buttons = [run_again_button(job)] if is_over else []
     if job.earlier and job.earlier.taken:
         buttons.append(b.button("Whole prompt", b.Action.SHOW_ATTACHMENTS, str(job.number)))
     return buttons
@@ -379,7 +381,7 @@ _LOGIN_LENGTH = 40
 
 
 def pull_request_line(pull: SeenPullRequest) -> str:
-    """Return the small line of a face about the pull request."""
+    """Return the small line of a status message about the pull request."""
     return f"{_facts(pull)} · as of {b.moment(pull.as_of)}" if pull.as_of else _facts(pull)
 
 

@@ -32,7 +32,7 @@ class NotTaken(StrEnum):
     """The bot is set up so, and the person asked for them. Only rows of 0.2.0 have it."""
 
 
-class LeftOut(StrEnum):
+class OmitReason(StrEnum):
     """Why an earlier message was not attached."""
 
     OTHERS = "others"
@@ -61,7 +61,7 @@ class Unread:
     """How often reading it has failed."""
 
 
-class Earlier(NamedTuple):
+class ThreadContext(NamedTuple):
     """The numbers of earlier messages attached to a job's newest prompt, and of those left out."""
 
     taken: int = 0
@@ -243,9 +243,9 @@ class TrackedJob:
     asked_at: datetime
     state: JobState = JobState.WAITING
     root_ts: MessageTs | None = None
-    """The message that is the job's face; None until it is posted."""
+    """The message that is the job's status message; None until it is posted."""
     thread_ts: MessageTs | None = None
-    """The thread in which the face is a reply; None if the face begins its thread."""
+    """The thread in which the status message is a reply; None if the status message begins its thread."""
     service_id: ServiceJobId | None = None
     iteration: int = 0
     """The number of prompts that the service has accepted. The end of each iteration is reported once."""
@@ -285,12 +285,12 @@ class TrackedJob:
     """Uses left in the hour when the iteration began; None unless few were left."""
     also_asked: tuple[UserId, ...] = ()
     """People who wait for the iteration's end besides ``recipient``."""
-    earlier: Earlier | None = None
+    earlier: ThreadContext | None = None
     """The earlier messages attached to the newest prompt that could have some."""
     again_of: JobNumber | None = None
     """The job whose prompt it runs again."""
     trouble: QueueWhy | None = None
-    """The failure of the docs service that the face shows; None without one."""
+    """The failure of the docs service that the status message shows; None without one."""
     trouble_since: datetime | None = None
     review: Review | None = None
     """The outcome of the pull request."""
@@ -316,7 +316,7 @@ class TrackedJob:
 
     @property
     def thread(self) -> ThreadRef | None:
-        """The job's thread; None until its face is posted."""
+        """The job's thread; None until its status message is posted."""
         ts = self.thread_ts or self.root_ts
         return ThreadRef(self.channel, ts) if ts else None
 

@@ -173,12 +173,12 @@ def lost(job: TrackedJob, at: datetime) -> TrackedJob:
     return replace(not_polled(job), state=J.GONE, ended_at=at)
 
 
-def unwatched(job: TrackedJob, at: datetime) -> TrackedJob:
+def job_unwatched(job: TrackedJob, at: datetime) -> TrackedJob:
     """Stop polling a job that has run, or could not be read, for days."""
     return replace(not_polled(job), state=J.UNWATCHED, ended_at=at)
 
 
-def refused(job: TrackedJob, problem: str, at: datetime) -> TrackedJob:
+def job_refused(job: TrackedJob, problem: str, at: datetime) -> TrackedJob:
     """Give up a job that never starts: the service, Slack or the access check refused it.
 
     ``problem`` is a code of ``JobProblem``.
@@ -191,7 +191,7 @@ def withdrawn(job: TrackedJob, at: datetime, problem: JobProblem, by: UserId) ->
     return replace(not_queued(job), state=J.WITHDRAWN, problem=f"{problem}:{by}", ended_at=at)
 
 
-def unconfirmed(job: TrackedJob) -> TrackedJob:
+def job_unconfirmed(job: TrackedJob) -> TrackedJob:
     """Mark a job whose first prompt was sent without an answer."""
     return replace(not_queued(job), state=J.UNCONFIRMED)
 

@@ -33,7 +33,7 @@ from bot.jobs.store.audit import write_job_end
 from bot.jobs.store.tables import SEEN, back_offs, jobs, prompts, pull_requests
 from bot.ports import ThreadRef
 from bot.store.channels import channels
-from bot.store.leases import FREE, LIMIT, Claimer, Rows, claim, claiming, is_ahead, one_of, readable
+from bot.store.leases import FREE, LIMIT, Claimer, Rows, claim, claiming, is_ahead, one_of, read_rows
 from bot.store.queues import QueueTable
 from bot.store.schema import diff, reader, row_values
 
@@ -101,7 +101,7 @@ def _read_pr(row: RowMapping) -> object:
 
 
 def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
-    """Return the condition that a job has its face in a thread."""
+    """Return the condition that a job has its status message in a thread."""
     # The channel in both, so that SQLite uses the whole index of each and does not read the channel's jobs.
     in_channel = jobs.c.channel == thread.channel
     return or_(and_(in_channel, jobs.c.root_ts == thread.ts), and_(in_channel, jobs.c.thread_ts == thread.ts))
@@ -153,7 +153,7 @@ class Jobs(Rows[TrackedJob]):
         return job
 
     def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
-        """Return the newest job with its face in this thread; None when there is none."""
+        """Return the newest job with its status message in this thread; None when there is none."""
         return self._newest(_is_in(thread))
 
     def offers_pull_request(self, besides: TrackedJob) -> bool:
@@ -244,7 +244,7 @@ class Jobs(Rows[TrackedJob]):
         rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit, besides=list(besides))
         claimed = {"claimed": [row["number"] for row in rows]}
         ordered = self.connection.execute(_CLAIMED, claimed).mappings()
-        return readable(jobs, ordered, self.read)
+        return read_rows(jobs, ordered, self.read)
 
     def count_asked(
         self, project: ProjectId, since: datetime, until: datetime
@@ -264,7 +264,7 @@ class Jobs(Rows[TrackedJob]):
     def without_trouble(
         self, project: ProjectId, trouble: QueueWhy, limit: int, *, only_failing: bool
     ) -> Sequence[TrackedJob]:
-        """Lock and return a project's open jobs whose faces do not show this trouble with the docs service.
+        """Lock and return a project's open jobs whose status messages do not show this trouble.
 
         ``only_failing``: only jobs whose last poll failed, or whose prompt waits because of the trouble.
         """
@@ -289,11 +289,11 @@ class Jobs(Rows[TrackedJob]):
         return self._many(matching, limit, by=_OLDEST), int(count)
 
     def has_trouble(self) -> bool:
-        """Return whether the face of any job shows trouble with the docs service."""
+        """Return whether the status message of any job shows trouble with the docs service."""
         return self._has(_HAS_TROUBLE)
 
     def with_trouble(self, besides: Collection[ProjectId], limit: int) -> Sequence[TrackedJob]:
-        """Lock and return the jobs whose faces show trouble, without those of these projects."""
+        """Lock and return the jobs whose status messages show trouble, without those of these projects."""
         return self._lock_oldest(and_(_HAS_TROUBLE, jobs.c.project.not_in(besides)), limit)
 
     def _with_number(self, statement: Select[object], number: JobNumber) -> TrackedJob | None:

@@ -55,8 +55,8 @@ _SENDABLE = and_(
 )
 """The condition that a waiting prompt waits only for its time and the quota.
 
-Its job's face has been posted or its service id is known, the job has no earlier unsettled prompt, and the
-project has no back-off. A follow-up behind an unconfirmed first prompt waits for a person.
+Its job's status message has been posted or its service id is known, the job has no earlier unsettled
+prompt, and the project has no back-off. A follow-up behind an unconfirmed first prompt waits for a person.
 """
 
 NEW_PROMPTS = QueueTable("requests", prompts, PromptState.NEW, prompts.c.due_at)
@@ -96,7 +96,7 @@ _FACE_BEFORE = exists().where(
     jobs.c.number == _BEFORE.c.job,
     jobs.c.root_ts.is_(None),
 )
-"""The face of an earlier job of this person in this channel is to be posted."""
+"""The status message of an earlier job of this person in this channel is to be posted."""
 # Built once: building a statement takes longer than running it.
 IN_TURN = or_(prompts.c.kind != PromptKind.START, ~_FACE_BEFORE)
 _CLAIM_NEW = NEW_PROMPTS.claiming(IN_TURN)
@@ -159,7 +159,7 @@ _EARLIER = select(*(part.scalar_subquery() for part in (_OF_KEY, _SAME_JOB, _WAI
 _ADD = prompts.insert().returning(prompts.c.id)
 
 
-class Earlier(NamedTuple):
+class KnownRequest(NamedTuple):
     """The stored requests that bear on a new one."""
 
     job: JobNumber | None
@@ -202,7 +202,7 @@ class Prompts(Rows[Prompt]):
         """Return the job of the request with this key; None when the request is new."""
         return self.connection.execute(_OF_KEY, {"of_key": key}).scalar_one_or_none()
 
-    def earlier(self, new: Prompt, since: datetime) -> Earlier:
+    def earlier(self, new: Prompt, since: datetime) -> KnownRequest:
         """Return the stored requests that bear on a new one; ``since`` is a moment ago."""
         values = {
             "of_key": new.key,
@@ -212,7 +212,7 @@ class Prompts(Rows[Prompt]):
             "of_project": new.project,
             "words": new.raw,
         }
-        return Earlier(*self.connection.execute(_EARLIER, values).one())
+        return KnownRequest(*self.connection.execute(_EARLIER, values).one())
 
     def waiting_by(self, user: UserId) -> int:
         """Count the unsent prompts of a person."""
@@ -327,8 +327,8 @@ class Prompts(Rows[Prompt]):
     def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Claim new prompts, which are still to be prepared.
 
-        Somebody's next job in a channel is left until the face of their one before it has been posted. So the
-        faces of several people's jobs go out in turn.
+        Somebody's next job in a channel is left until the status message of their one before it has been
+        posted. So the status messages of several people's jobs go out in turn.
         """
         return self._claim(_CLAIM_NEW, claimer, limit=limit)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, text
 
-from bot.jobs.model.jobs import About, Earlier, JobState, QueueWhy, Review, TakeThread
+from bot.jobs.model.jobs import About, JobState, QueueWhy, Review, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Act, PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest
 from bot.jobs.model.quota import LONGEST_BACK_OFF
@@ -40,7 +40,7 @@ jobs = Table(
     Column("asked_at", UtcDateTime, nullable=False),
     Column("state", Choice(JobState), nullable=False),
     Column("root_ts", Id(40)),
-    # Empty when the face begins its thread.
+    # Empty when the status message begins its thread.
     Column("thread_ts", Id(40)),
     Column("service_id", Id(400)),
     Column("iteration", Integer, nullable=False, server_default=text("0")),
@@ -61,7 +61,7 @@ jobs = Table(
     Column("queue_before", Integer),
     Column("uses_left", Integer),
     Column("also_asked", People),
-    Column("earlier", Json(Earlier)),
+    Column("earlier", Json(ThreadContext)),
     Column("poll_at", Due(minutes=70)),
     Column("misses", Integer, nullable=False, server_default=text("0")),
     Column("missing_since", UtcDateTime),

@@ -26,7 +26,7 @@ PAGES = (
 def samples() -> Mapping[str, object]:
     """Each answer, each confirmation, the list of gaps, and the notice."""
     text = "Open **Settings** <!channel> ![x](https://evil.example/x.png)"
-    answer = messages.answered(QUESTION, text, PAGES, ["docs.example"])
+    answer = messages.format_answer(QUESTION, text, PAGES, ["docs.example"])
     long = "```\n" + "rotate --key\n" * 400
     return {
         "reading": messages.READING,
@@ -35,7 +35,7 @@ def samples() -> Mapping[str, object]:
         "a long answer in a thread": messages.harmless_markdown(long, ())[-60:],
         "passages": messages.passages_found(IN_THREAD, PAGES, ()),
         "nothing in the docs": messages.nothing_found(IN_THREAD),
-        "the docs cannot be read": messages.unreadable(IN_THREAD),
+        "the docs cannot be read": messages.pages_unreadable(IN_THREAD),
         "shared": messages.shared(QUESTION, answer),
         "a gap now": messages.noted(QUESTION),
         "a question that is gone": messages.NOT_HERE,

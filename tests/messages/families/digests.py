@@ -95,13 +95,13 @@ def lists() -> Mapping[str, object]:
     late = subscription(last_result=f"no digest: {ReadingProblem.LATE}", section="/api")
     paused = subscription(state=SubscriptionState.PAUSED)
     return {
-        "list": say.listed([active, late], NOW, ONE),
-        "list: several docs": say.listed([active], NOW, BOTH),
-        "list: none": say.listed([], NOW, ONE),
-        "list: paused": say.listed([paused], NOW, ONE),
-        "list: more than fit": say.listed([subscription(section="/" + "&" * 1_000)] * 18, NOW, ONE).text[
-            -60:
-        ],
+        "list": say.subscription_list([active, late], NOW, ONE),
+        "list: several docs": say.subscription_list([active], NOW, BOTH),
+        "list: none": say.subscription_list([], NOW, ONE),
+        "list: paused": say.subscription_list([paused], NOW, ONE),
+        "list: more than fit": say.subscription_list(
+            [subscription(section="/" + "&" * 1_000)] * 18, NOW, ONE
+        ).text[-60:],
         "which to end": say.which_to_end([subscription(), subscription(section="/<api>")], BOTH),
     }
 

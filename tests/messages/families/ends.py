@@ -37,7 +37,7 @@ def preview(state: PreviewState = PreviewState.READY, **values: Any) -> Preview:
 
 def ended(of: TrackedJob, subject: str = "Install with <uv>, *too*", **more: Any) -> Message:
     """The end of a job."""
-    return jobs.ended(of, subject, **more)
+    return jobs.format_result(of, subject, **more)
 
 
 def ends(of: TrackedJob, **more: Any) -> object:

@@ -10,7 +10,6 @@ from bot.jobs.messages.status_message import (
     AS_DATA,
     IN_A_REPLY,
     attachments,
-    face,
     facts,
     files_not_sent,
     in_private,
@@ -23,7 +22,10 @@ from bot.jobs.messages.status_message import (
     view,
     wait_lines,
 )
-from bot.jobs.model.jobs import Earlier, JobProblem, JobState, NotTaken, QueueWhy, Review, Wait, Waiting
+from bot.jobs.messages.status_message import (
+    format_status_message as face,
+)
+from bot.jobs.model.jobs import JobProblem, JobState, NotTaken, QueueWhy, Review, ThreadContext, Wait, Waiting
 from bot.messages import blocks as b
 from tests.builders import ANA, BEN, NOW
 from tests.messages.samples import HALF_PAST, LATER, PULL_REQUEST, SEEN, job
@@ -31,10 +33,10 @@ from tests.messages.samples import HALF_PAST, LATER, PULL_REQUEST, SEEN, job
 MERGED = replace(SEEN, is_merged=True, ended_at=LATER, merged_by="octo-<cat>")
 GIVEN_UP = (JobProblem.WITHDRAWN, JobProblem.DISMISSED, JobProblem.DELETED, JobProblem.EDITED)
 WITH_EARLIER = {
-    "earlier messages: one": Earlier(1),
-    "earlier messages: some left out": Earlier(20, 1_234),
-    "earlier messages: none": Earlier(),
-    "earlier messages: not readable": Earlier(not_taken=NotTaken.UNREAD),
+    "earlier messages: one": ThreadContext(1),
+    "earlier messages: some left out": ThreadContext(20, 1_234),
+    "earlier messages: none": ThreadContext(),
+    "earlier messages: not readable": ThreadContext(not_taken=NotTaken.UNREAD),
 }
 
 
@@ -79,7 +81,7 @@ def samples() -> Mapping[str, object]:
         "redrawn": redrawn(face(job(version=2)), posted_plain=False),
         "redrawn where Slack refused the blocks": redrawn(face(job()), posted_plain=True),
         "buttons in private": [
-            *in_private(job(earlier=Earlier(3))),
+            *in_private(job(earlier=ThreadContext(3))),
             *in_private(waiting),
         ],
         "a button to an address with a port": view(job(pr_link="https://code.example:8443/pull/5#top")),

@@ -8,7 +8,7 @@ from bot.access.admit import not_allowed
 from bot.access.model import Access
 from bot.ids import ChannelId, JobNumber, ProjectId, Reviewer
 from bot.jobs.messages import forms, job_answers
-from bot.jobs.model.jobs import LeftOut
+from bot.jobs.model.jobs import OmitReason
 from bot.messages import blocks as b
 from bot.messages import general
 from bot.projects import Project, Projects
@@ -21,7 +21,7 @@ BOTH, ONE = Projects((ACME, BETA)), Projects((ACME,))
 
 def form_samples() -> Mapping[str, object]:
     """The dialogues."""
-    both = {LeftOut.ASIDE: 1, LeftOut.OLDER: 3}
+    both = {OmitReason.ASIDE: 1, OmitReason.OLDER: 3}
     earlier = forms.earlier_blocks("Ben: Wrong\nAna: Yes", both, is_chosen=True, is_read=True)
     jobs = [job(), job(number=JobNumber(41), text="Explain\n" + "every error " * 20)]
     return {
@@ -36,7 +36,7 @@ def form_samples() -> Mapping[str, object]:
             f"earlier messages left out: {why}, {count}": forms.earlier_blocks(
                 "", {why: count}, is_chosen=True, is_read=True
             )
-            for why in LeftOut
+            for why in OmitReason
             for count in (1, 2)
         },
         "form: run again": forms.run_again_form(job(), private="kept"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.jobs.messages.forms import ask_form
-from bot.jobs.messages.job_answers import PROMPTS, welcome
+from bot.jobs.messages.job_answers import PROMPTS, welcome_message
 from bot.jobs.model.jobs import JobState
 from bot.messages import help as say
 from tests.builders import CHANNEL
@@ -30,8 +30,8 @@ def samples() -> Mapping[str, object]:
                 "only mentions steer": replace(several, by_mention=True, is_direct=True),
             }.items()
         },
-        "welcome": welcome([(made, None)], "docs-agent", is_direct=False),
-        "welcome: no job, in a direct message": welcome([], "docs-agent", is_direct=True),
+        "welcome": welcome_message([(made, None)], "docs-agent", is_direct=False),
+        "welcome: no job, in a direct message": welcome_message([], "docs-agent", is_direct=True),
         **{
             f"form of the welcome: {label}": ask_form(channel=CHANNEL, private="", text=text)
             for label, text in PROMPTS.values()

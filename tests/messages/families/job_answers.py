@@ -95,8 +95,8 @@ def samples() -> Mapping[str, object]:
         "cannot post, and the prompt": say.cannot_post(direct, "docs-agent", "Add a <page>\nwith two lines"),
         "cannot post": say.cannot_post(archived, "docs-agent"),
         "a prompt too long to give back": say.cannot_post(archived, "b", "word " * 5_000).text[:160],
-        "undelivered: the thread is gone": say.undelivered(job(), gone, "docs-agent"),
-        "undelivered: archived": say.undelivered(failed, archived, "docs-agent"),
+        "undelivered: the thread is gone": say.reply_undelivered(job(), gone, "docs-agent"),
+        "undelivered: archived": say.reply_undelivered(failed, archived, "docs-agent"),
         **lists([(job(), PERMALINK), (failed, None)]),
         **statuses(),
         "no such channel": say.NO_SUCH_CHANNEL,
@@ -117,10 +117,10 @@ def samples() -> Mapping[str, object]:
         "too many wait": say.too_many_waiting(10, "Add <it>"),
         "one waits": say.too_many_waiting(1, ""),
         **{
-            f"key refused, {'403' if forbidden else '401'}": say.key_refused(PROJECT, forbidden=forbidden)
+            f"key refused, {'403' if forbidden else '401'}": say.key_notice(PROJECT, forbidden=forbidden)
             for forbidden in (False, True)
         },
-        "key of one of several projects refused": say.key_refused(
+        "key of one of several projects refused": say.key_notice(
             PROJECT, forbidden=False, docs=ACME, entry=ACME
         ),
         "key accepted": say.key_accepted(PROJECT),
@@ -137,5 +137,5 @@ def samples() -> Mapping[str, object]:
             say.FORM_WITHOUT_JOB,
             say.SAME_ANEW,
         ],
-        "nobody of the readers": say.undelivered(job(requester=ANA, pr_link=None), gone, "docs-agent"),
+        "nobody of the readers": say.reply_undelivered(job(requester=ANA, pr_link=None), gone, "docs-agent"),
     }

@@ -92,8 +92,8 @@ def samples() -> Mapping[str, object]:
         "more: no page, several docs": messages.more(
             report(query={"label": "Acme"}, pages=(), was=None, now=snapshot(complete=False)), QUESTION
         ),
-        **{f"reading: {topic}": reply_messages.reading(replace(query, topic=topic)) for topic in Topic},
-        "reading: one of several docs": reply_messages.reading(replace(query, label="Acme <docs>")),
+        **{f"reading: {topic}": reply_messages.progress_note(replace(query, topic=topic)) for topic in Topic},
+        "reading: one of several docs": reply_messages.progress_note(replace(query, label="Acme <docs>")),
         **{f"not read: {code}": messages.reading_problem(code) for code in codes},
         "not readable": reply_messages.not_readable(query, ReadingProblem.KEY),
         "budget used up": reply_messages.budget_used_up(query, Budget(100, 100, NOW)),
@@ -110,7 +110,8 @@ def samples() -> Mapping[str, object]:
             messages.csv_file(replace(query, section="/api", label="Acme"), counts, complete=False)
         ),
         "undelivered": [
-            reply_messages.undelivered(refused, "docs-agent", is_file=is_file) for is_file in (False, True)
+            reply_messages.answer_undelivered(refused, "docs-agent", is_file=is_file)
+            for is_file in (False, True)
         ],
         **{
             f"the prompt about a page, read by {who}": reply_messages.improve_prompt(
