@@ -7,13 +7,14 @@ from datetime import timedelta
 
 import structlog
 
-from bot.access.admit import Allowed, Declined, check_channel
+from bot.access.admit import Allowed, Declined, asking_slack, check_channel
 from bot.context import Context
-from bot.ids import JobNumber, Message, PromptId
+from bot.ids import ChannelId, JobNumber, Message, ProjectId, PromptId
 from bot.jobs.access import Readable
 from bot.jobs.messages.intents import key_found
 from bot.jobs.messages.job_answers import too_many_waiting
 from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.model.pages import pages_named, pages_of
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest, Unsent
 from bot.jobs.store.conversations import Conversations
 from bot.jobs.store.jobs import Jobs
@@ -21,7 +22,7 @@ from bot.jobs.store.prompts import Prompts
 from bot.masking import has_key
 from bot.messages import slack_text
 from bot.messages.plain_text import visible
-from bot.ports import Origin
+from bot.ports import Origin, SlackError
 from bot.store import AlreadyStored, Transaction
 
 log = structlog.get_logger(__name__)
@@ -77,6 +78,38 @@ def check_key(context: Context, origin: Origin, request: PromptRequest, job: Job
     raw = f"project:{docs.name} {request.raw}" if docs else request.raw
     is_more = request.files or request.given or request.about or len(raw) > Unsent.LONGEST
     raise HasKey(None if is_more else Unsent(origin.key, origin.thread, raw, job))
+
+
+async def find_rival(
+    context: Context, allowed: Allowed, raw: str, project: ProjectId | None
+) -> TrackedJob | None:
+    """Return a job that changes a page which a new prompt names, and that everybody here may know of.
+
+    An equal prompt is no rival: it is asked about by itself.
+    """
+    place = allowed.origin.channel
+    if not (pages := pages_named(slack_text.to_plain(raw, {}, {}))):
+        return None
+    going = await context.store.read(
+        lambda tx: Jobs(tx).going(project or context.project_of(tx, place).id, _MOST_RIVALS)
+    )
+    for job in going:
+        is_rival = job.text.strip() != raw.strip() and pages & pages_of(job)
+        if is_rival and (job.channel == place or await _is_public(context, job.channel)):
+            return job
+    return None
+
+
+async def _is_public(context: Context, channel: ChannelId) -> bool:
+    try:
+        async with asking_slack():
+            return await context.messenger.is_public(channel)
+    except (SlackError, TimeoutError) as error:
+        log.info("channel_not_described", channel=channel, reason=type(error).__name__)
+        return False
+
+
+_MOST_RIVALS = 100
 
 
 async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Asked:

@@ -33,7 +33,7 @@ from bot.messages import slack_text
 from bot.messages.plain_text import visible
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import Said, SlackError, SlackRefused, ThreadRef
+from bot.ports import Said, SharedFile, SlackError, SlackRefused, ThreadRef
 from bot.store import LeaseLost, Transaction
 
 Id = TypeVar("Id", bound=str)
@@ -108,9 +108,9 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     """Return the attachments of a prompt, without those that Slack does not return in time."""
     conversation, earlier = await _conversation(context, prompt)
     signed = await _signature(context, prompt) if context.signs_prompts else ""
-    fitting = [file for file in prompt.files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES]
+    fitting = fitting_files(prompt.files)
     texts, unread = list[tuple[str, str]](), list[str]()
-    for file in fitting[:_MOST_FILES]:
+    for file in fitting:
         try:
             if file.url is None:
                 raise SlackRefused.not_found("file")
@@ -121,9 +121,14 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
             unread.append(file.name)
         else:
             texts.append((file.name, text))
-    other = [file.name for file in prompt.files if file not in fitting[:_MOST_FILES]]
+    other = [file.name for file in prompt.files if file not in fitting]
     not_sent = status_message.files_not_sent(other, unread) if other or unread else None
     return Attachments(status_message.attachments(signed, conversation, texts), earlier, not_sent)
+
+
+def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
+    """Return the files that can go to the agent: the first text files that are not too large."""
+    return [file for file in files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES][:_MOST_FILES]
 
 
 async def _signature(context: WorkerContext, prompt: Prompt) -> str:

@@ -49,8 +49,9 @@ _FEW_LINES, _SHOWN_LINES = 4, 2
 _READ_SECONDS = 1.5
 """How long somebody who pressed a button waits: the form opens within three seconds of the press or never."""
 _NOTHING = Size(0, 0, 0)
-_Made = tuple[Size, tuple[ChangedLine, ...]]
-"""The changes of an iteration: their size, and their lines if they are few."""
+_Made = tuple[Size, tuple[ChangedLine, ...], tuple[str, ...]]
+"""The changes of an iteration: their size, their lines if they are few, and the changed files."""
+_MOST_PATHS = 30
 _LATE = timedelta(hours=2)
 """State of this age, now or at the next poll, is shown with its time."""
 
@@ -97,17 +98,17 @@ async def _made(
     github: GithubClient, which: PullRequestId, watched: WatchedPullRequest, answer: PullRequest
 ) -> _Made | None:
     """Return the newest iteration's changes; None if they are stored already, or cannot be read."""
-    last, total = watched.seen, answer.additions + answer.deletions
+    last = watched.seen
     try:
         if last is None:
-            files = await github.files(which) if total <= _FEW_LINES else ()
+            files = await github.files(which) if answer.changed_files <= _MOST_PATHS else ()
             size = Size(answer.additions, answer.deletions, answer.changed_files)
-            return size, changed_lines(_changed(files), _SHOWN_LINES)
+            return size, changed_lines(_changed(files), _SHOWN_LINES), _paths(files)
         # The host may show the newest commits a little later, so one that showed none is compared again.
         if last.iteration == watched.iteration and last.made != _NOTHING:
             return None
         if not last.head or not answer.head or last.head == answer.head:
-            return (_NOTHING, ()) if last.head and answer.head else None
+            return (_NOTHING, (), ()) if last.head and answer.head else None
         comparison = await github.compare(which, last.head, answer.head)
     except GithubError as error:
         log.info("difference_not_read", job=watched.job, reason=type(error).__name__)
@@ -116,7 +117,11 @@ async def _made(
         return None
     files = comparison.files
     size = Size(sum(file.additions for file in files), sum(file.deletions for file in files), len(files))
-    return size, changed_lines(_changed(files), _SHOWN_LINES)
+    return size, changed_lines(_changed(files), _SHOWN_LINES), _paths(files)
+
+
+def _paths(files: Sequence[PullRequestFile]) -> tuple[str, ...]:
+    return tuple(file.path for file in files[:_MOST_PATHS])
 
 
 def _changed(files: Sequence[PullRequestFile]) -> Sequence[ChangedFile]:
@@ -161,10 +166,12 @@ def _settle_answer(
     before = None if last is None else last.size if is_next else last.before
     look_at = None if pull.ended_at else watched.next_look(now, context.timeouts.look_seconds)
     as_of = None if look_at or pull.ended_at else now
-    size, lines = made or (None, ())
+    size, lines, changed = made or (None, (), ())
     if made is None and last is not None:
         size, lines = (None if answer else _NOTHING, ()) if is_next else (last.made, last.lines)
-    pull = replace(pull, iteration=iteration, before=before, as_of=as_of, made=size, lines=lines)
+    paths = tuple(dict.fromkeys((*(last.paths if last else ()), *changed)))[-_MOST_PATHS:]
+    pull = replace(pull, iteration=iteration, before=before, as_of=as_of)
+    pull = replace(pull, made=size, lines=lines, paths=paths)
     etag = answer.etag if answer else watched.etag
     if last is not None and job.state is JobState.WORKING and pull.head != last.head:
         # The end of the work compares with the last commit before it, and needs a whole answer.

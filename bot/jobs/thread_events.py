@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -14,17 +14,19 @@ from bot.access.model import Members
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.jobs.access import Readable, if_visible, may_steer
-from bot.jobs.ask import HasKey, TooManyWaiting, ask, follow_up
+from bot.jobs.ask import HasKey, TooManyWaiting, ask, find_rival, follow_up
 from bot.jobs.decisions import keep_review, review, run_again, to_withdraw
 from bot.jobs.messages import intents, job_answers
 from bot.jobs.model.intents import Deed, Door, Intent, asks_yes_or_no, classify, deed_for, job_number
 from bot.jobs.model.jobs import JobState, Review, TakeThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest, Unsent
+from bot.jobs.prepare import fitting_files
 from bot.jobs.store.conversations import RETRIED_FOR, Conversations
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
 from bot.jobs.thread import say as say_in_thread
+from bot.jobs.thread import status_message_link
 from bot.jobs.welcome import welcome
 from bot.messages import slack_text
 from bot.messages.general import unknown_project
@@ -72,6 +74,8 @@ class Heard:
     files: tuple[SharedFile, ...] = ()
     job: TrackedJob | None = None
     allow_key: bool = False
+    is_sure: bool = False
+    """See ``PromptRequest``."""
 
 
 @asynccontextmanager
@@ -240,8 +244,17 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
         files=heard.files,
         project=project.id if project and target is None else None,
         allow_key=heard.allow_key,
+        is_sure=heard.is_sure,
     )
+    if target is not None and target.job.is_merged:
+        await _start_after(context, allowed, target.job, request)
+        return
     if target is None:
+        is_by_app = origin.user in context.access_policy.bots
+        question = None if is_by_app else await ask_first(context, allowed, request, heard.text)
+        if question is not None:
+            await answer_in_private(context, origin, "sure", question)
+            return
         asked = await ask(context, allowed, request)
         if asked.same:
             await answer_in_private(context, origin, "same", job_answers.same_job(asked.job))
@@ -257,6 +270,32 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
         await _tell(context, origin, lambda tx: say_in_thread(tx, job, occasion, refusal, now))
     elif result.same is not None:
         await answer_in_private(context, origin, "same", job_answers.same_follow_up(job.number, result.same))
+
+
+async def ask_first(context: Context, allowed: Allowed, request: PromptRequest, whole: str) -> Message | None:
+    """Return the question to its author before a prompt starts a job; None if there is none.
+
+    ``whole``: the prompt with its project.
+    """
+    if request.is_sure or len(whole) > Unsent.LONGEST:
+        return None
+    draft = Unsent(allowed.origin.key, allowed.origin.thread, whole.strip())
+    if request.files and not fitting_files(request.files):
+        return intents.files_cannot_go([file.name for file in request.files], draft)
+    rival = await find_rival(context, allowed, request.raw, request.project)
+    return intents.page_is_taken(rival, status_message_link(context, rival), draft) if rival else None
+
+
+async def _start_after(
+    context: Context, allowed: Allowed, merged: TrackedJob, request: PromptRequest
+) -> None:
+    """Start a job in the thread of one whose pull request is merged, and post that there."""
+    asked = await ask(context, allowed, replace(request, take_thread=TakeThread.IF_PUBLIC))
+    if asked.same:
+        await answer_in_private(context, allowed.origin, "same", job_answers.same_job(asked.job))
+        return
+    note, now = intents.merged_before(merged), context.clock()
+    await context.store.write(lambda tx: say_in_thread(tx, merged, f"merged:{asked.job}", note, now))
 
 
 async def _react(context: Context, origin: Origin, reviewed: Readable | None) -> None:

@@ -55,6 +55,8 @@ class Action(StrEnum):
     FOLLOW_UP_ANYWAY = "follow_up_anyway"
     SEND_ANYWAY = "send_anyway"
     SEND_WITH_KEY = "send_with_key"
+    SEND_TO_JOB = "send_to_job"
+    CANCEL = "cancel"
     KEEP_QUIET = "keep_quiet"
     DETAILS = "details"
     JOBS_OLDER = "jobs_older"

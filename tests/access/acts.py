@@ -95,8 +95,8 @@ def _press(action: str, value: Callable[[Scene, int], str]) -> Callable[[Scene, 
     return body
 
 
-_ALIKE = {"send_anyway", "hello_fix", "hello_explain"}
-"""The first has more cases, and the others are as ``hello_ask``."""
+_ALIKE = {"send_anyway", "hello_fix", "hello_explain", "send_to_job", "cancel"}
+"""The first has more cases, two are as ``hello_ask``, one as ``send_anyway``, and the last does nothing."""
 
 
 def _buttons() -> Iterator[Act]:

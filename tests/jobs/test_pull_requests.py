@@ -218,8 +218,11 @@ async def test_after_a_merge_the_same_pull_request_is_not_told_as_new(talk: Talk
     await ended(talk)
     talk.github.merge(talk.time.at)
     await looked(talk)
-    await follow_up(talk, "Add Node")
-    assert len(talk.replies()) == 3
+    await talk.ana.answer_to("/docs-followup 1 Add Node")
+    await talk.time.passes(20)
+    await talk.ends(pr_link=LINK)
+    await talk.time.passes(90)
+    assert len(talk.replies()) == 4
     assert "*Merged*" in talk.status()
     talk.everything()
 

@@ -37,7 +37,7 @@ from bot.jobs.decisions import (
     to_withdraw,
     withdraw,
 )
-from bot.jobs.messages import changes, forms, status_message
+from bot.jobs.messages import changes, forms, intents, status_message
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import About, Review, TakeThread
@@ -47,6 +47,7 @@ from bot.jobs.previews import ask_by_press
 from bot.jobs.pull_requests import read_changes
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
+from bot.jobs.thread_events import answer_in_private, ask_first
 from bot.messages import general, slack_text
 from bot.messages.blocks import Action
 from bot.messages.general import EXAMPLE
@@ -67,7 +68,10 @@ async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) 
     if answer is not None:
         return answer
     project = invocation.project.id if invocation.project else None
-    asked = await ask(context, invocation.allowed, PromptRequest(invocation.words, project=project))
+    request = PromptRequest(invocation.words, project=project)
+    if (question := await ask_first(context, invocation.allowed, request, invocation.text)) is not None:
+        return Answer(message=question)
+    asked = await ask(context, invocation.allowed, request)
     return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
 
 
@@ -98,6 +102,10 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     whole = f"project:{project.name} {request.raw}" if project else request.raw
     has_more = earlier or submission.form.about
     if not has_more and await is_form_unsent(context, allowed, request.raw, whole):
+        return None
+    question = None if has_more else await ask_first(context, allowed, request, whole)
+    if question is not None:
+        await answer_in_private(context, allowed.origin, "sure", question)
         return None
     asked = await ask(context, allowed, request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
@@ -285,6 +293,10 @@ async def _fix_preview(context: Context, _press: Press, target: Readable) -> Ans
     return Answer() if result.accepted else Answer(message=say.cannot_follow_up(result.job))
 
 
+async def _cancel(_context: Context, _press: Press) -> Answer:
+    return Answer(message=intents.CANCELLED, replaces=True)
+
+
 async def _tried(context: Context, press: Press) -> Answer:
     """Store the press of the button that the doctor waits for."""
     await choose(context, press.origin, Act.TRIED)
@@ -327,6 +339,8 @@ COMMAND = Command(
         Action.FOLLOW_UP_ANYWAY: _follow_up_anyway,
         Action.SEND_ANYWAY: send_anyway,
         Action.SEND_WITH_KEY: send_anyway,
+        Action.SEND_TO_JOB: send_anyway,
+        Action.CANCEL: _cancel,
         Action.KEEP_QUIET: _keep_quiet,
         Action.DETAILS: _details,
         **dict.fromkeys(say.PROMPTS, _ask_by_press),

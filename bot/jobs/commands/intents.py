@@ -80,5 +80,6 @@ async def send_anyway(context: Context, press: Press) -> Answer:
         request = PromptRequest(text, allow_duplicate=True, allow_key=allow_key, project=which)
         asked = await ask(context, allowed, request)
         return Answer(message=job_answers.started_before(asked.job)) if asked.repeated else _SENT
-    await send(context, allowed, Heard(allowed.origin, Door.FIRST, draft.raw, allow_key=allow_key), None)
+    again = Heard(allowed.origin, Door.FIRST, draft.raw, allow_key=allow_key, is_sure=True)
+    await send(context, allowed, again, None)
     return _SENT

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.ids import Message
 from bot.jobs.messages.status_message import (
+    file_names,
     name,
     open_words,
     run_again_button,
@@ -41,6 +43,33 @@ def did_you_mean(unsent: Unsent, job: TrackedJob | None) -> Message:
     steps += [*WAYS_ON, b.button("Help", b.Action.HELP_MORE, "1")]
     steps.append(b.button("Send it to the agent", b.Action.SEND_ANYWAY, unsent.dumps()))
     return b.with_buttons("Did you mean one of these?", steps)
+
+
+def page_is_taken(job: TrackedJob, permalink: str | None, draft: Unsent) -> Message:
+    """Return the question before a prompt about a page that ``job`` changes."""
+    since = b.moment(job.asked_at, "{date_short_pretty}")
+    whose = f"{b.link(permalink, name(job.number))} ({b.mention(job.requester)}, open since {since})"
+    reply = replace(draft, job=job.number).dumps()
+    to_job = b.button(f"Send it to {name(job.number)}", b.Action.SEND_TO_JOB, reply)
+    anew = b.button("Start a new one", b.Action.SEND_ANYWAY, draft.dumps())
+    return b.with_buttons(f"{whose} changes this page. Reply there, or start a new one.", [to_job, anew])
+
+
+def files_cannot_go(files: Sequence[str], draft: Unsent) -> Message:
+    """Return the question before a prompt whose files cannot be sent."""
+    start = b.button("Start without it", b.Action.SEND_ANYWAY, draft.dumps())
+    cancel = b.button("Cancel", b.Action.CANCEL, "1")
+    return b.with_buttons(f"I can't send {file_names(files)}.", [start, cancel])
+
+
+CANCELLED = b.words("Nothing was started.")
+"""The text in the place of a question that was cancelled."""
+
+
+def merged_before(job: TrackedJob) -> Message:
+    """Return the reply about an instruction in the thread of a job whose pull request is merged."""
+    url = b.web_address(job.pr_link)
+    return b.words(f"{b.link(url, open_words(url, 'PR')) if url else 'It'} is merged, so this is a new job.")
 
 
 def key_found(unsent: Unsent | None, typed: str = "") -> Message:

@@ -365,6 +365,11 @@ class TrackedJob:
         return self.pull_request is not None and self.pull_request.as_of is None
 
     @property
+    def is_merged(self) -> bool:
+        """Whether its pull request was merged."""
+        return self.state is JobState.PULL_REQUEST and bool(self.pull_request and self.pull_request.is_merged)
+
+    @property
     def awaits_review(self) -> bool:
         """Whether the pull request has no reported outcome yet."""
         return self.state is JobState.PULL_REQUEST and self.review is None

@@ -50,6 +50,8 @@ class SeenPullRequest:
     """The size of the iteration's change; None where only the totals before and after it are known."""
     lines: tuple[ChangedLine, ...] = ()
     """The lines that the iteration changed, where they are few."""
+    paths: tuple[str, ...] = ()
+    """The first files that it changes, if they were read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,6 +213,11 @@ class Jobs(Rows[TrackedJob]):
         visible = or_(jobs.c.channel.in_(channels), jobs.c.requester == user, theirs)
         return self._many(and_(_AWAITS_REVIEW, jobs.c.requester != "", visible), limit, skipped, by=_OLDEST)
 
+    def going(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
+        """Return the newest jobs of a project that wait, run, or have an open pull request."""
+        going = or_(_IS_OPEN, _AWAITS_REVIEW)
+        return self._many(and_(going, jobs.c.project == project, jobs.c.requester != ""), limit)
+
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
         """Return the newest jobs of all channels that have these values; an empty one lets all through."""
         terms = [jobs.c[name] == value for name, value in only.items() if value]

@@ -10,8 +10,9 @@ from bot.jobs.messages import intents
 from bot.jobs.model.jobs import JobState, QueueWhy, Wait, Waiting
 from bot.jobs.model.prompts import Unsent
 from tests.builders import NOW
-from tests.messages.samples import job
+from tests.messages.samples import PERMALINK, job
 
+UNSENT = Unsent(RequestKey("command:1"), None, "Improve /quickstart")
 USUAL = timedelta(minutes=5)
 _STATES = (JobState.WAITING, JobState.WORKING, JobState.PULL_REQUEST, JobState.FAILED)
 
@@ -24,6 +25,10 @@ def samples() -> Mapping[str, object]:
         "a no": intents.WHAT_SHOULD_CHANGE,
         "a question": intents.cannot_answer(Unsent(RequestKey("command:1"), MessageTs("1.2"), "Say <what>")),
         "a near miss": intents.did_you_mean(Unsent(RequestKey("command:1"), None, "stats"), ready),
+        "a page of an open job": intents.page_is_taken(ready, PERMALINK, UNSENT),
+        "files that cannot go": intents.files_cannot_go(["shot.png", "<b>.png"], UNSENT),
+        "files that cannot go, cancelled": intents.CANCELLED,
+        "after the merge": intents.merged_before(ready),
         "a key in it": intents.key_found(Unsent(RequestKey("command:1"), None, "The token is x1"), "Typed"),
         "a key in it, and no button": intents.key_found(None),
         "sent after all": intents.SENT,

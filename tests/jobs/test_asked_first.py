@@ -1,0 +1,122 @@
+"""Before a use is spent: a page that an open job changes, files that cannot go, and a merged pull request."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.services import LINK, changed_file
+from tests.talk import Talk
+
+PROMPT = "Fix the spelling on the quickstart page"
+
+
+@pytest.mark.parametrize("text", ["Improve /quickstart", "shorten the Quickstart page", "Edit quickstart.md"])
+async def test_who_names_a_page_of_an_open_job_is_asked_first(talk: Talk, text: str) -> None:
+    await talk.started(PROMPT)
+    talk.everything()
+    await talk.ben.says(f"@docs-agent {text}")
+    await talk.time.passes()
+    [question] = talk.ben.reads()
+    assert f"Job 1> (<@{talk.ana.id}>, open since" in question
+    assert question.endswith("changes this page. Reply there, or start a new one.")
+    assert question.buttons == ["Send it to Job 1", "Start a new one"]
+    assert talk.agent_got() == [PROMPT]
+
+
+async def test_the_prompt_is_sent_to_the_open_job_or_starts_a_new_one(talk: Talk) -> None:
+    await talk.started(PROMPT)
+    ways = ("Send it to Job 1", talk.ben), ("Start a new one", talk.chika)
+    for number, (label, person) in enumerate(ways):
+        question = await person.answer_to(f"/docs-agent Improve /quickstart {number}")
+        await person.presses(label, question)
+        await talk.time.passes(20)
+    assert talk.agent_got() == [PROMPT, "Improve /quickstart 0", "Improve /quickstart 1"]
+    assert [job for job, _ in talk.service.prompts][1] == "job-1"
+    talk.everything()
+
+
+async def test_a_page_that_a_pull_request_changes_counts_and_after_the_merge_it_does_not(talk: Talk) -> None:
+    await talk.process.starts(github_token="t")
+    await talk.started("Explain retries")
+    talk.github.files = [changed_file("docs/webhooks.md", "@@ -1 +1 @@\n-a\n+b")]
+    await talk.ends(pr_link=LINK)
+    await talk.time.passes(minutes=2)
+    talk.everything()
+    question = await talk.ben.answer_to("/docs-agent Improve the webhooks page")
+    assert "changes this page" in question
+    talk.github.merge(talk.time.at)
+    await talk.time.passes(minutes=15)
+    await talk.chika.asks("Shorten the webhooks page")
+    await talk.time.passes()
+    assert talk.agent_got()[1:] == ["Shorten the webhooks page"]
+    talk.everything()
+
+
+async def test_a_job_of_a_private_channel_is_named_nowhere_else(talk: Talk) -> None:
+    talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
+    await talk.ana.asks(PROMPT, "secret")
+    await talk.time.passes()
+    assert "changes this page" in await talk.ben.answer_to("/docs-agent Improve /quickstart", "secret")
+    await talk.ben.asks("Improve /quickstart")
+    await talk.time.passes()
+    assert talk.agent_got() == [PROMPT, "Improve /quickstart"]
+    talk.everything()
+
+
+async def test_a_job_of_another_public_channel_is_named(talk: Talk) -> None:
+    talk.opens_channel("open")
+    await talk.ana.asks(PROMPT, "open")
+    await talk.time.passes()
+    assert "changes this page" in await talk.ben.answer_to("/docs-agent Improve /quickstart")
+    talk.everything()
+
+
+async def test_a_form_about_such_a_page_closes_and_asks_in_the_channel(talk: Talk) -> None:
+    await talk.started(PROMPT)
+    talk.everything()
+    await talk.ben.types("/docs-agent")
+    assert await talk.ben.fills_in(prompt="Improve /quickstart") == {}
+    await talk.time.passes()
+    [question] = talk.ben.reads()
+    await talk.ben.presses("Start a new one", question)
+    await talk.time.passes()
+    assert talk.agent_got()[1:] == ["Improve /quickstart"]
+    talk.everything()
+
+
+async def test_a_page_that_nobody_changes_is_not_asked_about(talk: Talk) -> None:
+    await talk.started(PROMPT)
+    await talk.ben.asks("Fix the rate limits page")
+    await talk.ben.asks("fix the page please")
+    await talk.time.passes()
+    assert len(talk.agent_got()) == 3
+    talk.everything()
+
+
+@pytest.mark.parametrize("label", ["Start without it", "Cancel"])
+async def test_files_that_cannot_go_are_asked_about_before_the_start(talk: Talk, label: str) -> None:
+    await talk.ana.says("@docs-agent add this screenshot", files=[("shot.png", "PNG")])
+    await talk.time.passes()
+    [question] = talk.ana.reads()
+    assert question == "I can't send `shot.png`."
+    assert question.buttons == ["Start without it", "Cancel"]
+    await talk.ana.presses(label, question)
+    await talk.time.passes()
+    assert talk.agent_got() == (["add this screenshot"] if label == "Start without it" else [])
+    talk.everything()
+
+
+async def test_a_reply_after_the_merge_begins_a_new_job_in_the_same_thread_and_says_so(talk: Talk) -> None:
+    await talk.process.starts(github_token="t")
+    await talk.started("Explain retries")
+    await talk.ends(pr_link=LINK)
+    talk.github.merge(talk.time.at)
+    await talk.time.passes(minutes=15)
+    talk.everything()
+    await talk.ben.replies("Mention the time limit too")
+    await talk.time.passes(20)
+    note, status = talk.replies()[-2:]
+    assert note.endswith("is merged, so this is a new job.")
+    assert "· Job 2" in status
+    assert [job for job, _ in talk.service.prompts] == ["job-1", "job-2"]
+    talk.everything()
