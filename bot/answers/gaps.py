@@ -27,6 +27,7 @@ _RETRY, _RECENT = timedelta(minutes=1), timedelta(days=30)
 _MOST_JOBS = 1_000
 _OVER = (JobState.FAILED, JobState.REFUSED, JobState.WITHDRAWN, JobState.GONE, JobState.ARCHIVED)
 """States of a job that will not close a gap."""
+_ENDED = (Review.MERGED, Review.CLOSED)
 
 
 def gap_key(text: str) -> str:
@@ -76,7 +77,7 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
         (project, job.about.key)
         for project in {project for project, _ in groups}
         for job in Jobs(tx).about_gaps(ProjectId(project), now - _RECENT, _MOST_JOBS)
-        if job.about and job.state not in _OVER and job.review is not Review.CLOSED
+        if job.about and job.channel == channel and job.state not in _OVER and job.review not in _ENDED
     }
     return [rows for key, rows in groups.items() if key not in in_work]
 

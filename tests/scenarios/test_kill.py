@@ -27,6 +27,7 @@ PROMPT = "Add a quickstart for the Python SDK"
 _DOUBT = "may or may not"
 _TALK = "The quickstart lacks Python"
 _REMINDED = "has been ready"
+_QUESTION, _GAP, _WRITTEN = "What are the kinds of keys?", "That didn't help", "It is written now"
 _LATER = 5
 """Days after which the tale of a review is told. A reminder comes after three."""
 
@@ -318,9 +319,57 @@ def _files(story: Story) -> list[str]:
     return [post["files"][0]["name"] for post in story.roots() if post["files"]]
 
 
+class Inquired(Tale):
+    """A person asks the docs; another notes a gap and drafts the answer, and it is merged."""
+
+    watched = ("answers/ask", "answers/gaps")
+    world = PersistentWorld
+
+    async def begin(self, story: Story) -> None:
+        # The bot knows both from now on, so that it stores what they press before it acknowledges it.
+        for user in (ANA, BEN):
+            await story.command("/docs-agent", "limits", user)
+            await story.answer("this hour", user)
+
+    async def act(self, story: Story) -> Sequence[Json]:
+        story.people.say(ANA, DOCS, f"@docs-agent {_QUESTION}")
+        answer = await story.until(lambda: next(iter(self._replies(story, _GAP)), None), "the answer")
+        while not (await story.press(answer, "did_not_help", BEN))["ok"]:
+            await asyncio.sleep(0.1)
+        while story.view(BEN) is None:
+            await story.press(answer, "change_docs", BEN)
+            await asyncio.sleep(0.1)
+        prompt = {"prompt": {"prompt": {"type": "plain_text_input", "value": PROMPT}}}
+        while view := story.view(BEN):
+            await story.people.submit_view(BEN, view["id"], prompt)
+            await asyncio.sleep(0.1)
+        await story.until(lambda: self._replies(story, "is done", _DOUBT) or None, "the end")
+        if not self._replies(story, _DOUBT):
+            page = f"{story.world.docs_service_url}/acme/acme-docs/pull/1/merge"
+            async with aiohttp.ClientSession() as session, session.post(page) as merged:
+                assert merged.ok
+        return []
+
+    def is_over(self, story: Story) -> bool:
+        return bool(self._replies(story, _WRITTEN, _DOUBT))
+
+    async def check(self, story: Story, answers: Sequence[Json]) -> None:
+        """One answer, one job at most, and one notice once it is merged."""
+        told = str([one["text"] for one in self._replies(story)])
+        assert len(self._replies(story, _GAP)) == 1, told
+        assert len(self._replies(story, _WRITTEN, _DOUBT)) == 1, told
+        assert (await requests(story.world))["create"] <= 1, told
+
+    def _replies(self, story: Story, *words: str) -> list[Json]:
+        asked = [each for each in story.state.messages.get(DOCS, {}).values() if _QUESTION in each["text"]]
+        replies = story.said(asked[0]) if asked else []
+        return [one for one in replies if not words or any(word in str(one) for word in words)]
+
+
 @pytest.mark.timeout(3_000)
 @pytest.mark.parametrize(
-    "tale", [AskedForAJob, Steered, AddedTo, Mentioned, Reviewed, Merged, Previewed, AskedForNumbers]
+    "tale",
+    [AskedForAJob, Steered, AddedTo, Mentioned, Reviewed, Merged, Previewed, AskedForNumbers, Inquired],
 )
 async def test_a_kill_anywhere_loses_nothing_and_says_nothing_twice(
     zygote: Zygote, tmp_path: Path, most_kills: int | None, tale: type[Tale]

@@ -1,0 +1,81 @@
+"""Who may ask, and what nobody elsewhere sees of a private channel."""
+
+from __future__ import annotations
+
+from tests.answers.conftest import QUESTION, asks, drafts, merges
+from tests.services import LINK
+from tests.talk import Talk
+
+
+async def test_guest_asks_in_vain(talk: Talk) -> None:
+    await talk.gus.says(f"@docs-agent {QUESTION}")
+    await talk.gus.asks(f"ask {QUESTION}")
+    await talk.time.passes()
+    assert len(talk.gus.reads()) == 2
+    assert talk.service.questions == []
+    assert talk.kept(QUESTION) == []
+
+
+async def test_gap_of_another_channel_is_not_listed(talk: Talk) -> None:
+    talk.opens_channel("secret", talk.ana, is_private=True)
+    await talk.ana.presses("That didn't help", await asks(talk, channel="secret"))
+    talk.everything()
+    assert await talk.ben.answer_to("/docs-agent gaps") == "No open questions here."
+    assert QUESTION in await talk.ana.answer_to("/docs-agent gaps", "secret")
+
+
+async def test_job_of_a_private_channel_is_announced_there_only(talk: Talk) -> None:
+    talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
+    await talk.ana.presses("That didn't help", await asks(talk))
+    hidden = await asks(talk, channel="secret")
+    await talk.ben.presses("That didn't help", hidden)
+    await drafts(talk)
+    talk.everything()
+    await merges(talk)
+    replies = [reply for reply in talk.all_replies() if "It is written now" in reply]
+    assert [reply.message["channel"] for reply in replies] == [hidden.message["channel"]]
+    assert QUESTION in await talk.ben.answer_to("/docs-agent gaps")
+    talk.everything()
+
+
+async def test_same_words_in_public_channels_are_one_gap_and_all_hear_it(talk: Talk) -> None:
+    talk.opens_channel("help")
+    asked = await talk.chika.says("@docs-agent how do i rotate an API key", "help")
+    await talk.time.passes()
+    await talk.ana.presses("That didn't help", await asks(talk))
+    await talk.ben.presses("That didn't help", talk.thread(asked)[-1])
+    await drafts(talk)
+    talk.everything()
+    await merges(talk)
+    assert sum("It is written now" in reply for reply in talk.all_replies()) == 2
+    talk.everything()
+
+
+async def test_drafting_under_an_answer_tells_its_asker_elsewhere(talk: Talk) -> None:
+    await asks(talk)
+    await drafts(talk, "Change the docs")
+    talk.everything()
+    await merges(talk)
+    assert "It is written now" in talk.all_replies()[-1]
+    assert LINK in talk.all_replies()[-1]
+
+
+async def test_end_without_pull_request_is_announced_too(talk: Talk) -> None:
+    await talk.ben.presses("That didn't help", await asks(talk))
+    await talk.ben.presses("Draft it")
+    await talk.ben.fills_in()
+    await talk.time.passes()
+    await talk.ends(pr_link=None)
+    assert talk.all_replies()[-1].endswith("It is written now in the docs.")
+    talk.everything()
+
+
+async def test_old_question_is_forgotten(talk: Talk) -> None:
+    await talk.ana.presses("That didn't help", await asks(talk))
+    talk.everything()
+    assert talk.kept(QUESTION)
+    await talk.time.passes(days=182)
+    await talk.time.passes(hours=3)
+    assert talk.kept(QUESTION) == []
+    await talk.ana.presses("Change the docs")
+    assert talk.ana.reads() == ["I no longer have that question. Ask it again."]
