@@ -22,6 +22,7 @@ from typing import Any
 from sqlalchemy import Engine, Pool, event
 
 _SHOWN = (
+    "/bot/answers/",
     *("/bot/jobs/", "/bot/outbox/", "/bot/visitors/", "/bot/work/"),
     *("/bot/store/", "/bot/slack/messenger", "/bot/docs_api/client"),
 )
