@@ -48,7 +48,7 @@ async def claim_deliveries(
         may_go = len(chosen) < limit and delivery.channel not in full
         if may_go and paces.take(delivery.kind, delivery.channel, delivery.calls, now):
             chosen.append(delivery.seq)
-    if len(chosen) < len(ready) and (seconds := paces.next_seconds(now)) is not None:
+    if (busy or len(chosen) < len(ready)) and (seconds := paces.next_seconds(now)) is not None:
         context.wake_after(seconds)
     if not chosen:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from bot.app import running_bot
 from sandbox.world import World
 from tests.bots import Zygote
-from tests.scenarios.conftest import DocsBot
-from tests.scenarios.story import Story, environment
+from tests.scenarios.conftest import FAST, DocsBot
+from tests.scenarios.story import BEN, Story, environment
 from tests.scenarios.test_stopping import Bot
+from tests.scenarios.timeouts import STEADY
 
 PASSING = ["500", "502_html", "429", "error:internal_error"]
 
@@ -56,3 +58,13 @@ async def test_token_refused_for_good_ends_a_start_at_once(
     ended, output = await docs_bot("run", env=environment(world))
     assert (ended, code in output) == (69, True), output
     assert [entry["method"] for entry in world.workspace.log].count("auth.test") == 1
+
+
+async def test_post_waits_for_its_channel_no_longer_than_its_pace(world: World) -> None:
+    paced = replace(STEADY, channel_pace_seconds=1.0)
+    async with running_bot(world.settings.model_copy(update=FAST), timeouts=paced):
+        story = Story(world)
+        [end] = await story.replies(await story.asked("Add a quickstart"), 1)
+        await story.command("/docs-agent", "Explain rate limits", BEN)
+        [_, root] = await story.until(lambda: story.roots() if story.roots()[1:] else None, "a second root")
+    assert 0.9 < float(root["ts"]) - float(end["ts"]) < 4
