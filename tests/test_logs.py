@@ -31,7 +31,7 @@ LEAKS = [
 
 
 @pytest.mark.parametrize("leak", LEAKS)
-def test_a_secret_is_taken_out_wherever_it_stands(leak: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_secret_is_hidden_in_every_part_of_a_line(leak: str, capsys: pytest.CaptureFixture[str]) -> None:
     configure("DEBUG", "json", SECRETS)
     log = structlog.get_logger("bot.test")
     log.info("event", word=f"a {leak} b", nested={"list": [leak, {"deep": leak}]})
@@ -45,7 +45,7 @@ def test_a_secret_is_taken_out_wherever_it_stands(leak: str, capsys: pytest.Capt
     assert leak not in written
 
 
-def test_a_bearer_and_a_password_in_an_address_are_taken_out() -> None:
+def test_bearers_and_passwords_in_addresses_are_hidden() -> None:
     clean = Redactor([]).text
     assert clean("Authorization: Bearer abc.def") == "Authorization: Bearer [hidden]"
     assert clean("authorization: bearer abc.def") == "authorization: bearer [hidden]"
@@ -55,7 +55,7 @@ def test_a_bearer_and_a_password_in_an_address_are_taken_out() -> None:
 @pytest.mark.parametrize(
     "part", ["https://", "https://a/", "http://a/response", "://a:", "xoxb-", "bearer ", "v0=0"]
 )
-def test_masking_is_linear_in_what_strangers_write(part: str) -> None:
+def test_masking_of_long_texts_is_linear(part: str) -> None:
     began = thread_time()
     mask(part * (40_000 // len(part)))
     assert thread_time() - began < 0.2, "a quadratic pattern takes seconds"
@@ -70,30 +70,7 @@ def test_full_disk_stops_no_work() -> None:
             full.close()
 
 
-def test_local_variables_are_not_told_with_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
-    configure("INFO", "console")
-    prompt = "canary " + "prompt"
-    try:
-        raise ValueError(len(prompt))
-    except ValueError:
-        structlog.get_logger("bot.test").exception("failed")
-    assert "canary prompt" not in capsys.readouterr().err
-
-
-def test_a_line_is_json_with_its_time_level_and_source(capsys: pytest.CaptureFixture[str]) -> None:
-    configure("INFO", "json")
-    structlog.get_logger("bot.test").info("job_ended", job=42)
-    line = json.loads(capsys.readouterr().err)
-    assert (line["event"], line["job"], line["level"], line["logger"]) == (
-        "job_ended",
-        42,
-        "info",
-        "bot.test",
-    )
-    assert line["timestamp"].endswith("Z")
-
-
-def test_libraries_that_would_log_bodies_are_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+def test_libraries_log_no_bodies(capsys: pytest.CaptureFixture[str]) -> None:
     configure("DEBUG", "json")
     for name in ("slack_bolt.AsyncApp", "slack_sdk.web", "httpx", "aiohttp.access"):
         logging.getLogger(name).info("a body")
@@ -101,17 +78,17 @@ def test_libraries_that_would_log_bodies_are_quiet(capsys: pytest.CaptureFixture
 
 
 @given(st.text(st.one_of(st.characters(), st.sampled_from("\x1b\x9b\x7f\u202e\r\u2028\b"))))
-def test_no_text_steers_a_terminal(text: str) -> None:
+def test_any_text_is_safe_for_a_terminal(text: str) -> None:
     safe = terminal_safe(text)
     assert all(sign in "\n\t" or unicodedata.category(sign) not in ("Cc", "Cf", "Cs") for sign in safe)
     assert terminal_safe(safe) == safe
 
 
-def test_the_console_shows_escapes_and_no_forged_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_console_shows_escapes_and_no_forged_lines(capsys: pytest.CaptureFixture[str]) -> None:
     configure("INFO", "console")
-    log = structlog.get_logger("bot.test")
+    log, prompt = structlog.get_logger("bot.test"), "canary " + "prompt"
     try:
-        raise ValueError("broken \x1b]0;owned\x07")
+        raise ValueError(f"broken {len(prompt)} \x1b]0;owned\x07")
     except ValueError:
         log.exception("failed\x1b[2J\nforged too", reason="a\nforged line\x9b1m", nested={"b": "\x1b[3J"})
     said = capsys.readouterr().err
@@ -119,13 +96,10 @@ def test_the_console_shows_escapes_and_no_forged_lines(capsys: pytest.CaptureFix
     assert "\\x1b[2J" in said
     assert not [line for line in said.splitlines() if line.startswith("forged")]
     assert "Traceback" in said
+    assert "canary prompt" not in said, "a local variable"
 
 
-def lines_of(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
-    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-
-
-def test_the_same_trouble_is_one_line_a_minute_with_the_number_of_the_others() -> None:
+def test_same_trouble_is_logged_once_a_minute() -> None:
     now = [0.0]
     seldom = Seldom(clock=lambda: now[0])
 
@@ -151,14 +125,21 @@ def test_the_same_trouble_is_one_line_a_minute_with_the_number_of_the_others() -
     }
 
 
-def test_a_requests_reference_is_in_every_line_about_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_line_is_json_with_its_source_and_reference(capsys: pytest.CaptureFixture[str]) -> None:
     configure("INFO", "json")
     log = structlog.get_logger("bot.test")
     with about_request("command:1.2.3"):
-        log.info("request")
+        log.info("job_ended", job=42)
     with about_request(None):
         log.info("something else")
-    first, second = lines_of(capsys)
-    assert first["request"] == reference("command:1.2.3")
+    first, second = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert first.pop("timestamp").endswith("Z")
+    assert first == {
+        "event": "job_ended",
+        "job": 42,
+        "level": "info",
+        "logger": "bot.test",
+        "request": reference("command:1.2.3"),
+    }
     assert "request" not in second
     assert len(reference("command:1.2.3")) == 8

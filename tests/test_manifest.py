@@ -98,18 +98,14 @@ def test_the_events_are_those_that_have_a_listener() -> None:
     assert set(MANIFEST["settings"]["event_subscriptions"]["bot_events"]) == set(EVENTS)
 
 
-def test_the_commands_are_those_of_the_code_word_for_word() -> None:
-    told = {
-        each["command"]: (each["usage_hint"], each["description"])
-        for each in MANIFEST["features"]["slash_commands"]
-    }
-    assert told == {command.name: (command.usage_hint, command.summary) for command in COMMANDS}
-    assert all(each["should_escape"] for each in MANIFEST["features"]["slash_commands"])
-
-
-def test_the_shortcuts_are_those_of_the_code() -> None:
-    told = {each["callback_id"] for each in MANIFEST["features"]["shortcuts"]}
-    assert told == {name for command in COMMANDS for name in command.shortcuts}
+def test_commands_and_shortcuts_are_those_of_the_code() -> None:
+    features = MANIFEST["features"]
+    listed = features["slash_commands"]
+    shown = {each["command"]: (each["usage_hint"], each["description"]) for each in listed}
+    assert shown == {command.name: (command.usage_hint, command.summary) for command in COMMANDS}
+    assert all(each["should_escape"] for each in listed)
+    shortcuts = {each["callback_id"] for each in features["shortcuts"]}
+    assert shortcuts == {name for command in COMMANDS for name in command.shortcuts}
 
 
 def test_it_is_printed_as_it_stands() -> None:

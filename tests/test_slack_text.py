@@ -36,19 +36,16 @@ def test_entities_become_words(raw: str, plain: str) -> None:
     assert slack_text.to_plain(raw, USERS, CHANNELS) == plain
 
 
-def test_names_of_people_that_are_missing_are_asked_for_and_each_channel() -> None:
+def test_missing_names_are_looked_up_in_the_order_of_the_text() -> None:
     needed = slack_text.unresolved_names("<@U0ANA> <@U0BEN|Ben> <#C0DOCS> <#C1|there> &lt;@U0EVE&gt;", 20)
     assert needed == slack_text.UnresolvedNames(
         frozenset({ANA}), {ChannelId("C0DOCS"): "", ChannelId("C1"): "there"}
     )
+    first_two = slack_text.unresolved_names("<@U0BEN> <#C0DOCS> <@U0BEN> <@U0ANA>", 2)
+    assert first_two == slack_text.UnresolvedNames(frozenset({BEN}), {ChannelId("C0DOCS"): ""})
 
 
-def test_what_shows_nothing_is_blank_and_nothing_else() -> None:
+def test_only_texts_that_show_nothing_are_blank() -> None:
     blank = ["", " \n\t", "\u200b\u2060\ufeff", "\u3000\u00a0", "\u2800", "\u3164\ufe0f", "\x00"]
     shown = ["a", "\u200b.\u200b", "👍"]
     assert [text for text in blank + shown if slack_text.is_blank(text)] == blank
-
-
-def test_names_are_asked_for_in_the_order_of_the_text() -> None:
-    needed = slack_text.unresolved_names("<@U0BEN> <#C0DOCS> <@U0BEN> <@U0ANA>", 2)
-    assert needed == slack_text.UnresolvedNames(frozenset({BEN}), {ChannelId("C0DOCS"): ""})

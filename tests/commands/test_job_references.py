@@ -14,7 +14,7 @@ from tests.builders import PROJECT
 LINK = "https://acme.slack.com/archives/C0DOCS/p1700000000000001"
 
 
-def test_a_number_or_a_link_is_meant_as_a_job_and_a_word_is_not() -> None:
+def test_only_numbers_and_links_name_a_job() -> None:
     [named] = FOLLOW_UP.words
     shown = [f"{word} Shorter" for word in ("42", "#42", "#42:", LINK, "Add", "#docs", "4th", "2,3")]
     matches = [named.match(text, Projects.only(PROJECT)) for text in shown]
@@ -22,11 +22,7 @@ def test_a_number_or_a_link_is_meant_as_a_job_and_a_word_is_not() -> None:
 
 
 @given(st.text())
-def test_any_text_is_a_link_or_is_not(text: str) -> None:
+def test_any_text_is_read_as_a_link_and_as_a_form(text: str) -> None:
     as_thread(text)
     as_thread(f"https://{text}")
-
-
-@given(st.text())
-def test_what_another_version_carried_is_nothing(text: str) -> None:
-    assert isinstance(FormState.loads(text), FormState)
+    assert isinstance(FormState.loads(text), FormState), "a form that another version opened"

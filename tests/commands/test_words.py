@@ -23,12 +23,16 @@ each_word = pytest.mark.parametrize(
 
 
 @each_word
-def test_a_word_is_not_taken_for_another_one(command: Command, word: Word) -> None:
+def test_word_is_not_taken_for_another(command: Command, word: Word) -> None:
     for typed in (word.usage, word.example or word.usage):
         meaning = command.meaning(typed, SEVERAL)
         assert meaning is not None
         assert meaning[0] is word
     assert sum(other.usage == word.usage for other in command.all_words) == 1
+    if word.after_mention is not None and command.name != "/docs-visitors":
+        meaning = command.meaning(word.usage.replace("42 PROMPT", "#42 PROMPT"), SEVERAL, after_mention=True)
+        assert meaning is not None
+        assert meaning[0] is word, "its shape after a mention is that of another word"
 
 
 @each_word
@@ -66,34 +70,18 @@ def test_the_readme_has_ten_rows_each_of_them_a_word_that_the_docs_have() -> Non
     assert set(shown) <= {f"{command.name} {word.usage}".strip() for command, word in WORDS}
 
 
-@each_word
-def test_what_works_after_a_mention_is_a_text_of_the_command(command: Command, word: Word) -> None:
-    """A word whose shape after a mention is another one would run as another word."""
-    if word.after_mention is not None and command.name != "/docs-visitors":
-        meaning = command.meaning(word.usage.replace("42 PROMPT", "#42 PROMPT"), SEVERAL, after_mention=True)
-        assert meaning is not None
-        assert meaning[0] is word
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["visitors", "visitors last week", "visitors csv", "subscribe", "digest now", "Unsubscribe /api"],
+VISITORS = ("visitors", "visitors last week", "visitors csv", "subscribe", "digest now", "Unsubscribe /api")
+NO_WORDS = (
+    *("", "Add a quickstart", "jobs in the navigation are out of date", "jobs mine are old"),
+    *("jobsmine", "status codes are missing", "subscriptions need a page", "project setup fails"),
+    *("visitors-page.md is wrong", "42 Shorter", "#42", "limits are wrong"),
 )
-def test_questions_about_visitors_work_after_a_mention(text: str) -> None:
+
+
+@pytest.mark.parametrize("text", [*VISITORS, *NO_WORDS])
+def test_mention_asks_about_visitors_or_is_a_prompt(text: str) -> None:
     meant = [command.name for command in COMMANDS if command.meaning(text, SEVERAL, after_mention=True)]
-    assert meant == ["/docs-visitors"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "Add a quickstart", "jobs in the navigation are out of date", "jobs mine are old"),
-        *("jobsmine", "status codes are missing", "subscriptions need a page", "project setup fails"),
-        *("visitors-page.md is wrong", "42 Shorter", "#42", "limits are wrong"),
-    ],
-)
-def test_a_prompt_after_a_mention_means_no_word(text: str) -> None:
-    assert not any(command.meaning(text, SEVERAL, after_mention=True) for command in COMMANDS)
+    assert meant == (["/docs-visitors"] if text in VISITORS else [])
 
 
 def test_every_button_of_a_message_has_one_handler_unless_it_is_a_link() -> None:

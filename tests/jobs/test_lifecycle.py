@@ -57,7 +57,7 @@ def a_prompt(state: PromptState) -> Prompt:
     return Prompt(PromptId(1), sample_job().number, PromptKind.START, ANA, "Add", NOW, state)
 
 
-def test_every_pair_of_states_is_a_step_exactly_where_the_diagram_has_an_arrow() -> None:
+def test_steps_are_the_arrows_of_the_diagram() -> None:
     diagram = (ROOT / "docs" / "lifecycle.md").read_text().split("```mermaid")[1].split("```")[0]
     drawn = {(JobState(begin), JobState(end)) for begin, end in _ARROW.findall(diagram)}
     for begin, end in product(JobState, JobState):
@@ -82,18 +82,14 @@ def reached(begin: JobState | PromptState) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("begin", JobState)
-def test_functions_take_a_job_just_where_its_lifecycle_allows(begin: JobState) -> None:
-    assert reached(begin) == set(JOB_STEPS[begin])
-
-
-@pytest.mark.parametrize("begin", PromptState)
-def test_functions_take_a_prompt_just_where_its_lifecycle_allows(begin: PromptState) -> None:
+@pytest.mark.parametrize("begin", [*JobState, *PromptState])
+def test_functions_lead_to_the_states_of_the_lifecycle(begin: JobState | PromptState) -> None:
     # A claim marks a prompt as being sent; see ``Prompts.begin_sending``.
-    assert reached(begin) == set(PROMPT_STEPS[begin]) - {PromptState.SENDING}
+    allowed = JOB_STEPS[begin] if isinstance(begin, JobState) else PROMPT_STEPS[begin] - {PromptState.SENDING}
+    assert reached(begin) == set(allowed)
 
 
-def test_an_illegal_step_says_from_where_to_where() -> None:
+def test_illegal_step_names_both_states() -> None:
     with pytest.raises(IllegalStep, match="job 42: refused to gone"):
         lifecycle.is_job_step(job := a_job(JobState.REFUSED), lifecycle.lost(job, NOW))
     with pytest.raises(IllegalStep, match="prompt 1: sent to refused"):
@@ -102,14 +98,14 @@ def test_an_illegal_step_says_from_where_to_where() -> None:
         lifecycle.iteration_ended(a_job(JobState.WORKING), JobState.WAITING, NOW, pr_link=None)
 
 
-def test_an_iteration_counts_up_and_forgets_the_end_before_it() -> None:
+def test_new_iteration_counts_up_and_forgets_the_end() -> None:
     job = replace(sample_job(), state=JobState.PULL_REQUEST, iteration=3, ended_at=NOW)
     begun = TO_JOB_STATE["started"](job)
     assert (begun.iteration, begun.iteration_requester, begun.ended_at) == (4, BEN, None)
     assert begun.service_id == job.service_id
 
 
-def test_nothing_but_the_lifecycle_and_the_store_writes_a_state() -> None:
+def test_only_the_lifecycle_and_the_store_write_states() -> None:
     assert not [
         f"{path.relative_to(ROOT)}:{call.lineno}"
         for path in (ROOT / "bot").rglob("*.py")

@@ -26,22 +26,19 @@ def literals() -> list[str]:
     return [node.value for node in strings if isinstance(node.value, str)]
 
 
-def test_every_emoji_stands_for_a_state_and_every_state_is_used() -> None:
+def test_emoji_stand_for_the_states_of_the_docs() -> None:
     explained = {code for row in rows((DOCS / "voice.md").read_text()) for code in codes(row[0])}
     shown = {emoji for text in literals() for emoji in EMOJI.findall(text)}
     assert shown - {":eyes:"} == explained, "the reaction is named in the help"
 
 
-def test_an_emoji_stands_before_the_first_word() -> None:
+def test_emoji_precede_the_words_and_words_are_contracted() -> None:
     later = [text for text in literals() if re.search(rf"[\w.,] {EMOJI.pattern}", text)]
     assert [text for text in later if ":eyes:" not in text and "{everybody}" not in text] == []
-
-
-def test_the_bot_speaks_as_people_do() -> None:
     assert [text for text in literals() if STIFF.search(text)] == []
 
 
-def test_no_error_code_of_slack_is_shown() -> None:
+def test_messages_have_no_error_code_of_slack() -> None:
     approved = "\n".join(path.read_text(encoding="utf-8") for path in APPROVED.iterdir())
     assert [code for code in MEANINGS if "_" in code and code in approved] == []
 
