@@ -283,7 +283,8 @@ async def held_bot(
             chance=doors.chance,
             features=features,
         )
-        context = replace(context, member_cache=TtlCache(10_000, lambda: clock().timestamp()))
+        timed = partial(TtlCache, 10_000, lambda: clock().timestamp())
+        context = replace(context, member_cache=timed(), statuses=timed())
         stack.push_async_callback(store.release, context.owner)
         background, gap = Background(), Gap(context)
         stack.push_async_callback(background.drain, 0.0)

@@ -237,6 +237,8 @@ class WorkerContext(Context):
     """The times of the last polls that were answered."""
     paces: Paces = field(default_factory=Paces)
     """When Slack may be called."""
+    statuses: TtlCache[JobNumber, bool] = field(default_factory=lambda: TtlCache(5_000))
+    """The jobs under whose threads a status was set, and job 0 if Slack has refused one."""
     under_way: dict[str, set[object]] = field(default_factory=dict)
     """The keys of the rows that this process works on, by the name of their table."""
     post_hooks: Sequence[PostHooks] = ()

@@ -120,3 +120,15 @@ async def test_a_reply_after_the_merge_begins_a_new_job_in_the_same_thread_and_s
     assert "· Job 2" in status
     assert [job for job, _ in talk.service.prompts] == ["job-1", "job-2"]
     talk.everything()
+
+
+async def test_a_mention_sent_to_the_open_job_is_shown_in_its_thread(talk: Talk) -> None:
+    talk.opens_channel("open")
+    await talk.started(PROMPT)
+    await talk.ben.says("@docs-agent Improve /quickstart", "open")
+    await talk.time.passes()
+    await talk.ben.presses("Send it to Job 1", talk.ben.reads()[0])
+    await talk.time.passes(20)
+    assert talk.agent_got() == [PROMPT, "Improve /quickstart"]
+    assert talk.replies()[0].startswith(f"<@{talk.ben.id}> follows up on Job 1")
+    talk.everything()

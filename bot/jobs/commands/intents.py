@@ -61,7 +61,9 @@ async def send_anyway(context: Context, press: Press) -> Answer:
     prefix, allow_key = message_key(press.origin.channel), press.action_id == Action.SEND_WITH_KEY
     # The unsent message, if it stands in this channel.
     ts = MessageTs(draft.key.removeprefix(prefix)) if draft.key.startswith(prefix) else None
-    allowed = press.allowed.but(key=draft.key, thread=draft.thread, message_ts=ts)
+    # In the thread of another job the message is not to be seen, so its text is posted there.
+    own_ts = None if press.action_id == Action.SEND_TO_JOB else ts
+    allowed = press.allowed.but(key=draft.key, thread=draft.thread, message_ts=own_ts)
     if draft.job is not None:
         number, raw = draft.job, draft.raw
         job = await context.store.read(lambda tx: Jobs(tx).get(number))
