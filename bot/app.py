@@ -6,30 +6,26 @@ import os
 import random
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from time import monotonic
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import aiohttp
-import httpx
 import structlog
 from aiohttp import web
 from pydantic import SecretStr
 
 from bot import __version__, logs, read_commit
 from bot.access.model import AccessPolicy, TtlCache
+from bot.clients import Clients, Doors, connect
 from bot.context import Timeouts, WorkerContext
-from bot.docs_api import DiscoveryClient, DocsClient, DocsClients
 from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
 from bot.features import FEATURES, all_workers, beat, list_commands
-from bot.github import GithubClient
 from bot.health.checks import (
     HEAD_SECONDS,
     Checks,
@@ -52,11 +48,10 @@ from bot.outbox.paces import Paces
 from bot.ports import Clock
 from bot.projects import Project, Projects
 from bot.settings import DocsProject, Settings
-from bot.slack.client import Identity, SlackClient, identify, open_session, until_answered, web_client
+from bot.slack.client import identify, until_answered
 from bot.slack.http import add_slack_routes, dispatch
 from bot.slack.intake import Background
 from bot.slack.listeners import SlackApp, build_app
-from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.store import Store
 from bot.store.database import CONNECTIONS, Database, Pool, ServerClock
@@ -98,28 +93,6 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Clients:
-    """The clients of Slack, of the docs service and of GitHub."""
-
-    slack: SlackClient
-    identity: Identity
-    messenger: SlackMessenger
-    docs: DocsClient
-    github: GithubClient
-    discovery: Mapping[ProjectId, DiscoveryClient]
-
-
-@dataclass(frozen=True, slots=True)
-class Doors:
-    """Connections that stay within the process, in place of the network, and in place of chance."""
-
-    slack: aiohttp.ClientSession
-    docs: httpx.AsyncBaseTransport
-    github: httpx.AsyncBaseTransport
-    chance: Callable[[], float] = random.random
-
-
 @asynccontextmanager
 async def running_bot(
     settings: Settings,
@@ -150,7 +123,7 @@ async def running_bot(
         stack.push_async_callback(store.close)
         await migrate_schema(store.database)
         machine_clock, clock = clock or utc_now, clock or await _clock_of(store)
-        clients = await _connect(settings, stack)
+        clients = await connect(settings, stack, None, utc_now)
         metrics = Metrics()
         workers = Workers(
             observe=metrics.observe_run,
@@ -275,7 +248,7 @@ async def held_bot(
         stack.push_async_callback(store.close)
         await migrate_schema(store.database)
         metrics = Metrics()
-        clients = await _connect(settings, stack, doors, clock)
+        clients = await connect(settings, stack, doors, clock)
         context = _context(
             *(settings, store, clients, timeouts or Timeouts(), clock, metrics),
             wake=lambda: None,
@@ -317,64 +290,6 @@ async def _clock_of(store: Store) -> Clock:
     clock = ServerClock(store.database)
     await clock.read()
     return clock
-
-
-async def _connect(
-    settings: Settings, stack: AsyncExitStack, doors: Doors | None = None, now: Clock = utc_now
-) -> Clients:
-    proxy = settings.proxy_for(settings.slack_api_url)
-    session = doors.slack if doors else await stack.enter_async_context(open_session(proxy))
-    slack = web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
-    docs = await stack.enter_async_context(_docs(settings, doors.docs if doors else None, now))
-    address = settings.github_api_url
-    github = GithubClient(
-        api_url=address,
-        token=settings.github_token,
-        transport=doors.github if doors else None,
-        proxy=settings.proxy_for(address),
-        now=now,
-    )
-    stack.push_async_callback(github.aclose)
-    identity = await until_answered(partial(identify, slack))
-    cache_clock = (lambda: now().timestamp()) if doors else monotonic
-    messenger = SlackMessenger(slack, session, settings.slack_api_url, identity, cache_clock)
-    discovery = _discovery(settings, doors.docs if doors else None, now)
-    for client in discovery.values():
-        stack.push_async_callback(client.aclose)
-    return Clients(slack, identity, messenger, docs, github, discovery)
-
-
-def _docs(settings: Settings, transport: httpx.AsyncBaseTransport | None, now: Clock) -> DocsClient:
-    """Return a client for each project. Without DOCS_PROJECTS, the one is also used for former projects."""
-    clients = {
-        project.id: DocsClient(
-            base_url=project.address,
-            api_key=project.key,
-            transport=transport,
-            proxy=settings.proxy_for(project.address),
-            now=now,
-        )
-        for project in settings.projects
-    }
-    return DocsClients(clients) if settings.docs_projects else clients[settings.projects[0].id]
-
-
-def _discovery(
-    settings: Settings, transport: httpx.AsyncBaseTransport | None, now: Clock
-) -> Mapping[ProjectId, DiscoveryClient]:
-    """Return a client of the discovery API for each project with a key for it, which goes there only."""
-    return {
-        ProjectId(project.id): DiscoveryClient(
-            project.assistant_domain,
-            base_url=f"{project.address.rstrip('/')}/discovery",
-            api_key=project.assistant_key,
-            transport=transport,
-            proxy=settings.proxy_for(project.address),
-            now=now,
-        )
-        for project in settings.projects
-        if project.assistant_key and project.assistant_domain
-    }
 
 
 def counted_with(project: DocsProject, served: Sequence[DocsProject]) -> str:

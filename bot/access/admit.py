@@ -131,7 +131,7 @@ async def admit(context: Context, origin: Origin, *, channel: ChannelId | None =
     if channel is not None:
         check_channel(context, channel)
     access = await _access(context, origin.user)
-    if not access.may:
+    if access is not Access.MEMBER:
         log.info("not_allowed", access=access)
         raise NotAllowed(access, channel=origin.channel)
     return Allowed(origin, maker=_MAKER)
@@ -139,7 +139,8 @@ async def admit(context: Context, origin: Origin, *, channel: ChannelId | None =
 
 def check_channel(context: Context, channel: ChannelId) -> None:
     """Raise NotAllowed if the bot is not set up for a channel."""
-    if not context.access_policy.allows_channel(channel):
+    allowed = context.access_policy.channels
+    if allowed and channel not in allowed:
         raise NotAllowed(Access.CHANNEL, channel=channel)
 
 
@@ -162,7 +163,13 @@ async def _access(context: Context, user: UserId) -> Access:
 async def _ask_slack(context: Context, user: UserId) -> Access:
     try:
         async with asking_slack():
-            access = await _fetch_access(context, user)
+            policy, access = context.access_policy, access_of(await context.messenger.profile(user))
+            if access is Access.MEMBER and policy.lists_people and not policy.lists_user(user):
+                for group in sorted(policy.groups):
+                    if user in await context.messenger.group_members(group):
+                        break
+                else:
+                    access = Access.NOT_LISTED
     except (SlackError, TimeoutError) as error:
         log.warning("access_unknown", user=user, reason=str(error) or type(error).__name__)
         if isinstance(error, SlackRefused) and error.meaning is Refusal.PERMANENT:
@@ -181,17 +188,6 @@ def asking_slack() -> asyncio.Timeout:
     deadline = current_deadline()
     seconds = deadline.left_seconds() - _STORE_SECONDS if deadline else _ASK_SLACK_SECONDS
     return asyncio.timeout(min(seconds, _ASK_SLACK_SECONDS))
-
-
-async def _fetch_access(context: Context, user: UserId) -> Access:
-    policy = context.access_policy
-    access = access_of(await context.messenger.profile(user))
-    if not access.may or not policy.lists_people or policy.lists_user(user):
-        return access
-    for group in sorted(policy.groups):
-        if user in await context.messenger.group_members(group):
-            return access
-    return Access.NOT_LISTED
 
 
 async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> bool:

@@ -40,10 +40,6 @@ class Access(StrEnum):
     UNTOLD = "untold"
     """Slack did not describe the user, so access is denied."""
 
-    @property
-    def may(self) -> bool:
-        return self is Access.MEMBER
-
 
 def access_of(profile: Profile) -> Access:
     """Return the access that follows from a profile alone, before ``AccessPolicy`` is applied."""
@@ -83,9 +79,6 @@ class AccessPolicy:
         """
         named: Iterable[str] = (*sorted(self.users), "|", *sorted(self.groups), "|", *sorted(self.admins))
         return hashlib.blake2b(" ".join(named).encode(), digest_size=16).hexdigest()
-
-    def allows_channel(self, channel: ChannelId) -> bool:
-        return not self.channels or channel in self.channels
 
     def lists_user(self, user: UserId) -> bool:
         """Return whether this user is listed by id, not through a group."""

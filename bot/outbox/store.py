@@ -243,11 +243,6 @@ class Outbox(Repository):
         query = select(deliveries.c.posted_ts).where(deliveries.c.key == key)
         return self.connection.execute(query).scalar()
 
-    def drop_waiting(self, key: str) -> None:
-        """Delete the delivery with this key if it waits for its first or another try."""
-        waits = and_(deliveries.c.state.in_(OPEN), deliveries.c.claimed_by.is_(None))
-        self.connection.execute(deliveries.delete().where(deliveries.c.key == key, waits))
-
     def newest_end(self, job: JobNumber, iteration: int) -> str | None:
         """Return the key of the reply with the latest end of an iteration; None if there is none."""
         statement = select(deliveries.c.key).where(

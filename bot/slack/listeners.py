@@ -216,8 +216,12 @@ class _Listeners:
             self._background.start("open a form", self._open(answer.modal, body))
         if answer.message is None:
             return {}
-        if "command" in body and _is_taken_everywhere(answer.message):
-            return _private(answer.message)
+        message = answer.message
+        # Some workspaces refuse charts and tables. In an acknowledgement these vanish without a word, so that
+        # the plain form could not follow. Other answers go with it, so that no crash comes between the two.
+        if "command" in body and all(block["type"] in _TAKEN_EVERYWHERE for block in message.blocks):
+            response: Body = {"response_type": "ephemeral", "text": message.text}
+            return response | {"blocks": list(message.blocks)} if message.blocks else response
         reply = say_privately(self._messenger, payloads.asker(body), answer.message, replaces=answer.replaces)
         self._background.start("answer", reply)
         return {}
@@ -257,21 +261,6 @@ class _Listeners:
         except SlackError as error:
             log.warning("form_not_opened", reason=str(error))
             await say_privately(self._messenger, payloads.asker(body), problems.FORM_NOT_OPENED)
-
-
-def _is_taken_everywhere(message: Message) -> bool:
-    """Return whether no workspace refuses the message.
-
-    Some refuse charts and tables. In an acknowledgement these vanish without a word, so that the plain form
-    could not follow. Other answers go with the acknowledgement, so that no crash comes between the two.
-    """
-    return all(block["type"] in _TAKEN_EVERYWHERE for block in message.blocks)
-
-
-def _private(message: Message) -> Body:
-    """Return an acknowledgement with a message that only the person sees."""
-    response: Body = {"response_type": "ephemeral", "text": message.text}
-    return response | {"blocks": list(message.blocks)} if message.blocks else response
 
 
 def _cause(error: Exception) -> dict[str, object]:

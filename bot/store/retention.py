@@ -119,7 +119,10 @@ class Retention(Repository):
     def forget_before(self, before: datetime, limit: int) -> RowCounts:
         """Forget rows that ended before ``before``: at most ``limit`` of each table, and their parts."""
         counts = RowCounts()
-        for rule in _by_age():
+        # Rows are deleted last, because the condition may be that rows of another table are forgotten.
+        for rule in sorted(RULES, key=lambda rule: rule.delete_when is not None):
+            if rule.ended_at is None:
+                continue
             keys = self._first(rule, rule.old(before), limit)
             counts += self.forget(rule, keys, deletes=rule.delete_when is not None)
         return counts
@@ -208,12 +211,6 @@ def _mentions(user: UserId) -> Iterator[MentionRule]:
 
 def _owned() -> list[tuple[RetentionRule, Column[object]]]:
     return [(rule, rule.owner) for rule in RULES if rule.owner is not None]
-
-
-def _by_age() -> list[RetentionRule]:
-    # Rows are deleted last, because the condition may be that rows of another table are forgotten.
-    old = (rule for rule in RULES if rule.ended_at is not None)
-    return sorted(old, key=lambda rule: rule.delete_when is not None)
 
 
 async def forget_before(store: Store, before: datetime) -> RowCounts:

@@ -97,7 +97,8 @@ def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
     if job.state is JobState.PULL_REQUEST and url is None:
         result, advice = _ODD_ADDRESS
     elif job.state is JobState.PULL_REQUEST and pull and pull.ended_at:
-        result, advice = (result, _TOO_LATE) if _was_over(job) else (_OVER[pull.is_merged], "")
+        was_over = job.ended_at is not None and pull.ended_at < job.ended_at
+        result, advice = (result, _TOO_LATE) if was_over else (_OVER[pull.is_merged], "")
     if job.state is JobState.PULL_REQUEST and (now := _seen(job)):
         change = f"{', a draft' if now.is_draft else ''}, {difference(now)}"
         if job.version > 1 and made_nothing(now):
@@ -117,12 +118,6 @@ def _seen(job: TrackedJob) -> SeenPullRequest | None:
     """Return the pull request if it was polled since the iteration ended."""
     pull = job.pull_request
     return pull if pull is not None and pull.iteration == job.iteration else None
-
-
-def _was_over(job: TrackedJob) -> bool:
-    """Return whether the pull request was merged or closed before the iteration ended."""
-    pull = job.pull_request
-    return bool(pull and pull.ended_at and job.ended_at and pull.ended_at < job.ended_at)
 
 
 def _about(job: TrackedJob, text: str, first: Sequence[UserId] = (), **more: str) -> str:

@@ -59,17 +59,13 @@ def newest_that_fit(talk: Sequence[tuple[str, str]], most_characters: int = MOST
     lines: list[str] = []
     room = most_characters
     for name, text in reversed(talk[-MOST_MESSAGES:]):
-        line = _said(name, text)
+        first, *others = visible(text).strip().splitlines() or [""]
+        line = "\n".join([f"{one_line(name, _NAME_LENGTH)}: {first}", *others])
         if len(line) > room and lines:
             break
         lines.insert(0, clip(line, room))
         room -= len(line) + 1
     return lines
-
-
-def _said(name: str, text: str) -> str:
-    lines = visible(text).strip().splitlines()
-    return "\n".join([f"{one_line(name, _NAME_LENGTH)}: {lines[0] if lines else ''}", *lines[1:]])
 
 
 def attachments(signed: str, conversation: str, files: Sequence[tuple[str, str]] = ()) -> str:

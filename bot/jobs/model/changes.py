@@ -107,7 +107,10 @@ def changes_in(path: str, patch: str) -> Iterator[Change]:
 
 def _of_hunk(hunk: str, *, is_prose: bool) -> Iterator[Change]:
     # A removed fence is none in the new text, and an added one none in the old.
-    in_code = dict.fromkeys("-+", _begins_in_code(hunk))
+    # An odd number of fences, of which the first names no language: it seems to end a block of code.
+    fences = [line[1:].strip() for line in hunk.split("\n") if line[1:].lstrip().startswith(_FENCES)]
+    begins_in_code = len(fences) % 2 == 1 and fences[0] in _FENCES
+    in_code = dict.fromkeys("-+", begins_in_code)
     change = Change(not is_prose)
     for line in hunk.split("\n"):
         sign, text = line[:1] or " ", line[1:].rstrip("\r")
@@ -126,12 +129,6 @@ def _of_hunk(hunk: str, *, is_prose: bool) -> Iterator[Change]:
         if not is_break and not is_edge:
             change.lines.append((sign, text))
     yield change
-
-
-def _begins_in_code(hunk: str) -> bool:
-    """Return whether the first fence of a hunk seems to end a block of code."""
-    fences = [line[1:].strip() for line in hunk.split("\n") if line[1:].lstrip().startswith(_FENCES)]
-    return len(fences) % 2 == 1 and fences[0] in _FENCES
 
 
 def compare_words(old: str, new: str) -> list[Piece]:
