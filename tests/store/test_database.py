@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
-import os
 import sqlite3
-import subprocess
 import sys
 import time
 from contextlib import closing
@@ -27,30 +24,6 @@ from tests.limits import HANG_SECONDS
 from tests.pause import Pause
 
 ON_SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-CAP_DAC_OVERRIDE = 1
-PR_CAPBSET_DROP = 24
-
-_START = """
-import asyncio, sys, time
-from sqlalchemy.exc import SQLAlchemyError
-from bot.store.database import Database
-from bot.store.migrate import migrate
-
-async def start() -> None:
-    database = Database.open(sys.argv[1])
-    began = time.monotonic()
-    try:
-        await migrate(database)
-    finally:
-        print(time.monotonic() - began)
-        await database.close()
-
-try:
-    asyncio.run(start())
-except SQLAlchemyError as error:
-    sys.exit(f"{type(error).__name__}: {error}")
-"""
-
 
 _ROW = (
     "INSERT INTO back_offs (project, until, attempts, reason, since) "
@@ -117,16 +90,6 @@ async def test_a_reader_cannot_write_and_a_writer_can_afterwards(database: Datab
     assert await database.read(holds) == 1
 
 
-@pytest.mark.parametrize("url", ["sqlite:///:memory:", "sqlite://"])
-async def test_a_database_in_memory_is_one_for_writing_and_reading(url: str) -> None:
-    database = Database.open(url)
-    await migrate_schema(database)
-    await database.write(hold)
-    assert await database.read(holds) == 1
-    assert database.file is None
-    await database.close()
-
-
 async def test_several_write_to_postgresql_at_the_same_moment(postgres: PostgresServer) -> None:
     database, pauses = Database.open(postgres.new_database(), connections=3), [Pause() for _ in range(3)]
     writing = [asyncio.create_task(database.write(partial(_at, pause))) for pause in pauses]
@@ -161,51 +124,6 @@ async def test_a_connection_in_use_while_the_database_is_closed_is_closed_after_
 def _at(pause: Pause, connection: Connection) -> None:
     connection.execute(text("SELECT 1")).close()
     pause()
-
-
-def as_anybody() -> None:
-    """Root may write everywhere; without this right it is held to the permissions like all others."""
-    if os.geteuid() == 0:
-        ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
-
-
-def start(file: Path) -> tuple[str, float]:
-    """Open and migrate in a process of its own; what it said, and how many seconds that took."""
-    done = subprocess.run(
-        [sys.executable, "-c", _START, f"sqlite:///{file}"],
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=as_anybody,
-    )
-    return done.stderr, float(done.stdout.splitlines()[-1])
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="rights of root are taken away as Linux does")
-@pytest.mark.parametrize("what", ["folder", "file", "place"])
-def test_a_place_that_is_read_only_is_told_at_once(tmp_path: Path, what: str) -> None:
-    folder = tmp_path / "var"
-    folder.mkdir()
-    file = folder / "bot.db"
-    if what == "file":
-        file.touch(mode=0o444)
-    else:
-        folder.chmod(0o555)
-    said, seconds = start(file if what != "place" else folder / "deeper" / "bot.db")
-    assert said.startswith("UnusableDatabase: ")
-    assert "DATABASE_URL" in said
-    assert len(said.splitlines()) == 1
-    assert seconds < 8.0
-
-
-async def test_a_file_that_is_no_database_is_refused_without_waiting(tmp_path: Path) -> None:
-    (tmp_path / "bot.db").write_text("words and no database" * 100)
-    database = Database.open(f"sqlite:///{tmp_path}/bot.db")
-    began = time.monotonic()
-    with pytest.raises(Exception, match="not a database"):
-        await migrate_schema(database)
-    await database.close()
-    assert time.monotonic() - began < 5.0
 
 
 MOUNTS = r"""

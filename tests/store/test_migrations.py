@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import os
 import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,18 +18,17 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.engine import Connection
-from structlog.testing import capture_logs
 
 from bot.store.database import Database
 from bot.store.migrate import FIRST, HEAD, alembic_config, migrate_schema, schema_revision
 from bot.store.schema import metadata
-from bot.store.sqlite_files import UnusableDatabase
-from tests.builders import mark_revision
+from tests.command_line import SETTINGS, docs_bot
 from tests.databases import PostgresServer, connected
 
 SCRIPTS = ScriptDirectory.from_config(alembic_config())
 _OLD = Path(__file__).parent.parent / "data" / "0.2.0"
-_REVISION = sa.text("SELECT version_num FROM alembic_version")
+CAP_DAC_OVERRIDE = 1
+PR_CAPBSET_DROP = 24
 
 
 @pytest.fixture
@@ -56,7 +59,7 @@ async def migrated(database: Database, request: pytest.FixtureRequest) -> Databa
     return database
 
 
-async def test_a_migrated_database_has_exactly_the_tables_of_the_schema(migrated: Database) -> None:
+async def test_migrated_database_has_the_tables_of_the_schema(migrated: Database) -> None:
     def differences(connection: Connection) -> list[object]:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         return list(compare_metadata(context, metadata))
@@ -64,7 +67,7 @@ async def test_a_migrated_database_has_exactly_the_tables_of_the_schema(migrated
     assert await migrated.read(differences) == []
 
 
-async def test_a_migrated_database_has_indexes_of_the_same_rows_as_the_schema(migrated: Database) -> None:
+async def test_migrated_database_has_the_partial_indexes_of_the_schema(migrated: Database) -> None:
     """Alembic compares their columns, but not which rows they leave out."""
 
     def partial_indexes(connection: Connection) -> set[str]:
@@ -82,7 +85,7 @@ async def test_a_migrated_database_has_indexes_of_the_same_rows_as_the_schema(mi
     assert len(wanted) == 13
 
 
-async def test_a_database_of_0_2_0_keeps_every_row(database: Database) -> None:
+async def test_database_of_0_2_0_keeps_every_row(database: Database) -> None:
     def rows(connection: Connection) -> dict[str, int]:
         """Read every row by its columns' types."""
         return {
@@ -103,7 +106,7 @@ async def test_a_database_of_0_2_0_keeps_every_row(database: Database) -> None:
     assert min(before.values()) > 0, "each table of 0.2.0 has a row"
 
 
-async def test_processes_that_migrate_at_once_do_not_get_in_each_others_way(database_url: str) -> None:
+async def test_several_processes_migrate_at_once(database_url: str) -> None:
     databases = [Database.open(database_url) for _ in range(3)]
     await asyncio.gather(*(migrate_schema(database) for database in databases))
     revisions = [await schema_revision(database) for database in databases]
@@ -112,61 +115,112 @@ async def test_processes_that_migrate_at_once_do_not_get_in_each_others_way(data
     assert revisions == [HEAD] * 3
 
 
-async def test_an_empty_database_is_at_no_revision(database: Database) -> None:
-    assert await schema_revision(database) is None
-
-
-def test_the_revisions_in_the_code_are_the_first_and_the_newest_script() -> None:
+def test_revisions_in_the_code_are_the_first_and_newest_script() -> None:
     assert (SCRIPTS.get_bases(), SCRIPTS.get_heads()) == ([FIRST], [HEAD])
     revisions = [script.revision for script in SCRIPTS.walk_revisions()]
     assert revisions == sorted(revisions, reverse=True)
 
 
-async def test_a_database_of_a_newer_version_is_left_alone_with_a_warning(database: Database) -> None:
-    await migrate_schema(database)
-    await mark_revision(database, "9999")
-    with capture_logs() as logged:
-        await migrate_schema(database)
-    assert await schema_revision(database) == "9999"
-    assert [(line["log_level"], line["event"]) for line in logged] == [("warning", "database_is_newer")]
+def mark(url: str, revision: str) -> None:
+    """Make a migrated database look as if another version of the bot had made it."""
+    statement = f"UPDATE alembic_version SET version_num = '{revision}'"  # noqa: S608
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as database, database:
+            database.execute(statement)
+    else:
+        with connected(url) as server:
+            server.execute(statement.encode())
 
 
-@pytest.mark.parametrize("revision", ["0001", "1000_edited_until_0.2.0"])
-async def test_a_database_of_before_0_2_0_is_refused_and_left_as_it_is(
-    database: Database, revision: str
-) -> None:
-    await migrate_schema(database)
-    await mark_revision(database, revision)
+def migrate_by_command(url: str) -> tuple[int, str]:
+    """Run `docs-bot migrate`; return the exit code and the output."""
+    ran = docs_bot("migrate", **SETTINGS, LOG_FORMAT="json", DATABASE_URL=url.replace("+psycopg", ""))
+    return ran.exit_code, ran.output
+
+
+def test_database_of_a_newer_version_is_left_alone_with_a_warning(database_url: str) -> None:
+    migrate_by_command(database_url)
+    mark(database_url, "9999")
+    code, output = migrate_by_command(database_url)
+    assert (code, '"event": "database_is_newer"' in output, '"level": "warning"' in output) == (0, True, True)
+    mark(database_url, "0001")
     advice = "made by a version before 0.2.0, .*: move the SQLite file .* or empty the PostgreSQL database"
-    for step in (migrate_schema, schema_revision):
-        with pytest.raises(UnusableDatabase, match=advice):
-            await step(database)
-    kept = await database.read(lambda connection: connection.execute(_REVISION).scalar_one())
-    assert kept == revision
+    for _ in range(2):
+        code, output = migrate_by_command(database_url)
+        assert (code, bool(re.search(advice, output))) == (69, True), output
 
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
-async def test_a_postgresql_of_another_encoding_is_refused(postgres: PostgresServer, encoding: str) -> None:
-    database = Database.open(postgres.new_database("template0", encoding))
-    try:
-        with pytest.raises(UnusableDatabase, match=f"has the encoding {encoding}, .*ENCODING 'UTF8'"):
-            await migrate_schema(database)
-    finally:
-        await database.close()
+def test_postgresql_of_another_encoding_is_refused(postgres: PostgresServer, encoding: str) -> None:
+    code, output = migrate_by_command(postgres.new_database("template0", encoding))
+    assert code == 69
+    assert re.search(f"has the encoding {encoding}, .*ENCODING 'UTF8'", output)
 
 
-async def test_a_migration_that_fails_tells_its_cause(postgres: PostgresServer) -> None:
+def test_failed_migration_has_its_cause(postgres: PostgresServer) -> None:
     url = postgres.new_database()
     with connected(url) as connection:
         connection.execute("REVOKE CREATE ON SCHEMA public FROM public")
         connection.execute("CREATE ROLE reader LOGIN")
-    database = Database.open(url.replace("postgres:@", "reader:@"))
+    code, output = migrate_by_command(url.replace("postgres:@", "reader:@"))
+    assert (code, "permission denied for schema public): let its user create" in output) == (69, True), output
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
+def test_new_file_is_for_its_user_alone(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
     try:
-        cause = r"permission denied for schema public\): let its user create"
-        with pytest.raises(UnusableDatabase, match=cause):
-            await migrate_schema(database)
+        migrate_by_command(f"sqlite:///{tmp_path}/var/bot.db")
     finally:
-        await database.close()
+        os.umask(before)
+    assert rights(tmp_path / "var") == 0o700
+    assert rights(tmp_path / "var" / "bot.db") == 0o600
+
+
+def test_readable_file_is_closed_to_others_and_its_folder_is_left(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/bot.db"
+    tmp_path.chmod(0o755)
+    migrate_by_command(url)
+    (tmp_path / "bot.db").chmod(0o644)
+    assert '"event": "database_made_private"' in migrate_by_command(url)[1]
+    assert (rights(tmp_path / "bot.db"), rights(tmp_path)) == (0o600, 0o755)
+    assert "database_made_private" not in migrate_by_command(url)[1]
+
+
+def rights(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="rights of root are taken away as Linux does")
+@pytest.mark.parametrize("what", ["folder", "file", "place"])
+def test_read_only_place_is_reported_in_one_line(tmp_path: Path, what: str) -> None:
+    folder = tmp_path / "var"
+    folder.mkdir()
+    file = folder / "bot.db"
+    if what == "file":
+        file.touch(mode=0o444)
+    else:
+        folder.chmod(0o555)
+    if what == "place":
+        file = folder / "deeper" / "bot.db"
+    env = {"DATABASE_URL": f"sqlite:///{file}", "PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd()}
+    command = [sys.executable, "-m", "bot", "jobs"]
+    ran = subprocess.run(
+        command, env=env, capture_output=True, text=True, check=False, timeout=30, preexec_fn=as_anybody
+    )
+    assert (ran.returncode, "DATABASE_URL" in ran.stderr, len(ran.stderr.splitlines())) == (69, True, 1)
+
+
+def as_anybody() -> None:
+    """Root may write everywhere; without this right it is held to the permissions like all others."""
+    if os.geteuid() == 0:
+        ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
+
+
+def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bot.db").write_text("words and no database" * 100)
+    code, output = migrate_by_command(f"sqlite:///{tmp_path}/bot.db")
+    assert (code, "not a database" in output) == (69, True)
 
 
 _START = """
@@ -184,7 +238,7 @@ sys.exit(any(name.split(".")[0] == "alembic" for name in sys.modules))
 """
 
 
-async def test_a_start_with_nothing_to_migrate_does_not_load_alembic(tmp_path: Path) -> None:
+async def test_start_with_nothing_to_migrate_loads_no_alembic(tmp_path: Path) -> None:
     def start() -> int:
         command = [sys.executable, "-c", _START, f"sqlite:///{tmp_path}/bot.db"]
         return subprocess.run(command, check=False).returncode
