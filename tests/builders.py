@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, RowMapping, text, update
+from sqlalchemy import Connection, RowMapping, update
 from sqlalchemy.sql import Executable
 
 from bot.access.admit import _MAKER, Allowed
@@ -91,12 +91,6 @@ async def rows_of(store: Store, statement: Executable) -> Sequence[RowMapping]:
 async def execute(store: Store, statement: Executable) -> None:
     """Execute a statement in a transaction of its own."""
     await store.write(lambda tx: tx.connection.execute(statement).close())
-
-
-async def mark_revision(database: Database, revision: str) -> None:
-    """Make a migrated database look as if another version of the bot had made it."""
-    mark = text("UPDATE alembic_version SET version_num = :revision").bindparams(revision=revision)
-    await database.write(lambda connection: connection.execute(mark).close())
 
 
 def set_job(tx: Transaction, number: JobNumber, **values: Any) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import os
 
 from click.testing import CliRunner, Result
 
@@ -17,6 +19,9 @@ SETTINGS = {
     "DOCS_API_KEY": "canary",
     "DOCS_PROJECT_ID": "acme",
 }
+
+_CAP_DAC_OVERRIDE = 1
+_PR_CAPBSET_DROP = 24
 
 
 def docs_bot(*words: object, **settings: str) -> Result:
@@ -37,3 +42,9 @@ def migrate(url: str) -> None:
     """Make all tables in a database."""
     ran = docs_bot("migrate", **SETTINGS, DATABASE_URL=url)
     assert ran.exit_code == 0, ran.output
+
+
+def as_anybody() -> None:
+    """Take from root the right to write everywhere, in a process before it starts."""
+    if os.geteuid() == 0:
+        ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, 0, 0, 0)

@@ -14,11 +14,11 @@ import pytest
 
 from sandbox.world import World
 from tests.bots import lines, stop, wait_for, zygote
+from tests.command_line import as_anybody
 from tests.databases import PostgresServer
 from tests.scenarios.conftest import DocsBot
 from tests.scenarios.kills import requests
 from tests.scenarios.story import Json, Story, environment
-from tests.store.test_database import as_anybody
 from tests.torture.bots import LEASE_SECONDS
 
 CHANNELS = ("C01DOCS", "C02GENERAL", "C03PRODUCT")

@@ -36,7 +36,7 @@ async def stock(database: Database) -> None:
 
 
 @pytest.mark.parametrize("line", STOCKED, ids=lambda line: f"{line.queue} {line.state or ''}")
-async def test_a_row_is_due_when_its_time_lies_too_far_ahead_and_not_before(
+async def test_row_is_due_when_its_time_is_too_far_ahead(
     store: Store, database: Database, line: QueueTable
 ) -> None:
     await stock(database)
@@ -50,7 +50,7 @@ async def test_a_row_is_due_when_its_time_lies_too_far_ahead_and_not_before(
     assert line.queue in await due(store, now)
 
 
-async def test_a_lease_that_ends_too_far_ahead_is_over(store: Store, database: Database) -> None:
+async def test_lease_that_ends_too_far_ahead_is_over(store: Store, database: Database) -> None:
     await stock(database)
     now = datetime.now(UTC)
     free = await due(store, now)
@@ -61,7 +61,7 @@ async def test_a_lease_that_ends_too_far_ahead_is_over(store: Store, database: D
     assert await store.write(lambda tx: Jobs(tx).claim_due(claimer(at=now), 1))
 
 
-async def test_a_back_off_that_ends_too_far_ahead_holds_no_poll(store: Store, database: Database) -> None:
+async def test_back_off_that_ends_too_far_ahead_holds_no_poll(store: Store, database: Database) -> None:
     await stock(database)
     now = datetime.now(UTC)
     for hours, polls in ((1, 0), (2, 1)):
@@ -71,7 +71,20 @@ async def test_a_back_off_that_ends_too_far_ahead_holds_no_poll(store: Store, da
         assert len(await store.write(lambda tx: Jobs(tx).claim_due(claimer(at=now), 1))) == polls
 
 
-async def test_the_servers_clock_is_read_and_goes_on(migrated_databases: MigratedDatabases) -> None:
+async def test_next_due_time_is_found_in_any_queue(store: Store, database: Database) -> None:
+    await stock(database)
+    now = datetime.now(UTC).replace(microsecond=0)
+    columns = list(dict.fromkeys(line.due for line in STOCKED if line.due is not None))
+    for column in columns:
+        await execute(store, update(column.table).values({column: now + 9 * MINUTE}))
+    for count, column in enumerate(columns, 1):
+        at = now + 9 * MINUTE - count * MINUTE / 2
+        await execute(store, update(column.table).values({column: at}))
+        found = await store.read(lambda tx: find_due(tx.connection, now))
+        assert (found.queues, found.next_at) == (frozenset(), at)
+
+
+async def test_clock_of_the_server_is_read_and_goes_on(migrated_databases: MigratedDatabases) -> None:
     with migrated_databases.one() as url:
         database = Database.open(url)
         clock = ServerClock(database)

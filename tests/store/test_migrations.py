@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import os
 import re
 import sqlite3
@@ -22,13 +21,11 @@ from sqlalchemy.engine import Connection
 from bot.store.database import Database
 from bot.store.migrate import FIRST, HEAD, alembic_config, migrate_schema, schema_revision
 from bot.store.schema import metadata
-from tests.command_line import SETTINGS, docs_bot
+from tests.command_line import SETTINGS, as_anybody, docs_bot
 from tests.databases import PostgresServer, connected
 
 SCRIPTS = ScriptDirectory.from_config(alembic_config())
 _OLD = Path(__file__).parent.parent / "data" / "0.2.0"
-CAP_DAC_OVERRIDE = 1
-PR_CAPBSET_DROP = 24
 
 
 @pytest.fixture
@@ -209,12 +206,6 @@ def test_read_only_place_is_reported_in_one_line(tmp_path: Path, what: str) -> N
         command, env=env, capture_output=True, text=True, check=False, timeout=30, preexec_fn=as_anybody
     )
     assert (ran.returncode, "DATABASE_URL" in ran.stderr, len(ran.stderr.splitlines())) == (69, True, 1)
-
-
-def as_anybody() -> None:
-    """Root may write everywhere; without this right it is held to the permissions like all others."""
-    if os.geteuid() == 0:
-        ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
 
 
 def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:

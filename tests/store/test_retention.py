@@ -121,7 +121,7 @@ async def forget_old(store: Store, limit: int = 10) -> RowCounts:
     return await store.write(lambda tx: Retention(tx).forget_before(BEFORE, limit))
 
 
-async def test_long_after_the_end_texts_and_people_are_gone_and_keys_and_states_stay(store: Store) -> None:
+async def test_old_job_keeps_its_keys_and_states_alone(store: Store) -> None:
     number = await old_job(store)
     await everything_else(store)
     await seen_pull_request(store, number)
@@ -138,54 +138,48 @@ async def test_long_after_the_end_texts_and_people_are_gone_and_keys_and_states_
     assert row["place"] == f"forgotten {row['id']}", "the channel may subscribe anew"
 
 
-async def test_what_ended_lately_is_kept(store: Store) -> None:
+async def test_job_that_ended_lately_is_kept(store: Store) -> None:
     await old_job(store, ended_at=NOW - timedelta(days=179))
     before = await kept(store)
     assert (await forget_old(store)) == RowCounts()
     assert await kept(store) == before
 
 
-UNDER_WAY = {
+UNDER_WAY: dict[str, dict[str, Any]] = {
     "a job that runs": {"state": JobState.WORKING, "poll_at": NOW, "ended_at": None},
     "an unconfirmed job": {"state": JobState.UNCONFIRMED},
     "a job that waits": {"state": JobState.WAITING},
     "a job whose follow-up may have begun": {"unconfirmed_until": NOW},
+    **{
+        f"a prompt that is {state}": {"prompt": state}
+        for state in (PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED)
+    },
+    **{
+        f"a message that is {state}": {"message": state}
+        for state in (DeliveryState.PENDING, DeliveryState.SENDING)
+    },
 }
 
 
 @pytest.mark.parametrize("fields", UNDER_WAY.values(), ids=UNDER_WAY.keys())
-async def test_what_is_under_way_is_left_alone(store: Store, fields: dict[str, Any]) -> None:
-    await old_job(store, **fields)
+async def test_job_under_way_is_kept(store: Store, fields: dict[str, Any]) -> None:
+    prompt, message = fields.get("prompt"), fields.get("message")
+    number = await old_job(store, **({} if prompt or message else fields))
+    if prompt:
+        await add_prompt(store, number, key="again", kind=PromptKind.FOLLOW_UP, asked_by=BEN, state=prompt)
+    if message:
+        await deliver(store, "end", state=message, job=number)
+        await deliver(store, "note", state=message, user=ANA)
     before = await kept(store)
     assert (await forget_old(store)) == RowCounts()
-    assert (await forget_person(store, ANA))[0] == RowCounts()
+    if not message:
+        assert (await forget_person(store, BEN if prompt else ANA))[0] == RowCounts()
     assert await kept(store) == before
-    assert (await store.read(lambda tx: Retention(tx).under_way(ANA))) == RowCounts(jobs=1, prompts=1)
+    if not (prompt or message):
+        assert (await store.read(lambda tx: Retention(tx).under_way(ANA))) == RowCounts(jobs=1, prompts=1)
 
 
-@pytest.mark.parametrize(
-    "state", [PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED]
-)
-async def test_a_job_with_a_prompt_under_way_is_left_alone(store: Store, state: PromptState) -> None:
-    number = await old_job(store)
-    await add_prompt(store, number, key="again", kind=PromptKind.FOLLOW_UP, asked_by=BEN, state=state)
-    before = await kept(store)
-    assert (await forget_old(store)) == RowCounts()
-    assert (await forget_person(store, BEN))[0] == RowCounts()
-    assert await kept(store) == before
-
-
-@pytest.mark.parametrize("state", [DeliveryState.PENDING, DeliveryState.SENDING])
-async def test_a_job_with_something_to_say_is_left_alone(store: Store, state: DeliveryState) -> None:
-    number = await old_job(store)
-    await deliver(store, "end", state=state, job=number)
-    await deliver(store, "note", state=state, user=ANA)
-    before = await kept(store)
-    assert (await forget_old(store)) == RowCounts()
-    assert await kept(store) == before
-
-
-async def test_one_person_is_forgotten_at_once_and_others_are_not(store: Store) -> None:
+async def test_person_is_forgotten_at_once_and_others_are_not(store: Store) -> None:
     await everything_else(store)
     mine = await old_job(store, ended_at=NOW)
     bens = await old_job(store, key="ben", requester=BEN, iteration_requester=ANA, ended_at=NOW)
@@ -204,7 +198,7 @@ async def test_one_person_is_forgotten_at_once_and_others_are_not(store: Store) 
     assert (job.requester, job.text, job.recipient) == (BEN, SECRET, BEN)
 
 
-async def test_few_rows_go_at_a_time_and_in_the_end_all(store: Store) -> None:
+async def test_rows_are_forgotten_few_at_a_time(store: Store) -> None:
     for count in range(5):
         await old_job(store, key=f"job {count}")
     assert [(await forget_old(store, 2))["jobs"] for _ in range(4)] == [2, 2, 1, 0]
@@ -218,7 +212,7 @@ def copies_in(folder: Path) -> dict[str, int]:
     return {file.name: file.read_bytes().count(SECRET.encode()) for file in folder.iterdir()}
 
 
-async def test_what_was_erased_stands_in_no_file_of_the_running_bot(tmp_path: Path) -> None:
+async def test_erased_text_is_in_no_file_of_a_running_bot(tmp_path: Path) -> None:
     store = Store.open(f"sqlite:///{tmp_path / 'bot.db'}")
     await migrate_schema(store.database)
     for count in range(20):
@@ -230,7 +224,7 @@ async def test_what_was_erased_stands_in_no_file_of_the_running_bot(tmp_path: Pa
     assert left == {"bot.db": 0, "bot.db-wal": 0, "bot.db-shm": 0}
 
 
-async def test_a_backup_that_reads_delays_no_write_after_something_was_erased(tmp_path: Path) -> None:
+async def test_backup_delays_no_write_after_an_erasure(tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
     store = Store.open(f"sqlite:///{file}")
     await migrate_schema(store.database)

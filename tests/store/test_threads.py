@@ -49,7 +49,7 @@ def threads() -> Iterator[DatabaseThreads]:
     ("raised", "arrives"),
     [(LookupError, LookupError), (GeneratorExit, GeneratorExit), (StopIteration, RuntimeError)],
 )
-async def test_an_error_reaches_the_caller_and_the_thread_goes_on(
+async def test_error_reaches_the_caller_and_the_thread_goes_on(
     threads: DatabaseThreads, raised: type[BaseException], arrives: type[BaseException]
 ) -> None:
     """A future cannot carry StopIteration, and whoever awaits it would wait for ever."""
@@ -64,15 +64,7 @@ async def test_an_error_reaches_the_caller_and_the_thread_goes_on(
     assert await threads.run(lambda: "well") == "well"
 
 
-async def test_the_loop_does_not_wait_while_the_thread_does(threads: DatabaseThreads) -> None:
-    pause = Pause()
-    running = asyncio.create_task(threads.run(pause))
-    await pause.reached()
-    pause.end()
-    await running
-
-
-async def test_what_a_cancelled_caller_had_queued_is_never_run(threads: DatabaseThreads) -> None:
+async def test_queued_function_of_a_cancelled_caller_is_never_run(threads: DatabaseThreads) -> None:
     pause, ran = Pause(), threading.Event()
     first = asyncio.create_task(threads.run(pause))
     await pause.reached()
@@ -87,7 +79,7 @@ async def test_what_a_cancelled_caller_had_queued_is_never_run(threads: Database
     assert not ran.is_set()
 
 
-async def test_a_caller_cancelled_while_its_function_runs_waits_for_the_end(threads: DatabaseThreads) -> None:
+async def test_caller_cancelled_while_its_function_runs_waits(threads: DatabaseThreads) -> None:
     pause, done = Pause(), threading.Event()
 
     def write() -> None:
@@ -106,40 +98,29 @@ async def test_a_caller_cancelled_while_its_function_runs_waits_for_the_end(thre
     assert done.is_set()
 
 
-async def test_a_cancelled_caller_waits_a_second_at_most(threads: DatabaseThreads) -> None:
+async def test_cancelled_writer_waits_a_second_and_reader_not(threads: DatabaseThreads) -> None:
+    assert await seconds_until_left(threads, may_leave=False) > 0.9
+    seconds = [await seconds_until_left(threads, may_leave=True) for _ in range(3)]
+    assert min(seconds) < 0.9
+
+
+async def seconds_until_left(threads: DatabaseThreads, *, may_leave: bool) -> float:
+    """Return for how many seconds a cancelled caller waits, although its function goes on."""
     pause = Pause()
-    writing = asyncio.create_task(threads.run(pause))
+    running = asyncio.create_task(threads.run(pause, may_leave=may_leave))
     await pause.reached()
     began = time.monotonic()
-    writing.cancel()
+    running.cancel()
     async with asyncio.timeout(HANG_SECONDS):
         with pytest.raises(asyncio.CancelledError):
-            await writing  # although the function goes on until the pause ends
-    assert time.monotonic() - began > 0.9
-    pause.end()
-
-
-async def test_a_reader_may_be_left_at_once(threads: DatabaseThreads) -> None:
-    seconds = [await left_after(threads) for _ in range(3)]
-    assert min(seconds) < 0.9, "a writer is waited for a second each time"
-
-
-async def left_after(threads: DatabaseThreads) -> float:
-    """Return for how many seconds a cancelled reader waits."""
-    pause = Pause()
-    reading = asyncio.create_task(threads.run(pause, may_leave=True))
-    await pause.reached()
-    began = time.monotonic()
-    reading.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await reading
+            await running
     waited = time.monotonic() - began
     pause.end()
     return waited
 
 
 @pytest.mark.parametrize("may_leave", [False, True], ids=["writer", "reader"])
-async def test_an_error_that_nobody_waits_for_any_more_is_not_complained_about(
+async def test_error_without_a_waiting_caller_is_not_logged(
     threads: DatabaseThreads, may_leave: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     pause = Pause()
@@ -160,7 +141,7 @@ async def test_an_error_that_nobody_waits_for_any_more_is_not_complained_about(
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
-def test_a_loop_that_is_closed_meanwhile_harms_nothing() -> None:
+def test_loop_closed_meanwhile_harms_nothing() -> None:
     threads, pause = DatabaseThreads("survivor"), Pause()
 
     async def leave() -> None:

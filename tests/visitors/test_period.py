@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.visitors.model import in_section
 from bot.visitors.periods import Period, day_start, last_full_week
+from tests.talk import Talk
+from tests.work.readers import asked
 
 OCTOBER = Period(date(2026, 10, 1), date(2026, 11, 1))
 DAY = timedelta(days=1)
@@ -111,17 +113,8 @@ def test_a_period_settles_some_time_after_its_end() -> None:
     assert OCTOBER.is_final(midnight + timedelta(hours=3), there)
 
 
-def test_a_day_whose_midnight_is_skipped_begins_when_the_clocks_jump() -> None:
-    beirut = ZoneInfo("Asia/Beirut")
-    begun = day_start(date(2026, 3, 29), beirut)
-    assert begun == datetime(2026, 3, 28, 22, tzinfo=UTC)
-    assert begun.astimezone(beirut).hour == 1
-
-
-def test_a_day_whose_midnight_comes_twice_begins_with_the_first() -> None:
-    assert day_start(date(2026, 11, 1), ZoneInfo("America/Havana")) == datetime(2026, 11, 1, 4, tzinfo=UTC)
-
-
+@example(date(2026, 3, 29), ZoneInfo("Asia/Beirut"))
+@example(date(2026, 11, 1), ZoneInfo("America/Havana"))
 @given(st.dates(date(2012, 1, 1), date(2037, 12, 31)), ZONES)
 def test_a_day_begins_where_the_day_before_ends(day: date, zone: ZoneInfo) -> None:
     # From 2012 on: before, clocks in Newfoundland went back over midnight, and Samoa left out a day.
@@ -138,31 +131,20 @@ def test_the_last_full_week_is_over_and_the_next_is_not(now: datetime, zone: Zon
     assert not Period(week.end, week.end + 7 * DAY).is_over(now, zone)
 
 
-@pytest.mark.parametrize(
-    ("path", "section", "belongs"),
-    [
-        ("/api", "/api", True),
-        ("/api/", "/api", True),
-        ("/api/keys", "/api", True),
-        ("/apiary", "/api", False),
-        ("/API/keys", "/api", False),
-        ("/guides/api", "/api", False),
-        ("/api", "/api/", True),
-        ("/api/keys", "/api/", True),
-        ("/apiary", "/api/", False),
-        ("/api", "/api*", True),
-        ("/apiary", "/api*", True),
-        ("/ap", "/api*", False),
-        ("/guides", "/", True),
-        ("/", "/", True),
-        ("/a_b", "/a%b", False),
-        ("/axb/c", "/a_b", False),
-    ],
-)
-def test_a_section_is_a_path_and_all_below_it(path: str, section: str, belongs: bool) -> None:
-    assert in_section(path, section) is belongs
+SECTIONS = {
+    "/api": {"/api", "/api/", "/api/keys"},
+    "/api/": {"/api", "/api/", "/api/keys"},
+    "/api*": {"/api", "/api/", "/api/keys", "/apiary"},
+    "/": {"/", "/ap", "/api", "/api/", "/api/keys", "/apiary", "/API/keys", "/guides/api", "/a_b", "/axb/c"},
+    "/a%b": set[str](),
+    "/a_b": {"/a_b"},
+}
+"""The pages of each section."""
 
 
-def _days(period: Period) -> list[date]:
-    """Every day of a period, one by one, the last included."""
-    return [date.fromordinal(day) for day in range(period.first.toordinal(), period.last.toordinal() + 1)]
+async def test_section_has_its_path_and_all_below_it(talk: Talk) -> None:
+    for page in SECTIONS["/"]:
+        talk.service.site.read(page, date(2026, 10, 26), date(2026, 11, 1), people=1)
+    for section, pages in SECTIONS.items():
+        answer = await asked(talk, f"{section} top 20 compare none")
+        assert set(re.findall(r"^\d+\. `([^`]+)`", answer, re.MULTILINE)) == pages, section

@@ -10,7 +10,7 @@ from bot.ids import SnapshotId
 from bot.store import Store, Transaction
 from bot.visitors.model import Counts, Query, QuestionKind, Snapshot
 from bot.visitors.periods import WEEK, Period
-from bot.visitors.store import MOST_PAGES, Questions, Snapshots
+from bot.visitors.store import Questions, Snapshots
 from tests.builders import NOW, PROJECT, claimer, origin
 
 LAST_WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))
@@ -74,12 +74,6 @@ async def test_snapshots_of_people_are_claimed_before_those_of_digests(store: St
     assert await claimed(store) == {digest[2].id}, "a snapshot that no question lists is never claimed"
 
 
-async def test_pages_of_a_question_are_read_before_its_other_snapshots(store: Store) -> None:
-    listed = await store.write(lambda tx: ask(tx, "q", LAST_WEEK, OTHER_WEEKS[0], pages=1))
-    assert await claimed(store) == {listed[0].id}
-    assert await claimed(store) == set()
-
-
 async def test_pages_are_stored_once_and_end_with_the_last_page(store: Store) -> None:
     await store.write(lambda tx: ask(tx, "q", LAST_WEEK, pages=1))
     first = await read_page(store, {"/a": SITE, "/" + "long/" * 900: SITE}, has_more=True)
@@ -88,14 +82,6 @@ async def test_pages_are_stored_once_and_end_with_the_last_page(store: Store) ->
     assert (last.rows, last.is_done, last.complete, last.totals) == (3, True, True, SITE)
     pages = await store.read(lambda tx: Snapshots(tx).pages(last.id))
     assert [len(path) for path in pages] == [2, 2_000, 2]
-
-
-async def test_reading_ends_when_the_service_returns_no_new_rows(store: Store) -> None:
-    await store.write(lambda tx: ask(tx, "q", LAST_WEEK, pages=1))
-    await read_page(store, {"/a": SITE}, has_more=True)
-    ended = await read_page(store, {"/a": SITE}, has_more=True)
-    assert (ended.is_done, ended.complete, ended.problem) == (True, False, "endless")
-    assert ended.rows < MOST_PAGES
 
 
 async def test_old_pages_are_swept_unless_a_question_waits_for_them(store: Store) -> None:
