@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import asyncio
-from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -16,12 +15,10 @@ import bot.jobs.access
 from bot.access.admit import Untold, admit
 from bot.access.model import Members
 from bot.ids import ChannelId
-from bot.jobs.model.jobs import JobState
 from bot.ports import Profile
 from bot.store.deadline import Deadline, within
-from tests.builders import ANA, BEN, let_in, origin
+from tests.builders import ANA, let_in, origin
 from tests.talk import Talk
-from tests.work.drains import prepare_prompts
 from tests.work.office import Office
 
 GUEST = Profile(True, False, False, False)
@@ -80,35 +77,46 @@ async def test_the_word_of_the_hour_is_kept_in_the_store(office: Office) -> None
     assert sorted(told) == [False, False, True]
 
 
-async def test_a_request_is_known_before_its_root_is_noted(office: Office) -> None:
-    """People may see the root in Slack earlier than the bot knows that it stands there."""
-    await office.ask("Add a quickstart")
-    await prepare_prompts(office.context)
-    assert "Add a quickstart" in str(await office.types("/docs-agent", "jobs", user=BEN))
-    assert "that you can see" not in str(await office.types("/docs-followup", "1 Mention Python", user=BEN))
+async def test_request_is_known_before_its_status_is_posted(talk: Talk) -> None:
+    """People may see the status in Slack earlier than the bot knows that it stands there."""
+    talk.faults.loses_the_answer("chat.postMessage")
+    talk.faults.goes_down("conversations.history")
+    await talk.ana.asks("Add a quickstart")
+    await talk.time.passes(1)
+    assert "Add a quickstart" in await talk.ben.answer_to("/docs-agent jobs")
+    assert "that you can see" not in await talk.ben.answer_to("/docs-followup 1 Mention Python")
+    talk.everything()
 
 
-async def test_a_guest_is_told_no_more_than_that_even_about_their_own_prompt(office: Office) -> None:
-    office.limit(1)
-    await office.ask("One")
-    await office.ask("Two")
-    await office.settle()
-    office.clock.pass_seconds(timedelta(hours=7).total_seconds())
-    office.limit(0)
-    office.slack.profiles[ANA] = GUEST
-    assert "Guests can't use this bot" in str(await office.press("withdraw", "2"))
-    assert (await office.job(2)).state is JobState.WAITING
+async def test_guest_gets_one_answer_even_about_an_own_prompt(talk: Talk) -> None:
+    dora = talk.newcomer("Dora")
+    talk.service.says("create", 429, seconds=36_000)
+    await talk.started(by=dora)
+    dora.user.is_guest = True
+    talk.time.is_set(hours=7)
+    await dora.presses("Withdraw")
+    assert "Guests can't use this bot" in dora.reads()[-1]
+    await talk.time.passes(2)
+    assert "ithdrawn" not in talk.status()
 
 
-@pytest.mark.parametrize("value", ["", "0", "-1", "99", "x", "9" * 40, "1; DROP TABLE jobs", "٣"])
-@pytest.mark.parametrize(
-    "action", ["withdraw", "send_again", "dismiss", "ask_anyway", "follow_up_anyway", "run_again"]
-)
-async def test_a_button_that_names_nothing_is_answered(office: Office, action: str, value: str) -> None:
-    assert (await office.press(action, value)).message is not None
-    await office.started("One")
-    for each in ("withdraw", "send_again", "dismiss"):
-        assert "decided already" in str(await office.press(each, "1"))
+async def test_buttons_that_name_nothing_are_answered(talk: Talk) -> None:
+    await talk.started()
+    status = talk.root()
+    container = {"type": "message", "channel": status["channel"], "ts": status["ts"]}
+
+    async def answer(action: str, value: str) -> str:
+        pressed = {"type": "button", "action_id": action, "value": value}
+        await talk.slack.people.press(talk.ana.id, container, pressed)
+        [said] = talk.ana.reads()
+        return said
+
+    for action in ("withdraw", "send_again", "dismiss", "ask_anyway", "follow_up_anyway", "run_again"):
+        for value in ("", "0", "-1", "99", "x", "9" * 40, "1; DROP TABLE jobs", "٣"):
+            assert await answer(action, value) != "", (action, value)
+    for action in ("withdraw", "send_again", "dismiss"):
+        assert "decided already" in await answer(action, "1")
+    talk.status()
 
 
 @pytest.mark.parametrize("code", ["", "user_not_found"])

@@ -2,82 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 
-from bot.ids import ChannelId, JobNumber
+from bot.ids import JobNumber
 from bot.jobs.thread import update_status_message
-from tests.builders import CHANNEL, HeldClock
-from tests.fakes import FakeSlack
-from tests.work.asking import FIRST, LAST
-from tests.work.drains import deliver_due, prepare_prompts
+from tests.builders import HeldClock
+from tests.talk import Talk
+from tests.talk_people import Shown
+from tests.work.drains import deliver_due
 from tests.work.office import Office
+from tests.work.readers import FIRST, LAST
 
 
-@dataclass
-class SlowToJoin(FakeSlack):
-    """Joining a channel takes its time."""
-
-    clock: HeldClock = field(default_factory=HeldClock)
-    takes_seconds: float = 0.0
-
-    async def join(self, channel: ChannelId) -> None:
-        await super().join(channel)
-        self.clock.pass_seconds(self.takes_seconds)
+def shared(talk: Talk) -> list[Shown]:
+    """Read the posts with a file."""
+    return [post for post in talk.channel() if post.message.get("files")]
 
 
-@pytest.mark.parametrize(("takes_seconds", "posts"), [(50, 1), (70, 0)])
-async def test_a_post_is_begun_only_when_its_lease_outlasts_it(
-    office: Office, takes_seconds: float, posts: int
-) -> None:
-    slow = SlowToJoin(clock=office.clock, takes_seconds=takes_seconds)
-    late = Office(office.store, slack=slow, clock=office.clock)
-    slow.outside.add(CHANNEL)
-    await late.ask("Add a quickstart")
-    await prepare_prompts(late.context)
-    await deliver_due(late.context)
-    assert len(slow.posts) == posts
-    slow.takes_seconds = 0
-    late.restart()
-    await late.pass_time(100)
-    await late.settle()
-    assert len([post for post in slow.posts if post.thread is None]) == 1
-    assert [text for _, text in late.docs.prompts] == ["Add a quickstart"]
+@pytest.mark.parametrize(("seconds", "posts"), [(50, 1), (70, 0)])
+async def test_post_begins_only_when_its_lease_outlasts_it(talk: Talk, seconds: int, posts: int) -> None:
+    talk.faults.takes("conversations.join", seconds)
+    await talk.ana.asks("Add a quickstart", "general")
+    await talk.time.passes(0.5)
+    assert len(talk.channel("general")) == posts
+    talk.process.dies()
+    await talk.process.starts()
+    await talk.time.passes(minutes=3)
+    assert len(talk.channel("general")) == 1
+    assert talk.agent_got() == ["Add a quickstart"]
 
 
-@dataclass
-class SlowToSend(FakeSlack):
-    """Sending the bytes of a file takes its time, before the file is shared."""
-
-    clock: HeldClock = field(default_factory=HeldClock)
-    takes_seconds: float = 0.0
-
-    async def upload(
-        self, channel: ChannelId, path: Path, *, name: str, text: str, confirm: Callable[[], None]
-    ) -> None:
-        self.clock.pass_seconds(self.takes_seconds)
-        await super().upload(channel, path, name=name, text=text, confirm=confirm)
-
-
-@pytest.mark.parametrize(("takes_seconds", "files"), [(50, 1), (70, 0)])
-async def test_a_file_is_shared_only_when_its_lease_outlasts_that(
-    office: Office, takes_seconds: float, files: int
-) -> None:
-    slow = SlowToSend(clock=office.clock, takes_seconds=takes_seconds)
-    late = Office(office.store, slack=slow, docs=office.docs, clock=office.clock)
-    late.docs.site.fill(3, FIRST, LAST)
-    await late.visitors("csv here compare none")
-    await late.reading(5)
-    assert len(slow.files) == files
-    slow.takes_seconds = 0
-    late.restart()
-    await late.pass_time(100)
-    await late.reading(5)
-    assert len(slow.files) == 1
+@pytest.mark.parametrize(("seconds", "files"), [(50, 1), (70, 0)])
+async def test_file_is_shared_only_when_its_lease_outlasts_that(talk: Talk, seconds: int, files: int) -> None:
+    talk.service.site.fill(3, FIRST, LAST)
+    talk.faults.takes("upload", seconds)
+    await talk.ana.types("/docs-visitors csv here compare none")
+    await talk.time.passes(10)
+    assert len(shared(talk)) == files
+    talk.process.dies()
+    await talk.process.starts()
+    await talk.time.passes(minutes=3)
+    talk.everything()
+    assert len(shared(talk)) == 1
 
 
 class Leaping(HeldClock):
@@ -89,7 +58,7 @@ class Leaping(HeldClock):
         return at
 
 
-async def test_an_old_state_is_not_drawn_over_a_newer_one(office: Office) -> None:
+async def test_old_state_is_not_drawn_over_a_newer_one(office: Office) -> None:
     """Stopped between the claim and the edit; another process has gone on meanwhile."""
     await office.finished()
     drawn = len(office.slack.edits[office.slack.root().ts])
