@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser, FilePayload, Page, expect
+from playwright.async_api import Browser, FilePayload, Locator, Page, expect
 
 from tests.browser import needs_chromium, opened
 from tests.scenarios.story import Story
@@ -205,3 +205,34 @@ async def test_a_threads_whole_story_from_talk_to_merged(page: Page, story: Stor
     await expect(thread).to_contain_text("Merged · Job 1")
     await expect(thread).to_contain_text("The pull request of Job 1 was merged after")
     await expect(thread).to_contain_text("by ana-b.")
+
+
+async def test_the_home_tab_shows_the_welcome_and_its_prompts_open_the_form(page: Page) -> None:
+    await page.locator("#dms button", has_text=re.compile("^docs-agent$")).click()
+    await page.get_by_role("button", name="Home", exact=True).click()
+    home = page.get_by_role("region", name="Home")
+    await expect(home).to_contain_text("Tell me what to write or fix in the docs.")
+    labels = ("Fix a page", "Add a page", "Explain something")
+    boxes = [await home.get_by_role("button", name=label).bounding_box() for label in labels]
+    assert len({box and box["y"] for box in boxes}) == 1, "the prompts stand in one row"
+    await home.get_by_role("button", name="Add a page").click()
+    await expect(page.get_by_role("dialog")).to_contain_text("Where should I report?")
+
+
+async def test_answers_about_a_job_leave_room_on_the_screen(page: Page, story: Story) -> None:
+    await story.finished("Add a quickstart for the Python SDK")
+    answers = ("status 1", "Details", 120), ("stats", "Did you mean", 120), ("jobs", "to review", 110)
+    for line, words, most in answers:
+        await type_in(page, "Message #docs", f"/docs-agent {line}")
+        answer = page.get_by_role("log", name="Messages").get_by_role("article").last
+        await expect(answer).to_contain_text(words)
+        assert await height_of(answer) <= most
+    await page.get_by_role("button", name=re.compile("1 reply")).click()
+    assert await height_of(page.get_by_role("log", name="Replies").get_by_role("article").last) <= 125
+
+
+async def height_of(article: Locator) -> float:
+    """Return the height of a message on the page."""
+    box = await article.bounding_box()
+    assert box is not None
+    return box["height"]

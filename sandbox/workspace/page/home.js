@@ -23,5 +23,5 @@ export function drawHome(channel) {
   const view = state.homes.get(state.me);
   if (view === drawn) return;
   drawn = view;
-  byId("home").replaceChildren(el("div", { class: "message" }, el("div", { class: "body" }, ...drawAll(view?.blocks || [], { container: { type: "view", id: view?.id } }))));
+  byId("home").replaceChildren(el("div", { class: "body" }, ...drawAll(view?.blocks || [], { container: { type: "view", id: view?.id } })));
 }
