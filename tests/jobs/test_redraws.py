@@ -10,7 +10,7 @@ from tests.work.drains import deliver_due
 from tests.work.office import Office
 
 
-async def test_of_two_redraws_in_one_moment_the_later_one_is_shown(office: Office) -> None:
+async def test_later_of_two_updates_in_one_moment_is_shown(office: Office) -> None:
     await office.started()
 
     def change_twice(tx: Transaction) -> None:
@@ -20,4 +20,5 @@ async def test_of_two_redraws_in_one_moment_the_later_one_is_shown(office: Offic
 
     await office.store.write(change_twice)
     await deliver_due(office.context)
-    assert "40 uses of this hour left" in office.root_text()
+    [*_, shown] = office.slack.edits[office.slack.root().ts]
+    assert "40 uses of this hour left" in shown.text

@@ -11,14 +11,15 @@ import pytest
 from sqlalchemy import update
 
 from bot.context import Timeouts
+from bot.docs_api import DocsClients
 from bot.ids import ProjectId
 from bot.jobs.model.jobs import JobState
 from bot.jobs.store.tables import jobs
+from bot.projects import Project, Projects
 from tests.builders import NOW, PROJECT, add_job, execute
 from tests.fakes import FakeDocs
 from tests.work.drains import poll_jobs, working
 from tests.work.office import Office
-from tests.work.sites import ACME, BETA, open_sites
 
 
 class SlowDocs(FakeDocs):
@@ -75,14 +76,14 @@ async def test_slow_answer_delays_no_poll_of_another_job(office: Office, docs: S
 
 
 async def test_slow_answers_delay_no_end_in_another_project(office: Office) -> None:
-    sites = await open_sites(office)
-    docs = SlowDocs()
-    office.docs = docs
-    await sites.serve(ACME, BETA)
+    docs, beta, project = SlowDocs(), FakeDocs(), ProjectId("beta-docs")
+    clients = DocsClients({PROJECT: docs.client(), project: beta.client()})
+    projects = Projects((Project(PROJECT, "acme", "Acme docs"), Project(project, "beta", "Beta")))
+    office.context = replace(office.context, docs=clients, projects=projects)
     await running(office, docs, 120)
     docs.slow = set(docs.jobs)
-    await running(office, sites.beta, 1, BETA.id)
-    sites.beta.finish()
+    await running(office, beta, 1, project)
+    beta.finish()
     async with working(office.context, "poll"):
         while (await office.job(121)).state is JobState.WORKING:
             await asyncio.sleep(0.01)

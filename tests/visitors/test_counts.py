@@ -16,9 +16,9 @@ from bot.visitors.periods import Period
 from bot.visitors.store import Snapshots
 from tests.builders import NOW, new_store
 from tests.site import Rows, Site, Visit
-from tests.work.asking import DAY, START
 from tests.work.drains import answer_questions, fetch_snapshots
 from tests.work.office import Office
+from tests.work.readers import DAY, START
 
 
 async def newest_snapshot(office: Office, period: Period) -> tuple[Counts | None, dict[str, Counts]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.talk import Talk
 from tests.work import readers
-from tests.work.weekly import DAY, MONDAY, WEEK
+from tests.work.readers import DAY, MONDAY, WEEK
 
 
 async def test_a_coming_digest_is_read_ahead_and_leaves_people_their_share(talk: Talk) -> None:

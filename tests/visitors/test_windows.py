@@ -24,8 +24,8 @@ from bot.messages.blocks import Action
 from sandbox.docs_service import DocsService, DocsServiceOptions
 from sandbox.docs_service.wants import ONE_IN, PARTS, Act, Site
 from tests.builders import NOW, new_store
-from tests.work.asking import DAY
 from tests.work.office import Office
+from tests.work.readers import DAY
 
 SEED, WINDOWS = 1, 25
 MOST, FEW, MOST_QUOTES = 100, 30, 5

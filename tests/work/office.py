@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from math import ceil
@@ -86,8 +86,6 @@ class Office:
     keys: int = 0
     wakes: int = 0
     """How often the workers were woken."""
-    watches_workers: bool = False
-    """Whether each run of a worker must wake somebody for what it leaves due, as acts of people must."""
 
     def __post_init__(self) -> None:
         self.context = WorkerContext(
@@ -181,21 +179,10 @@ class Office:
         async with self.wakes_somebody():
             await take_message(self.context, ThreadReply(said, text, files, parent=BOT))
 
-    async def replied(self, text: str, **options: Any) -> None:
-        """Reply in the thread of the first job, and run the workers."""
-        await self.reply(text, **options)
-        await self.settle()
-
     async def ends(self, *answer: str | None, **options: str | None) -> None:
         """Let the service end every job, as ``FakeDocs.finish`` does, and run the workers."""
         self.docs.finish(*answer, **options)  # type: ignore[arg-type]
         await self.settle()
-
-    async def says(self, text: str, **options: Any) -> MessageTs:
-        """Say something to the bot, as in ``hears``, and run the workers."""
-        said_at = await self.hears(text, **options)
-        await self.settle()
-        return said_at
 
     async def corrects(
         self,
@@ -270,12 +257,6 @@ class Office:
         answer = await self._sends(payloads.invocation(typed), _COMMANDS_BY_NAME[command].run)
         assert isinstance(answer, Answer)
         return answer
-
-    async def told(self, command: str, text: str = "", **options: Any) -> str:
-        """Return the text that the acknowledgement of a slash command shows."""
-        message = (await self.types(command, text, **options)).message
-        assert message is not None
-        return message.text
 
     async def _sends(
         self,
@@ -381,8 +362,7 @@ class Office:
 
     async def works(self, worker: Callable[[WorkerContext], Awaitable[int]]) -> int:
         """Run a worker once and return how many items it handled."""
-        async with self.wakes_somebody() if self.watches_workers else nullcontext():
-            return await worker(self.context)
+        return await worker(self.context)
 
     async def _run(self, queues: frozenset[str]) -> int:
         """Run the workers for jobs that have anything to claim, as the real scheduler does."""
@@ -396,10 +376,6 @@ class Office:
         """Return in how many half seconds to look again; two seconds at most, because leases may run out."""
         return min(ceil(max((at - self.clock()).total_seconds() * 2, 1)), 4) if at else 4
 
-    async def set_clock(self, ahead: timedelta) -> None:
-        """Set the clock ahead, or back if negative."""
-        self.clock.pass_seconds(ahead.total_seconds())
-
     async def pass_time(self, seconds: float) -> None:
         """Move the clock forward, then run the workers on everything that is due."""
         self.clock.pass_seconds(seconds)
@@ -410,10 +386,6 @@ class Office:
         """Return a job as the store has it."""
         return await self.store.read(lambda tx: Jobs(tx).get_or_raise(JobNumber(number)))
 
-    async def count_jobs(self) -> int:
-        """Return how many jobs there are."""
-        return len(await self.store.read(lambda tx: Jobs(tx).newest(100)))
-
     def sent(self) -> list[str]:
         """Return the prompts that reached the docs service, in order."""
         return [text for _, text in self.docs.prompts]
@@ -421,9 +393,3 @@ class Office:
     def said(self) -> list[str]:
         """Return the texts of all replies in threads, in order."""
         return [post.message.text for post in self.slack.replies()]
-
-    def root_text(self) -> str:
-        """Return the current text of the first job's face."""
-        root = self.slack.root()
-        edits = self.slack.edits.get(root.ts)
-        return (edits[-1] if edits else root.message).text
