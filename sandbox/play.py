@@ -1,4 +1,4 @@
-"""Play one scripted story without a person: a job to its merge, a question about visitors, a digest."""
+"""Play one story without a person: a job to its merge, a question that becomes a page, visitors, a digest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ ANA, BEN, CHIKA = "U01ANA", "U02BEN", "U03CHIKA"
 DOCS = "C01DOCS"
 PROMPT = "Add a quickstart for the Python SDK"
 FOLLOW_UP = "Mention Python 3.11 too"
-QUESTION = "last week top 3"
+QUESTION = "How do I rotate an API key?"
+VISITORS = "last week top 3"
 _TIMEOUTS = Timeouts(look_seconds=1.0, hold_seconds=2.0, build_seconds=1.0, minute_seconds=5.0)
 """Short: nobody edits a reply within eight seconds here, or builds five previews in a minute."""
 _LIMIT_SECONDS = 600.0
@@ -77,7 +78,8 @@ class _Story:
         link = await self._check_pull_request(second)
         await self._previews(root, second)
         await self._merge(root, link)
-        await self._command(CHIKA, "Chika", "/docs-visitors", QUESTION)
+        await self._ask_docs()
+        await self._command(CHIKA, "Chika", "/docs-visitors", VISITORS)
         self._check_chart(await self._comes("the answer about visitors", self._report))
         await self._command(ANA, "Ana", "/docs-visitors", "digest now")
         self._check_chart(await self._comes("the digest", lambda: self._newest("The docs in the week")))
@@ -103,13 +105,33 @@ class _Story:
             "the status message after the merge", lambda: root if "Merged" in root["text"] else None
         )
 
-    async def _press(self, message: Json, action_id: str) -> None:
+    async def _ask_docs(self) -> None:
+        """Ask a question that the docs do not answer, have the page written, and read the notice."""
+        self._say("Ben", f"@docs-agent {QUESTION}", "#docs")
+        root = self._people.say(BEN, DOCS, f"@docs-agent {QUESTION}")
+        answer = await self._comes("the answer from the docs", lambda: self._reply(root, 0))
+        await self._press(answer, "did_not_help", BEN, "Ben")
+        gap = await self._comes("the note of the gap", lambda: self._private(BEN, "Draft it"))
+        await self._press(gap, "change_docs", BEN, "Ben")
+        views = self._state.views.values()
+        view = await until("the form", lambda: next(iter(views), None), _WAIT_SECONDS)
+        self._console.print("\n[bold]Ben[/] [dim]sends the form as it is[/]")
+        _insist(await self._people.submit_view(BEN, view["id"], _values(view)))
+        end = await self._comes("the result", lambda: self._reply_with(root, "is done"))
+        link = await self._check_pull_request(end)
+        self._say("Ana", "merges", plain(link))
+        await _page(f"{link}/merge", "POST")
+        await self._comes("the notice for Ben", lambda: self._reply_with(root, "It is written now"))
+
+    async def _press(self, message: Json, action_id: str, user: str = ANA, who: str = "Ana") -> None:
         button = await until(f"the button {action_id}", lambda: _button(message, action_id), _WAIT_SECONDS)
-        self._say("Ana", f"presses {button['text']['text']}", "in the thread")
+        self._say(who, f"presses {button['text']['text']}", "in the thread")
         names = ("type", "action_id", "block_id", "value")
         action = {name: button[name] for name in names if name in button}
-        container = {"type": "message", "channel": DOCS, "ts": message["ts"]}
-        _insist(await self._people.press(ANA, container, action))
+        is_private = "id" in message
+        container = {"type": "ephemeral" if is_private else "message", "channel": DOCS, "ts": message["ts"]}
+        container |= {"id": message["id"]} if is_private else {}
+        _insist(await self._people.press(user, container, action))
 
     async def _command(self, user: str, who: str, name: str, text: str) -> None:
         self._say(who, f"{name} {text}", "#docs")
@@ -119,6 +141,11 @@ class _Story:
         notes = (note for note in self._state.ephemerals.values() if note["user"] == CHIKA)
         return next((note for note in notes if "data_visualization" in _block_types(note)), None)
 
+    def _private(self, user: str, label: str) -> Json | None:
+        """Return a person's private message with a button of this label."""
+        notes = (note for note in self._state.ephemerals.values() if note["user"] == user)
+        return next((note for note in notes if label in str(note["blocks"])), None)
+
     def _newest(self, phrase: str) -> Json | None:
         posts = (one for one in self._state.history(DOCS) if one["bot_id"] and phrase in one["text"])
         return next(posts, None)
@@ -126,6 +153,10 @@ class _Story:
     def _reply(self, root: Json, number: int) -> Json | None:
         replies = [one for one in self._state.thread(DOCS, root["ts"])[1:] if one["bot_id"]]
         return replies[number] if len(replies) > number else None
+
+    def _reply_with(self, root: Json, phrase: str) -> Json | None:
+        replies = self._state.thread(DOCS, root["ts"])[1:]
+        return next((one for one in replies if one["bot_id"] and phrase in one["text"]), None)
 
     def _check_chart(self, message: Json) -> None:
         """Raise StoryBroken unless the message has a chart and buttons."""
@@ -149,7 +180,8 @@ class _Story:
         message = await until(event, find, _WAIT_SECONDS)
         place = "privately" if message.get("id") else "in the thread" if message["thread_ts"] else "#docs"
         self._console.print(f"[bold]docs-agent[/] [dim]{place}[/]")
-        for line in self._readable(message["text"]).splitlines():
+        markdown = [block["text"] for block in message["blocks"] or [] if block["type"] == "markdown"]
+        for line in self._readable("\n".join(markdown) or message["text"]).splitlines():
             self._console.print(f"  {plain(line)}")
         return message
 
@@ -157,10 +189,11 @@ class _Story:
         self._console.print(f"\n[bold]{who}[/] [dim]{where}[/]\n  {text}")
 
     def _readable(self, text: str) -> str:
-        """Return mrkdwn as plain text."""
+        """Return mrkdwn or Markdown as plain text."""
         users = self._state.users
         text = re.sub(r"<@(\w+)>", lambda at: f"@{users[at[1]].name if at[1] in users else at[1]}", text)
         text = re.sub(r"<(?:!date\^|https?:)[^|>]*\|([^>]*)>", r"\1", text)
+        text = re.sub(r"\[([^\]\n]*)\]\(http[^)\s]*\)", r"\1", text)
         text = re.sub(r"\*([^*\n]+)\*", r"\1", text)
         return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
@@ -181,6 +214,15 @@ async def _page(url: str, method: str = "GET") -> str:
 def _button(message: Json, action_id: str) -> Json | None:
     buttons = (one for block in message["blocks"] or [] for one in block.get("elements", []))
     return next((one for one in buttons if one.get("action_id") == action_id), None)
+
+
+def _values(view: Json) -> Json:
+    """Return the initial values of a form's fields."""
+    inputs = ((block["block_id"], block["element"]) for block in view["blocks"] if block["type"] == "input")
+    return {
+        block_id: {one["action_id"]: {"type": one["type"], "value": one.get("initial_value")}}
+        for block_id, one in inputs
+    }
 
 
 def _block_types(message: Json) -> set[str]:

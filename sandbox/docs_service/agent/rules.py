@@ -131,7 +131,8 @@ def _instructions(prompt: str) -> list[str]:
     An instruction that quotes a reader's search asks for a page about it.
     """
     if search_text := sought(prompt):
-        return [f"Add a page about {one_line(search_text).rstrip('?')}"[:_MAX_INSTRUCTION_LENGTH]]
+        subject = re.sub(r"(?i)^how (?:do|can) (?:I|we)\b", "how to", one_line(search_text).rstrip("?"))
+        return [f"Add a page about {subject}"[:_MAX_INSTRUCTION_LENGTH]]
     parts = [one_line(part)[:_MAX_INSTRUCTION_LENGTH] for part in _SPLIT.split(without_background(prompt))]
     plain = [_POLITE.sub("", part.strip(" .!?,;:…-*>#")).strip() for part in parts]
     instructions = [part for part in plain if not _SMALL_TALK.fullmatch(part)]

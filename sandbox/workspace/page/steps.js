@@ -17,6 +17,8 @@ const STEPS = [
     (page) => page.openThread(isByBot, "Mention Python 3.11 too")],
   ["thread", "Have a mistake fixed where people talk of it", ({ path, body }) => path === "message" && body.thread_ts && body.text.includes("@docs-agent"),
     (page) => page.openThread((one) => !isByBot(one), "@docs-agent fix the page please")],
+  ["question", "Ask the docs, and say that it didn't help", ({ path, body }) => path === "action" && body.action.action_id === "did_not_help",
+    (page) => page.put("@docs-agent How do I rotate an API key?")],
   ["preview", "Press Preview under an end", ({ path, body }) => path === "action" && body.action.action_id === "preview", (page) => page.openThread(isByBot, "")],
   ["digest", "Get the weekly digest now", ({ path, body }) => path === "command" && body.command === "/docs-visitors",
     (page) => page.put("/docs-visitors digest now")],

@@ -201,7 +201,7 @@ async def test_a_click_is_not_lost_when_its_message_changes_between_press_and_re
 
 async def test_first_steps_tick_themselves_and_stay_ticked(page: Page, workspace: Workspace) -> None:
     steps, count = page.get_by_role("list", name="Try this"), page.get_by_role("heading", name="Try this")
-    await expect(count).to_have_text("Try this · 0 of 7")
+    await expect(count).to_have_text("Try this · 0 of 8")
     mistake = workspace.people.say(BEN, DOCS, "The limits page says 60, it is 100")
     workspace.people.say(ANA, DOCS, "Since Monday", thread_ts=mistake["ts"])
     await expect(page.get_by_role("article")).to_contain_text("1 reply")
@@ -209,14 +209,14 @@ async def test_first_steps_tick_themselves_and_stay_ticked(page: Page, workspace
     reply = page.get_by_role("textbox", name="Reply in thread")
     await expect(reply).to_have_value("@docs-agent fix the page please")
     await reply.press("Enter")
-    await expect(count).to_have_text("Try this · 1 of 7")
+    await expect(count).to_have_text("Try this · 1 of 8")
     await steps.get_by_role("button", name="Break something").click()
     await page.get_by_role("button", name="Next post fails").click()
-    await expect(count).to_have_text("Try this · 2 of 7")
+    await expect(count).to_have_text("Try this · 2 of 8")
     await steps.get_by_role("button", name="Be Gus").click()
     await expect(page.get_by_role("combobox", name="You are")).to_have_value("U04GUS")
     await page.reload()
-    await expect(count).to_have_text("Try this · 2 of 7")
+    await expect(count).to_have_text("Try this · 2 of 8")
     await expect(steps.get_by_role("button", name="Break something (done)")).to_be_visible()
     await expect(page.get_by_role("navigation", name="Channels")).to_contain_text("a simple stand-in")
 
