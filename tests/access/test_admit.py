@@ -208,6 +208,8 @@ async def test_in_a_channel_that_is_not_listed_nothing_is_done(talk: Talk) -> No
         answer = await talk.ana.answer_to(typed, channel)
         assert "not set up for use in" in answer
         assert answer.endswith(f"to copy:\n{typed}")
+    for typed in ("/docs-agent jobs", "/docs-visitors last week", "/docs-visitors weekly"):
+        assert "not set up for use in" in await talk.ana.answer_to(typed)
     errors = await talk.ana.fills_in(prompt="Add one more page")
     assert "not set up for use in" in errors["prompt"]
     await talk.time.passes()
