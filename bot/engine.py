@@ -297,7 +297,7 @@ class Workers:
         """Start a task for a row, unless one is under way."""
         if (key := worker.begin(row)) is None:
             return
-        task = asyncio.create_task(self._work(worker, row, key), name=f"worker {worker.name}")
+        task = asyncio.create_task(self._work_on(worker, row, key), name=f"worker {worker.name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -308,7 +308,7 @@ class Workers:
         if was_full and (worker.places > 1 or worker.is_woken):
             self.wake(worker.name)
 
-    async def _work(self, worker: Worker, row: Any, key: object) -> None:
+    async def _work_on(self, worker: Worker, row: Any, key: object) -> None:
         """Work on one row. One that fails stays leased, and is claimed again when its lease has run out."""
         began, has_more, has_failed = monotonic(), False, False
         try:

@@ -52,7 +52,7 @@ SubscriptionId = NewType("SubscriptionId", int)
 
 
 def can_be_id(number: int) -> bool:
-    """Return whether a row can have this number: drivers raise errors beyond the range of a column."""
+    """Return whether a number is in the range of an id column, beyond which drivers raise errors."""
     return 0 < number < 2**31
 
 

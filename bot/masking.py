@@ -84,7 +84,7 @@ _NUMERAL = re.compile(r"\+?\(?[0-9](?:[ \u00a0\u202f()/.-]{0,3}[0-9])+")
 
 
 def masked(text: str, *, is_readers: bool = False) -> str:
-    """Mask everything that looks like a key, a password, or the number of a card, phone or account.
+    """Mask text that looks like a key, password, card, phone or account number.
 
     ``is_readers``: readers' words are kept without email, web and IP addresses, too, and without any value of
     a key, since nobody has to act on them.

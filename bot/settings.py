@@ -53,7 +53,7 @@ def _header_value(secret: str) -> None:
 def _token(prefix: str) -> AfterValidator:
     """Return a validator of Slack's tokens that begin with ``prefix``; without one, of the signing secret."""
 
-    def check(token: str) -> None:
+    def check_token(token: str) -> None:
         _header_value(token)
         kind = next((f"; this is {kind}" for start, kind in _TOKENS.items() if token.startswith(start)), "")
         if not prefix and kind:
@@ -63,7 +63,7 @@ def _token(prefix: str) -> AfterValidator:
         if token == prefix:
             raise ValueError(f"has nothing after {prefix}")
 
-    return _secretly(check)
+    return _secretly(check_token)
 
 
 def _http(value: str, expected: str) -> SplitResult:

@@ -144,7 +144,7 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
 
 
 def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob | None) -> NewDelivery:
-    key, message = f"inquiry:{inquiry.id}:written", messages.written(inquiry, job)
+    key, message = f"inquiry:{inquiry.id}:written", messages.written_notice(inquiry, job)
     thread = inquiry.thread_ts or Outbox(tx).posted_ts(f"inquiry:{inquiry.id}:shared")
     if thread is None:
         return NewDelivery.private(key, inquiry.channel, inquiry.user, message)

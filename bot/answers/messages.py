@@ -101,15 +101,12 @@ def noted(inquiry: Inquiry) -> Message:
 
 
 def gap_list(gaps: Sequence[Sequence[Inquiry]]) -> Message:
-    """Return a channel's open gaps, each with its inquiries, the newest first."""
+    """Return the message that lists open gaps. ``gaps``: the inquiries of each, the newest first."""
     if not gaps:
         return NO_GAPS
     blocks = [b.section(f"*{b.counted(len(gaps), 'open question', 'open questions')} here*")]
     for inquiries in gaps[:MOST_GAPS]:
         newest, day = inquiries[0], b.moment(inquiries[0].asked_at, "{date_short_pretty}")
-        times = (
-            f"asked {asked_times(len(inquiries))}, last {b.moment(newest.asked_at, '{date_short_pretty}')}"
-        )
         buttons = [
             b.button("Draft it", b.Action.CHANGE_DOCS, str(newest.id)),
             b.button("Dismiss", b.Action.DISMISS_GAP, str(newest.id)),
@@ -128,8 +125,8 @@ def draft_prompt(text: str) -> str:
     return f"Readers ask: “{text}”\n\nAnswer that in the docs: improve the page that should, or add one."
 
 
-def written(inquiry: Inquiry, job: TrackedJob | None) -> Message:
-    """Return the notice that a job has written the answer; None for a job whose texts are forgotten."""
+def written_notice(inquiry: Inquiry, job: TrackedJob | None) -> Message:
+    """Return the notice that a question is answered by the docs now. ``job``: None if unknown."""
     link = b.web_address(job.pr_link) if job else None
     title = job.pull_request.title if job and job.pull_request else "the change"
     where = f": {b.link(link, clip(title, _TITLE_LENGTH))}" if link else " in the docs."

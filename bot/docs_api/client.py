@@ -211,18 +211,18 @@ class DocsClient(ServiceClient):
     async def all_visitors(
         self, project_id: str, *, page_size: int = _wire.MAX_PAGE_SIZE, **days: Unpack[Days]
     ) -> AsyncIterator[VisitorsPage]:
-        """Yield page after page, one call each, until the service has no more.
+        """Yield all visitors of a project in pages, one call each.
 
         Repeated rows are left out; rows can move while pages are fetched. Raises `Unavailable` when the
         service claims to have more pages but returns nothing new, which would otherwise loop for ever.
         """
-        cursors: set[str] = set()
+        paths: set[str] = set()
         for offset in range(0, MAX_ROWS, page_size):
             page = await self.visitors(project_id, limit=page_size, offset=offset, **days)
-            fresh = {row.path: row for row in page.visitors if row.path not in cursors}
+            fresh = {row.path: row for row in page.visitors if row.path not in paths}
             if page.has_more and not fresh:
                 raise Unavailable("The service says there are more visitors after a page with nothing new")
-            cursors.update(fresh)
+            paths.update(fresh)
             yield page.model_copy(update={"visitors": tuple(fresh.values())})
             if not page.has_more:
                 return

@@ -101,7 +101,7 @@ async def database_check(store: Store, process: str, clock: Callable[[], datetim
 
 
 def free_bytes(store: Store) -> int | None:
-    """Return the free bytes on the disk of the SQLite file; None if there is no file or no number."""
+    """Return the free bytes on the disk of the SQLite file; None if unknown."""
     file = store.database.file
     try:
         return shutil.disk_usage(file.parent).free if file else None

@@ -100,7 +100,7 @@ async def catch_up(context: WorkerContext, unread: Unread, take: Take) -> None:
             since, thread = unread.since, unread.thread
             messages = await context.messenger.said_since(unread.channel, thread=thread, since=since)
             for received in messages:
-                await context.retry(partial(_take, context, received, take))
+                await context.retry(partial(_take_missed, context, received, take))
         except (SlackError, Untold, TooEarly) as error:
             failure = error if isinstance(error, SlackError) else SlackUnclear(type(error).__name__)
             await context.settle(partial(_settle_error, context, unread, failure))
@@ -110,8 +110,8 @@ async def catch_up(context: WorkerContext, unread: Unread, take: Take) -> None:
         await context.settle(lambda tx: Conversations(tx).settle(unread, context.owner))
 
 
-async def _take(context: WorkerContext, received: ThreadReply | Mention | Changed, take: Take) -> None:
-    """Handle a message as of its own time. One that was received before has no effect."""
+async def _take_missed(context: WorkerContext, received: ThreadReply | Mention | Changed, take: Take) -> None:
+    """Handle a missed message as of the time when it was posted."""
     if isinstance(received, Changed):
         await take_change(context, received)
         return

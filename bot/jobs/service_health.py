@@ -170,10 +170,10 @@ async def show_trouble(context: WorkerContext) -> int:
     """Show in the status messages of open jobs since when the docs service fails or refuses the bot.
 
     Trouble that has lasted for ten minutes is shown once, and taken back when the service works again. Return
-    how many status messages were redrawn.
+    how many jobs were changed.
     """
 
-    def change(tx: Transaction) -> int:
+    def update_jobs(tx: Transaction) -> int:
         now, back_offs, changed = context.clock(), BackOffs(tx).all(), list[TrackedJob]()
         for job in Jobs(tx).with_trouble(back_offs, _AT_ONCE):
             changed.append(Jobs(tx).save(job, replace(job, trouble=None, trouble_since=None)))
@@ -194,4 +194,4 @@ async def show_trouble(context: WorkerContext) -> int:
 
     if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).has_trouble()):
         return 0
-    return await context.write(change)
+    return await context.write(update_jobs)

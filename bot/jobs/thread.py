@@ -148,7 +148,7 @@ def status_message_link(context: Context, job: TrackedJob) -> str | None:
 
 
 def link_from_earlier(context: Context, tx: Transaction, job: TrackedJob) -> None:
-    """Link to a job from the thread of the job that it runs again, unless both stand in one thread."""
+    """Post a link to a rerun job in the other thread of its earlier job."""
     earlier = Jobs(tx).get(job.again_of) if job.again_of is not None else None
     if earlier is None or earlier.thread in (None, job.thread) or earlier.is_forgotten:
         return

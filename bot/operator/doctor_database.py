@@ -80,7 +80,7 @@ def _sqlite(file: Path) -> DatabaseFindings:
     try:
         with engine.connect() as connection:
             revision = revision_of(connection)
-            findings, channels = _of_rows(connection, revision)
+            findings, channels = _check_rows(connection, revision)
     except SQLAlchemyError as error:
         return [_unusable(error)], []
     finally:
@@ -124,8 +124,8 @@ def _opened(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(str(file))}?{options}", uri=True, timeout=1.0)
 
 
-def _of_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
-    """Return findings about unreadable and pending rows; none for the tables of an older version."""
+def _check_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
+    """Check for unreadable and pending rows; return also the channels of subscriptions."""
     if (revision or "") < HEAD:
         return [], []
     now = datetime.now(UTC)
@@ -180,7 +180,7 @@ def _check_postgres(connection: Connection, connections: int) -> DatabaseFinding
     elif not row.may_create and (revision or "") < HEAD:
         advice = "Grant the user CREATE on the schema, or run `docs-bot migrate` as another user."
         finding = Finding("database", False, "the user may not create tables, and some are missing", advice)
-    rows, channels = _of_rows(connection, revision if row.may_write else None)
+    rows, channels = _check_rows(connection, revision if row.may_write else None)
     text = f"{max(row.free, 0)} left on the server, and each process may open {connections}"
     advice = "Lower DATABASE_CONNECTIONS, run fewer processes, or raise max_connections of the server."
     has_room = row.free >= connections

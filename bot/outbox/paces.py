@@ -76,7 +76,7 @@ class Paces:
         return min(waits).total_seconds() if waits else None
 
     def _free_at(self, subject: str, now: datetime) -> datetime:
-        """Return when a subject is free. A time too far ahead was read from a clock that was ahead."""
+        """Return when a channel or method is free: now where the time is too far ahead to be true."""
         at, longest = self.free_at.get(subject, (now, timedelta(0)))
         return at if now < at <= now + longest else now
 

@@ -88,7 +88,7 @@ class _Intake:
         deadline = Deadline.after(self._intake_seconds)
         try:
             timestamp, signature = _claim(request)
-            content_type = _content_type(request)
+            content_type = _accepted_content_type(request)
             body = await self._body(request)
             if not self._is_signed(body, timestamp, signature):
                 raise _Refused(401, "not signed by Slack")
@@ -145,7 +145,8 @@ def _claim(request: web.Request) -> tuple[str, str]:
     return timestamp, signature
 
 
-def _content_type(request: web.Request) -> str:
+def _accepted_content_type(request: web.Request) -> str:
+    """Return the content type; refuse compressed bodies and other types."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise _Refused(415, "compressed body")
     if request.content_type not in (_JSON, _FORM):

@@ -33,7 +33,7 @@ class Heartbeats(Repository):
         self._write(process, "beat_at", now)
 
     def try_writing(self, process: str, now: datetime) -> None:
-        """Write a dummy time, as a test whether the database can be written."""
+        """Write the time of a test that the database can be written."""
         self._write(process, "tried_at", now)
 
     def _write(self, process: str, name: str, at: datetime) -> None:

@@ -338,7 +338,7 @@ def edited_too_late(job: TrackedJob) -> Message:
 
 
 def nothing_to_send(files: Sequence[str]) -> Message:
-    """Return the answer to a message without text. ``files`` are the names of the files in it."""
+    """Return the answer to a message of files without text. ``files``: their names."""
     return b.words(
         f":no_entry: There are no words in that, so nothing was sent, not even {file_names(files)}. "
         "Tell me in words what to change. Text files up to 20 kB in the same message go along."

@@ -274,7 +274,7 @@ def follow_up_refused(asked_by: UserId, problem: Problem) -> Message:
 def unconfirmed_message(
     job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bool, *, answered: bool = False
 ) -> Message:
-    """Return the question to the requester about an unconfirmed prompt: send it again, or dismiss it.
+    """Return the message that asks whether to send an unconfirmed prompt again.
 
     ``answered``: the docs service has answered with an error; otherwise its answer was lost.
     """

@@ -63,7 +63,7 @@ class Audit(Repository):
         user: UserId | None = None,
         job: JobNumber | None = None,
     ) -> tuple[int, list[AuditRow]]:
-        """Return the next rows in the order of writing, and the id of the last of them.
+        """Return the last id, and the rows written after ``last``.
 
         ``last``: the id of the row before; 0 for the first rows.
         """

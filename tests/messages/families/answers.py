@@ -43,6 +43,6 @@ def samples() -> Mapping[str, object]:
         "no gaps": messages.gap_list([]),
         "the prompt": messages.draft_prompt(messages.quoted_question(QUESTION)),
         "asked": messages.asked_times(3),
-        "written": messages.written(QUESTION, job(JobState.PULL_REQUEST)),
-        "written by a job that is forgotten": messages.written(QUESTION, None),
+        "written": messages.written_notice(QUESTION, job(JobState.PULL_REQUEST)),
+        "written by a job that is forgotten": messages.written_notice(QUESTION, None),
     }
