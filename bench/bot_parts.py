@@ -16,6 +16,7 @@ from bot.context import WorkerContext
 from bot.docs_api import DocsClient
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
 from bot.jobs.model.jobs import JobState
+from bot.jobs.posts import JOB_POSTS
 from bot.jobs.store.tables import jobs as jobs_table
 from bot.ports import Messenger
 from bot.projects import Projects
@@ -53,6 +54,7 @@ def worker_context(
         bot_user=UserId("U0BOT"),
         projects=Projects.only(ProjectId("bench")),
         wake=lambda: None,
+        post_hooks=[JOB_POSTS],
     )
     return replace(context, **changes)
 

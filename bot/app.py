@@ -44,6 +44,7 @@ from bot.ids import ChannelId, ProjectId, UserId
 from bot.jobs.catch_up import Gap
 from bot.jobs.model.pull_requests import PreviewsWanted
 from bot.jobs.model.quota import Analytics, PollPace
+from bot.jobs.posts import JOB_POSTS
 from bot.outbox.paces import Paces
 from bot.ports import Clock
 from bot.projects import Project, Projects
@@ -354,7 +355,7 @@ def _context(
 def _hooks(features: Sequence[Feature]) -> dict[str, Any]:
     """Return the hooks of features as fields of a context."""
     return {
-        "post_hooks": [feature.post_hooks for feature in features if feature.post_hooks],
+        "post_hooks": [JOB_POSTS, *(feature.post_hooks for feature in features if feature.post_hooks)],
         "recommendation_sources": [feature.recommend for feature in features if feature.recommend],
         "ask_docs": next((feature.ask_docs for feature in features if feature.ask_docs), None),
         "on_published": [feature.on_published for feature in features if feature.on_published],

@@ -96,11 +96,14 @@ PublishedHook = Callable[["WorkerContext", Transaction, JobNumber], None]
 
 @dataclass(frozen=True, slots=True)
 class PostHooks:
-    """The hooks of a feature for its posts and files in the outbox."""
+    """The hooks of a subject for its posts and files in the outbox."""
 
     on_posted: Callable[[WorkerContext, Transaction, Delivery], None]
     on_refused: Callable[[WorkerContext, Transaction, Delivery, NotPosted], None]
-    make_file: Callable[[Transaction, Delivery], CsvFile | None]
+    make_file: Callable[[Transaction, Delivery], CsvFile | None] = lambda *_: None
+    lock: Callable[[Transaction, Delivery], None] = lambda *_: None
+    """Locks the rows that the other hooks change. The delivery is written after that."""
+    on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = lambda *_: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,6 @@ import structlog
 from bot.context import CsvFile, WorkerContext
 from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message, MessageTs, Refusal
-from bot.jobs.store.conversations import Conversations
-from bot.jobs.store.jobs import Jobs
-from bot.jobs.thread import link_from_earlier
 from bot.logs import about_request
 from bot.outbox.delivery_errors import MOST_TRIES, give_up, hold_pace, settle_failed_delivery
 from bot.outbox.model import (
@@ -90,22 +87,14 @@ async def _outcome(context: WorkerContext, delivery: Delivery) -> Callable[[Tran
 
 def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts: MessageTs | None) -> None:
     """Record a delivery as sent, and the consequences."""
-    draft = delivery.what
-    job = None
-    if draft.kind is DeliveryKind.ROOT and draft.job is not None:
-        job = Jobs(tx).lock(draft.job)  # before the delivery, in the order of all writers
-    if draft.kind is DeliveryKind.EDIT:
+    if delivery.what.kind is DeliveryKind.EDIT:
         Outbox(tx).remove(delivery, owner=context.owner)
         return
-    Outbox(tx).save(delivery, delivered(delivery, context.clock(), ts), owner=context.owner)
-    if job is not None:
-        job = Jobs(tx).save(job, replace(job, root_ts=ts))
-        if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:
-            # Without the status message the bot recognises no replies, and Slack has given up on them.
-            Conversations(tx).read_thread(draft.channel, ts, context.clock())
-        link_from_earlier(context, tx, job)
     for hooks in context.post_hooks:
-        hooks.on_posted(context, tx, delivery)
+        hooks.lock(tx, delivery)
+    Outbox(tx).save(delivery, delivered(delivery, context.clock(), ts), owner=context.owner)
+    for hooks in context.post_hooks:
+        hooks.on_posted(context, tx, replace(delivery, posted_ts=ts))
 
 
 async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | None:

@@ -9,19 +9,10 @@ import structlog
 from bot.context import WorkerContext
 from bot.engine import back_off_seconds
 from bot.ids import Refusal, is_direct_message
-from bot.jobs.messages import job_answers as say
-from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
-from bot.jobs.settle_prompt import drop_follow_ups
-from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.limits import Quota
-from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import update_status_message
 from bot.outbox.model import (
     PACED,
     Delivery,
     DeliveryKind,
-    NewDelivery,
     NotPosted,
     delivery_dead,
     delivery_postponed,
@@ -48,43 +39,14 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         meaning = Refusal.BETWEEN_PEOPLE
     now, draft = context.clock(), delivery.what
     refusal = NotPosted(meaning, draft.channel, now, draft.job)
-    job = Jobs(tx).get(draft.job) if draft.job is not None else None
-    is_face = draft.kind is DeliveryKind.ROOT
-    if job is not None and is_face:
-        # Before any other row, in the order of a withdrawal, which may happen at this moment.
-        Quota(tx).lock(job.project)
-        Prompts(tx).lock_of(job.number)
-        job = Jobs(tx).lock(job.number)
+    for hooks in context.post_hooks:
+        hooks.lock(tx, delivery)
     Outbox(tx).save(delivery, delivery_dead(delivery, now, code), owner=context.owner)
-    if job is not None and is_face:
-        _refuse(context, tx, job, refusal, code)
-    elif job is not None and draft.kind is DeliveryKind.REPLY:
-        message = say.reply_undelivered(job, refusal, context.bot_name)
-        for user in job.recipients:
-            key = f"{draft.key}:undelivered:{user}"
-            Outbox(tx).add(NewDelivery.private(key, job.channel, user, message, job=job.number), now)
-    else:
-        for hooks in context.post_hooks:
-            hooks.on_refused(context, tx, delivery, refusal)
+    if draft.kind is DeliveryKind.ROOT and draft.job is not None:
+        Outbox(tx).dead_letter_thread(draft.job, code, now)
+    for hooks in context.post_hooks:
+        hooks.on_refused(context, tx, delivery, refusal)
     context.count("deliveries", "dead")
-
-
-def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: NotPosted, code: str) -> None:
-    """Refuse a job whose status message cannot be posted. No use is spent, and the requester gets advice."""
-    now = refusal.at
-    Outbox(tx).dead_letter_thread(job.number, code, now)
-    if job.state is not JobState.WAITING:
-        return  # withdrawn meanwhile, so there is nothing to refuse
-    Jobs(tx).save(job, lifecycle.job_refused(job, JobProblem.SLACK_REFUSED, now))
-    drop_follow_ups(tx, job, now)
-    prompt = Prompts(tx).starting(job.number)
-    if prompt is None:
-        raise LookupError(f"job {job.number} has no prompt")
-    url = prompt.response_url
-    Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt))
-    key, message = f"job:{job.number}:cannot_post", say.cannot_post(refusal, context.bot_name, job.text)
-    note = NewDelivery.private(key, job.channel, job.requester, message, job=job.number, response_url=url)
-    Outbox(tx).add(note, now)
 
 
 MOST_TRIES = 12
@@ -156,9 +118,9 @@ def _retry(
     due_at = context.after(seconds)
     postponed = delivery_postponed(delivery, due_at, plain=delivery.plain or plain)
     Outbox(tx).save(delivery, postponed, owner=context.owner)
-    if plain and delivery.what.kind is DeliveryKind.ROOT and delivery.what.job is not None:
-        # A waiting edit was drawn with rich text, which the plain status message does not have.
-        update_status_message(tx, delivery.what.job, context.clock())
+    if plain:
+        for hooks in context.post_hooks:
+            hooks.on_blocks_refused(context, tx, delivery)
 
 
 def _look_later(context: WorkerContext, tx: Transaction, delivery: Delivery, asked_seconds: float) -> None:

@@ -104,7 +104,7 @@ async def test_where_a_channel_has_chosen_so_only_replies_that_mention_the_bot_s
     await talk.ends()
     await talk.time.passes(60)
     assert "ention me here" in talk.replies()[-1]
-    for words in ("replies", "status 1", "help"):
+    for words in ("replies", "help"):
         answer = await talk.ana.answer_to(f"/docs-agent {words}")
         assert re.search("only (replies|those) that mention me|mention me: in this channel only", answer)
     assert "Here every reply" in await talk.ana.answer_to("/docs-agent replies", channel="partners")

@@ -33,6 +33,7 @@ from bot.jobs.corrections import take_change
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.prompts import PromptRequest
 from bot.jobs.model.quota import Analytics, PollPace
+from bot.jobs.posts import JOB_POSTS
 from bot.jobs.service_health import show_trouble
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
@@ -96,7 +97,7 @@ class Office:
             member_cache=TtlCache(clock=lambda: self.clock().timestamp()),
             chance=lambda: 0.5,
             owner="one",
-            post_hooks=[feature.post_hooks for feature in FEATURES if feature.post_hooks],
+            post_hooks=[JOB_POSTS, *(feature.post_hooks for feature in FEATURES if feature.post_hooks)],
             bot_user=BOT,
             projects=Projects.only(PROJECT),
             wake=self._wake,
