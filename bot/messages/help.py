@@ -78,16 +78,10 @@ def _typed(text: str) -> str:
 
 
 def about_replies(place: Here) -> str:
-    """Return the lines of a command's help about threads and about the other commands, in mrkdwn."""
+    """Return the lines of a command's help about threads, in mrkdwn."""
     way = "only replies that mention me are follow-ups" if place.by_mention else "just reply"
     where, prompt = "Here" if place.is_direct else "Anywhere", _typed(place.mentioned(EXAMPLE))
     return f"*In a job's thread* {way}.\n*{where}* {prompt} starts a job, too."
-
-
-def about_follow_ups(place: Here) -> str:
-    """Return the lines of a command's help about following up without it, in mrkdwn."""
-    way = "mention me" if place.by_mention else "just reply"
-    return f"*In the job's thread* {way}: Slack allows no slash commands there."
 
 
 def short_help(command: CommandHelp, also: str, place: Here) -> Message:

@@ -49,14 +49,14 @@ async def test_a_guests_reply_and_button_change_nothing(story: Story) -> None:
     await story.answer("Guests can't use this bot", GUS)
     story.reply(root, "Delete everything", user=GUS)
     await asyncio.sleep(0.3)
-    assert len(story.private(GUS)) == 1
+    assert len(story.private(GUS)) == 2  # both in place
     await story.replies(root, 1)
     assert len(story.roots()) == 1
 
 
 async def test_a_member_sees_answer_and_form_though_slack_had_to_be_asked_first(story: Story) -> None:
     await story.command("/docs-agent", "help", user=BEN)
-    assert "/docs-followup" in (await story.answer("/docs-agent", BEN))["text"]
+    assert "/docs-agent jobs" in (await story.answer("/docs-agent", BEN))["text"]
     await story.command("/docs-agent", "", user=CHIKA)
     await story.until(lambda: story.view(CHIKA), "a form")
 

@@ -27,7 +27,7 @@ from bot.jobs.model.prompts import PromptRequest
 from bot.jobs.store.jobs import Jobs
 from bot.messages import slack_text
 from bot.messages.blocks import bare, with_prompt
-from bot.messages.help import about_follow_ups
+from bot.messages.help import about_replies
 
 NAME = "/docs-followup"
 _OFFERED = 20
@@ -171,7 +171,7 @@ COMMAND = Command(
             in_help=True,
         ),
     ),
-    also=about_follow_ups,
+    also=about_replies,
     takes_project=False,
     forms={"follow_up": _submit},
 )

@@ -22,8 +22,7 @@ def samples() -> Mapping[str, object]:
     about = say.CommandHelp("/docs-agent", "Asks <the> agent", words, "*Options*: `csv`.")
     return {
         **{
-            f"short help: {also.__name__}, {name}": say.short_help(about, also(here), here)
-            for also in (say.about_replies, say.about_follow_ups)
+            f"short help: {name}": say.short_help(about, say.about_replies(here), here)
             for name, here in {
                 "one project": one,
                 "several docs": several,
