@@ -47,7 +47,7 @@ _COUNTED: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
         "docs_bot_requests",
         "Requests that Slack sent to this process.",
         "kind",
-        ("command", "button", "form", "shortcut", "message"),
+        ("command", "button", "form", "shortcut", "message", "home"),
     ),
     "prompts": (
         "docs_bot_prompts",
