@@ -17,7 +17,7 @@ from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import AssistantReply, DocsApiError, Passage
 from bot.engine import unless_taken_over
-from bot.ids import ChannelId, Message
+from bot.ids import Message
 from bot.jobs.messages.intents import cannot_answer
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.store.conversations import Conversations
@@ -72,9 +72,8 @@ async def ask_docs(context: Context, allowed: Allowed, unsent: Unsent) -> Messag
 def _note_received(tx: Transaction, allowed: Allowed, context: Context) -> None:
     """Show that a message is read, and note it so that no outage brings it again."""
     origin = allowed.origin
-    key, kind, ts = f"{origin.key}:asked", DeliveryKind.REACTION, origin.message_ts
-    reaction = NewDelivery(key, kind, origin.channel, message_ts=ts, reaction="eyes")
-    Outbox(tx).add(reaction, context.clock())
+    reaction = NewDelivery(f"{origin.key}:asked", DeliveryKind.REACTION, origin.channel, reaction="eyes")
+    Outbox(tx).add(replace(reaction, message_ts=origin.message_ts), context.clock())
     if origin.thread is not None or origin.is_direct:
         Conversations(tx).received(origin)
 
@@ -94,11 +93,10 @@ async def work_on_inquiry(context: WorkerContext, inquiry: Inquiry) -> None:
 async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
     """Return the function that writes the answer. The search answers where the assistant cannot."""
     reply: AssistantReply | tuple[Passage, ...] | None = None
-    client = context.discovery.get(inquiry.project)
+    client, is_public = context.discovery.get(inquiry.project), False
     try:
         async with asyncio.timeout(context.timeouts.answer_seconds):
-            await _show_status(context, inquiry)
-            is_public = await _is_public(context, inquiry.channel)
+            is_public = await _show_status(context, inquiry)
             if client and inquiry.by_assistant:
                 try:
                     reply = await client.ask(inquiry.text, key=inquiry.key, thread_id=inquiry.conversation)
@@ -139,17 +137,13 @@ def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:
     return NewDelivery.private(key, channel, user, message, response_url=inquiry.response_url)
 
 
-async def _show_status(context: WorkerContext, inquiry: Inquiry) -> None:
-    if inquiry.thread_ts is not None:
-        try:
-            await context.messenger.set_status(inquiry.channel, inquiry.thread_ts, messages.STATUS)
-        except SlackError as error:
-            log.info("status_not_shown", inquiry=inquiry.id, reason=str(error))
-
-
-async def _is_public(context: WorkerContext, channel: ChannelId) -> bool:
+async def _show_status(context: WorkerContext, inquiry: Inquiry) -> bool:
+    """Show the status in the thread. Return whether the channel is public, as far as Slack reports it."""
+    is_public = False
     try:
-        return await context.messenger.is_public(channel)
+        is_public = await context.messenger.is_public(inquiry.channel)
+        if inquiry.thread_ts is not None:
+            await context.messenger.set_status(inquiry.channel, inquiry.thread_ts, messages.STATUS)
     except SlackError as error:
-        log.info("channel_not_known", channel=channel, reason=str(error))
-        return False
+        log.info("status_not_shown", inquiry=inquiry.id, reason=str(error))
+    return is_public

@@ -28,9 +28,8 @@ _NOT_HERE = Answer(message=messages.NOT_HERE)
 async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     origin, text = invocation.origin, invocation.words.split(maxsplit=1)[1]
     text = f"project:{invocation.project.name} {text}" if invocation.project else text
-    return Answer(
-        message=await ask_docs(context, invocation.allowed, Unsent(origin.key, origin.thread, text))
-    )
+    unsent = Unsent(origin.key, origin.thread, text)
+    return Answer(message=await ask_docs(context, invocation.allowed, unsent))
 
 
 async def _list_gaps(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
@@ -48,12 +47,11 @@ async def _draft(context: Context, press: Press) -> Answer:
     thread = inquiry.thread_ts if inquiry.channel == origin.channel else None
     row = inquiry.gap_key, f"“{one_line(inquiry.text, _TITLE_LENGTH)}”"
     state = replace(FormState.at(origin, thread=thread), about=row)
-    project = context.projects.with_id(inquiry.project)
+    project, private = context.projects.with_id(inquiry.project), state.dumps()
     offered = await projects_to_choose(context, origin.channel, project)
     text = messages.draft_prompt(inquiry.text)
-    return Answer(
-        modal=forms.ask_form(channel=origin.channel, private=state.dumps(), text=text, projects=offered)
-    )
+    form = forms.ask_form(channel=origin.channel, private=private, text=text, projects=offered)
+    return Answer(modal=form)
 
 
 async def _did_not_help(context: Context, press: Press) -> Answer:
@@ -74,27 +72,14 @@ async def _share(context: Context, press: Press) -> Answer:
 
 
 def _workers(context: WorkerContext) -> Sequence[Worker]:
-    key, group = attrgetter("id"), attrgetter("project")
-    names = "inquiries", "inquire"
-    return [queue_worker(context, *names, claim_inquiries, work_on_inquiry, key=key, group=group, places=20)]
+    names, key = ("inquiries", "inquire"), attrgetter("id")
+    return [queue_worker(context, *names, claim_inquiries, work_on_inquiry, key=key, places=20)]
 
 
 ANSWERS = Feature(
     agent_words=(
-        Word(
-            usage="ask TEXT",
-            shape=r"ask\s+(.+)",
-            tells="Answers a question from the docs.",
-            run=_ask,
-            example="ask How do I rotate an API key?",
-            after_mention=None,
-        ),
-        Word(
-            usage="gaps",
-            shape="gaps",
-            tells="Lists the channel's questions without an answer.",
-            run=_list_gaps,
-        ),
+        Word("ask TEXT", r"ask\s+(.+)", "Answers a question from the docs.", _ask, after_mention=None),
+        Word("gaps", "gaps", "Lists the channel's questions without an answer.", _list_gaps),
     ),
     buttons={
         Action.CHANGE_DOCS: _draft,

@@ -55,13 +55,9 @@ async def mark(context: Context, allowed: Allowed, number: int, state: InquirySt
         inquiry = find_inquiry(context, tx, allowed, number)
         if inquiry is None:
             return None
-        same = (
-            [inquiry]
-            if state is InquiryState.GAP
-            else Inquiries(tx).with_key(inquiry.project, inquiry.gap_key)
-        )
-        for row in same:
-            if row.channel == inquiry.channel and row.state in (InquiryState.ANSWERED, InquiryState.GAP):
+        for row in Inquiries(tx).with_key(inquiry.project, inquiry.gap_key):
+            is_gap = row.state is InquiryState.GAP and row.channel == inquiry.channel
+            if row.id == inquiry.id or (is_gap and state is InquiryState.DISMISSED):
                 Inquiries(tx).save(row, replace(row, state=state))
         return inquiry
 

@@ -9,51 +9,35 @@ from sqlalchemy import Boolean, Column, ColumnElement, Index, Integer, Table, an
 
 from bot.answers.model import Inquiry, InquiryState
 from bot.ids import ChannelId, Message, MessageTs, ProjectId, can_be_id
+from bot.store import schema
 from bot.store.leases import FREE, Claimer, Rows, claiming_oldest
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
-from bot.store.schema import (
-    Channel,
-    Choice,
-    Due,
-    Id,
-    Owner,
-    Secret,
-    UserJson,
-    UserText,
-    UtcDateTime,
-    diff,
-    insert_unless_there,
-    lease,
-    metadata,
-    reader,
-    row_values,
-)
 
 MOST_ROWS = 1_000
 """Maximum inquiries that are read for a list of gaps or a digest, the newest first."""
 
 inquiries = Table(
     "inquiries",
-    metadata,
+    schema.metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("key", Id(400), nullable=False, unique=True),
-    Column("project", Id(200), nullable=False),
-    Column("channel", Channel(40), nullable=False),
-    Column("user", Owner(40), nullable=False),
-    Column("text", UserText, nullable=False),
-    Column("gap_key", UserText, nullable=False),
-    Column("state", Choice(InquiryState), nullable=False),
-    Column("asked_at", UtcDateTime, nullable=False),
-    Column("due_at", Due(minutes=11), nullable=False),
-    Column("thread_ts", Id(40)),
-    Column("response_url", Secret),
+    Column("key", schema.Id(400), nullable=False, unique=True),
+    Column("project", schema.Id(200), nullable=False),
+    Column("channel", schema.Channel(40), nullable=False),
+    Column("user", schema.Owner(40), nullable=False),
+    Column("text", schema.UserText, nullable=False),
+    Column("gap_key", schema.UserText, nullable=False),
+    Column("state", schema.Choice(InquiryState), nullable=False),
+    Column("asked_at", schema.UtcDateTime, nullable=False),
+    Column("due_at", schema.Due(minutes=11), nullable=False),
+    Column("thread_ts", schema.Id(40)),
+    Column("response_url", schema.Secret),
     Column("by_assistant", Boolean, nullable=False, server_default=text("false")),
     Column("is_public", Boolean, nullable=False, server_default=text("false")),
-    Column("conversation", Id(400)),
-    Column("answer", UserJson(Message)),
+    Column("conversation", schema.Id(400)),
+    Column("answer", schema.UserJson(Message)),
     Column("job", Integer),
-    *lease(),
+    *schema.lease(),
     Index("ix_inquiries_state", "state", "due_at"),
     Index("ix_inquiries_gap_key", "project", "gap_key"),
     Index("ix_inquiries_channel", "channel", "thread_ts"),
@@ -74,11 +58,13 @@ class Inquiries(Rows[Inquiry]):
     """Inquiries, within one transaction."""
 
     table = inquiries
-    read = staticmethod(reader(Inquiry, inquiries))
+    read = staticmethod(schema.reader(Inquiry, inquiries))
 
     def add(self, inquiry: Inquiry) -> bool:
         """Add an inquiry. Return False if its key was stored before."""
-        return insert_unless_there(self.connection, inquiries, row_values(inquiry, inquiries, without="id"))
+        return schema.insert_unless_there(
+            self.connection, inquiries, schema.row_values(inquiry, inquiries, without="id")
+        )
 
     def get(self, number: int) -> Inquiry | None:
         """Return an inquiry; None if it is unknown or forgotten."""
@@ -90,7 +76,7 @@ class Inquiries(Rows[Inquiry]):
 
     def save(self, inquiry: Inquiry, new: Inquiry, *, owner: str | None = None) -> None:
         """Write an inquiry, and free its lease. Raises LeaseLost unless ``owner`` holds it."""
-        self._write(inquiry.id, owner, diff(inquiry, new, inquiries) | FREE)
+        self._write(inquiry.id, owner, schema.diff(inquiry, new, inquiries) | FREE)
 
     def conversation_in(self, channel: ChannelId, thread: MessageTs) -> str | None:
         """Return the service's conversation of a thread; None if there is none."""

@@ -12,7 +12,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Mapping, Sized
 from contextlib import aclosing
 from datetime import UTC, date, datetime
-from typing import Required, Self, TypedDict, TypeVar, Unpack, cast
+from typing import Self, TypedDict, TypeVar, Unpack, cast
 
 import aiohttp
 import httpx
@@ -48,19 +48,6 @@ class Days(TypedDict, total=False):
 
     date_from: date | None
     date_to: date | None
-
-
-class ClientOptions(TypedDict, total=False):
-    """The arguments of every client."""
-
-    base_url: Required[str]
-    api_key: Required[SecretStr]
-    connect_timeout_seconds: float
-    read_timeout_seconds: float
-    max_response_bytes: int
-    transport: httpx.AsyncBaseTransport | None
-    proxy: str | None
-    now: Callable[[], datetime]
 
 
 class WhichRows(Days, total=False):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Unpack
+from typing import Any
 
 from bot.docs_api import _wire
-from bot.docs_api.client import ClientOptions, ServiceClient
+from bot.docs_api.client import ServiceClient
 from bot.docs_api.errors import Unavailable
 from bot.docs_api.models import AssistantReply, CitedPage, Passage, Passages, StreamPart
 
@@ -23,8 +23,11 @@ MAX_ANSWER_LENGTH = 20_000
 class DiscoveryClient(ServiceClient):
     """A client of the discovery API for one deployment. Calls raise the errors of `bot.docs_api.errors`."""
 
-    def __init__(self, domain: str, **options: Unpack[ClientOptions]) -> None:
-        """Raise `InvalidArgument` for an address, key or domain that cannot be used."""
+    def __init__(self, domain: str, **options: Any) -> None:
+        """Raise `InvalidArgument` for an address, key or domain that cannot be used.
+
+        ``options``: those of `ServiceClient`.
+        """
         super().__init__(**options)
         self._domain = _wire.segment("domain", domain)
 

@@ -49,7 +49,7 @@ SOURCE: Part = {"type": "source-url", "sourceId": "1", "url": "https://docs.exam
 def client(*answers: httpx.Response | Exception) -> tuple[DiscoveryClient, FakeService]:
     service = FakeService(*answers)
     options = {"base_url": "https://docs.example/discovery", "api_key": SecretStr(KEY)}
-    return DiscoveryClient("acme", **options, transport=service, now=lambda: NOW), service  # type: ignore[arg-type]
+    return DiscoveryClient("acme", **options, transport=service, now=lambda: NOW), service
 
 
 async def test_calls_go_where_the_interface_says() -> None:
@@ -171,6 +171,6 @@ class _Drip(httpx.AsyncBaseTransport):
 
 async def test_slow_stream_ends_at_the_limit_of_a_call() -> None:
     options = {"connect_timeout_seconds": 0.05, "read_timeout_seconds": 0.1, "transport": _Drip()}
-    docs = DiscoveryClient("acme", base_url="https://docs.example", api_key=SecretStr(KEY), **options)  # type: ignore[arg-type]
+    docs = DiscoveryClient("acme", base_url="https://docs.example", api_key=SecretStr(KEY), **options)
     with pytest.raises(Unavailable, match="did not answer in time"):
         await docs.ask(QUESTION, key="k")

@@ -9,7 +9,7 @@ from tests.talk import Talk
 from tests.talk_people import Shown
 
 WHAT = "What should change? Reply with what it should say."
-NO_ANSWERS = "I change docs; I can't answer questions yet."
+NO_ANSWERS = "I change docs; I can't answer questions here."
 NOES = ("no", "not good", "thank you but no", "👎", "hmm", "nope, that is wrong", "this is wrong", "?")
 WRONG = "that is not what I asked for"
 PULL_REQUEST = "Pull request #1 · code.example"
@@ -203,7 +203,7 @@ async def test_a_follow_up_by_command_that_says_merged_marks_the_job_that_it_nam
 async def test_a_question_goes_out_once_when_its_author_insists(talk: Talk, door: str) -> None:
     text = "Is the quickstart outdated?"
     [answer], _, _ = await says_by(door, talk, text)
-    await talk.ana.presses("Send it to the agent anyway", answer)
+    await talk.ana.presses("Draft a page on it", answer)
     await talk.time.passes()
     assert talk.agent_got() == [ASKED, text]
     talk.everything()

@@ -31,10 +31,8 @@ WHAT_SHOULD_CHANGE = b.words("What should change? Reply with what it should say.
 
 def cannot_answer(unsent: Unsent) -> Message:
     """Return the answer to a question, with a button that sends it to the agent."""
-    text = "I change docs; I can't answer questions yet."
-    return b.with_buttons(
-        text, [b.button("Send it to the agent anyway", b.Action.SEND_ANYWAY, unsent.dumps())]
-    )
+    text = "I change docs; I can't answer questions here."
+    return b.with_buttons(text, [b.button("Draft a page on it", b.Action.SEND_ANYWAY, unsent.dumps())])
 
 
 def did_you_mean(unsent: Unsent, job: TrackedJob | None) -> Message:
