@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.jobs.model.intents import Door, Intent, classify, read_texts
+from tests.talk import Talk
 
 QUESTIONS = """
-How do I rotate an API key?
+How do I rotate a signing key?
 What's the default timeout of the Python client?
 Where can I find my workspace id?
 Does the CLI work behind a corporate proxy?
@@ -90,11 +90,13 @@ Write release notes for version 4.2
 """.strip().splitlines()
 
 
-def test_at_most_two_questions_and_two_instructions_are_mistaken() -> None:
-    examples = {text.casefold() for text, _ in read_texts().examples}
+async def test_at_most_two_questions_and_two_instructions_are_mistaken(talk: Talk) -> None:
+    for text in QUESTIONS + INSTRUCTIONS:
+        await talk.ana.says(f"@docs-agent {text}")
+        await talk.time.passes()
+    talk.everything()
+    answered, begun = {text for text, _ in talk.service.questions}, set(talk.agent_got())
     assert len(QUESTIONS) == len(INSTRUCTIONS) == 40
-    unseen = [text for text in QUESTIONS + INSTRUCTIONS if text.casefold() not in examples]
-    assert len(unseen) >= 78
-    for texts, kind in ((QUESTIONS, Intent.QUESTION), (INSTRUCTIONS, Intent.INSTRUCTION)):
-        mistaken = [text for text in texts if classify(text, Door.FIRST) is not kind]
-        assert len(mistaken) <= 2, mistaken
+    assert len(begun.intersection(QUESTIONS)) <= 2
+    assert len(answered.intersection(INSTRUCTIONS)) <= 2
+    assert answered | begun == {*QUESTIONS, *INSTRUCTIONS}
