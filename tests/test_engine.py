@@ -101,7 +101,7 @@ async def started(
     await workers.stop(1)
 
 
-async def test_a_worker_runs_at_the_start_and_whenever_it_is_woken() -> None:
+async def test_worker_runs_at_the_start_and_when_woken() -> None:
     run, workers = Run(), Workers(look_seconds=3600)
     workers.wake()  # before the start
     async with started(workers, polling(run), due=always(ALL)):
@@ -110,7 +110,7 @@ async def test_a_worker_runs_at_the_start_and_whenever_it_is_woken() -> None:
         await run.get()
 
 
-async def test_a_worker_runs_again_at_once_while_there_is_work_and_is_not_late() -> None:
+async def test_worker_runs_again_at_once_while_rows_are_due() -> None:
     run = Run(3, 2, 1, 0)
     worker = alone("r", run, every_seconds=3600)
     async with started(Workers(), worker):
@@ -119,7 +119,7 @@ async def test_a_worker_runs_again_at_once_while_there_is_work_and_is_not_late()
     assert worker.well_at >= began_at[-1]
 
 
-async def test_a_row_that_hangs_delays_no_other_row() -> None:
+async def test_row_that_hangs_delays_no_other() -> None:
     rows = Rows(["a1"])
     async with started(Workers(), rows.worker(), due=always(ALL)) as workers:
         await rows.until(1)
@@ -131,7 +131,7 @@ async def test_a_row_that_hangs_delays_no_other_row() -> None:
         rows.may_end.set()
 
 
-async def test_a_slow_group_leaves_places_for_the_others_and_takes_no_more_than_its_own() -> None:
+async def test_slow_group_leaves_places_for_other_groups() -> None:
     rows = Rows([*(f"a{number}" for number in range(9))])
     worker = rows.worker(group=lambda row: row[0], places=20, places_of_group=3)
 
@@ -149,7 +149,7 @@ async def test_a_slow_group_leaves_places_for_the_others_and_takes_no_more_than_
         await rows.until(5)
 
 
-async def test_no_more_rows_are_under_way_than_places_and_free_ones_are_taken_at_once() -> None:
+async def test_rows_under_way_are_as_many_as_places() -> None:
     rows = Rows([*(f"a{number}" for number in range(9))])
     async with started(Workers(look_seconds=3600), rows.worker(places=2), due=always(ALL)) as workers:
         await rows.until(2)
@@ -160,7 +160,7 @@ async def test_no_more_rows_are_under_way_than_places_and_free_ones_are_taken_at
         await rows.until(9)
 
 
-async def test_a_row_that_is_under_way_is_not_begun_again_whoever_claims_it() -> None:
+async def test_row_under_way_is_not_begun_again() -> None:
     rows = Rows([])
 
     async def claim(_limit: int, _full: Collection[str]) -> Sequence[str]:
@@ -176,7 +176,7 @@ async def test_a_row_that_is_under_way_is_not_begun_again_whoever_claims_it() ->
         rows.may_end.set()
 
 
-async def test_a_wake_during_a_claim_is_kept() -> None:
+async def test_wake_during_a_claim_is_kept() -> None:
     claims, may_claim = Run(), asyncio.Event()
 
     async def claim(_limit: int, _full: Collection[str]) -> Sequence[None]:
@@ -194,7 +194,7 @@ async def test_a_wake_during_a_claim_is_kept() -> None:
         await claims.get()
 
 
-async def test_a_run_that_fails_is_observed_and_repeated() -> None:
+async def test_failed_run_is_observed_and_repeated() -> None:
     observed: list[tuple[str, bool]] = []
     run = Run(RuntimeError("no database"))
     workers = Workers(observe=lambda name, _seconds, failed: observed.append((name, failed)))
@@ -204,7 +204,7 @@ async def test_a_run_that_fails_is_observed_and_repeated() -> None:
     assert [failed for name, failed in observed if name == "r"][:2] == [True, False]
 
 
-async def test_a_broken_worker_rests_although_it_is_woken_and_stops_at_once() -> None:
+async def test_broken_worker_rests_although_woken() -> None:
     run = Run(*[RuntimeError("no database")] * 3)
     worker = polling(run)
     worker.well_at = 0.0
@@ -221,7 +221,7 @@ async def test_a_broken_worker_rests_although_it_is_woken_and_stops_at_once() ->
     assert worker.well_at == 0.0, "a worker that fails grows late"
 
 
-async def test_a_claim_that_fails_lets_its_worker_rest_and_no_other() -> None:
+async def test_failed_claim_rests_its_worker_alone() -> None:
     run = Run()
 
     async def fail(_limit: int, _full: Collection[str]) -> Sequence[None]:
@@ -234,7 +234,7 @@ async def test_a_claim_that_fails_lets_its_worker_rest_and_no_other() -> None:
         assert broken.failures == 1
 
 
-async def test_work_in_hand_may_end_when_stopping_and_is_cancelled_when_it_is_late() -> None:
+async def test_stop_waits_for_work_and_cancels_late_work() -> None:
     begun, enough, ended = asyncio.Event(), asyncio.Event(), []
 
     async def short() -> int:
@@ -261,7 +261,7 @@ async def test_work_in_hand_may_end_when_stopping_and_is_cancelled_when_it_is_la
     assert ended == ["short", "endless"]
 
 
-async def test_rows_that_are_being_claimed_when_the_stop_begins_are_worked_on() -> None:
+async def test_rows_claimed_as_the_stop_begins_are_worked_on() -> None:
     rows, claiming, may_claim = Rows([]), asyncio.Event(), asyncio.Event()
 
     async def claim(_limit: int, _full: Collection[str]) -> Sequence[str]:
@@ -281,7 +281,7 @@ async def test_rows_that_are_being_claimed_when_the_stop_begins_are_worked_on() 
     assert rows.begun == ["a1"]
 
 
-async def test_a_look_wakes_only_those_who_have_something_to_do() -> None:
+async def test_look_wakes_only_workers_with_due_rows() -> None:
     poll, deliver = Run(), Run()
     looks = Looks(NOTHING, DueQueues(frozenset({"polls"}), None))
     each = [alone("poll", poll, queue="polls"), alone("deliver", deliver, queue="deliveries")]
@@ -293,7 +293,7 @@ async def test_a_look_wakes_only_those_who_have_something_to_do() -> None:
     assert deliver.empty()
 
 
-async def test_a_worker_for_which_nothing_is_due_is_not_late_and_one_that_hangs_is() -> None:
+async def test_only_a_hanging_worker_is_late() -> None:
     hangs, looks = asyncio.Event(), Looks()
 
     async def hang() -> int:
@@ -309,7 +309,7 @@ async def test_a_worker_for_which_nothing_is_due_is_not_late_and_one_that_hangs_
         hangs.set()
 
 
-async def test_an_idle_engine_looks_at_intervals_and_claims_nothing() -> None:
+async def test_idle_engine_looks_at_intervals_and_claims_nothing() -> None:
     rows, looks = Rows([]), Looks()
     async with started(Workers(look_seconds=0.1), *[rows.worker()], due=looks):
         await asyncio.sleep(1.05)
@@ -317,7 +317,7 @@ async def test_an_idle_engine_looks_at_intervals_and_claims_nothing() -> None:
     assert looks.qsize() <= 22, "no more often than the interval and its guard"
 
 
-async def test_workers_that_were_told_to_stop_before_they_started_never_run() -> None:
+async def test_workers_stopped_before_their_start_never_run() -> None:
     run, workers = Run(), Workers()
     assert await workers.stop(1) == []
     workers.start([alone("r", run, every_seconds=3600)], always(NOTHING))
@@ -325,7 +325,7 @@ async def test_workers_that_were_told_to_stop_before_they_started_never_run() ->
     assert run.empty()
 
 
-async def test_the_next_look_is_made_when_something_comes_due() -> None:
+async def test_next_look_is_made_when_a_row_comes_due() -> None:
     now = datetime.now(UTC)
     looks = Looks(*(DueQueues(frozenset(), now + timedelta(seconds=after)) for after in (0.02, 86_400)))
     async with started(Workers(look_seconds=3600, least_seconds=0.0), due=looks):
@@ -333,7 +333,7 @@ async def test_the_next_look_is_made_when_something_comes_due() -> None:
         await looks.get()
 
 
-async def test_what_a_run_has_put_back_for_later_is_looked_for_soon() -> None:
+async def test_rows_put_back_by_a_run_are_found_soon() -> None:
     looks, may_end = Looks(), asyncio.Event()
 
     async def run() -> int:
@@ -346,7 +346,7 @@ async def test_what_a_run_has_put_back_for_later_is_looked_for_soon() -> None:
         await looks.get()
 
 
-async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() -> None:
+async def test_rows_due_at_about_one_time_share_a_look() -> None:
     looks = Looks(*[DueQueues(frozenset(), datetime.now(UTC))] * 9)
     async with started(Workers(look_seconds=3600, least_seconds=3600), due=looks):
         await looks.get()
@@ -356,7 +356,7 @@ async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() ->
 
 @pytest.mark.parametrize("due", [always(NOTHING), None], ids=["with queues", "without queues"])
 @pytest.mark.parametrize("hours", [-1, 2])
-async def test_workers_with_long_intervals_run_at_once_when_the_clock_is_set(
+async def test_workers_run_at_once_when_the_clock_is_set(
     hours: int, due: Callable[[], Awaitable[DueQueues]] | None
 ) -> None:
     run, clock = Run(), SetClock()
@@ -372,7 +372,7 @@ async def test_workers_with_long_intervals_run_at_once_when_the_clock_is_set(
     await workers.stop(1)
 
 
-async def test_regular_looks_go_on_however_far_away_the_next_row_is() -> None:
+async def test_regular_looks_go_on_before_a_distant_row() -> None:
     clock = SetClock()
     looks = Looks(*[DueQueues(frozenset(), datetime.now(UTC) + timedelta(hours=1))] * 9)
     async with started(Workers(look_seconds=0.01, least_seconds=0.0, clock=clock), due=looks):
@@ -461,7 +461,7 @@ async def test_wake_in_the_turn_in_which_a_run_ends_is_kept() -> None:
         await other
 
 
-async def test_worker_with_a_long_interval_that_failed_comes_again_after_its_rest() -> None:
+async def test_failed_worker_with_a_long_interval_runs_after_its_rest() -> None:
     run = Run(OSError("locked"), 0)
     async with started(Workers(), alone("forget", run, every_seconds=3600)):
         assert await run.get() + 0.3 < await run.get()

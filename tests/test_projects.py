@@ -38,13 +38,13 @@ def _names_none(text: str) -> bool:
         ("", "", None),
     ],
 )
-def test_a_project_is_named_at_the_start_or_the_end(text: str, rest: str, project: Project | None) -> None:
+def test_project_is_named_at_the_start_or_the_end(text: str, rest: str, project: Project | None) -> None:
     taken, named = TWO.take(text)
     assert (taken.strip(), named) == (rest, project)
 
 
 @given(TEXT.filter(_names_none), st.sampled_from([ACME, BETA]), st.booleans())
-def test_a_prompt_keeps_every_other_character(text: str, project: Project, at_start: bool) -> None:
+def test_prompt_keeps_every_other_character(text: str, project: Project, at_start: bool) -> None:
     option = NAMING + project.name
     taken, named = TWO.take(f"{option} {text}" if at_start else f"{text} {option}")
     assert named == project
@@ -52,7 +52,7 @@ def test_a_prompt_keeps_every_other_character(text: str, project: Project, at_st
 
 
 @given(TEXT)
-def test_a_text_that_names_none_is_not_touched(text: str) -> None:
+def test_text_without_a_project_is_unchanged(text: str) -> None:
     assert ONE.take(text) == (text, None)
     assert ONE.take_any(text) == (text, None)
     if _names_none(text):
@@ -60,7 +60,7 @@ def test_a_text_that_names_none_is_not_touched(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(["last", "week", "path", "/api", "top", "9"])), st.integers(0, 9))
-def test_among_options_the_project_may_stand_anywhere(words: list[str], place: int) -> None:
+def test_project_stands_anywhere_among_options(words: list[str], place: int) -> None:
     given_words = [*words[:place], "project:acme", *words[place:]]
     rest, named = TWO.take_any(" ".join(given_words))
     assert (rest.split(), named) == (words, ACME)

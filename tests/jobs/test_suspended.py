@@ -34,7 +34,7 @@ class SuspendedStore(Store):
         return result
 
 
-async def test_a_suspended_process_sends_nothing_that_a_person_has_sent_again_meanwhile(
+async def test_suspended_process_sends_nothing_sent_again_meanwhile(
     office: Office,
 ) -> None:
     other = replace(office.context, owner="another process", under_way={})
@@ -51,7 +51,7 @@ async def test_a_suspended_process_sends_nothing_that_a_person_has_sent_again_me
     assert (await office.job()).state is JobState.WORKING
 
 
-async def test_a_prompt_of_a_process_that_was_suspended_goes_out_without_a_question(office: Office) -> None:
+async def test_prompt_of_a_suspended_process_goes_out_unasked(office: Office) -> None:
     async def meanwhile() -> None:
         office.clock.pass_seconds(SUSPENDED_SECONDS)
 

@@ -20,7 +20,7 @@ from tests.messages.slack_limits import modal_problems
 
 
 @given(said=st.lists(st.tuples(ANY_TEXT, ANY_TEXT), max_size=30))
-def test_no_message_stands_outside_of_the_quoted_conversation(said: list[tuple[str, str]]) -> None:
+def test_attached_messages_stay_inside_the_quotation(said: list[tuple[str, str]]) -> None:
     lines = newest_that_fit(said)
     assert len(lines) <= MOST_MESSAGES
     assert len("\n".join(lines)) <= MOST_CHARACTERS
@@ -32,10 +32,10 @@ def test_no_message_stands_outside_of_the_quoted_conversation(said: list[tuple[s
 
 
 @given(name=ANY_TEXT, channel=ANY_TEXT)
-def test_a_name_stays_on_the_line_of_the_signature(name: str, channel: str) -> None:
+def test_signature_is_one_line(name: str, channel: str) -> None:
     assert len(signature(name, channel).splitlines()) <= 1
 
 
 @given(texts=st.lists(ANY_TEXT, max_size=8))
-def test_what_went_along_can_be_shown(texts: list[str]) -> None:
+def test_attached_messages_fit_into_a_view(texts: list[str]) -> None:
     assert modal_problems(prompt_view(job(), texts)) == []

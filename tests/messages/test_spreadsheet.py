@@ -23,17 +23,17 @@ rows = st.lists(st.one_of(texts, risky, st.integers(min_value=0)), min_size=1, m
 
 
 @pytest.mark.parametrize("cell", ATTACKS)
-def test_what_looks_like_a_formula_gets_an_apostrophe(cell: str) -> None:
+def test_cell_like_a_formula_gets_an_apostrophe(cell: str) -> None:
     assert escape_formula(cell) == f"'{cell}"
 
 
-def test_a_cell_that_another_separator_would_cut_in_two_is_quoted() -> None:
+def test_cell_with_another_separator_is_quoted() -> None:
     assert csv_line(["/a;=1+1", 7]) == '"/a;=1+1",7\r\n'
 
 
 @given(st.lists(rows, min_size=1, max_size=5))
 @example([["=1", 1], [""], ['"', ",", "\r", "\n", "\x00"]])
-def test_any_rows_come_back_as_they_were_and_none_begins_as_a_formula(table: list[list[str | int]]) -> None:
+def test_any_rows_come_back_without_formulas(table: list[list[str | int]]) -> None:
     text = "".join(csv_line(row) for row in table)
     back = list(csv.reader(io.StringIO(text, newline="")))
     assert [[cell.removeprefix("'") for cell in row] for row in back] == [

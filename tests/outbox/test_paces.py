@@ -34,7 +34,7 @@ def take(paces: Paces, method: Method, seconds: float) -> bool:
 
 
 @given(st.sampled_from(sorted(Method)), st.lists(st.floats(0, 20, allow_nan=False), max_size=40))
-def test_no_minute_has_more_calls_than_slack_takes(method: Method, pauses: list[float]) -> None:
+def test_minute_has_no_more_calls_than_slack_takes(method: Method, pauses: list[float]) -> None:
     paces, at, made = Paces(), 0.0, list[float]()
     for pause in pauses:
         at += pause
@@ -45,7 +45,7 @@ def test_no_minute_has_more_calls_than_slack_takes(method: Method, pauses: list[
 
 
 @pytest.mark.parametrize("method", sorted(Method))
-def test_who_calls_whenever_there_is_room_calls_at_the_whole_pace(method: Method) -> None:
+def test_caller_that_never_waits_gets_the_whole_pace(method: Method) -> None:
     paces, at, made = Paces(), 0.0, 0
     while at < 600:
         while take(paces, method, at):
@@ -57,7 +57,7 @@ def test_who_calls_whenever_there_is_room_calls_at_the_whole_pace(method: Method
 
 
 @pytest.mark.parametrize("minutes", [1, 5, 120])
-def test_a_pace_of_a_clock_that_was_ahead_holds_nothing(minutes: int) -> None:
+def test_pace_of_a_clock_ahead_holds_nothing(minutes: int) -> None:
     paces, post = Paces(), DeliveryKind.POST
     ahead = NOW + timedelta(minutes=minutes)
     assert paces.take(post, CHANNEL, CALLS[post], ahead)

@@ -50,9 +50,7 @@ async def a_day(office: Office) -> None:
             await deliver_due(office.context)
 
 
-async def test_an_end_that_cannot_be_said_is_given_up_and_told_directly(
-    office: Office, slack: BrokenSlack
-) -> None:
+async def test_end_that_fails_unexpectedly_is_told_directly(office: Office, slack: BrokenSlack) -> None:
     await office.started()
     office.docs.finish()
     with suppress(KeyError):

@@ -137,7 +137,7 @@ async def office(database: Stumbling) -> AsyncIterator[Office]:
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-async def test_a_prompt_that_the_service_took_is_no_doubt(office: Office, trouble: Trouble) -> None:
+async def test_prompt_that_the_service_took_is_no_doubt(office: Office, trouble: Trouble) -> None:
     assert isinstance(office.docs, Answering)
     office.docs.then = trouble
     await office.ask("Add a quickstart")
@@ -151,7 +151,7 @@ async def test_a_prompt_that_the_service_took_is_no_doubt(office: Office, troubl
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-async def test_a_post_that_slack_took_is_not_looked_for(office: Office, trouble: Trouble) -> None:
+async def test_post_that_slack_took_is_not_searched(office: Office, trouble: Trouble) -> None:
     assert isinstance(office.slack, Posting)
     await office.ask("Add a quickstart")
     await prepare_prompts(office.context)
@@ -163,7 +163,7 @@ async def test_a_post_that_slack_took_is_not_looked_for(office: Office, trouble:
     assert len([post for post in office.slack.posts if post.thread is None]) == 1
 
 
-async def test_a_request_whose_commit_was_not_confirmed_is_stored_once_when_slack_delivers_it_again(
+async def test_redelivered_request_of_an_unconfirmed_commit_is_stored_once(
     office: Office, database: Stumbling
 ) -> None:
     database.after = [None, AWAY]  # The first write is what Slack said of the person.
@@ -175,9 +175,7 @@ async def test_a_request_whose_commit_was_not_confirmed_is_stored_once_when_slac
     assert len(office.docs.prompts) == 1
 
 
-async def test_an_end_whose_commit_was_not_confirmed_is_told_once(
-    office: Office, database: Stumbling
-) -> None:
+async def test_end_of_an_unconfirmed_commit_is_posted_once(office: Office, database: Stumbling) -> None:
     await office.ask("Add a quickstart")
     await office.settle()
     office.docs.finish()
@@ -189,7 +187,7 @@ async def test_an_end_whose_commit_was_not_confirmed_is_told_once(
     assert len(office.said()) == 1
 
 
-async def test_what_fails_for_one_delivery_does_not_cut_off_another(office: Office) -> None:
+async def test_failed_delivery_stops_no_other(office: Office) -> None:
     await office.ask("Nowhere", channel=OTHER, user=UserId("U0BEN"))
     await office.ask("Add a quickstart", channel=CHANNEL)
     await prepare_prompts(office.context)
@@ -275,7 +273,7 @@ async def catch_up_once(context: WorkerContext) -> int:
         (prepared, deliver_due),
     ],
 )
-async def test_nothing_waits_for_a_lease_to_run_out_because_the_database_stumbled(
+async def test_failing_database_leaves_no_lease_behind(
     office: Office,
     database: Stumbling,
     arrange: Callable[[Office], Awaitable[None]],
@@ -291,7 +289,7 @@ async def test_nothing_waits_for_a_lease_to_run_out_because_the_database_stumble
     assert await leases(office) == []
 
 
-async def test_a_digest_that_is_withdrawn_while_it_is_answered_is_dropped(office: Office) -> None:
+async def test_digest_withdrawn_while_it_is_answered_is_dropped(office: Office) -> None:
     await asked_for_a_digest(office)
     office.clock.pass_seconds(3_600)
     [question] = await claim_questions(office.context, 5, ())
