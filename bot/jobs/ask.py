@@ -155,17 +155,13 @@ def _store_job(context: Context, tx: Transaction, origin: Origin, request: Promp
         return Asked(earlier.job, repeated=True)
     if earlier.same is not None and not request.allow_duplicate:
         return Asked(earlier.same, repeated=False, same=True)
-    _check_limit(context, earlier.waiting, request)
+    if earlier.waiting >= context.waiting_per_person:
+        raise TooManyWaiting(context.waiting_per_person, request.raw)
     number = Jobs(tx).add(job)
     Prompts(tx).add(replace(prompt, job=number))
     if request.received:
         Conversations(tx).received(origin)
     return Asked(number, repeated=False)
-
-
-def _check_limit(context: Context, waiting: int, request: PromptRequest) -> None:
-    if waiting >= context.waiting_per_person:
-        raise TooManyWaiting(context.waiting_per_person, request.raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +218,8 @@ def _store_follow_up(
         same = Prompts(tx).same_follow_up(origin.user, number, request.raw, now - SAME_WITHIN)
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
-    _check_limit(context, Prompts(tx).waiting_by(origin.user), request)
+    if Prompts(tx).waiting_by(origin.user) >= context.waiting_per_person:
+        raise TooManyWaiting(context.waiting_per_person, request.raw)
     # A follow-up belongs to the job's channel, wherever it was typed.
     job_origin = replace(origin, channel=job.channel)
     begun_at = now

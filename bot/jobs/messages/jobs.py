@@ -336,17 +336,14 @@ def _age(job: TrackedJob, now: datetime) -> str:
     return f"ready for {lasted(now - job.ended_at)}" if job.ended_at else "ready"
 
 
-def _title(job: TrackedJob) -> str:
-    """Return the title of the pull request, or else the prompt."""
-    return f"“{b.quoted(job.pull_request.title if job.pull_request else job.text, _PULL_TITLE_LENGTH)}”"
-
-
 def in_digest(waiting: ToReview) -> list[str]:
     """Return the lines of a digest about the pull requests that wait, for the reviewers or who asked."""
     if not waiting.jobs:
         return []
     lines = [
-        f"• {b.link(job.pr_link, name(job.number))} {_title(job)} · {_age(job, waiting.at)}"
+        f"• {b.link(job.pr_link, name(job.number))} "
+        f"“{b.quoted(job.pull_request.title if job.pull_request else job.text, _PULL_TITLE_LENGTH)}”"
+        f" · {_age(job, waiting.at)}"
         f"{'' if waiting.reviewers else f' · {b.mention(job.recipient)}'}"
         for job in waiting.jobs
     ]
