@@ -89,11 +89,28 @@ def _most_jobs(seen: Seen, done: Done, rows: list[Row]) -> int:
     return 1 + (seen.anyways(done.act.who) + len(again) * has_failed if again else 0)
 
 
+def _after_the_merge(seen: Seen, checks: Checks, done: Done, begun: list[Row]) -> None:
+    """Check a reply that started a job, since the pull request of its thread's job was merged."""
+    act = done.act
+    about, threads = (
+        f"{act.what} {act.marker}",
+        [job for job in seen.jobs.values() if act.about in job["text"]],
+    )
+    is_merged = any(job.get("review") == "merged" for job in threads)
+    checks.insist(is_merged and act.what == "reply", f"{about}: a follow-up started a job")
+    checks.insist(len(begun) <= 1, f"{about}: stored {len(begun)} times")
+    created, resent = seen.arrived(act.marker, first=True), seen.pressed(act.marker, "send_again")
+    checks.insist(len(created) <= 1 + resent, f"{about}: created {len(created)} times")
+
+
 def _followed_up(seen: Seen, checks: Checks, done: Done) -> None:
     act = done.act
     rows, sent = seen.with_marker(act.marker, "follow_up"), seen.arrived(act.marker, first=False)
     resent = seen.pressed(act.about, "send_again")
     about = f"{act.what} {act.marker}"
+    if begun := seen.with_marker(act.marker, "start"):
+        _after_the_merge(seen, checks, done, begun)
+        return
     checks.insist(len(rows) <= 1, f"{about}: stored {len(rows)} times")
     checks.insist(len(sent) <= 1 + resent, f"{about}: sent {len(sent)} times")
     checks.insist(not seen.arrived(act.marker, first=True), f"{about}: a follow-up started a job")
