@@ -54,7 +54,7 @@ _ENVIRONMENT = {
     "LOG_FORMAT": "json",
 }
 _TIMEOUTS = Timeouts(intake_seconds=60.0)
-_FEWEST_STEPS, _MOST_STEPS = 100, 200
+_FEWEST_STEPS, _MOST_STEPS = 40, 200
 """In how many steps time passes: what comes due sooner after each other than the shortest comes together."""
 _MOST_WAITS = 2_000
 Result = TypeVar("Result")
