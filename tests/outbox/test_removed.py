@@ -57,3 +57,15 @@ async def test_a_digest_that_somebody_asks_for_brings_it_back(talk: Talk) -> Non
     [digest] = talk.channel()
     assert "The docs in the week" in digest
     talk.ana.reads()
+
+
+async def test_edit_of_a_deleted_status_is_no_lost_message(talk: Talk) -> None:
+    await talk.started()
+    [status] = talk.slack.state.history(talk.room("docs").id)
+    talk.note("somebody deletes the status message")
+    del talk.slack.state.messages[status["channel"]][status["ts"]]
+    await talk.ends()
+    await talk.time.passes(60)
+    [end] = talk.ana.reads()
+    assert "The thread of Job 1 is gone" in end
+    assert not [line for line in talk.log() if '"delivery_dead"' in line and '"edit"' in line]
