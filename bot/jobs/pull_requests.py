@@ -101,7 +101,8 @@ async def _made(
     last = watched.seen
     try:
         if last is None:
-            files = await github.files(which) if answer.changed_files <= _MOST_PATHS else ()
+            total = answer.additions + answer.deletions
+            files = await github.files(which) if total <= _FEW_LINES else ()
             size = Size(answer.additions, answer.deletions, answer.changed_files)
             return size, changed_lines(_changed(files), _SHOWN_LINES), _paths(files)
         # The host may show the newest commits a little later, so one that showed none is compared again.

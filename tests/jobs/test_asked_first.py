@@ -38,6 +38,7 @@ async def test_the_prompt_is_sent_to_the_open_job_or_starts_a_new_one(talk: Talk
 async def test_a_page_that_a_pull_request_changes_counts_and_after_the_merge_it_does_not(talk: Talk) -> None:
     await talk.process.starts(github_token="t")
     await talk.started("Explain retries")
+    talk.github.pull |= {"additions": 1, "deletions": 1, "changed_files": 1}
     talk.github.files = [changed_file("docs/webhooks.md", "@@ -1 +1 @@\n-a\n+b")]
     await talk.ends(pr_link=LINK)
     await talk.time.passes(minutes=2)

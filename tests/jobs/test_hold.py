@@ -57,7 +57,7 @@ async def test_what_its_author_adds_joins_it_as_one_use(talk: Talk) -> None:
         await talk.time.passes(2)
     await talk.time.passes(10)
     assert later(talk) == ["Make it shorter\n\nand add a table"]
-    assert "98 of 100 left" in await talk.ana.answer_to("/docs-agent limits")
+    assert "98 of 100 jobs and follow-ups left" in await talk.ana.answer_to("/docs-agent limits")
 
 
 async def test_it_goes_after_30_seconds_in_any_case(talk: Talk) -> None:

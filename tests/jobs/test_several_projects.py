@@ -192,10 +192,10 @@ async def test_each_project_has_its_limits_and_a_refused_key_holds_up_no_other(t
     await types(talk, "Write One project:beta")
     await types(talk, "Write Two")
     assert prompts(talk) == (["Write Two"], [])
-    acme, refused, beta, _ = (await types(talk, "limits")).splitlines()
-    assert acme.startswith("*Acme docs*: *0 of 1 left this hour*")
+    acme, refused, beta = (await types(talk, "limits")).splitlines()
+    assert acme.startswith("*Acme docs*: *0 of 1 jobs and follow-ups left this hour*")
     assert refused.startswith(":warning: The docs service refuses my key")
-    assert beta.startswith("*Beta*: *1 of 1 left this hour*")
+    assert beta.startswith("*Beta*: *1 of 1 jobs and follow-ups left this hour*")
     await talk.time.passes(90)
     assert prompts(talk) == (["Write Two"], ["Write One"])
     assert talk.errors() == {"key_refused"}
@@ -245,7 +245,7 @@ async def test_where_there_is_one_project_its_words_are_text(talk: Talk) -> None
     await talk.process.starts()
     await types(talk, "project:beta Write One")
     assert talk.agent_got() == ["project:beta Write One"]
-    assert "There is one docs project here" in await types(talk, "project")
+    assert "These prompts go to" in await types(talk, "project")
     assert "Beta" not in talk.status()
     await talk.ana.types("/docs-agent")
     assert "project" not in str([each.get("element") for each in talk.ana.form().message["blocks"]])
