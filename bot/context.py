@@ -12,7 +12,7 @@ from bot.access.model import AccessPolicy, TtlCache
 from bot.docs_api import DiscoveryClient, DocsClient
 from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
-from bot.ids import ChannelId, JobNumber, Message, MessageTs, ProjectId, UserId
+from bot.ids import ChannelId, JobNumber, Message, MessageTs, ProjectId, Recommendation, UserId
 from bot.jobs.model.pull_requests import PreviewsWanted
 from bot.jobs.model.quota import Analytics, Budget, PollPace
 from bot.jobs.store.limits import AnalyticsQuota
@@ -104,27 +104,6 @@ class PostHooks:
     lock: Callable[[Transaction, Delivery], None] = lambda *_: None
     """Locks the rows that the other hooks change. The delivery is written after that."""
     on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = lambda *_: None
-
-
-@dataclass(frozen=True, slots=True)
-class Recommendation:
-    """Work on the docs that a digest recommends."""
-
-    heading: str
-    """Its kind for people, such as *Readers asked*. A digest has one recommendation of each kind."""
-    key: str
-    """Names it in the values of buttons and in the jobs that are asked for at it."""
-    title: str
-    evidence: str
-    """Its numbers, such as "11 questions, no answer"; empty if they are too small to recommend it."""
-    events: int
-    """The size of the evidence, by which recommendations are ranked."""
-    prompt: str
-    """The suggested prompt."""
-    quote: str = ""
-    """Words of one person, shown after the evidence."""
-    is_page: bool = False
-    """Whether the title is the path of a page, to be improved and not written."""
 
 
 RecommendationSource = Callable[

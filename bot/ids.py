@@ -103,3 +103,24 @@ class Refusal(StrEnum):
     def needs_operator(self) -> bool:
         """Whether the bot's token is the cause, so that every channel is affected."""
         return self in (Refusal.TOKEN, Refusal.SCOPE)
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """Work on the docs that a digest recommends."""
+
+    heading: str
+    """Its kind for people, such as *Readers asked*. A digest has one recommendation of each kind."""
+    key: str
+    """Names it in the values of buttons and in the jobs that are asked for at it."""
+    title: str
+    evidence: str
+    """Its numbers, such as "11 questions, no answer"; empty if they are too small to recommend it."""
+    events: int
+    """The size of the evidence, by which recommendations are ranked."""
+    prompt: str
+    """The suggested prompt."""
+    quote: str = ""
+    """Words of one person, shown after the evidence."""
+    is_page: bool = False
+    """Whether the title is the path of a page, to be improved and not written."""

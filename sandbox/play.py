@@ -82,7 +82,7 @@ class _Story:
         await self._command(CHIKA, "Chika", "/docs-visitors", VISITORS)
         self._check_chart(await self._comes("the answer about visitors", self._report))
         await self._command(ANA, "Ana", "/docs-visitors", "digest now")
-        self._check_chart(await self._comes("the digest", lambda: self._newest("The docs in the week")))
+        await self._comes("the digest", lambda: self._newest("Your docs,"))
 
     async def _previews(self, root: Json, end: Json) -> None:
         """Build a preview that breaks, let the agent mend it, and open the next one."""

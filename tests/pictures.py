@@ -41,7 +41,7 @@ async def take() -> None:
 async def _digest(browser: Browser, world: World) -> None:
     async with opened(browser, world.workspace_url, height=1000) as page:
         await page.set_viewport_size({"width": 900, "height": 1400})
-        await _save(page, "digest", page.get_by_role("article").filter(has_text="The docs in the week"))
+        await _save(page, "digest", page.get_by_role("article").filter(has_text="Your docs,"))
 
 
 async def _thread(browser: Browser, world: World) -> None:

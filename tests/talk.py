@@ -15,7 +15,7 @@ import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import AsyncExitStack, closing, contextmanager, redirect_stderr
 from dataclasses import dataclass, field
@@ -29,6 +29,7 @@ from click.testing import CliRunner
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.app import FEATURES, Doors, HeldBot, Timeouts, held_bot, migrate_database, open_store
+from bot.feature import Feature
 from bot.settings import Settings
 from sandbox.workspace.state import BOT_USER, Channel, Json, User
 from tests.services import DocsService, Github
@@ -108,8 +109,8 @@ class Process:
     settings: dict[str, str] = field(default_factory=dict)
     bot: HeldBot | None = None
     timeouts: Timeouts = _TIMEOUTS
-    has_features: bool = True
-    """Whether the bot has more than jobs."""
+    features: Sequence[Feature] = FEATURES
+    """The features of the bot besides jobs."""
     _session: SlackSession | None = None
     _started: list[AsyncExitStack] = field(default_factory=list)
 
@@ -134,13 +135,12 @@ class Process:
         stack = AsyncExitStack()
         stack.enter_context(redirect_stderr(talk.log_stream))
         self._started.append(stack)
-        features = FEATURES if self.has_features else ()
         opened = held_bot(
             *(chosen, doors),
             clock=talk.time.of_bot,
             store=own,
             timeouts=self.timeouts,
-            features=features,
+            features=self.features,
         )
         self.bot = await stack.enter_async_context(opened)
         talk.slack.line.take = self.bot.take

@@ -6,7 +6,7 @@ from tests.talk import Talk
 
 
 async def test_a_bot_without_features_runs_jobs(talk: Talk) -> None:
-    talk.process.has_features = False
+    talk.process.features = ()
     await talk.started()
     await talk.ends()
     assert "Pull request ready" in talk.status()

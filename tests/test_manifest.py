@@ -44,6 +44,7 @@ NEEDS: dict[str, set[str]] = {
     "users_info": {"users:read"},
     "views_open": set(),
     "views_publish": set(),
+    "views_push": set(),
 }
 WITHOUT_METHOD = {"files:read"}
 """Needed to read a file at its address: https://docs.slack.dev/messaging/working-with-files"""

@@ -12,8 +12,8 @@ from bot.access.admit import Allowed
 from bot.answers import messages
 from bot.answers.model import Inquiry, InquiryState
 from bot.answers.store import Inquiries, inquiries
-from bot.context import Context, Recommendation, WorkerContext
-from bot.ids import ChannelId, JobNumber, Message, ProjectId
+from bot.context import Context, WorkerContext
+from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation
 from bot.jobs.model.jobs import JobState, Review, TrackedJob
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked

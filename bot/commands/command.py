@@ -223,7 +223,7 @@ class Command:
     ``full_help`` is its paragraph of the whole help about options, in mrkdwn.
     ``takes_project``: a project at the start or the end of the text is not part of the text.
     ``take_project`` splits a text into its text and its project. ``misunderstood`` returns the answer to an
-    error of a text, and gets whether the text meant one of ``words``; None for errors of other kinds.
+    error of a text, which it gets; None for errors of other kinds.
     ``asks_help`` returns whether a plain text asks for help in other words.
     ``buttons`` maps action ids to handlers; ``forms`` and ``shortcuts`` map callback ids.
     """
@@ -239,7 +239,7 @@ class Command:
     shortcuts: Mapping[str, ShortcutRun] = field(default_factory=dict)
     takes_project: bool = True
     take_project: TakeProject = Projects.take
-    misunderstood: Callable[[Exception, Projects, bool], Message | None] = lambda *_: None
+    misunderstood: Callable[[Exception, Projects, str], Message | None] = lambda *_: None
     asks_help: Callable[[str], bool] = lambda _plain: False
     full_help: str = ""
 
@@ -279,9 +279,7 @@ class Command:
             word, match = meaning
             return await word.run(context, replace(invocation, words=text, project=project), match)
         except (UnknownProject, ValueError) as error:
-            meaning = self.meaning(text, context.projects)
-            is_word = meaning is not None and meaning[0] in self.words
-            if (answer := self.misunderstood(error, context.projects, is_word)) is None:
+            if (answer := self.misunderstood(error, context.projects, invocation.text)) is None:
                 raise
             return Answer(message=answer)
 

@@ -76,6 +76,10 @@ class Action(StrEnum):
     DID_NOT_HELP = "did_not_help"
     DISMISS_GAP = "dismiss_gap"
     SHARE_ANSWER = "share_answer"
+    ALL_NUMBERS = "all_numbers"
+    IDEAS = "ideas"
+    SEE_REVIEWS = "see_reviews"
+    RUN_VISITORS = "run_visitors"
     UNSUBSCRIBE = "unsubscribe"
     TRY = "try"
 

@@ -43,7 +43,7 @@ def native_blocks() -> Mapping[str, Message]:
     counts = Counts(30, 70, 95)
     days = [Period(date(2026, 11, day), date(2026, 11, day + 1)) for day in range(2, 9)]
     return {
-        "charts": blocks.message(chart([(day, counts) for day in days], whole_site=True)),
+        "charts": blocks.message(chart([(day, counts) for day in days])),
         "tables": blocks.message(table("Pages", [Page("/quickstart", counts)])),
     }
 

@@ -257,7 +257,9 @@ class _Listeners:
     async def _open(self, modal: Mapping[str, Any], body: Body) -> None:
         """The trigger expires after three seconds (https://docs.slack.dev/surfaces/modals#trigger_id)."""
         try:
-            await answered(self._client.views_open(trigger_id=body["trigger_id"], view=dict(modal)))
+            is_inside = (body.get("view") or {}).get("type") == "modal"
+            open_view = self._client.views_push if is_inside else self._client.views_open
+            await answered(open_view(trigger_id=body["trigger_id"], view=dict(modal)))
         except SlackError as error:
             log.warning("form_not_opened", reason=str(error))
             await say_privately(self._messenger, payloads.asker(body), problems.FORM_NOT_OPENED)

@@ -91,6 +91,9 @@ def press(body: Payload) -> Arrived[Press]:
     action = body["actions"][0]
     value = action.get("value") or (action.get("selected_option") or {}).get("value") or ""
     origin, action_id = asker(body, "press"), action["action_id"]
+    if not origin.channel and body.get("view"):
+        form = FormState.loads(body["view"].get("private_metadata") or "")
+        origin = replace(origin, channel=form.channel or ChannelId(""), response_url=form.response_url)
     # A button in a direct message may be about another channel.
     where = None if is_direct_message(origin.channel) else origin.channel
     return Arrived(origin, lambda allowed: Press(allowed, action_id, str(value)), where)

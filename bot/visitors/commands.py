@@ -10,23 +10,39 @@ from datetime import date
 from bot.commands.command import Answer, Command, FormState, Invocation, Press, Word, number_in
 from bot.context import Context
 from bot.ids import Message, PageKey, ProjectId, QuestionId, SubscriptionId
-from bot.jobs.commands.job_lists import projects_to_choose
+from bot.jobs.commands.job_lists import projects_to_choose, turn_page
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import About
+from bot.messages import blocks as b
 from bot.messages import slack_text
 from bot.messages.blocks import Action
 from bot.messages.general import unknown_in_options
 from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
 from bot.visitors import reply_messages
-from bot.visitors.content_gaps import GAP_TOPICS, Topic, page_row_key
+from bot.visitors.content_gaps import Topic, page_row_key
+from bot.visitors.digests import list_recommendations
 from bot.visitors.gap_messages import asked_about, gap_prompt, gap_table
-from bot.visitors.model import Numbers, QuestionKind
-from bot.visitors.options import Misunderstood, parse_query, parse_section, parse_weekly
+from bot.visitors.model import QuestionKind, SubscriptionChange
+from bot.visitors.options import Misunderstood, correct_words, parse_query, parse_section, parse_weekly
 from bot.visitors.periods import BadPeriod, UnknownPeriod
-from bot.visitors.questions import ask_visitors, find_answered, send_csv, share_report, show_rest
+from bot.visitors.questions import (
+    ask_visitors,
+    find_answered,
+    send_csv,
+    share_report,
+    show_ideas,
+    show_numbers,
+    show_rest,
+)
 from bot.visitors.store import Questions, Snapshots
-from bot.visitors.subscriptions import digest_now, list_subscriptions, subscribe, unsubscribe, unsubscribe_one
+from bot.visitors.subscriptions import (
+    change_one,
+    change_subscription,
+    digest_now,
+    list_subscriptions,
+    subscribe,
+)
 
 NAME = "/docs-visitors"
 
@@ -35,12 +51,27 @@ def _take_project(projects: Projects, text: str) -> tuple[str, Project | None]:
     return projects.take_any(slack_text.to_plain(text, {}, {}))
 
 
-def _misunderstood(error: Exception, projects: Projects, is_word: bool) -> Message | None:
+def _misunderstood(error: Exception, projects: Projects, text: str) -> Message | None:
     if isinstance(error, UnknownProject):
-        return reply_messages.misunderstood(unknown_in_options(error.name, projects), about_digest=is_word)
-    if isinstance(error, Misunderstood):
-        return reply_messages.misunderstood(str(error), about_digest=is_word)
-    return None
+        return b.words(unknown_in_options(error.name, projects))
+    if not isinstance(error, Misunderstood):
+        return None
+    plain = slack_text.to_plain(text, {}, {})
+    guess = correct_words(plain)
+    word, _ = COMMAND.meaning(slack_text.from_plain(guess), projects) or (COMMAND.other, None)
+    is_other = word is COMMAND.other
+    if (
+        guess in ("", plain)
+        or word.takes is None
+        or not word.takes(guess if is_other else guess.partition(" ")[2])
+    ):
+        return b.words(str(error))
+    return reply_messages.offer_corrected(guess, is_question=is_other or word.run is _ask_gaps)
+
+
+async def _run_corrected(context: Context, press: Press) -> Answer:
+    answer = await COMMAND.run(context, Invocation(press.allowed, NAME, press.value))
+    return replace(answer, replaces=answer.message is not None)
 
 
 def _chosen(invocation: Invocation) -> ProjectId | None:
@@ -67,14 +98,18 @@ async def _subscribe(context: Context, invocation: Invocation, match: re.Match[s
     return Answer(message=await subscribe(context, invocation.allowed, request, _chosen(invocation)))
 
 
-async def _unsubscribe(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    section = parse_section(match[1])
-    return Answer(message=await unsubscribe(context, invocation.allowed, section, _chosen(invocation)))
+async def _change(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+    """Run ``pause``, ``resume`` or ``unsubscribe``, each with ``path /api`` after it or alone."""
+    change, section = SubscriptionChange(match[1].lower()), parse_section(match[2])
+    message = await change_subscription(context, invocation.allowed, change, section, _chosen(invocation))
+    return Answer(message=message)
 
 
-async def _unsubscribe_one(context: Context, press: Press) -> Answer:
-    number = SubscriptionId(number_in(press.value))
-    return Answer(message=await unsubscribe_one(context, press.allowed, number), replaces=True)
+async def _change_one(context: Context, press: Press) -> Answer:
+    verb, _, number = press.value.rpartition(":")
+    change = SubscriptionChange(verb) if verb in set(SubscriptionChange) else SubscriptionChange.UNSUBSCRIBE
+    message = await change_one(context, press.allowed, change, SubscriptionId(number_in(number)))
+    return Answer(message=message, replaces=True)
 
 
 async def _subscriptions(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
@@ -98,7 +133,23 @@ async def _share(context: Context, press: Press) -> Answer:
 
 
 async def _csv_file(context: Context, press: Press) -> Answer:
-    return Answer(message=await send_csv(context, await _question(context, press, press.value)))
+    number = await _question(context, press, press.value)
+    return Answer(message=await send_csv(context, press.allowed, number))
+
+
+async def _all_numbers(context: Context, press: Press) -> Answer:
+    number = await _question(context, press, press.value)
+    return Answer(message=await show_numbers(context, press.allowed, number))
+
+
+async def _see_reviews(context: Context, press: Press) -> Answer:
+    return replace(await turn_page(context, press), replaces=False)
+
+
+async def _show_more_ideas(context: Context, press: Press) -> Answer:
+    number, private = await _question(context, press, press.value), FormState.at(press.origin).dumps()
+    view = await show_ideas(context, number, private)
+    return Answer(message=view) if isinstance(view, Message) else Answer(modal=view)
 
 
 async def _more(context: Context, press: Press) -> Answer:
@@ -134,22 +185,27 @@ async def _improve_gap(context: Context, press: Press) -> Answer:
     """Open the form with a prompt about a content gap. The value: the question and the row."""
     named, _, key = press.value.partition(":")
     number = await _question(context, press, named)
-    row = await context.store.read(lambda tx: _find_row(tx, number, key))
+    row = await context.store.read(lambda tx: _find_row(context, tx, number, key))
     return row if isinstance(row, Answer) else await _form(context, press, *row)
 
 
-def _find_row(tx: Transaction, number: QuestionId, key: str) -> tuple[str, ProjectId, About] | Answer:
+def _find_row(
+    context: Context, tx: Transaction, number: QuestionId, key: str
+) -> tuple[str, ProjectId, About] | Answer:
     """Return the prompt about a row, its project and its reference; an answer if it is not kept."""
     answer = find_answered(tx, number)
     if isinstance(answer, Message):
         return Answer(message=answer)
     question, numbers = answer
-    is_digest = question.kind is QuestionKind.DIGEST
-    for topic in GAP_TOPICS if is_digest else (question.query.topic,):
-        query = replace(question.query, topic=topic)
-        for row in gap_table(Numbers(query, numbers.snapshots)) if topic.is_gaps else ():
-            if row.key == key:
-                return gap_prompt(query, row), question.project, asked_about(row.key, row.title)
+    if question.kind is QuestionKind.DIGEST:
+        items = list_recommendations(context, tx, question, numbers)
+        rows = [(item.key, item.title, item.prompt) for item in items]
+    else:
+        table = gap_table(numbers) if question.query.topic.is_gaps else ()
+        rows = [(row.key, row.title, gap_prompt(question.query, row)) for row in table]
+    for row_key, title, prompt in rows:
+        if row_key == key:
+            return prompt, question.project, asked_about(key, title)
     return Answer(message=reply_messages.not_kept())
 
 
@@ -202,7 +258,7 @@ COMMAND = Command(
         shape=r"(?:visitors(?!\S)\s*)?(.*)",
         tells="Shows who read a section in a period of your choice, with a file.",
         run=_ask,
-        hint="[last week] [top 20] [sort ai] [path /api] [csv]",
+        hint="last week",
         after_mention=r"visitors(?!\S).*",
         head="visitors",
         takes=_takes(lambda text: parse_query(text, _FAR_AHEAD)),
@@ -226,7 +282,6 @@ COMMAND = Command(
             tells="Posts a digest in this channel every week.",
             run=_subscribe,
             example="subscribe monday 09:00 Europe/Berlin",
-            hint="subscribe monday 09:00",
             in_help=True,
             takes=_takes(parse_weekly),
         ),
@@ -238,12 +293,13 @@ COMMAND = Command(
             after_mention="subscriptions",
             in_help=True,
         ),
-        Word(
-            "unsubscribe",
-            r"unsubscribe(?!\S)(.*)",
-            "Ends the channel's digest, or asks which one.",
-            _unsubscribe,
-            takes=_takes(parse_section),
+        *(
+            Word(str(change), rf"({change})(?!\S)(.*)", tells, _change, takes=_takes(parse_section))
+            for change, tells in (
+                (SubscriptionChange.PAUSE, "Pauses the channel's digest, or asks which one."),
+                (SubscriptionChange.RESUME, "Starts it again."),
+                (SubscriptionChange.UNSUBSCRIBE, "Ends it."),
+            )
         ),
         Word(
             "digest now",
@@ -262,7 +318,11 @@ COMMAND = Command(
         Action.SHARE: _share,
         Action.CSV_FILE: _csv_file,
         Action.MORE: _more,
-        Action.UNSUBSCRIBE: _unsubscribe_one,
+        Action.ALL_NUMBERS: _all_numbers,
+        Action.IDEAS: _show_more_ideas,
+        Action.SEE_REVIEWS: _see_reviews,
+        Action.RUN_VISITORS: _run_corrected,
+        Action.UNSUBSCRIBE: _change_one,
         Action.HELLO_IDEAS: _ideas,
         Action.IMPROVE: _improve,
         Action.IMPROVE_PAGE: _improve,

@@ -3,127 +3,154 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.ids import Block, Message, QuestionId
-from bot.jobs.messages.jobs import in_digest
+from bot.ids import Block, Message, QuestionId, Recommendation
 from bot.jobs.messages.problems import refusal
-from bot.jobs.messages.status_message import lasted, name, state_words
-from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.messages.status_message import lasted, name
+from bot.jobs.model.jobs import Review, ToReview, TrackedJob
 from bot.messages import blocks as b
-from bot.messages.blocks import counted
+from bot.messages.blocks import counted, number
 from bot.messages.plain_text import one_line
 from bot.outbox.model import NotPosted
 from bot.projects import Project, Projects
-from bot.visitors.content_gaps import MOST_READ, Topic
-from bot.visitors.gap_messages import unread_sources
+from bot.visitors.gap_messages import draft_button, unread_sources
 from bot.visitors.messages import (
+    UNIQUE,
     caveats,
-    chart,
-    improve_menu,
+    compare_total,
     in_brackets,
-    more_button,
-    movements,
     no_visits,
-    page_lines,
     path_code,
     problem_text,
     reading_problem,
     shown_path,
-    source_note,
-    totals,
 )
-from bot.visitors.model import Question, ReadingProblem, Subscription, SubscriptionState, Weekday
+from bot.visitors.model import (
+    Counts,
+    Question,
+    ReadingProblem,
+    Subscription,
+    SubscriptionChange,
+    SubscriptionState,
+)
 from bot.visitors.periods import Period, WeeklyTime, short_day
-from bot.visitors.recommendations import Digest, Recommendation
+from bot.visitors.recommendations import Digest, Outcome
+from bot.visitors.report import Report
 
-_TITLE_LENGTH, _QUOTE_LENGTH, _RESULT_LENGTH = 60, 40, 200
-_MOST_MOVED, _MOST_LISTED = 2, 15
-_STATE_NAMES = {
-    JobState.PULL_REQUEST: ("pull request", "pull requests"),
-    JobState.NO_PULL_REQUEST: ("without a pull request", "without a pull request"),
-    JobState.FAILED: ("failed", "failed"),
-}
+_TITLE_LENGTH, _PATH_LENGTH, _QUOTE_LENGTH, _RESULT_LENGTH = 60, 40, 60, 200
+_MOST_LISTED, _MOST_IDEAS = 15, 20
+_REVIEW_PAGE = "0 review "
+"""The value of a button that lists the jobs to review."""
+REVIEW_NAMES = {Review.MERGED: "Merged", Review.REVIEWED: "Reviewed"}
+"""The reviews of outcomes."""
 
 
 def digest(digest: Digest, question: QuestionId) -> Message:
     """Return the digest. ``question``: the question that its buttons name."""
-    report, week = digest.report, digest.report.query.period
-    docs = b.label(report.query.label) if report.query.label else "The docs"
-    against = ", compared with the week before" if report.was else ""
-    work = [_recommended(recommendation, question) for recommendation in digest.recommendations]
-    work += b.plain("\n".join(map(outcome_line, digest.outcomes)))
-    to_do = "\nWorth doing this week:" if work else ""
-    heading = b.section(f"*{docs} in the week {week}*{against}{to_do}")
-    nothing = no_visits(report)
-    moved = " · ".join(movements(report, _MOST_MOVED))
-    review = in_digest(digest.to_review) if digest.to_review else []
-    footer = (
-        f"{when(digest.subscription.weekly)} · `/docs-visitors subscriptions`" if digest.subscription else ""
+    report = digest.report
+    query, nothing = report.query, no_visits(report)
+    section = f", pages under {path_code(query.section)}" if query.section else ""
+    docs = f"Your docs ({b.label(query.label)})" if query.label else "Your docs"
+    asked = digest.asked or {}
+    rows = [_recommended(item, question, asked.get(item.key)) for item in digest.recommendations]
+    moved = [] if nothing else [_movements(report)]
+    ideas = [b.button(counted(digest.more, "more idea", "more ideas"), b.Action.IDEAS, str(question))]
+    buttons = [b.button("All numbers", b.Action.ALL_NUMBERS, str(question))]
+    offered = [item for item in digest.gap_snapshots if item.problem != ReadingProblem.NOT_HERE]
+    next_at = digest.next_at
+    then = f"next one {next_at:%a} {short_day(next_at.date())}, {next_at:%H:%M}" if next_at else ""
+    unique = " · ".join(filter(None, [UNIQUE, then]))
+    notes = unread_sources(offered) + ([] if nothing else [*caveats(report, has_chart=False), unique])
+    return b.message(
+        b.section(f"*{docs}, {query.period.short}*{section}\n{nothing or _readers(report)}"),
+        *b.plain("\n".join(map(_outcome_line, digest.outcomes))),
+        *rows,
+        *b.plain("\n".join(filter(None, moved))),
+        *_review(digest.to_review),
+        *b.actions([*([] if nothing else buttons), *(ideas if digest.more else [])]),
+        *([b.context(*notes)] if notes else []),
+        most_bytes=b.EDITED_BYTES,
     )
-    small_print = [_chosen_from(digest), *([] if nothing else caveats(report)), source_note(report), footer]
-    readers = (
-        b.section(nothing or f"*Readers*: {totals(report)}"),
-        *([chart(report.chart)] if len(report.chart) > 1 else []),
-        *([] if nothing else b.plain("\n".join(page_lines(report)))),
-        *b.plain("\n".join(filter(None, [moved, jobs_line(digest), *review]))),
-        *([] if nothing else b.actions([more_button(question), *improve_menu(report)])),
-        b.context(*small_print),
-    )
-    whole, rest = b.message(heading, *work, *readers), b.message(*readers)
-    return replace(whole, plain_blocks=(heading, *work, *rest.plain_blocks))
 
 
-def _recommended(recommendation: Recommendation, question: QuestionId) -> Block:
-    text = "Improve it" if recommendation.topic is Topic.FEEDBACK else "Write it"
-    button = b.button(text, b.Action.IMPROVE_MISS, f"{question}:{recommendation.key}")
-    return {**b.section(f"• {_evidence(recommendation)}"), "accessory": button}
+def _readers(report: Report) -> str:
+    site = "Whole site: " if report.query.section else ""
+    total = counted(report.site.total, "reader", "readers")
+    return f"{site}{total}{compare_total(report)} · {_agents(report.site)}"
 
 
-def _evidence(gap: Recommendation) -> str:
-    times = counted(gap.events, "time", "times")
-    grown = f", {gap.was:,} the week before" if gap.has_grown else ""
-    since = ", new" if gap.is_new else grown
-    match gap.topic:
-        case Topic.SEARCHES:
-            return f"{b.code(gap.title, _TITLE_LENGTH)}: searched {times}, clicked {gap.of:,}{since}"
-        case Topic.FEEDBACK:
-            quote = f": “{b.quoted(gap.quote, _QUOTE_LENGTH)}”" if gap.quote else ""
-            votes = counted(gap.of, "vote", "votes")
-            return f"{path_code(gap.title)}: {gap.events:,} of {votes} not helpful{quote}"
-        case _:
-            return f"“{b.quoted(gap.title, _TITLE_LENGTH)}”: asked {times}, no answer{since}"
+def _agents(site: Counts) -> str:
+    tenths = round(10 * site.ai / site.total) if site.total else 0
+    if tenths in (0, 10):
+        return "nearly all are AI agents" if tenths else "few AI agents" if site.ai else "no AI agents"
+    return f"{tenths} in 10 are AI agents"
 
 
-def outcome_line(job: TrackedJob) -> str:
-    """Return a line about a job that was asked for at a recommendation."""
-    title = b.code(job.about.title) if job.about else ""
-    asked = b.moment(job.asked_at, "{date_short_pretty}")
-    return f"{state_words(job)} · {title}, asked for {asked} · {b.link(job.pr_link, name(job.number))}"
+def _outcome_line(outcome: Outcome) -> str:
+    job = outcome.job
+    title = b.link(job.pr_link, one_line(job.about.title, _TITLE_LENGTH) if job.about else name(job.number))
+    change = f" · {outcome.change}" if outcome.change else ""
+    return f"*{REVIEW_NAMES[job.review or Review.REVIEWED]} since*: {title}{change}"
 
 
-def jobs_line(digest: Digest) -> str:
-    """Return a line about the week's jobs, by their present states."""
-    if not (total := sum(digest.jobs.values())):
-        return "*The agent* had no jobs that week. `/docs-agent` starts one."
-    counts = {state: digest.jobs.get(state, 0) for state in _STATE_NAMES}
-    parts = [counted(count, *_STATE_NAMES[state]) for state, count in counts.items() if count]
-    if rest := total - sum(counts.values()):
-        parts.append(f"{rest:,} open or ended otherwise")
-    took = f" Median time: {lasted(digest.median_time)}." if digest.median_time is not None else ""
-    asked = counted(total, "job was asked for", "jobs were asked for")
-    return f"*The agent*: {asked}: {', '.join(parts)}.{took}"
+def _recommended(
+    item: Recommendation, question: QuestionId, asked: tuple[TrackedJob, str | None] | None = None
+) -> Block:
+    is_page, title = item.is_page, f"“{b.quoted(item.title, _TITLE_LENGTH)}”"
+    row = f"*{b.escape(item.heading)}* {_path(item.title) if is_page else title}"
+    if asked:
+        job, address = asked
+        person, link = b.mention(job.requester), b.link(address, name(job.number))
+        return b.section(f"{row} · :pencil2: {person} asked for it · {link}")
+    quote = f": “{b.quoted(item.quote, _QUOTE_LENGTH)}”" if item.quote else ""
+    button = draft_button(question, item.key, is_page=is_page)
+    return {**b.section(f"{row} · {b.quoted(item.evidence, _RESULT_LENGTH)}{quote}"), "accessory": button}
 
 
-def _chosen_from(digest: Digest) -> str:
-    is_part = any(snapshot.gap_rows.is_part for snapshot in digest.gap_snapshots if snapshot.gap_rows)
-    part = (
-        [f"What is worth doing was chosen from the first {MOST_READ} rows of each kind."] if is_part else []
-    )
-    offered = [one for one in digest.gap_snapshots if one.problem != ReadingProblem.NOT_HERE]
-    return " ".join([*part, *unread_sources(offered)])
+def _path(path: str) -> str:
+    return b.code(shown_path(path, _PATH_LENGTH))
+
+
+def _movements(report: Report) -> str:
+    """Return the page that rose most, the one that fell most, and the newest, in one line."""
+    groups = (("Up", report.risen), ("Down", report.fallen), ("New", report.appeared))
+    parts = []
+    for label, pages in groups:
+        for page in pages[:1]:
+            was = f"{page.was.total:,} → " if page.was and page.was.total else ""
+            parts.append(f"*{label}* {_path(page.path)} {was}{page.now.total:,}")
+    return "   ".join(parts)
+
+
+def _review(waiting: ToReview) -> list[Block]:
+    """Return the line about the pull requests to review, for the reviewers or the requester."""
+    for job in waiting.jobs[:1]:
+        title = one_line(job.pull_request.title if job.pull_request else job.text, _TITLE_LENGTH)
+        since = job.pull_request.since if job.pull_request and job.sees_pull_request else job.ended_at
+        age = lasted(waiting.at - since) if since else "a while"
+        whom = f" for {b.mention_all(waiting.reviewers)}" if waiting.reviewers else ""
+        asker = "" if waiting.reviewers else f"{b.mention(job.recipient)}, "
+        oldest = f"{b.link(job.pr_link, title)} ({asker}{age})"
+        count = waiting.more + len(waiting.jobs)
+        line = f"*Waiting for review: {number(count)}*{whom}, {'the oldest is ' if count > 1 else ''}{oldest}"
+        see_all = b.button("See all", b.Action.SEE_REVIEWS, f"{_REVIEW_PAGE}{job.channel}")
+        return [{**b.section(line), "accessory": see_all} if count > 1 else b.section(line)]
+    return []
+
+
+def ideas_view(ideas: Sequence[Recommendation], question: QuestionId, *, private: str) -> Block:
+    """Return the view with the recommendations for which the digest had no room."""
+    rows = [_recommended(item, question) for item in ideas[:_MOST_IDEAS]]
+    return {
+        "type": "modal",
+        "callback_id": "ideas",
+        "title": b.plain_text("More ideas"),
+        "close": b.plain_text("Close"),
+        "private_metadata": private,
+        "blocks": rows or [b.section("There are no more ideas: jobs for the others have begun.")],
+    }
 
 
 # ---- subscriptions
@@ -153,8 +180,7 @@ def first_post(
         f"{in_brackets(b.label(project.label) if project else '')}{_pages_under(subscription.section)}, "
         f"set up by {b.mention(subscription.owner)}. "
         f"The first comes {on} at {run:%H:%M} and covers {week}. "
-        f"{_command('subscribe', subscription, project)} changes the time, "
-        f"{_command('unsubscribe', subscription, project)} ends it."
+        "`/docs-visitors pause` pauses it, `/docs-visitors unsubscribe` ends it."
     )
 
 
@@ -174,11 +200,9 @@ def _described(subscription: Subscription, project: Project | None) -> str:
 
 def paused(subscription: Subscription, post: NotPosted, bot_name: str, project: Project | None) -> Message:
     """Return the notice to the owner that Slack refuses posts in the channel for good."""
-    weekly = subscription.weekly
-    again = f"subscribe {Weekday(weekly.weekday).name.lower()} {weekly.at:%H:%M} {weekly.zone}"
     return b.words(
         f":double_vertical_bar: The weekly {_named(project)} for {b.channel(subscription.channel)} is paused"
-        f": {refusal(post, bot_name)} {_command(again, subscription, project)} starts it again there."
+        f": {refusal(post, bot_name)} `/docs-visitors resume` starts it again there."
     )
 
 
@@ -186,10 +210,12 @@ def not_posted(
     subscription: Subscription, refused: NotPosted, bot_name: str, project: Project | None
 ) -> Message:
     """Return the notice to the owner that Slack refuses digests until an operator mends the token."""
+    scope = f" project:{project.name}" if project else ""
+    scope += f" path {subscription.section}" if subscription.section else ""
     return b.words(
         f":warning: The weekly {_named(project)} for {b.channel(subscription.channel)} couldn't be posted: "
         f"{refusal(refused, bot_name)} The next one comes as planned. "
-        f"{_command('digest now', subscription, project)} posts this one."
+        f"{b.code(f'/docs-visitors digest now{scope}')} posts this one."
     )
 
 
@@ -199,7 +225,7 @@ def missed(question: Question, week: Period, reason: str, project: Project | Non
     if question.is_weekly and reason == ReadingProblem.NOT_SERVED:
         return b.words(
             f":zzz: The weekly {_named(project)} for {where} has ended: these docs are no "
-            "longer set up here. Ask whoever runs this bot to check `DOCS_PROJECTS`, then subscribe again."
+            "longer set up here. Ask your bot admin to check `DOCS_PROJECTS`, then subscribe again."
         )
     then = "The next one comes as planned." if question.is_weekly else "Try again later."
     return b.words(
@@ -209,18 +235,22 @@ def missed(question: Question, week: Period, reason: str, project: Project | Non
 
 
 def digest_coming(section: str | None, project: Project | None) -> Message:
-    return b.words(
-        f"The digest of last week{_scope(section, project)} is on its way to this channel. "
-        "If that takes longer than ten minutes, I'll post what there is, or tell you why there is none."
-    )
+    return b.words(f"Posting last week's digest{_scope(section, project)} here…")
 
 
-def unsubscribed(count: int, others: int) -> Message:
-    """Return the reply to ``unsubscribe``: ``count`` subscriptions ended, ``left`` remain."""
-    if not count and not others:
+def subscription_changed(
+    change: SubscriptionChange, subscription: Subscription | None, others: int, now: datetime
+) -> Message:
+    """Return the reply to a change of a subscription; ``others`` are left. None if there is no such one."""
+    if subscription is None and not others:
         return b.words("This channel gets no digest. `/docs-visitors subscribe` starts one.")
-    if not count:
+    if subscription is None:
         return b.words("This channel has no such digest. `/docs-visitors subscriptions` lists those it has.")
+    if change is SubscriptionChange.PAUSE:
+        return b.words(":double_vertical_bar: The digest is paused. `/docs-visitors resume` starts it again.")
+    if change is SubscriptionChange.RESUME:
+        run = subscription.weekly.next_after(now).astimezone(ZoneInfo(subscription.weekly.zone))
+        return b.words(f":white_check_mark: The next digest comes on {short_day(run.date())} at {run:%H:%M}.")
     if others:
         still = counted(others, "other", "others")
         return b.words(
@@ -230,14 +260,17 @@ def unsubscribed(count: int, others: int) -> Message:
     return b.words(":white_check_mark: This channel no longer gets a digest.")
 
 
-def which_to_end(subscriptions: Sequence[Subscription], projects: Projects) -> Message:
+def which_to_change(
+    change: SubscriptionChange, subscriptions: Sequence[Subscription], projects: Projects
+) -> Message:
+    verb = {SubscriptionChange.PAUSE: "Pause", SubscriptionChange.RESUME: "Resume"}.get(change, "End")
     options = [
-        (_menu_label(subscription, projects.shown(subscription.project)), str(subscription.id))
+        (_menu_label(subscription, projects.shown(subscription.project)), f"{change}:{subscription.id}")
         for subscription in subscriptions
     ]
     return b.with_buttons(
-        f"This channel gets {len(subscriptions):,} digests. Which one ends?",
-        [b.menu("End a digest…", b.Action.UNSUBSCRIBE, options)],
+        f"This channel has {len(subscriptions):,} such digests. Which one?",
+        [b.menu(f"{verb} a digest…", b.Action.UNSUBSCRIBE, options)],
     )
 
 
@@ -266,8 +299,7 @@ def _list_item(subscription: Subscription, now: datetime, project: Project | Non
     scope = f"{_scope(None, project)}{_pages_under(subscription.section)}"
     lines = [f"*{when(weekly)}*{scope}, by {b.mention(subscription.owner)}"]
     if subscription.state is SubscriptionState.PAUSED:
-        again = "Subscribing to it as before starts it again."
-        lines.append(f":double_vertical_bar: Paused, because Slack didn't let me post here. {again}")
+        lines.append(":double_vertical_bar: Paused. `/docs-visitors resume` starts it again.")
     else:
         run = subscription.next_run_at or weekly.next_after(now)
         runs = [run, weekly.next_after(run), weekly.next_after(weekly.next_after(run))]
@@ -290,11 +322,3 @@ def _named(project: Project | None) -> str:
 def _scope(section: str | None, project: Project | None) -> str:
     parts = [*([b.label(project.label)] if project else []), *([path_code(section)] if section else [])]
     return f" for {', '.join(parts)}" if parts else ""
-
-
-def _command(verb: str, subscription: Subscription, entry: Project | None) -> str:
-    """Return the command for one subscription of a channel."""
-    project = f" project:{entry.name}" if entry else ""
-    # To unsubscribe without a path asks which one.
-    section = f" path {subscription.section or '/'}" if subscription.section or verb == "unsubscribe" else ""
-    return b.code(f"/docs-visitors {verb}{project}{section}")

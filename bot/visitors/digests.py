@@ -1,55 +1,57 @@
-"""The weekly digest: recommendations, readers, and the agent's work."""
+"""The weekly digest: readers, recommendations with their outcomes, and the pull requests to review."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import chain
+from zoneinfo import ZoneInfo
 
 import structlog
 
-from bot.context import WorkerContext
+from bot.context import Context, WorkerContext
+from bot.ids import QuestionId, Recommendation
 from bot.jobs.model.jobs import JobState, ToReview, TrackedJob
 from bot.jobs.store.jobs import Jobs
-from bot.outbox.model import NewDelivery
+from bot.jobs.thread import status_message_link
+from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.store.channels import Channels
 from bot.visitors import digest_messages
 from bot.visitors.content_gaps import Source
-from bot.visitors.model import (
-    Numbers,
-    Query,
-    Question,
-    ReadingProblem,
-    Subscription,
-    SubscriptionState,
-)
-from bot.visitors.periods import WEEK, Period, day_start, days_before
-from bot.visitors.recommendations import MOST_RECOMMENDED, Digest, Recommendation, recommend
+from bot.visitors.digest_messages import REVIEW_NAMES
+from bot.visitors.gap_messages import compare_unmet, gap_recommendations
+from bot.visitors.model import Numbers, Query, Question, ReadingProblem, SubscriptionState
+from bot.visitors.periods import WEEK, Period, day_start, days_before, last_full_week
+from bot.visitors.recommendations import MOST_RECOMMENDED, Digest, Outcome, choose_largest, drop_taken
 from bot.visitors.report import build_report
-from bot.visitors.store import Snapshots, Subscriptions
+from bot.visitors.store import Questions, Snapshots, Subscriptions
 
 log = structlog.get_logger(__name__)
-_CHART_WEEKS, _TOP, _MOST_TO_REVIEW = 8, 3, 3
+_CHART_WEEKS = 8
 _RECENT = timedelta(days=30)
 """A row is not recommended again while a job for it is younger than this."""
-_MOST_ABOUT_GAPS = 1_000
+_MOST_JOBS = 1_000
 _UNSUCCESSFUL = (JobState.FAILED, JobState.REFUSED, JobState.WITHDRAWN)
 
 
 def digest_query(week: Period, section: str | None) -> Query:
     weeks = tuple(days_before(week.end - n * WEEK, 7) for n in reversed(range(_CHART_WEEKS)))
-    return Query(week, week.before(), section, top=_TOP, chart=weeks)
+    return Query(week, week.before(), section, chart=() if section else weeks)
 
 
 def gap_windows(query: Query) -> Iterator[tuple[Period, Source]]:
     """Yield the sources of content gaps that a digest reads, with their weeks."""
-    week, before = query.period, query.period.before()
     if not query.section:  # searches belong to no section
-        yield from ((week, Source.SEARCHES), (before, Source.SEARCHES))
-    yield from ((week, Source.VOTES), (week, Source.COMMENTS))
-    yield from ((week, Source.QUESTIONS), (before, Source.QUESTIONS))
+        yield query.period, Source.SEARCHES
+    yield from ((query.period, source) for source in (Source.VOTES, Source.COMMENTS, Source.QUESTIONS))
+
+
+def answer_key(question: QuestionId) -> str:
+    """Return the key of the delivery with the answer."""
+    return f"question:{question}:answer"
 
 
 def send_digest(context: WorkerContext, tx: Transaction, question: Question, numbers: Numbers) -> bool:
@@ -57,11 +59,14 @@ def send_digest(context: WorkerContext, tx: Transaction, question: Question, num
 
     A subscription ends with its project.
     """
-    now, key, week = context.clock(), f"question:{question.id}:answer", question.query.period
+    now, key, week = context.clock(), answer_key(question.id), question.query.period
     subscription = Subscriptions(tx).get(question.subscription) if question.subscription else None
     is_served = context.projects.serve(question.project)
     if is_served and numbers.visitors(week) is not None:
-        message = digest_messages.digest(_build(context, tx, question, numbers, subscription), question.id)
+        digest = _build(context, tx, question, numbers)
+        keys = tuple(item.key for item in digest.recommendations)
+        Questions(tx).keep_query(question.id, replace(question.query, recommended=keys))
+        message = digest_messages.digest(digest, question.id)
         post = NewDelivery.post(key, question.channel, question.user or None, message)
         Outbox(tx).add(replace(post, subscription=question.subscription, question=question.id), now)
         return True
@@ -79,38 +84,87 @@ def send_digest(context: WorkerContext, tx: Transaction, question: Question, num
     return False
 
 
-def _build(
-    context: WorkerContext,
-    tx: Transaction,
-    question: Question,
-    numbers: Numbers,
-    subscription: Subscription | None,
-) -> Digest:
-    zone, now = context.analytics.zone, context.clock()
-    week, project, channel = question.query.period, question.project, question.channel
-    began_at = day_start(week.first, zone)
-    recent = Jobs(tx).about_gaps(project, now - _RECENT, _MOST_ABOUT_GAPS)
-    waiting, count = Jobs(tx).awaiting_review(project, channel, _MOST_TO_REVIEW)
-    outcomes: dict[str, TrackedJob] = {}  # the newest job of each row
-    for job in recent:
-        if job.about and job.channel == channel and job.asked_at >= began_at:
-            outcomes.setdefault(job.about.key, job)
+def list_recommendations(
+    context: Context, tx: Transaction, question: Question, numbers: Numbers
+) -> list[Recommendation]:
+    """Return all recommendations of a digest, the largest evidence first."""
+    week, zone, channel = question.query.period, context.analytics.zone, question.channel
+    times = day_start(week.first, zone), day_start(week.end, zone)
+    sources = () if question.query.section else context.recommendation_sources
+    further = (recommend(tx, question.project, channel, *times) for recommend in sources)
+    candidates = chain(gap_recommendations(numbers), *further)
+    return sorted(candidates, key=lambda item: (-item.events, item.title))
+
+
+def list_more(
+    context: Context, tx: Transaction, question: Question, numbers: Numbers
+) -> Sequence[Recommendation]:
+    """Return the recommendations for which the digest has no room."""
+    recent = Jobs(tx).about_gaps(question.project, context.clock() - _RECENT, _MOST_JOBS)
+    free = _drop_taken(tx, question, list_recommendations(context, tx, question, numbers), recent)
+    return [item for item in free if item.key not in question.query.recommended]
+
+
+def _drop_taken(
+    tx: Transaction, question: Question, candidates: Sequence[Recommendation], recent: Sequence[TrackedJob]
+) -> Sequence[Recommendation]:
+    keys = {job.about.key for job in recent if job.about and job.state not in _UNSUCCESSFUL}
+    return drop_taken(candidates, keys, Jobs(tx).list_unreviewed(question.project, _MOST_JOBS))
+
+
+def _build(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Digest:
+    """Build a digest, or build it again with the recommendations that it has."""
+    zone, now, channel = context.analytics.zone, context.clock(), question.channel
+    candidates = list_recommendations(context, tx, question, numbers)
+    recent = Jobs(tx).about_gaps(question.project, now - _RECENT, _MOST_JOBS)
+    free = _drop_taken(tx, question, candidates, recent)
+    keys = question.query.recommended or tuple(item.key for item in choose_largest(free))
+    chosen = {item.key: item for item in candidates if item.key in keys}
+    mine = {job.about.key: job for job in reversed(recent) if job.about and job.channel == channel}
+    asked = {
+        key: (job, status_message_link(context, job))
+        for key, job in mine.items()
+        if job.asked_at >= question.asked_at and job.state not in _UNSUCCESSFUL
+    }
+    began_at = day_start(question.query.period.first, zone)
+    outcomes = [
+        _measure(context, tx, job, numbers)
+        for job in mine.values()
+        if job.review in REVIEW_NAMES and job.reviewed_at and job.reviewed_at >= began_at
+    ]
+    waiting, count = Jobs(tx).awaiting_review(question.project, channel, 1)
+    subscription = Subscriptions(tx).get(question.subscription) if question.subscription else None
+    weekly = subscription.weekly if subscription else None
     return Digest(
-        build_report(numbers, Snapshots(tx).pages_of(numbers), zone, context.budget(tx, project)),
-        *Jobs(tx).count_asked(project, began_at, day_start(week.end, zone)),
-        to_review=ToReview(tuple(waiting), now, count - len(waiting), Channels(tx).reviewers(channel)),
-        recommendations=_recommendations(numbers, recent),
-        outcomes=list(outcomes.values())[:MOST_RECOMMENDED],
-        gap_snapshots=[snapshot for snapshot in numbers.snapshots if snapshot.source is not Source.VISITORS],
-        subscription=subscription,
+        build_report(numbers, Snapshots(tx).pages_of(numbers), zone, context.budget(tx, question.project)),
+        ToReview(tuple(waiting), now, count - len(waiting), Channels(tx).reviewers(channel)),
+        [chosen[key] for key in keys if key in chosen],
+        asked,
+        sum(item.key not in keys for item in free),
+        outcomes[:MOST_RECOMMENDED],
+        [snapshot for snapshot in numbers.snapshots if snapshot.source is not Source.VISITORS],
+        weekly.next_after(now).astimezone(ZoneInfo(weekly.zone)) if weekly else None,
     )
 
 
-def _recommendations(numbers: Numbers, recent: Sequence[TrackedJob]) -> list[Recommendation]:
-    excluded = {job.about.key for job in recent if job.about and job.state not in _UNSUCCESSFUL}
-    week = numbers.query.period
-    now, was = (
-        {source: rows for source in Source if (rows := numbers.gap_rows(source, period))}
-        for period in (week, week.before())
-    )
-    return recommend(now, was, numbers.query.section, excluded)
+def _measure(context: Context, tx: Transaction, job: TrackedJob, numbers: Numbers) -> Outcome:
+    """Compare the week before a job was asked for with the digest's week."""
+    week, key = last_full_week(context.analytics.today(job.asked_at)), job.about.key if job.about else ""
+    if week >= numbers.query.period:
+        return Outcome(job)
+    then = Numbers(Query(week), tuple(Snapshots(tx).list_gaps(job.project, week)))
+    return Outcome(job, compare_unmet(then, numbers, key))
+
+
+def show_asked(context: Context, tx: Transaction, job: TrackedJob) -> None:
+    """Show in the channel's digests that a job was asked for at one of their recommendations."""
+    now, key = context.clock(), job.about.key if job.about else ""
+    for question in Questions(tx).list_digests(job.project, job.channel, now - _RECENT):
+        if key in question.query.recommended:
+            numbers = Numbers(question.query, Questions(tx).snapshots(question.id))
+            message = digest_messages.digest(_build(context, tx, question, numbers), question.id)
+            post = answer_key(question.id)
+            edit = NewDelivery(
+                f"{post}:asked:{job.number}", DeliveryKind.EDIT, job.channel, message=message, edits=post
+            )
+            Outbox(tx).add(edit, now)

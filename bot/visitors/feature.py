@@ -10,11 +10,13 @@ from operator import attrgetter
 from bot.context import CsvFile, PostHooks, WorkerContext, queue_worker
 from bot.engine import Worker, alone
 from bot.feature import Feature
+from bot.jobs.store.jobs import Jobs
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.visitors import reply_messages
 from bot.visitors.commands import COMMAND
+from bot.visitors.digests import show_asked
 from bot.visitors.questions import answer_question, claim_questions, make_csv_file
 from bot.visitors.reading import AT_ONCE, claim_snapshots, read_snapshot, sweep_snapshots
 from bot.visitors.store import Questions
@@ -36,6 +38,15 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
         alone("digest", partial(plan_digests, context), queue="digests", every_seconds=_PLAN_SECONDS),
         alone("sweep", partial(sweep_snapshots, context), every_seconds=_SWEEP_SECONDS),
     ]
+
+
+def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
+    """Store that a digest was posted, or show in a digest that a job was asked for at it."""
+    number = delivery.what.job if delivery.what.kind is DeliveryKind.ROOT else None
+    job = Jobs(tx).get(number) if number else None
+    if job and job.about:
+        show_asked(context, tx, job)
+    on_posted(context, tx, delivery)
 
 
 def _on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted) -> None:
@@ -70,6 +81,6 @@ VISITORS = Feature(
     command=COMMAND,
     help_prefix=r"visitors\s+",
     workers=_workers,
-    post_hooks=PostHooks(on_posted, _on_refused, _make_file),
+    post_hooks=PostHooks(_on_posted, _on_refused, _make_file),
     gauges=_gauges,
 )

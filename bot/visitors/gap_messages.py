@@ -6,16 +6,17 @@ Comments, questions and searches are readers' texts: quoted, clipped, and data f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bot.ids import Block, Message, QuestionId, UserId
+from bot.ids import Block, Message, QuestionId, Recommendation, UserId
 from bot.jobs.model.jobs import About
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.plain_text import BOM, csv_line, one_line
 from bot.visitors.content_gaps import (
-    MOST_READ,
+    GAP_TOPICS,
+    SOURCES,
     PageFeedback,
     Search,
     Source,
@@ -26,7 +27,7 @@ from bot.visitors.content_gaps import (
     rank_searches,
 )
 from bot.visitors.messages import TIME, around, more_button, path_code, reading_problem, share_button
-from bot.visitors.model import Numbers, Query, Snapshot
+from bot.visitors.model import Numbers, Query, Snapshot, in_section
 from bot.visitors.reply_messages import about
 
 _TITLE_LENGTH, _QUOTE_LENGTH, _SUBJECT_LENGTH = 80, 150, 60
@@ -35,6 +36,9 @@ _PROMPT_QUOTES_LENGTH = 1_500
 _FEW_EVENTS = 30
 """Fewer events prove little."""
 _MORE_ROWS, _MOST_QUOTES = 20, 5
+_LEAST_SEARCHES, _LEAST_VOTES, _LEAST_QUESTIONS = 10, 5, 3
+_SEARCHES_A_CLICK = 5
+"""Searches are recommended if fewer than one in so many was followed by a click."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,11 @@ class Row:
     quotes: Sequence[str]
     aim: str
     """The request of the prompt."""
+    unmet: int
+    """Searches without a click, votes against, or questions without an answer."""
+    events: int = 0
+    evidence: str = ""
+    """The numbers for which a digest recommends it; empty if it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,10 @@ class _Format:
     """The rows and the texts of a topic."""
 
     none: str
-    countable: str
+    heading: str
+    """The heading of its recommendations."""
+    unmet: str
+    """The noun of the events that recommend a row."""
     header: tuple[str, ...]
     rows: Callable[[Numbers], Sequence[Row]]
     total: Callable[[Numbers, Sequence[Row]], tuple[str, int]]
@@ -77,8 +89,11 @@ def _search_rows(numbers: Numbers) -> Sequence[Row]:
 
 
 def _search_row(search: Search) -> Row:
-    hits = counted(search.hits, "search", "searches")
-    clicked = "clicks not told" if search.clicks is None else f"{search.clicks:,} with a click"
+    hits, clicks = counted(search.hits, "search", "searches"), search.clicks
+    clicked = "clicks not told" if clicks is None else f"{clicks:,} with a click"
+    stands_out = search.hits >= _LEAST_SEARCHES and clicks is not None
+    stands_out = stands_out and (clicks or 0) * _SEARCHES_A_CLICK < search.hits
+    opened = {0: "nothing opened", 1: "opened once"}.get(clicks or 0, f"opened {clicks} times")
     clicked = "no click" if search.clicks == 0 else clicked
     page = f" The page clicked most is “{search.page}”." if search.page and search.clicks else ""
     return Row(
@@ -90,6 +105,9 @@ def _search_row(search: Search) -> Row:
         quotes=(search.words,),
         aim="Find out what they looked for. Write the page that tells it, or make the page that does easier "
         "to find with these words.",
+        unmet=search.hits - (clicks or 0),
+        events=search.hits,
+        evidence=f"searched {counted(search.hits, 'time', 'times')}, {opened}" if stands_out else "",
     )
 
 
@@ -99,7 +117,7 @@ def _search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
     unclicked = sum(row.cells[2] == 0 for row in rows)
     which = f"the {len(rows)} most frequent words" if is_part else counted(len(rows), "wording", "wordings")
     total = counted(events, "search", "searches")
-    return f"*{total}* · no click after {unclicked:,} of {which}", events
+    return f"*{total}* · {unclicked:,} of {which} found nothing to click", events
 
 
 def _feedback_rows(numbers: Numbers) -> Sequence[Row]:
@@ -108,7 +126,8 @@ def _feedback_rows(numbers: Numbers) -> Sequence[Row]:
     comments = rows.comments if rows else ()
     people = group_feedback(votes.votes if votes else (), [note for note in comments if not note.by_agent])
     agents = group_feedback((), [note for note in comments if note.by_agent])
-    return [_page_row(feedback) for feedback in (*people, *agents)]
+    pages = (page for page in (*people, *agents) if in_section(page.page, numbers.query.section))
+    return [_page_row(feedback) for feedback in pages]
 
 
 def _page_row(feedback: PageFeedback) -> Row:
@@ -124,6 +143,8 @@ def _page_row(feedback: PageFeedback) -> Row:
     if feedback.by_agents:
         who, readers = "AI agents", "AI agents that read it"
     summary = ", ".join(parts)
+    against, total = (votes.not_helpful, votes.total) if votes else (0, 0)
+    stands_out = total >= _LEAST_VOTES and against * 2 > total
     return Row(
         key=feedback.key,
         title=feedback.page,
@@ -133,27 +154,30 @@ def _page_row(feedback: PageFeedback) -> Row:
         f"{f': {summary}' if summary else ''}.",
         quotes=quotes,
         aim="Find out what is missing, wrong or hard to follow on that page, and mend it.",
+        unmet=against,
+        events=against,
+        evidence=f"{against:,} of {counted(total, 'vote', 'votes')}" if stands_out else "",
     )
 
 
 def _feedback_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
     votes, rows = numbers.gap_rows(Source.VOTES), numbers.gap_rows(Source.COMMENTS)
     counts = [page.helpful + page.not_helpful for page in votes.votes] if votes else []
-    which = f" of the {MOST_READ} that the docs service names" if votes and votes.is_part else ""
-    on = counted(sum(map(bool, counts)), "page", "pages")
-    parts = [f"*{counted(sum(counts), 'vote', 'votes')}* on {on}{which}"] if votes else []
+    first = "the first " if votes and votes.is_part else ""
+    on = first + counted(sum(map(bool, counts)), "page", "pages")
+    parts = [f"*{counted(sum(counts), 'vote', 'votes')}* on {on}"] if votes else []
     comments = rows.comments if rows else ()
     if rows:
         by_agents = sum(comment.by_agent for comment in comments)
-        newest = " among the newest read" if rows.is_part else ""
-        of_people = counted(len(comments) - by_agents, "comment", "comments")
-        parts += [f"{of_people} of people{newest}", f"{by_agents:,} of AI agents"]
+        newest = "newest " if rows.is_part else ""
+        parts.append(f"{newest}comments: {len(comments) - by_agents:,} by people, {by_agents:,} by AI agents")
     return " · ".join(parts), sum(counts) or len(comments)
 
 
 def _question_rows(numbers: Numbers) -> Sequence[Row]:
-    rows = numbers.gap_rows(Source.QUESTIONS)
-    return [_question_row(group) for group in group_questions(rows.questions if rows else ())]
+    rows, section = numbers.gap_rows(Source.QUESTIONS), numbers.query.section
+    asked = (row for row in (rows.questions if rows else ()) if in_section(row.page or "", section))
+    return [_question_row(group) for group in group_questions(asked)]
 
 
 def _question_row(group: Sequence[Unanswered]) -> Row:
@@ -168,6 +192,9 @@ def _question_row(group: Sequence[Unanswered]) -> Row:
         facts=f"Readers asked the docs' assistant {_subject(first.text)}, without an answer: {count}.{page}",
         quotes=texts[:_MOST_QUOTES],
         aim="Write the page that answers it, or add the answer to the page where readers look for it.",
+        unmet=len(group),
+        events=len(group),
+        evidence=f"{count}, no answer" if len(group) >= _LEAST_QUESTIONS else "",
     )
 
 
@@ -176,28 +203,31 @@ def _question_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
     if rows is None:
         return "", 0
     read = counted(rows.events or 0, "question", "questions")
-    which = f"the {read} that the docs service names first" if rows.is_part else read
+    which = f"the first {read}" if rows.is_part else read
     return f"*{len(rows.questions):,} unanswered* of {which}", rows.events or 0
 
 
 _FORMATS: Mapping[Topic, _Format] = {
     Topic.SEARCHES: _Format(
         none="searches",
-        countable="searches",
+        heading="Readers didn't find",
+        unmet="searches without a click",
         header=("words", "searches", "with_click", "page"),
         rows=_search_rows,
         total=_search_total,
     ),
     Topic.FEEDBACK: _Format(
         none="feedback",
-        countable="votes",
+        heading="Readers dislike",
+        unmet="votes against",
         header=("page", "not_helpful", "helpful", "on_code", "who", "comments", "newest"),
         rows=_feedback_rows,
         total=_feedback_total,
     ),
     Topic.QUESTIONS: _Format(
         none="unanswered questions",
-        countable="questions",
+        heading="Readers asked",
+        unmet="questions without an answer",
         header=("questions", "question", "page"),
         rows=_question_rows,
         total=_question_total,
@@ -237,16 +267,17 @@ def _message(
     subject, few = about(query), f"That is too few to tell much ({events:,})."
     read_at = min((snapshot.taken_at for snapshot in numbers.snapshots if snapshot.taken_at), default=None)
     at = f" · read {b.moment(read_at, TIME)}" if read_at else ""
-    source = (
-        "Readers' words; addresses and keys are masked · "
-        f"{topic.countable} may be added up, visitors may not{at}"
-    )
+    source = f"Readers' words; addresses and keys are masked{at}"
     notes = [
         " ".join([*([few] if events < _FEW_EVENTS else []), *unread_sources(numbers.snapshots)]),
         " ".join([*around(query, shared_by), source]),
     ]
     heading = b.section(f"*{subject[:1].upper()}{subject[1:]}*\n{total}")
-    blocks = [_block(rank, row, question) for rank, row in enumerate(rows, 1)]
+    is_page = query.topic is Topic.FEEDBACK
+    blocks: list[Block] = [
+        {**b.section(f"{rank}. {row.text}"), "accessory": draft_button(question, row.key, is_page=is_page)}
+        for rank, row in enumerate(rows, 1)
+    ]
     while True:
         message = b.message(heading, *blocks, *b.actions(buttons), b.context(*notes))
         message = replace(message, plain_blocks=message.blocks)  # with the button of each row
@@ -255,9 +286,9 @@ def _message(
         blocks.pop()
 
 
-def _block(rank: int, row: Row, question: QuestionId) -> Block:
-    button = b.button("Improve docs", b.Action.IMPROVE_MISS, f"{question}:{row.key}")
-    return {**b.section(f"{rank}. {row.text}"), "accessory": button}
+def draft_button(question: QuestionId, key: str, *, is_page: bool = False) -> Block:
+    """Return the button that opens the form with the prompt of a row."""
+    return b.button("Improve it" if is_page else "Draft it", b.Action.IMPROVE_MISS, f"{question}:{key}")
 
 
 def unread_sources(snapshots: Iterable[Snapshot]) -> list[str]:
@@ -280,9 +311,43 @@ def gap_table(numbers: Numbers) -> Sequence[Row]:
 def not_offered(query: Query) -> Message:
     return b.words(
         f"The docs service gives no {query.topic} here: its plan may have none, or the bot's "
-        "key may not read them. I'll ask it again in a day. Whoever runs this bot finds more in "
-        "`docs-bot doctor`."
+        "key may not read them. I'll ask it again in a day. Your bot admin finds more in `docs-bot doctor`."
     )
+
+
+# ---- recommendations
+
+
+def gap_recommendations(numbers: Numbers) -> Iterator[Recommendation]:
+    """Yield the rows of a week that stand out."""
+    for topic in GAP_TOPICS:
+        for row in _FORMATS[topic].rows(numbers):
+            if row.evidence:
+                is_page = topic is Topic.FEEDBACK
+                quote, prompt = (
+                    row.quotes[0] if is_page and row.quotes else "",
+                    gap_prompt(numbers.query, row),
+                )
+                place = _FORMATS[topic].heading, row.key, row.title, row.evidence, row.events, prompt
+                yield Recommendation(*place, quote, is_page)
+
+
+def compare_unmet(then: Numbers, now: Numbers, key: str) -> str:
+    """Return how a row's unmet needs changed between two weeks; "" if that is unknown."""
+    for topic in GAP_TOPICS:
+        if was := _count_unmet(then, topic, key):
+            count = _count_unmet(now, topic, key)
+            return "" if count is None else f"{_FORMATS[topic].unmet} {was:,} → {count:,}"
+    return ""
+
+
+def _count_unmet(numbers: Numbers, topic: Topic, key: str) -> int | None:
+    """Return a row's events, 0 if it has none; None if rows are missing."""
+    for row in _FORMATS[topic].rows(numbers):
+        if row.key == key:
+            return row.unmet
+    rows = numbers.gap_rows(SOURCES[topic][0])
+    return 0 if rows and not rows.is_part else None
 
 
 # ---- the file and the prompt

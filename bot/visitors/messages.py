@@ -23,10 +23,11 @@ from bot.visitors.model import (
     is_beyond_chance,
     path_hash,
 )
-from bot.visitors.periods import Period, short_day
+from bot.visitors.periods import Period
 from bot.visitors.report import Report
 
 TIME, TIME_OF_DAY = "{date_short_pretty} {time}", "{time}"
+UNIQUE = "Unique visitors, approximate, so they don't add up"
 _IN_LINE, _IN_TABLE, _MOST_OPTIONS = 3, 20, 40
 _PATH_LENGTH, _REASON_LENGTH = 72, 200
 _PROBLEMS = {
@@ -134,7 +135,7 @@ def answer(
     buttons = [*([share_button(question)] if can_share and not shared_by else []), more_button(question)]
     return b.message(
         b.section(f"{_title(report)}\n{totals(report)}"),
-        *([chart(report.chart, whole_site=bool(report.query.section))] if len(report.chart) > 1 else []),
+        *_charts(report),
         *b.plain("\n".join([*page_lines(report), *_worth_knowing(report)])),
         *b.actions([*buttons, *improve_menu(report)]),
         b.context(*caveats(report), " ".join([*around(report.query, shared_by), source_note(report)])),
@@ -170,13 +171,27 @@ def _title(report: Report) -> str:
     when = f", {period}{', so far' if report.is_open else ''}"
     if report.is_open and period.days == 1:
         when = f" so far today, {period}"
-    return f"*Who read {the_docs(report.query)}{when}*{against}"
+    where = f" under {path_code(report.query.section)}" if report.query.section else ""
+    return f"*Who read {the_docs(report.query)}{where}{when}*{against}"
+
+
+def compare_total(report: Report) -> str:
+    """Return how the total compares with that of the period before; "" if that is unknown."""
+    if report.before is None:
+        return ""
+    now, was, period = report.site.total, report.before.total, report.query.period
+    names = {12: "the year before", 3: "the quarter before", 1: "the month before"}
+    name = names.get(period.months, "the week before" if period.days == 7 else "before")
+    name = name if report.query.compared == period.before() else "then"
+    if not is_beyond_chance(now, was):
+        return f", about as many as {name} ({was:,})"
+    return f", {percent(abs(now - was), was)} {'more' if now > was else 'fewer'} than {name} ({was:,})"
 
 
 def totals(report: Report) -> str:
     site, was = report.site, report.before
     parts = [
-        f"*{visitors_answer(site.total)}*{in_brackets(change(site.total, was.total if was else None))}",
+        f"*{visitors_answer(site.total)}*{compare_total(report)}",
         f"{people(site)}{in_brackets(change(site.human, was.human if was else None))}",
         f"{agents(site)}{in_brackets(change(site.ai, was.ai if was else None))}",
         f"AI's share {percent(site.ai, site.total)}",
@@ -194,18 +209,18 @@ def page_lines(report: Report) -> list[str]:
         scope = f" under {path_code(report.query.section)}" if report.query.section else ""
         return [f"No page{scope} is among those whose numbers could be read."]
     needs_caption = report.query.section or report.query.sort is not SortBy.TOTAL
-    caption = [f"*{b.quoted(_caption(report), _REASON_LENGTH)}*"] if needs_caption else []
+    caption = [f"*{b.quoted(_caption(report, len(report.top)), _REASON_LENGTH)}*"] if needs_caption else []
     return caption + [
         f"{rank}. {path_code(page.path)} {_ranked(page, report.query.sort)}"
         for rank, page in enumerate(report.top, 1)
     ]
 
 
-def _caption(report: Report) -> str:
+def _caption(report: Report, count: int) -> str:
     where = f" under {shown_path(report.query.section)}" if report.query.section else ""
     pages = counted(len(report.pages), "page", "pages") + where
     order = {SortBy.HUMAN: ", most people first", SortBy.AI: ", most AI agents first"}
-    first = f"Top {len(report.top)} of " if len(report.top) < len(report.pages) else ""
+    first = f"Top {count} of " if count < len(report.pages) else ""
     return f"{first}{pages}{order.get(report.query.sort, '')}"
 
 
@@ -235,16 +250,20 @@ def _worth_knowing(report: Report) -> list[str]:
     return [f"*Worth knowing*: {fact}." for fact in rare]
 
 
-def chart(points: Sequence[tuple[Period, Counts]], *, whole_site: bool = False) -> Block:
+def _charts(report: Report) -> list[Block]:
+    return [chart(report.chart)] if len(report.chart) > 1 else []
+
+
+def chart(points: Sequence[tuple[Period, Counts]]) -> Block:
     """Return a line chart; each point counts the unique visitors of its own days.
 
     https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block
     """
-    labels = [_point_label(period) for period, _ in points]
+    labels = [period.short for period, _ in points]
     lines = {
         "People": [counts.human for _, counts in points],
         "AI agents": [counts.ai for _, counts in points],
-        "All together": [counts.total for _, counts in points],
+        "Total": [counts.total for _, counts in points],
     }
     series = [
         {
@@ -255,22 +274,11 @@ def chart(points: Sequence[tuple[Period, Counts]], *, whole_site: bool = False) 
     ]
     days = points[0][0].days
     unit = "day" if days == 1 else f"{'week' if days == 7 else f'{days // 7} weeks'} (Mon–Sun)"
-    return {
-        "type": "data_visualization",
-        "title": f"{'Whole site: u' if whole_site else 'U'}nique visitors by {unit}",
-        "chart": {"type": "line", "series": series, "axis_config": {"categories": labels}},
-    }
+    drawn = {"type": "line", "series": series, "axis_config": {"categories": labels}}
+    return {"type": "data_visualization", "title": f"Unique visitors by {unit}", "chart": drawn}
 
 
-def _point_label(period: Period) -> str:
-    """Return the label of a point, of at most 20 characters."""
-    first, last = period.first, period.last
-    if first == last:
-        return f"{first:%a} {short_day(first)}"
-    return f"{first.day if first.month == last.month else short_day(first)}–{short_day(last)}"
-
-
-def caveats(report: Report) -> list[str]:
+def caveats(report: Report, *, has_chart: bool = True) -> list[str]:
     """Return the limits of a report: missing pages, and periods that are not compared."""
     notes, now, query = [], report.now, report.query
     if not now.complete:
@@ -283,14 +291,14 @@ def caveats(report: Report) -> list[str]:
         notes.append(f"Not compared with {query.compared}: {report.not_compared}.")
     if report.was and not report.was.complete:
         notes.append("Not all pages of the period before were read, so none is called new or gone.")
-    if missing := len(query.chart) - len(report.chart):
+    if has_chart and (missing := len(query.chart) - len(report.chart)):
         notes.append(f"The chart leaves out {counted(missing, 'part', 'parts')} that couldn't be read yet.")
     return notes
 
 
 def source_note(report: Report) -> str:
     at = b.moment(report.now.taken_at, TIME) if report.now.taken_at else ""
-    return f"Unique visitors, approximate: don't sum them · read {at}"
+    return f"{UNIQUE} · read {at}"
 
 
 def page_value(snapshot: SnapshotId, path: str) -> str:
@@ -327,8 +335,11 @@ def more_button(question: QuestionId) -> Block:
 # ---- More, and the file
 
 
-def more(report: Report, question: QuestionId) -> Message:
-    """Return the rest of an answer: a table of pages, and the pages whose visitors changed."""
+def more(report: Report, question: QuestionId, *, is_digest: bool = False) -> Message:
+    """Return the rest of an answer: a table of pages, and the pages whose visitors changed.
+
+    That of a digest also has the totals and the chart, which the digest leaves out.
+    """
     of = f", {b.label(report.query.label)}" if report.query.label else ""
     used = f"{report.budget.used:,} of {report.budget.limit:,} analytics calls used in the last hour"
     share = f"(AI's share on the whole site: {percent(report.site.ai, report.site.total)})"
@@ -337,32 +348,31 @@ def more(report: Report, question: QuestionId) -> Message:
         *_line("*Read by people, hardly by AI*", report.hardly_ai, _both_of),
     ]
     file = b.button("All pages as CSV", b.Action.CSV_FILE, str(question))
+    title, pages = f"{report.query.period}{of}*", report.pages[:_IN_TABLE]
+    title = f"*All numbers of {title}\n{totals(report)}" if is_digest else f"*More about {title}"
+    notes = [*caveats(report), source_note(report)] if is_digest else []
     return b.message(
-        b.section(f"*More about {report.query.period}{of}*"),
-        table(_caption(report), report.pages[:_IN_TABLE], compared=report.was is not None)
-        if report.pages
-        else b.section(page_lines(report)[0]),
-        *map(b.section, [*movements(report), *leaning]),
+        b.section(title),
+        *(_charts(report) if is_digest else []),
+        table(_caption(report, len(pages)), pages) if pages else b.section(page_lines(report)[0]),
+        *map(b.section, [*_movements(report), *leaning]),
         *b.actions([file, *improve_menu(report)]),
-        b.context(f"Days in {b.escape(report.zone)} · {used}"),
+        b.context(*notes, f"Days in {b.escape(report.zone)} · {used}"),
     )
 
 
-def table(caption: str, pages: Sequence[Page], *, compared: bool = False) -> Block:
-    """Return a table of pages. The change comes second, because a phone shows the first two columns.
+def table(caption: str, pages: Sequence[Page]) -> Block:
+    """Return a table of pages.
 
     https://docs.slack.dev/reference/block-kit/blocks/data-table-block
     """
-    header = ["Page", *(["Change"] if compared else []), "All together", "People", "AI agents"]
+    header = "Page", "Total", "People", "AI agents"
     rows: list[list[Block]] = [[{"type": "raw_text", "text": name} for name in header]]
     for page in pages:
-        gained = page.gained if gain(page) != "–" else 0
-        change_cell: Block = {"type": "raw_number", "value": gained, "text": gain(page)}
         counts = (page.now.total, page.now.human, page.now.ai)
         rows.append(
             [
                 {"type": "raw_text", "text": shown_path(page.path)},
-                *([change_cell] if compared else []),
                 *({"type": "raw_number", "value": count, "text": f"{count:,}"} for count in counts),
             ]
         )
@@ -375,15 +385,13 @@ def table(caption: str, pages: Sequence[Page], *, compared: bool = False) -> Blo
     }
 
 
-def movements(report: Report, most: int = _IN_LINE) -> list[str]:
+def _movements(report: Report) -> list[str]:
     """Return lines about the pages that rose, fell, appeared and vanished."""
     return [
-        *_line("*Rises*", report.risen, gain, most),
-        *_line("*Falls*", report.fallen, gain, most),
-        *_line("*Newly read*", report.appeared, lambda page: visitors_answer(page.now.total), most),
-        *_line(
-            "*No longer read*", report.vanished, lambda page: f"{visitors_answer(-page.gained)} before", most
-        ),
+        *_line("*Rises*", report.risen, gain),
+        *_line("*Falls*", report.fallen, gain),
+        *_line("*Newly read*", report.appeared, lambda page: visitors_answer(page.now.total)),
+        *_line("*No longer read*", report.vanished, lambda page: f"{visitors_answer(-page.gained)} before"),
     ]
 
 
@@ -391,10 +399,8 @@ def _both_of(page: Page) -> str:
     return both(page.now)
 
 
-def _line(
-    name: str, pages: Sequence[Page], numbers: Callable[[Page], str], most: int = _IN_LINE
-) -> list[str]:
-    named = " · ".join(f"{path_code(page.path)} {numbers(page)}" for page in pages[:most])
+def _line(name: str, pages: Sequence[Page], numbers: Callable[[Page], str]) -> list[str]:
+    named = " · ".join(f"{path_code(page.path)} {numbers(page)}" for page in pages[:_IN_LINE])
     return [f"{name}: {named}"] if named else []
 
 
@@ -411,6 +417,6 @@ def csv_file(query: Query, pages: Mapping[str, Counts], *, complete: bool) -> tu
     every = "All " if complete and len(rows) > 1 else ""
     text = (
         f"{every}{counted(len(rows), 'page', 'pages')}{where}{of}{part}, {query.period}. "
-        "Unique visitors; don't sum the rows."
+        "Unique visitors, so the rows don't add up."
     )
     return BOM + csv_line(HEADER) + "".join(map(csv_line, rows)), text

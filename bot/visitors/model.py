@@ -160,6 +160,8 @@ class Query:
     topic: Topic = Topic.VISITORS
     chart: tuple[Period, ...] = ()
     """The points of the chart."""
+    recommended: tuple[str, ...] = ()
+    """The keys of the recommendations of a digest that was posted."""
 
 
 class QuestionKind(StrEnum):
@@ -258,8 +260,32 @@ class WeeklyRequest:
 class SubscriptionState(StrEnum):
     ACTIVE = "active"
     PAUSED = "paused"
-    """Slack refused a post for good."""
+    """By a person, or because Slack refused a post for good."""
     ENDED = "ended"
+
+
+class SubscriptionChange(StrEnum):
+    """A change of a subscription, by its word."""
+
+    UNSUBSCRIBE = "unsubscribe"
+    PAUSE = "pause"
+    RESUME = "resume"
+
+    @property
+    def from_states(self) -> tuple[SubscriptionState, ...]:
+        """The states of the subscriptions that it is for."""
+        active, paused = SubscriptionState.ACTIVE, SubscriptionState.PAUSED
+        return {SubscriptionChange.PAUSE: (active,), SubscriptionChange.RESUME: (paused,)}.get(
+            self, (active, paused)
+        )
+
+    @property
+    def to_state(self) -> SubscriptionState:
+        states = {
+            SubscriptionChange.PAUSE: SubscriptionState.PAUSED,
+            SubscriptionChange.RESUME: SubscriptionState.ACTIVE,
+        }
+        return states.get(self, SubscriptionState.ENDED)
 
 
 @dataclass(frozen=True, slots=True)

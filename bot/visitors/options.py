@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from calendar import day_name, month_name
 from collections.abc import Callable
 from datetime import date, time
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
@@ -22,6 +24,16 @@ _SORTS = {"people": SortBy.HUMAN, "humans": SortBy.HUMAN, "all": SortBy.TOTAL} |
     str(sort): sort for sort in SortBy
 }
 _PLACES = {"here": FileTo.CHANNEL, "channel": FileTo.CHANNEL, "private": FileTo.PRIVATE, "me": FileTo.PRIVATE}
+_WEEKLY_EXAMPLE = "`/docs-visitors subscribe monday 09:00`"
+_CALENDAR = [f"{which} {unit}" for which in ("last", "this") for unit in ("week", "month", "quarter", "year")]
+_WORDS = """
+    today yesterday last this week month quarter year since compare none top sort human total path days now
+    searches feedback questions subscribe subscriptions unsubscribe digest pause resume
+"""
+_VOCABULARY = {word.lower(): word.lower() for word in (*day_name, *month_name[1:], *_WORDS.split())}
+_VOCABULARY |= {phrase.replace(" ", ""): phrase for phrase in _CALENDAR}
+"""The words of the command, and phrases as they are typed without a blank."""
+_LONGEST_CORRECTED, _LIKENESS = 100, 0.75
 _NO_ZONES = ("factory", "localtime", "posixrules")
 """Entries of the zone database that are no time zones: their meaning depends on the machine."""
 
@@ -40,6 +52,16 @@ def _quoted(text: str) -> str:
     return code(text, _SHOWN_LENGTH)
 
 
+def correct_words(text: str) -> str:
+    """Return a text with its misspelt words corrected, as far as the command has similar ones."""
+    typed = text.split() if len(text) <= _LONGEST_CORRECTED else []
+    matches = [
+        get_close_matches(word.lower(), _VOCABULARY, 1, _LIKENESS) if len(word) > 2 and word.isalpha() else []
+        for word in typed
+    ]
+    return " ".join(_VOCABULARY[near[0]] if near else word for word, near in zip(typed, matches, strict=True))
+
+
 def parse_query(text: str, today: date, topic: Topic = Topic.VISITORS) -> Query:
     """Parse ``last month path /api top 20 sort ai csv``. The last of equal options counts."""
     rest, period_words, compared_words = _split(text), list[str](), list[str]()
@@ -50,7 +72,7 @@ def parse_query(text: str, today: date, topic: Topic = Topic.VISITORS) -> Query:
         option = word.lower()
         if topic.is_gaps and (option in ("path", "sort", "compare") or word.startswith("/")):
             raise Misunderstood(
-                f"{_quoted(word)} can't follow {code(topic)}. A period, `top 20` and `csv` can."
+                f"{_quoted(word)} can't follow {code(topic)}. Try {code(f'{topic} last month')}."
             )
         if option == "compare":
             target = compared_words = []
@@ -92,21 +114,21 @@ def _parse_period(rest: list[str], today: date, failure: str) -> Period:
 def _parse_top(rest: list[str]) -> int:
     value = rest.pop(0) if rest else ""
     if not re.fullmatch("[0-9]{1,4}", value) or not 1 <= int(value) <= MOST_TOP:
-        raise Misunderstood(f"After `top` comes a number from 1 to {MOST_TOP}; `csv` has all pages.")
+        raise Misunderstood(f"`top` takes 1 to {MOST_TOP}. For all pages, use `csv`.")
     return int(value)
 
 
 def _parse_sort(rest: list[str]) -> SortBy:
     sort = _SORTS.get(rest.pop(0).lower() if rest else "")
     if sort is None:
-        raise Misunderstood("After `sort` comes `human`, `ai` or `total`.")
+        raise Misunderstood("`sort` takes `human`, `ai` or `total`.")
     return sort
 
 
 def _parse_path(rest: list[str]) -> str | None:
     """Take a section such as ``/api`` from the words; return None for the whole site."""
     if not rest:
-        raise Misunderstood("After `path` comes the beginning of a path, such as `/api`.")
+        raise Misunderstood("`path` takes the beginning of a path. Try `path /api`.")
     word = rest.pop(0)
     section = "/" + _SITE.sub("", word.strip("`"), count=1).lstrip("/")
     if len(section) > _SECTION_LENGTH:
@@ -127,9 +149,7 @@ def parse_section(text: str) -> str | None:
     if rest[0].lower() == "path":
         rest.pop(0)
     elif not rest[0].startswith("/"):
-        raise Misunderstood(
-            f"I don't know {_quoted(rest[0])}. Only `path /api` for a section may follow here."
-        )
+        raise Misunderstood(f"I don't know {_quoted(rest[0])}. Only `path /api` can follow here.")
     section = _parse_path(rest)
     if rest:
         raise Misunderstood(f"A digest has one path, and here is {_quoted(rest[0])} as well.")
@@ -151,10 +171,8 @@ def parse_weekly(text: str) -> WeeklyRequest:
             values[part] = value
             break
         else:
-            kind, example = "word", "Try a weekday, a time and a zone: `monday 09:00 Europe/Berlin`."
-            if "/" in word:
-                kind, example = "time zone", "Try `Europe/Berlin`."
-            raise Misunderstood(f"I don't know the {kind} {_quoted(word)}. {example}")
+            kind, example = ("time zone", "`Europe/Berlin`") if "/" in word else ("word", _WEEKLY_EXAMPLE)
+            raise Misunderstood(f"I don't know the {kind} {_quoted(word)}. Try {example}.")
     default = WeeklyRequest()
     return WeeklyRequest(
         weekday=values.get("weekday", default.weekday),
@@ -185,7 +203,7 @@ def _parse_time(word: str, rest: list[str]) -> time | None:
         return None
     hour, minute, half = int(match[1]), int(match[2] or 0), match[3]
     if (half and not 1 <= hour <= 12) or hour > 23 or minute > 59:
-        raise Misunderstood(f"There is no time {code(word, 20)} on a clock.")
+        raise Misunderstood(f"{code(word, 20)} isn't a time. Try {_WEEKLY_EXAMPLE}.")
     return time(hour % 12 + (12 if half == "pm" else 0) if half else hour, minute)
 
 

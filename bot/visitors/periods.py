@@ -62,11 +62,11 @@ class Period:
         return Period(self.first - 6 * DAY, self.first + DAY)
 
     def chart_points(self) -> list[Period]:
-        """Return the points of a chart: days, or whole weeks from Monday if there are too many days."""
+        """Return the points of a chart: days, or if there are too many the weeks that have them."""
         length, first, end = DAY, self.first, self.end
         if self.days > MOST_POINTS:
-            first += -first.weekday() % 7 * DAY
-            end -= end.weekday() * DAY
+            first -= first.weekday() * DAY
+            end += -end.weekday() % 7 * DAY
             length = -(-(end - first).days // (7 * MOST_POINTS)) * WEEK
         count = (end - first) // length
         return [Period(end - n * length, end - (n - 1) * length) for n in range(count, 0, -1)]
@@ -77,6 +77,14 @@ class Period:
     def is_final(self, now: datetime, zone: ZoneInfo) -> bool:
         """Return whether the counts of the period will not change any more."""
         return self.is_over(now - _SETTLED_AFTER, zone)
+
+    @property
+    def short(self) -> str:
+        """Return 14–20 Nov, or Fri 20 Nov."""
+        first, last = self.first, self.last
+        if first == last:
+            return f"{first:%a} {short_day(first)}"
+        return f"{first.day if first.month == last.month else short_day(first)}–{short_day(last)}"
 
     def __str__(self) -> str:
         """Return 14–20 Nov 2026, 30 Sep – 6 Oct 2026, 20 Nov 2026, or 2026."""
@@ -201,7 +209,7 @@ def _parse_single(text: str, until: date) -> Period:
         match = form.fullmatch(text)
         if match and (month := _month_number(match["month"])):
             return _named_period(match["day"], month, match["year"], until)
-    raise UnknownPeriod("try last week, 28d, October or 2026-10-01..2026-10-15")
+    raise UnknownPeriod("try last week")
 
 
 def _calendar_period(unit: str, until: date, *, is_last: bool) -> Period:

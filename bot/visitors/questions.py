@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -12,14 +12,23 @@ import structlog
 from bot.access.admit import Allowed
 from bot.context import Context, WorkerContext, make_claim
 from bot.engine import unless_taken_over
-from bot.ids import Message, ProjectId, QuestionId, SubscriptionId, UserId, is_direct_message
+from bot.ids import (
+    Block,
+    Message,
+    MessageTs,
+    ProjectId,
+    QuestionId,
+    SubscriptionId,
+    UserId,
+    is_direct_message,
+)
 from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Origin
 from bot.store import Transaction
-from bot.visitors import gap_messages, messages, reply_messages
+from bot.visitors import digest_messages, gap_messages, messages, reply_messages
 from bot.visitors.content_gaps import SOURCES, Source, Topic
-from bot.visitors.digests import gap_windows, send_digest
+from bot.visitors.digests import answer_key, gap_windows, list_more, send_digest
 from bot.visitors.model import (
     FileTo,
     Numbers,
@@ -82,7 +91,9 @@ def ask_question(
     now, analytics, entry = context.clock(), context.analytics, context.projects.shown(project)
     if query.topic is Topic.VISITORS and not query.chart:
         points = [point for point in query.period.chart_points() if point.is_over(now, analytics.zone)]
-        query = replace(query, chart=tuple(points) if 1 < len(points) < analytics.question_calls else ())
+        # The service has no totals of a section.
+        has_chart = not query.section and 1 < len(points) < analytics.question_calls
+        query = replace(query, chart=tuple(points) if has_chart else ())
     query = replace(query, label=entry.label if entry else None)
     listed = _request(context, tx, query, project, kind)
     if listed and Questions(tx).add(origin, project, kind, query, listed, at, subscription) and origin.user:
@@ -207,7 +218,7 @@ def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers
         message = reply_messages.not_readable(query, first.problem)
     else:
         message = reply_messages.budget_used_up(query, context.budget(tx, question.project))
-    key, channel, thread = f"question:{question.id}:answer", question.channel, question.thread_ts
+    key, channel, thread = answer_key(question.id), question.channel, question.thread_ts
     if question.response_url is None:
         answer = NewDelivery.whisper(key, channel, question.user, message, thread=thread)
     else:
@@ -234,13 +245,13 @@ def _report(context: Context, tx: Transaction, question: Question, numbers: Numb
 def send_file(tx: Transaction, question: Question, to: FileTo, now: datetime, number: int = 0) -> None:
     """Put the file with all rows into the outbox."""
     if to is not FileTo.NOWHERE:
-        key, user = f"{_file_key(question.id, to)}:{number}", question.user if to is FileTo.PRIVATE else None
+        key, user = f"{_file_key(question, to)}:{number}", question.user if to is FileTo.PRIVATE else None
         file = NewDelivery(key, DeliveryKind.FILE, question.channel, user=user, question=question.id)
         Outbox(tx).add(file, now)
 
 
-def _file_key(question: QuestionId, to: FileTo) -> str:
-    return f"question:{question}:file:{to}"
+def _file_key(question: Question, to: FileTo) -> str:
+    return f"question:{question.id}:file:{to}:{question.user}"
 
 
 def make_csv_file(tx: Transaction, question: Question) -> tuple[str, str]:
@@ -277,23 +288,60 @@ def _next_number(tx: Transaction, key: str) -> int | None:
 async def share_report(context: Context, allowed: Allowed, number: QuestionId) -> Message | None:
     """Post an answer into the channel of its question. Return the reason if it isn't posted."""
 
+    def make(tx: Transaction, question: Question, numbers: Numbers) -> Message:
+        return _build_answer(context, tx, question, numbers, shared_by=allowed.user)
+
+    return await _post_once(context, allowed, number, "shared", make, reply_messages.shared_before())
+
+
+async def show_numbers(context: Context, allowed: Allowed, number: QuestionId) -> Message | None:
+    """Post all numbers of a digest into its thread. Return the reason if they aren't posted."""
+
+    def make(tx: Transaction, question: Question, numbers: Numbers) -> Message:
+        return messages.more(_report(context, tx, question, numbers), number, is_digest=True)
+
+    thread = allowed.origin.thread or allowed.origin.message_ts
+    shown_before = reply_messages.numbers_shown_before()
+    return await _post_once(context, allowed, number, "numbers", make, shown_before, thread)
+
+
+async def _post_once(
+    context: Context,
+    allowed: Allowed,
+    number: QuestionId,
+    occasion: str,
+    make: Callable[[Transaction, Question, Numbers], Message],
+    posted_before: Message,
+    thread: MessageTs | None = None,
+) -> Message | None:
     def post(tx: Transaction) -> Message | None:
         answer = find_answered(tx, number)
         if isinstance(answer, Message):
             return answer
-        question, numbers = answer
-        key = f"question:{number}:shared"
+        key = f"question:{number}:{occasion}"
         count = _next_number(tx, key)
         if count is None:
-            return reply_messages.shared_before()
-        message = _build_answer(context, tx, question, numbers, shared_by=allowed.user)
-        shared = NewDelivery.post(f"{key}:{count}", question.channel, allowed.user, message)
-        Outbox(tx).add(replace(shared, question=number), context.clock())
+            return posted_before
+        message, channel = make(tx, *answer), answer[0].channel
+        delivery = NewDelivery.post(f"{key}:{count}", channel, allowed.user, message)
+        Outbox(tx).add(replace(delivery, question=number, message_ts=thread), context.clock())
         return None
 
     refusal = await context.store.write(post)
     context.wake()
     return refusal
+
+
+async def show_ideas(context: Context, number: QuestionId, private: str) -> Message | Block:
+    """Return the view with the recommendations for which a digest had no room."""
+
+    def view(tx: Transaction) -> Message | Block:
+        answer = find_answered(tx, number)
+        if isinstance(answer, Message):
+            return answer
+        return digest_messages.ideas_view(list_more(context, tx, *answer), number, private=private)
+
+    return await context.store.read(view)
 
 
 async def show_rest(context: Context, number: QuestionId) -> Message:
@@ -311,17 +359,18 @@ async def show_rest(context: Context, number: QuestionId) -> Message:
     return await context.store.read(rest)
 
 
-async def send_csv(context: Context, number: QuestionId) -> Message:
-    """Send the file to the person who asked, once unless Slack refuses it. Return the reply."""
+async def send_csv(context: Context, allowed: Allowed, number: QuestionId) -> Message:
+    """Send the file to the person who presses, once unless Slack refuses it. Return the reply."""
 
     def send(tx: Transaction) -> Message:
         answer = find_answered(tx, number)
         if isinstance(answer, Message):
             return answer
-        count = _next_number(tx, _file_key(number, FileTo.PRIVATE))
+        question = replace(answer[0], user=allowed.user)
+        count = _next_number(tx, _file_key(question, FileTo.PRIVATE))
         if count is None:
             return reply_messages.file_sent_before()
-        send_file(tx, answer[0], FileTo.PRIVATE, context.clock(), count)
+        send_file(tx, question, FileTo.PRIVATE, context.clock(), count)
         return reply_messages.file_follows()
 
     reply = await context.store.write(send)

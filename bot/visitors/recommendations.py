@@ -1,54 +1,39 @@
-"""Recommendations: content gaps of a week that stand out, and the digest that shows them.
+"""The choice of a digest's recommendations, and the digest that shows them.
 
-Searches: at least ten, of which under a fifth were followed by a click. Pages: at least five votes, most of
-them "not helpful". Questions: at least three without an answer. New and growing gaps come first, then the
-most frequent, the three topics in turn. Rows with a recent job are excluded.
+A subject with an open job or pull request is left out, however the job was begun.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime
 
-from bot.jobs.model.jobs import JobState, ToReview, TrackedJob
-from bot.visitors.content_gaps import GapRows, Source, Topic, Unanswered, group_feedback, group_questions
-from bot.visitors.model import Snapshot, Subscription, in_section, is_beyond_chance
+from bot.ids import Recommendation
+from bot.jobs.model.jobs import ToReview, TrackedJob
+from bot.messages.plain_text import one_line
+from bot.visitors.model import Snapshot
 from bot.visitors.report import Report
 
-MOST_RECOMMENDED = 5
-_LEAST_SEARCHES, _LEAST_VOTES, _LEAST_QUESTIONS = 10, 5, 3
-_SEARCHES_A_CLICK = 5
-"""Searches are recommended if fewer than one in so many was followed by a click."""
+MOST_RECOMMENDED = 3
+_TEXT_LENGTH = 300
+"""A long prompt names many subjects besides its own, which stands at its beginning."""
+_WORD = re.compile(r"[^\W_]+")
+_ENDING = re.compile(r"(?<=...)(?:ing|ies|ed|es|s|e|y)$")
+_COMMON_WORDS = """
+    a an and are at can do docs does for from how i in is it me my not of on or our page the there to use we
+    what when where which who why with you your
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
-    """A content gap with its evidence."""
+class Outcome:
+    """A reviewed job that was asked for at a recommendation."""
 
-    topic: Topic
-    key: str
-    """The key of its row in an answer about the topic."""
-    title: str
-    """The searched words, the page or the question."""
-    events: int
-    """Searches, votes against, or questions."""
-    of: int = 0
-    """All votes, or the searches followed by a click."""
-    was: int | None = None
-    """The events of the week before; None if unknown."""
-    quote: str = ""
-    """The newest comment on a page."""
-
-    @property
-    def is_new(self) -> bool:
-        return self.was == 0
-
-    @property
-    def has_grown(self) -> bool:
-        """Whether it grew beyond chance since the week before."""
-        return 0 < (self.was or 0) < self.events and is_beyond_chance(self.events, self.was or 0)
+    job: TrackedJob
+    change: str = ""
+    """How the readers' unmet needs changed since it was asked for; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,90 +41,42 @@ class Digest:
     """The content of a weekly digest."""
 
     report: Report
-    jobs: Mapping[JobState, int]
-    """The jobs that were asked for in the week, by state."""
-    median_time: timedelta | None = None
-    to_review: ToReview | None = None
+    to_review: ToReview
     recommendations: Sequence[Recommendation] = ()
-    outcomes: Sequence[TrackedJob] = ()
-    """The channel's jobs that were asked for at a recommendation since the week began."""
+    asked: Mapping[str, tuple[TrackedJob, str | None]] | None = None
+    """The jobs that were asked for at the recommendations, by key, with the links to them."""
+    more: int = 0
+    """Number of further recommendations."""
+    outcomes: Sequence[Outcome] = ()
     gap_snapshots: Sequence[Snapshot] = ()
     """The snapshots of content gaps, read or not."""
-    subscription: Subscription | None = None
-    """None if the digest was requested once."""
+    next_at: datetime | None = None
+    """The local time of the next digest; None if this one was requested once."""
 
 
-def recommend(
-    now: Mapping[Source, GapRows],
-    was: Mapping[Source, GapRows],
-    section: str | None,
-    excluded: Collection[str],
+def drop_taken(
+    candidates: Sequence[Recommendation], keys: Collection[str], open_jobs: Sequence[TrackedJob]
 ) -> list[Recommendation]:
-    """Return the recommendations of a week.
-
-    Args:
-        now: the rows of the week.
-        was: the rows of the week before.
-        section: only recommend its pages; None for the whole site.
-        excluded: keys of rows with a recent job.
-    """
-    candidates = [*_from_feedback(now, section), *_from_questions(now, was, section)]
-    if not section:  # searches belong to no section
-        candidates += _from_searches(now, was)
-    rest = [item for item in candidates if item.key not in excluded]
-    first = [item for item in rest if item.is_new or item.has_grown]
-    return [*_in_turn(first), *_in_turn(item for item in rest if item not in first)][:MOST_RECOMMENDED]
+    """Return the recommendations without those in ``keys`` or about the subject of an open job."""
+    texts = [_stem_words(text) for job in open_jobs for text in _list_texts(job)]
+    free = (item for item in candidates if item.key not in keys)
+    return [item for item in free if not any(_stem_words(item.title, "-") <= text for text in texts)]
 
 
-def _from_searches(now: Mapping[Source, GapRows], was: Mapping[Source, GapRows]) -> Iterable[Recommendation]:
-    rows, before = now.get(Source.SEARCHES), was.get(Source.SEARCHES)
-    hits_before = {search.key: search.hits for search in before.searches} if before else {}
-    for search in rows.searches if rows else ():
-        clicks, hits = search.clicks, search.hits
-        if hits >= _LEAST_SEARCHES and clicks is not None and clicks * _SEARCHES_A_CLICK < hits:
-            events_before = _events_before(search.key, hits_before, before)
-            yield Recommendation(Topic.SEARCHES, search.key, search.words, hits, clicks, events_before)
+def _list_texts(job: TrackedJob) -> list[str]:
+    titles = [job.pull_request.title] if job.pull_request else []
+    return [*titles, job.about.title if job.about else one_line(job.text, _TEXT_LENGTH)]
 
 
-def _from_feedback(now: Mapping[Source, GapRows], section: str | None) -> Iterable[Recommendation]:
-    votes, comments = now.get(Source.VOTES), now.get(Source.COMMENTS)
-    of_people = [comment for comment in comments.comments if not comment.by_agent] if comments else []
-    for feedback in group_feedback(votes.votes if votes else (), of_people):
-        against, total = (feedback.votes.not_helpful, feedback.votes.total) if feedback.votes else (0, 0)
-        if total >= _LEAST_VOTES and against * 2 > total and in_section(feedback.page, section):
-            quote = feedback.comments[0].text if feedback.comments else ""
-            yield Recommendation(Topic.FEEDBACK, feedback.key, feedback.page, against, total, quote=quote)
+def _stem_words(text: str, if_none: str = "") -> set[str]:
+    """Return the stems of the words that distinguish a text; ``if_none`` without any."""
+    distinct = set(_WORD.findall(text.casefold())) - set(_COMMON_WORDS.split())
+    return {_ENDING.sub("", word) for word in distinct} or {if_none}
 
 
-def _from_questions(
-    now: Mapping[Source, GapRows], was: Mapping[Source, GapRows], section: str | None
-) -> Iterable[Recommendation]:
-    before = was.get(Source.QUESTIONS)
-    if before is not None and before.is_part:
-        before = None  # each of its questions may have been asked more often
-    count_before = Counter(question.key for question in _asked_in(before, section))
-    for group in group_questions(_asked_in(now.get(Source.QUESTIONS), section)):
-        if len(group) >= _LEAST_QUESTIONS:
-            key = group[0].key
-            events_before = _events_before(key, count_before, before)
-            yield Recommendation(Topic.QUESTIONS, key, group[0].text, len(group), was=events_before)
-
-
-def _asked_in(rows: GapRows | None, section: str | None) -> list[Unanswered]:
-    return [row for row in (rows.questions if rows else ()) if in_section(row.page or "", section)]
-
-
-def _events_before(key: str, events: Mapping[str, int], before: GapRows | None) -> int | None:
-    """Return the events of the week before; None if unknown: not all rows were read, or no data existed."""
-    is_whole = before is not None and not before.is_part and bool(before.events)
-    return events.get(key, 0 if is_whole else None)
-
-
-def _in_turn(items: Iterable[Recommendation]) -> list[Recommendation]:
-    """Return the most frequent row of each topic, then the second of each, and so on."""
-    ranks: Counter[Topic] = Counter()
-    turns: list[tuple[int, Recommendation]] = []
-    for recommendation in sorted(items, key=lambda item: (-item.events, item.title)):
-        turns.append((ranks[recommendation.topic], recommendation))
-        ranks[recommendation.topic] += 1
-    return [recommendation for _, recommendation in sorted(turns, key=lambda turn: turn[0])]
+def choose_largest(candidates: Sequence[Recommendation]) -> list[Recommendation]:
+    """Return the first recommendation of each kind, as many as a digest has."""
+    first: dict[str, Recommendation] = {}
+    for item in candidates:
+        first.setdefault(item.heading, item)
+    return list(first.values())[:MOST_RECOMMENDED]

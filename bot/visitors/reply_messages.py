@@ -9,6 +9,7 @@ from bot.ids import Message
 from bot.jobs.messages.problems import refusal
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
+from bot.messages import slack_text
 from bot.messages.blocks import counted
 from bot.messages.plain_text import clip, one_line
 from bot.outbox.model import NotPosted
@@ -17,15 +18,7 @@ from bot.visitors.messages import TIME_OF_DAY, both, reading_problem, shown_path
 from bot.visitors.model import Page, Query
 from bot.visitors.periods import Period
 
-EXAMPLES = (
-    "`/docs-visitors 28d`, `/docs-visitors searches last week`, "
-    "`/docs-visitors October top 20 sort ai path /api`, `/docs-visitors 2026-10-01..2026-10-15 csv`"
-)
-DIGEST_EXAMPLES = (
-    "`/docs-visitors subscribe monday 09:00 Europe/Berlin`, `/docs-visitors subscribe path /api`, "
-    "`/docs-visitors unsubscribe path /api`, `/docs-visitors digest now`"
-)
-_WHOLE_PATH = 2_000
+_WHOLE_PATH, _GUESS_LENGTH = 2_000, 100
 """The longest path that the store keeps."""
 _ABOUT = {
     Topic.VISITORS: "who read {docs}",
@@ -51,7 +44,7 @@ def still_reading() -> Message:
 def not_readable(query: Query, problem: str) -> Message:
     return b.words(
         f":warning: I couldn't read {about(query)}: {reading_problem(problem)}. "
-        "Try again later. If it keeps failing, ask whoever runs this bot."
+        "Try again later. If it keeps failing, ask your bot admin."
     )
 
 
@@ -64,10 +57,12 @@ def budget_used_up(query: Query, budget: Budget) -> Message:
     )
 
 
-def misunderstood(reason: str, *, about_digest: bool = False) -> Message:
-    """Return the reply to a command that could not be parsed. ``reason`` is escaped mrkdwn."""
-    examples = DIGEST_EXAMPLES if about_digest else EXAMPLES
-    return b.words(f"{reason}\nFor example: {examples}. `/docs-visitors help` shows the rest.")
+def offer_corrected(text: str, *, is_question: bool) -> Message:
+    """Return the question about a corrected command, with the button that runs it."""
+    label = f"Show {text}" if is_question else text[:1].upper() + text[1:]
+    value = slack_text.from_plain(text)
+    button = b.button(one_line(label, b.BUTTON_LENGTH), b.Action.RUN_VISITORS, value)
+    return b.with_buttons(f"Did you mean {b.quoted(text, _GUESS_LENGTH)}?", [button])
 
 
 def not_kept() -> Message:
@@ -78,6 +73,10 @@ def not_kept() -> Message:
 
 def shared_before() -> Message:
     return b.words("That's been shared already, so I posted nothing.")
+
+
+def numbers_shown_before() -> Message:
+    return b.words("All numbers are in the thread of this digest.")
 
 
 def file_follows() -> Message:

@@ -294,6 +294,12 @@ class Snapshots(Rows[Snapshot]):
             return None
         return Page(row["path"], Counts(row["human"], row["ai"], row["total"])), snapshot
 
+    def list_gaps(self, project: ProjectId, period: Period) -> Sequence[Snapshot]:
+        """Return the content gaps that were read of a period, the newest first."""
+        same = and_(snapshots.c.project == project, snapshots.c.source != Source.VISITORS)
+        same &= and_(snapshots.c.first == period.first, snapshots.c.end == period.end)
+        return self._many(and_(same, snapshots.c.state == SnapshotState.DONE), 20)
+
     def sweep(self, before: datetime, final_before: date, limit: int = 20) -> int:
         """Delete the pages of old snapshots; their totals stay, for charts. Return the number of snapshots.
 
@@ -377,6 +383,15 @@ class Questions(Rows[Question]):
             .order_by(question_snapshots.c.position)
         )
         return tuple(Snapshots.read(row) for row in self.connection.execute(listed).mappings())
+
+    def list_digests(self, project: ProjectId, channel: ChannelId, since: datetime) -> Sequence[Question]:
+        """Return the digests that were made for a channel since then, the newest first."""
+        made = and_(questions.c.kind == QuestionKind.DIGEST, questions.c.state == QuestionState.ANSWERED)
+        mine = and_(questions.c.project == project, questions.c.channel == channel)
+        return self._many(and_(made, mine, questions.c.asked_at > since, questions.c.query.is_not(None)), 50)
+
+    def keep_query(self, question: QuestionId, query: Query) -> None:
+        self.connection.execute(questions.update().where(questions.c.id == question).values(query=query))
 
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
         """Claim questions that are due, people's before digests."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -25,6 +25,7 @@ from bot.visitors.model import (
     QuestionKind,
     ReadingProblem,
     Subscription,
+    SubscriptionChange,
     SubscriptionState,
     WeeklyRequest,
 )
@@ -38,6 +39,11 @@ _ZONE_SECONDS = 1.0
 """Time for Slack to return the zone of a requester, who waits."""
 _LATEST = timedelta(hours=24)
 """A digest that is later than this is skipped."""
+_ACTS = {
+    SubscriptionChange.UNSUBSCRIBE: Act.UNSUBSCRIBED,
+    SubscriptionChange.PAUSE: Act.PAUSED,
+    SubscriptionChange.RESUME: Act.RESUMED,
+}
 
 
 async def subscribe(
@@ -94,52 +100,59 @@ def _digest_key(context: Context, subscription: Subscription) -> RequestKey:
     return RequestKey(f"digest:{subscription.id}:{week.first}")
 
 
-async def unsubscribe(
-    context: Context, allowed: Allowed, section: str | None, project: ProjectId | None = None
+async def change_subscription(
+    context: Context,
+    allowed: Allowed,
+    change: SubscriptionChange,
+    section: str | None,
+    project: ProjectId | None = None,
 ) -> Message:
-    """End a channel's subscription, or ask which one.
+    """Pause, resume or end a channel's subscription, or ask which one.
 
     Args:
         context: the context.
         allowed: the requester.
+        change: the change.
         section: only subscriptions to it; "" for the whole site, None for any.
         project: only subscriptions to it; None for any.
     """
 
-    def end(tx: Transaction) -> Message:
-        current = Subscriptions(tx).in_channel(allowed.origin.channel)
-        meant = [
-            subscription
-            for subscription in current
-            if section in (None, subscription.section or "") and project in (None, subscription.project)
-        ]
-        if len(meant) > 1:
-            return digest_messages.which_to_end(meant, context.projects)
-        return _end(context, tx, allowed.origin, meant, others=len(current) - len(meant))
+    def is_meant(subscription: Subscription) -> bool:
+        is_one = section in (None, subscription.section or "") and project in (None, subscription.project)
+        return is_one and subscription.state in change.from_states
 
-    return await context.store.write(end)
+    return await context.store.write(lambda tx: _change(context, tx, allowed.origin, change, is_meant))
 
 
-async def unsubscribe_one(context: Context, allowed: Allowed, number: SubscriptionId) -> Message:
-    """End the subscription with this number if it is one of the channel."""
-
-    def end(tx: Transaction) -> Message:
-        current = Subscriptions(tx).in_channel(allowed.origin.channel)
-        meant = [subscription for subscription in current if subscription.id == number]
-        return _end(context, tx, allowed.origin, meant, others=len(current) - len(meant))
-
-    return await context.store.write(end)
-
-
-def _end(
-    context: Context, tx: Transaction, origin: Origin, meant: Sequence[Subscription], *, others: int
+async def change_one(
+    context: Context, allowed: Allowed, change: SubscriptionChange, number: SubscriptionId
 ) -> Message:
+    """Change the subscription with this number if it is one of the channel."""
+
+    def is_meant(subscription: Subscription) -> bool:
+        return subscription.id == number
+
+    return await context.store.write(lambda tx: _change(context, tx, allowed.origin, change, is_meant))
+
+
+def _change(
+    context: Context,
+    tx: Transaction,
+    origin: Origin,
+    change: SubscriptionChange,
+    is_meant: Callable[[Subscription], bool],
+) -> Message:
+    now, current = context.clock(), Subscriptions(tx).in_channel(origin.channel)
+    meant = list(filter(is_meant, current))
+    if len(meant) > 1:
+        return digest_messages.which_to_change(change, meant, context.projects)
     for subscription in meant:
-        Subscriptions(tx).change(subscription.id, state=SubscriptionState.ENDED, next_run_at=None)
+        run_at = subscription.weekly.next_after(now) if change is SubscriptionChange.RESUME else None
+        Subscriptions(tx).change(subscription.id, state=change.to_state, next_run_at=run_at)
         Questions(tx).withdraw(subscription.id)
-        source = subscription.id, subscription.project
-        Audit(tx).subscribed(Act.UNSUBSCRIBED, origin, *source, context.clock())
-    return digest_messages.unsubscribed(len(meant), others)
+        Audit(tx).subscribed(_ACTS[change], origin, subscription.id, subscription.project, now)
+    others = len(current) - len(meant)
+    return digest_messages.subscription_changed(change, meant[0] if meant else None, others, now)
 
 
 async def list_subscriptions(context: Context, channel: ChannelId) -> Message:

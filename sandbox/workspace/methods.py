@@ -100,6 +100,7 @@ async def set_status(api: WebApi, arguments: Json) -> Json:
     return {}
 
 
+@method("views.push", 4)
 @method("views.open", 4)
 async def open_view(api: WebApi, arguments: Json) -> Json:
     view: Any = arguments.get("view")

@@ -24,6 +24,7 @@ from bot.ids import (
     MessageTs,
     PageKey,
     QuestionId,
+    Recommendation,
     RequestKey,
     Reviewer,
     SnapshotId,
@@ -43,7 +44,7 @@ from bot.projects import Project, Projects
 from bot.visitors.content_gaps import GAP_TOPICS, page_of
 from bot.visitors.model import MOST_TOP, Counts, Numbers, Page, Query, Snapshot, Weekday
 from bot.visitors.periods import Period, WeeklyTime
-from bot.visitors.recommendations import MOST_RECOMMENDED, Recommendation
+from bot.visitors.recommendations import MOST_RECOMMENDED, Outcome
 from bot.visitors.report import Report
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.messages.samples import PERMALINK, PULL_REQUEST
@@ -95,7 +96,7 @@ def of(hint: Any, place: str) -> st.SearchStrategy[Any]:
     return built(hint)
 
 
-_NEVER_EMPTY = {"follow_up_form.jobs", "which_to_end.subscriptions", "gap_list.gaps"}
+_NEVER_EMPTY = {"follow_up_form.jobs", "which_to_change.subscriptions", "gap_list.gaps"}
 
 
 @cache
@@ -190,11 +191,16 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "Digest.recommendations": st.deferred(
         lambda: st.lists(built(Recommendation), max_size=MOST_RECOMMENDED).map(tuple)
     ),
-    "Digest.outcomes": st.deferred(lambda: st.lists(built(TrackedJob), max_size=2).map(tuple)),
-    "Recommendation.topic": st.sampled_from(GAP_TOPICS),
+    "Digest.asked": st.none(),
+    "Digest.outcomes": st.deferred(lambda: st.lists(built(Outcome), max_size=2).map(tuple)),
+    "Outcome.change": st.just("votes against 8 → 2"),
     "gap_answer.numbers": st.deferred(lambda: GAPS),
     "more_gaps.numbers": st.deferred(lambda: GAPS),
     "gap_file.numbers": st.deferred(lambda: GAPS),
+    **dict.fromkeys(
+        ("gap_recommendations.numbers", "compare_unmet.then", "compare_unmet.now"),
+        st.deferred(lambda: GAPS),
+    ),
     "not_offered.query": st.deferred(lambda: GAP_QUERIES),
     "Query.top": st.integers(1, MOST_TOP),
     "private": st.just("{}"),
@@ -216,7 +222,6 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "job_status.more": st.just(()),
     "limits.projects": st.deferred(lambda: st.lists(built(Limits), min_size=1, max_size=2).map(tuple)),
     "short_help.also": QUOTED,
-    "misunderstood.reason": QUOTED,
     "format_result.job": st.deferred(lambda: ENDED),
     "outdated_end.job": st.deferred(lambda: ENDED),
     "decided.decision": st.just("Dismiss"),

@@ -20,7 +20,7 @@ LINK = b.button("Open", b.Action.OPEN_PREVIEW, "1", url="https://good.example/1"
 
 def sound() -> list[dict[str, Any]]:
     """A section, a table, a menu and a link with which nothing is wrong."""
-    shown = table("Pages", [page("/a", (1, 2, 3)), page("/b", (1, 2, 3))], compared=True)
+    shown = table("Pages", [page("/a", (1, 2, 3)), page("/b", (1, 2, 3))])
     return copy.deepcopy([b.section("*People*"), shown, *b.actions([MENU, LINK])])
 
 

@@ -39,7 +39,7 @@ async def test_the_channel_has_a_digest_a_finished_thread_and_a_running_job_and_
             await tell_past(world, uses_an_hour=5)
             story = Story(world)
             digest, root, talk = list(reversed(list(world.workspace.state.history(DOCS))))
-            assert "The docs in the week" in digest["text"]
+            assert "Your docs," in digest["text"]
             assert float(digest["ts"]) == pytest.approx(begins_at(utcnow()).timestamp(), abs=HANG_SECONDS)
             said = story.state.thread(DOCS, root["ts"])
             assert [one["user"] for one in said if not one["bot_id"]][:3] == ["U02BEN", "U03CHIKA", "U02BEN"]

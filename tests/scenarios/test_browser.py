@@ -71,18 +71,16 @@ async def test_a_person_asks_who_reads_the_docs_sees_a_chart_and_a_table_and_sha
     )
 
 
-async def test_the_first_thing_worth_doing_is_a_job_in_two_clicks_and_the_next_digest_says_it_is_done(
+async def test_a_recommendation_is_a_job_in_two_clicks_and_the_next_digest_begins_with_its_merge(
     page: Page,
 ) -> None:
     await type_in(page, "Message #docs", "/docs-visitors digest now")
     messages = page.get_by_role("log", name="Messages")
-    digests = messages.get_by_role("article").filter(has_text="Worth doing this week:")
-    button = digests.get_by_role("button", name=re.compile("^(Write|Improve) it$")).first
-    row = await button.locator("xpath=ancestor::*[contains(., '•')][1]").inner_text()
-    title = row.partition(":")[0].strip("• “”…")
-    await button.click()
+    digests = messages.get_by_role("article").filter(has_text="Your docs,")
+    await digests.get_by_role("button", name=re.compile("^(Draft|Improve) it$")).first.click()
     await page.get_by_role("dialog").get_by_role("button", name="Send").click()
     await expect(messages).to_contain_text("Pull request ready")
+    await expect(digests).to_contain_text("asked for it · Job 1")
     await page.get_by_role("button", name=re.compile("repl")).click()
     async with page.expect_popup() as opened:
         await page.get_by_role("log", name="Replies").get_by_role("button", name="Review #").click()
@@ -92,7 +90,27 @@ async def test_the_first_thing_worth_doing_is_a_job_in_two_clicks_and_the_next_d
     # The same digest comes once a minute, one of a section besides.
     await type_in(page, "Message #docs", "/docs-visitors digest now path /guides")
     await expect(digests).to_have_count(2)
-    await expect(digests.last).to_contain_text(re.compile(rf"Merged · {re.escape(title)}.*, asked for "))
+    await expect(digests.last).to_contain_text("Merged since: ")
+
+
+@pytest.mark.parametrize(("width", "most"), [(1280, 420), (390, 620)])
+async def test_the_digest_of_the_sandboxs_past_leaves_room_on_the_screen(
+    page: Page, story: Story, width: int, most: int
+) -> None:
+    for number in (1, 2):
+        await story.finished(f"Add a page about teams, number {number}")
+    await page.set_viewport_size({"width": width, "height": 900})
+    await type_in(page, "Message #docs", "/docs-visitors digest now")
+    digest = page.get_by_role("article").filter(has_text="Your docs,")
+    await expect(digest.get_by_role("button", name="All numbers")).to_be_visible()
+    await expect(digest.get_by_role("button", name=re.compile("^(Draft|Improve) it$"))).to_have_count(3)
+    box = await digest.bounding_box()
+    assert box is not None
+    assert box["height"] <= most
+    await digest.get_by_role("button", name="All numbers").click()
+    await digest.get_by_role("button", name=re.compile("1 reply")).click()
+    numbers = page.get_by_role("log", name="Replies").get_by_role("article").filter(has_text="All numbers of")
+    await expect(numbers.locator("svg.chart").first).to_be_visible()
 
 
 async def test_files_are_attached_and_those_that_do_not_go_along_are_named(page: Page) -> None:

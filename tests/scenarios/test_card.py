@@ -136,10 +136,10 @@ async def test_a_weekly_digest_comes_at_its_time_and_counts_each_visitor_once(ta
     await talk.ana.types("/docs-visitors subscribe monday 10:00 UTC")
     await talk.time.passes(minutes=55)
     before = len(talk.channel())
-    assert not any("300 pages" in post for post in talk.channel())
+    assert not any("readers" in post for post in talk.channel())
     await talk.time.passes(minutes=15)
     [digest] = talk.channel()[before:]
-    assert f"{count(talk, 'human', 'ai')} visitors" in digest
+    assert f"{count(talk, 'human', 'ai')} readers" in digest
     await talk.time.passes(days=7)
     await talk.time.passes(minutes=15)
     assert len(talk.channel()) == before + 2

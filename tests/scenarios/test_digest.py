@@ -51,7 +51,7 @@ async def test_two_processes_on_one_postgresql_tell_one_digest_a_week(
     await is_subscribed(story)
     for _ in range(3):
         await comes_due(shared_world)
-        await story.post("The docs in the week")
+        await story.post("Your docs,")
         await asyncio.sleep(0.3)
     for bot in bots:
         assert is_alive(bot)

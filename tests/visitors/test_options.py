@@ -147,14 +147,14 @@ async def test_days_are_those_of_the_zone(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("top", "After `top` comes a number from 1 to 20"),
-        ("top 0", "After `top`"),
-        ("top 21", "After `top`"),
-        ("top 000000001" + "0" * 5_000, "After `top`"),
-        ("top ٣", "After `top`"),
-        ("top ten", "After `top`"),
-        ("sort", "After `sort` comes `human`, `ai` or `total`"),
-        ("path", "After `path`"),
+        ("top", "`top` takes 1 to 20. For all pages, use `csv`."),
+        ("top 0", "`top` takes"),
+        ("top 21", "`top` takes"),
+        ("top 000000001" + "0" * 5_000, "`top` takes"),
+        ("top ٣", "`top` takes"),
+        ("top ten", "`top` takes"),
+        ("sort", "`sort` takes `human`, `ai` or `total`."),
+        ("path", "`path` takes"),
         ("/" + "a" * 300, "too long"),
         ("/a\0b", "nobody can see"),
         ("path /a\u202eb", "nobody can see"),
@@ -172,6 +172,40 @@ async def test_days_are_those_of_the_zone(talk: Talk) -> None:
 async def test_malformed_question_has_a_clear_answer(talk: Talk, text: str, why: str) -> None:
     assert why in await talk.ana.answer_to(f"/docs-visitors {text}")
     assert talk.service.calls == []
+
+
+@pytest.mark.parametrize(
+    ("text", "guess", "label"),
+    [
+        ("lastweek", "last week", "Show last week"),
+        ("last weeek top 3", "last week top 3", "Show last week top 3"),
+        ("Octobr", "october", "Show october"),
+        ("serches last month", "searches last month", "Show searches last month"),
+        ("subscribe moonday 09:00", "subscribe monday 09:00", "Subscribe monday 09:00"),
+        ("puase", "pause", "Pause"),
+        ("last week sort humn", "last week sort human", "Show last week sort human"),
+    ],
+)
+async def test_a_near_miss_is_one_line_and_one_button_that_does_it(
+    talk: Talk, text: str, guess: str, label: str
+) -> None:
+    note = await talk.ana.answer_to(f"/docs-visitors {text}")
+    assert note == f"Did you mean {guess}?"
+    assert note.buttons == [label]
+    assert talk.service.calls == []
+    await talk.ana.presses(label, on=note)
+    await talk.time.passes(20)
+    assert any(post for post in (*talk.ana.reads(), *talk.channel()) if "Did you mean" not in post)
+    talk.everything()
+
+
+@pytest.mark.parametrize("text", ["gestern", "7d top 25", "last week sort quickly", "unsubscribe 09:00"])
+async def test_a_text_that_is_like_none_is_answered_in_one_line_without_a_button(
+    talk: Talk, text: str
+) -> None:
+    note = await talk.ana.answer_to(f"/docs-visitors {text}")
+    assert "\n" not in note
+    assert note.buttons == []
 
 
 async def subscribe(talk: Talk, text: str) -> str:
@@ -216,10 +250,10 @@ async def test_words_of_a_subscription_come_in_any_order(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("24:00", "There is no time `24:00`"),
-        ("9:60", "There is no time `9:60`"),
-        ("13pm", "There is no time `13pm`"),
-        ("someday", "I don't know the word `someday`. Try a weekday"),
+        ("24:00", "`24:00` isn't a time. Try `/docs-visitors subscribe monday 09:00`."),
+        ("9:60", "`9:60` isn't a time"),
+        ("13pm", "`13pm` isn't a time"),
+        ("someday", "I don't know the word `someday`. Try `/docs-visitors subscribe monday 09:00`."),
         ("t 09:00", "I don't know the word `t`"),
         ("pm", "I don't know the word `pm`"),
         ("9:5", "I don't know the word `9:5`"),
@@ -227,7 +261,7 @@ async def test_words_of_a_subscription_come_in_any_order(talk: Talk) -> None:
         ("Europe/Atlantis", "I don't know the time zone `Europe/Atlantis`. Try `Europe/Berlin`."),
         ("../../etc/passwd", "I don't know the time zone"),
         ("localtime", "I don't know the word `localtime`"),
-        ("path", "After `path`"),
+        ("path", "`path` takes"),
         ("monday friday", "one weekday, and here are 2"),
         ("9:00 17:00", "one time, and here are 2"),
         ("utc Europe/Berlin", "one time zone, and here are 2"),

@@ -75,16 +75,14 @@ def test_the_steps_of_a_chart_are_equally_long_whole_days_or_weeks_from_monday(p
     assert min(period.days, 2) <= len(steps) <= 20
     assert len({step.days for step in steps}) == 1
     assert all(one.end == other.first for one, other in pairwise(steps))
-    assert period.first <= steps[0].first
-    assert steps[-1].end <= period.end
     if steps[0].days > 1:
         assert {step.first.weekday() for step in steps} == {0}
-        assert (period.end - steps[-1].end).days < 7
-        assert (steps[0].first - period.first).days < 7 + steps[0].days
+        assert 0 <= (steps[-1].end - period.end).days < 7
+        assert -7 < (steps[0].first - period.first).days < steps[0].days
 
 
 @pytest.mark.parametrize(
-    ("days", "count", "length"), [(2, 2, 1), (20, 20, 1), (21, 2, 7), (28, 3, 7), (366, 17, 21)]
+    ("days", "count", "length"), [(2, 2, 1), (20, 20, 1), (21, 4, 7), (28, 5, 7), (366, 17, 21)]
 )
 def test_short_periods_are_cut_into_days_and_long_ones_into_weeks(days: int, count: int, length: int) -> None:
     steps = Period(date(2026, 1, 1), date(2026, 1, 1) + timedelta(days=days)).chart_points()

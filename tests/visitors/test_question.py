@@ -17,7 +17,8 @@ async def test_a_question_is_answered_privately_with_totals_changes_and_pages(ta
     talk.service.site.read("/quickstart", FIRST, LAST, people=120, agents=30)
     talk.service.site.read("/quickstart", FIRST - 7 * DAY, FIRST - DAY, people=60, agents=30)
     answer = await asked(talk)
-    assert "*150 visitors* (+67%) · 120 people (+100%) · 30 AI agents · AI's share 20%" in answer
+    total = "*150 visitors*, 67% more than the week before (90)"
+    assert f"{total} · 120 people (+100%) · 30 AI agents · AI's share 20%" in answer
     assert "`/quickstart` *150 visitors* (+67%) · 120 people · 30 AI agents" in answer
     assert talk.channel() == []
 
@@ -27,7 +28,7 @@ async def test_no_chart_point_is_a_sum(talk: Talk) -> None:
     answer = await asked(talk, "compare none")
     [chart] = [each for each in answer.message["blocks"] if each["type"] == "data_visualization"]
     series = {each["name"]: [point["value"] for point in each["data"]] for each in chart["chart"]["series"]}
-    assert series["All together"] == [1] * 7
+    assert series["Total"] == [1] * 7
     assert "*1 visitor* · 1 person · 0 AI agents" in answer
 
 
@@ -46,7 +47,9 @@ async def test_a_section_shows_its_pages_and_the_totals_of_the_site(talk: Talk) 
     talk.service.site.read("/api/orders", FIRST, LAST, people=20)
     talk.service.site.read("/apiary", FIRST, LAST, people=40)
     answer = await asked(talk, "path /api compare none")
+    assert answer.startswith("*Who read the docs under `/api`, 26 Oct – 1 Nov 2026*")
     assert "1 page under /api" in answer
+    assert "visitors by day" not in answer, "a chart of the whole site is none of the section"
     assert "/apiary" not in answer
     assert "Whole site: *40 visitors* · 40 people" in answer
 
@@ -125,8 +128,8 @@ async def test_months_stand_side_by_side_with_their_days(talk: Talk) -> None:
     assert "it has 30 days and not 31, and had " in answer
     assert "%)" not in answer
     [chart] = [line for line in answer.splitlines() if "visitors by week" in line]
-    assert "by week (Mon–Sun): 5–11 Oct People" in chart
-    assert chart.count("People") == 3, "1–4 and 26–31 October are no whole weeks"
+    assert "by week (Mon–Sun): 28 Sep–4 Oct People" in chart
+    assert chart.count("People") == 5, "all days of October are in one of the weeks"
 
 
 async def test_today_is_not_compared_with_a_whole_day_and_reads_only_its_totals(talk: Talk) -> None:

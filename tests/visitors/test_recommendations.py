@@ -1,11 +1,15 @@
-"""A digest begins with what is worth doing, each with a button, and tells what came of it the week after."""
+"""A digest recommends work, each with a button, and the next one begins with the outcome."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from bot.app import FEATURES
+from bot.ids import Recommendation
+from tests.services import LINK
 from tests.site import Site
 from tests.talk import Talk
 from tests.talk_people import Person, Shown
@@ -45,8 +49,8 @@ def readers(talk: Talk) -> Talk:
 
 
 def worth(digest: Shown) -> list[str]:
-    """Return the rows of a digest's list of work."""
-    return [line for line in digest.splitlines() if line.startswith("• ")]
+    """Return the recommendations of a digest."""
+    return [line for line in digest.splitlines() if line.startswith("*Readers ")]
 
 
 async def first_digest(talk: Talk) -> Shown:
@@ -74,46 +78,150 @@ async def press_first(talk: Talk, shown: Shown, by: Person | None = None) -> Non
     await talk.time.passes()
 
 
-async def test_a_digest_begins_with_what_is_worth_doing(readers: Talk) -> None:
-    assert worth(await first_digest(readers)) == [
-        "• `rate limits`: searched 41 times, clicked 0",
-        "• `/bad`: 12 of 15 votes not helpful: “Step 3 fails”",
-        "• “Is there SSO?”: asked 3 times, no answer",
+async def test_a_digest_recommends_one_of_each_kind_the_largest_evidence_first(readers: Talk) -> None:
+    digest = await first_digest(readers)
+    assert worth(digest) == [
+        "*Readers didn't find* “rate limits” · searched 41 times, nothing opened",
+        "*Readers dislike* `/bad` · 12 of 15 votes: “Step 3 fails”",
+        "*Readers asked* “Is there SSO?” · 3 questions, no answer",
     ]
+    assert digest.buttons == ["Draft it", "Improve it", "Draft it", "All numbers"]
 
 
-async def test_a_row_becomes_a_job_in_two_clicks_and_the_next_digest_tells_what_came_of_it(
-    readers: Talk,
+@pytest.mark.parametrize(
+    ("hits", "rate", "is_worth"),
+    [(10, 0, True), (9, 0, False), (10, 10, True), (10, 20, False), (100, 19, True), (100, 20, False)],
+)
+async def test_words_are_recommended_after_ten_searches_with_a_click_after_fewer_than_a_fifth(
+    readers: Talk, hits: int, rate: float, is_worth: bool
 ) -> None:
+    readers.service.readers["searches"] = searches(("retries", hits, rate))
+    assert ("retries" in await first_digest(readers)) == is_worth
+
+
+@pytest.mark.parametrize(("helpful", "against", "is_worth"), [(2, 3, True), (1, 3, False), (3, 3, False)])
+async def test_a_page_is_recommended_after_five_votes_of_which_most_are_against(
+    readers: Talk, helpful: int, against: int, is_worth: bool
+) -> None:
+    readers.service.readers["by-page"] = votes_of(("/api", helpful, against))
+    assert ("`/api`" in await first_digest(readers)) == is_worth
+
+
+async def test_further_ideas_are_in_a_view_from_which_a_job_begins(readers: Talk) -> None:
+    readers.service.readers["searches"] = searches(
+        ("rate limits", 41, 0), ("audit log", 20, 5), ("sso", 12, 0)
+    )
+    digest = await first_digest(readers)
+    assert digest.buttons[-1] == "2 more ideas"
+    await readers.ben.presses("2 more ideas", on=digest)
+    view = readers.ben.form()
+    assert "“audit log” · searched 20 times, opened once" in view
+    assert "“sso”" in view
+    assert "rate limits" not in view
+    await readers.ben.presses("Draft it", on=rows(view)[0])
+    assert await readers.ben.fills_in() == {}
+    await readers.time.passes()
+    assert readers.agent_got()[0].startswith("Readers searched the docs for “audit log”")
+    readers.everything()
+
+
+async def test_a_row_that_somebody_drafts_names_who_did_and_has_no_button(readers: Talk) -> None:
+    digest = await first_digest(readers)
+    await press_first(readers, digest)
+    again = digests(readers)[0]
+    first, *rest = worth(again)
+    assert first.startswith("*Readers didn't find* “rate limits” · :pencil2: <@U02BEN> asked for it · <")
+    assert first.endswith("|Job 1>")
+    assert rest == worth(digest)[1:]
+    assert again.buttons == ["Improve it", "Draft it", "All numbers"]
+    readers.everything()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_left_out"),
+    [
+        ("Add a page that explains the rate limits", True),
+        ("Say what a rate limit is, and how limits are counted", True),
+        ("Explain rate limiting", True),
+        ("Explain retries", False),
+    ],
+)
+async def test_a_subject_of_any_open_job_or_pull_request_is_left_out(
+    readers: Talk, prompt: str, is_left_out: bool
+) -> None:
+    await subscribe(readers)
+    await readers.started(prompt)
+    await until(readers, 4)
+    await readers.ends()
+    readers.everything()
+    await until(readers, 9)
+    assert ("“rate limits”" not in worth_of_last(readers)) == is_left_out
+    readers.everything()
+
+
+async def test_a_page_that_an_open_job_names_is_left_out_until_its_pull_request_ends(readers: Talk) -> None:
+    readers.service.readers["by-page"] = votes_of(("/guides/api-keys", 3, 12))
+    await readers.finished("Fix the API keys guides")
+    await subscribe(readers)
+    await until(readers, 9)
+    assert "/guides/api-keys" not in worth_of_last(readers)
+    await readers.ana.presses("Not needed")
+    await until(readers, 16)
+    assert "/guides/api-keys" in worth_of_last(readers)
+    readers.everything()
+
+
+async def merged(talk: Talk) -> None:
+    """Let the job end with a pull request, which is then merged."""
+    await talk.ends(pr_link=LINK)
+    talk.github.merge(talk.time.at)
+    await talk.time.passes(hours=2)
+
+
+def worth_of_last(talk: Talk) -> str:
+    """Return the recommendations of the newest digest."""
+    return "\n".join(worth(digests(talk)[-1]))
+
+
+async def test_the_next_digest_begins_with_the_merge_and_the_readers_numbers(readers: Talk) -> None:
     await press_first(readers, await first_digest(readers))
     [prompt] = readers.agent_got()
     assert prompt.startswith("Readers searched the docs for “rate limits”: 41 searches, no click.")
-    await readers.ends()
+    await merged(readers)
+    readers.service.readers["searches"] = searches(("rate limits", 12, 75), ("other", 9, 0))
     digest = await second_digest(readers)
-    assert not any(row.startswith("• `rate limits`") for row in worth(digest))
-    [told] = [line for line in digest.splitlines() if "asked for" in line and "`" in line]
-    assert told.startswith(":memo: *Pull request ready* · `rate limits`, asked for ")
-    assert told.endswith("|Job 1>")
+    assert "rate limits" not in "".join(worth(digest))
+    assert digest.splitlines()[2].startswith("*Merged since*: <")
+    assert digest.splitlines()[2].endswith("|rate limits> · searches without a click 41 → 3")
 
 
-async def test_what_was_asked_for_in_vain_is_worth_doing_again(readers: Talk) -> None:
+async def test_work_that_was_asked_for_in_vain_is_recommended_again(readers: Talk) -> None:
     await press_first(readers, await first_digest(readers))
     await readers.ends("failed", pr_link=None)
-    digest = await second_digest(readers)
-    assert worth(digest)[0].startswith("• `rate limits`")
-    assert ":x: *Failed* · `rate limits`" in digest
+    assert "“rate limits”" in worth(await second_digest(readers))[0]
 
 
-async def test_a_digest_needs_six_calls_more_and_the_next_one_only_what_is_new(readers: Talk) -> None:
+async def test_a_feature_adds_a_source_of_recommendations(readers: Talk) -> None:
+    def recommend(*_: object) -> list[Recommendation]:
+        place = "Teammates asked", "t1", "Is there a sandbox?", "99 questions, no answer"
+        return [Recommendation(*place, 99, "Write the page about the sandbox.")]
+
+    readers.process.features = tuple(replace(feature, recommend=recommend) for feature in FEATURES)
+    digest = await first_digest(readers)
+    assert digest.splitlines()[2] == "*Teammates asked* “Is there a sandbox?” · 99 questions, no answer"
+    assert digest.buttons[-1] == "1 more idea"
+    await press_first(readers, digest)
+    assert readers.agent_got()[0].startswith("Write the page about the sandbox.")
+    readers.everything()
+
+
+async def test_a_digest_needs_four_calls_more(readers: Talk) -> None:
     await subscribe(readers)
     await until(readers, 9, 6)
     counted = {each: readers.service.calls.count(each) for each in ASKED_ABOUT}
-    assert counted == {"searches": 2, "by-page": 1, "feedback": 1, "assistant": 2}
+    assert counted == dict.fromkeys(ASKED_ABOUT, 1)
     await until(readers, 9)
     assert len(digests(readers)) == 1
-    readers.service.calls.clear()
-    await until(readers, 16)
-    assert [readers.service.calls.count(each) for each in ASKED_ABOUT] == [1, 1, 1, 1]
     readers.everything()
 
 
@@ -131,14 +239,14 @@ async def test_what_the_service_does_not_give_is_left_out_and_keeps_no_digest_wa
 async def test_a_digest_says_what_could_not_be_read_and_is_not_late_for_it(readers: Talk) -> None:
     readers.service.says("by-page", 400, times=9)
     digest = await first_digest(readers)
-    assert "• `rate limits`" in digest
+    assert "“rate limits”" in digest
     assert "Votes couldn't be read: " in digest
 
 
 async def test_a_digest_of_a_section_has_its_pages_and_nothing_that_was_searched(readers: Talk) -> None:
     await subscribe(readers, "monday 09:00 UTC path /bad")
     await until(readers, 9)
-    assert worth(digests(readers)[0]) == ["• `/bad`: 12 of 15 votes not helpful: “Step 3 fails”"]
+    assert worth(digests(readers)[0]) == ["*Readers dislike* `/bad` · 12 of 15 votes: “Step 3 fails”"]
     assert "searches" not in readers.service.calls
 
 
@@ -155,35 +263,22 @@ async def test_a_key_that_is_refused_is_said_and_never_that_the_service_does_not
     assert readers.errors() == {"key_refused"}
 
 
-async def test_a_row_that_was_asked_for_at_an_answer_is_not_worth_doing_again_but_told(readers: Talk) -> None:
+async def test_a_row_that_was_asked_for_at_an_answer_is_not_recommended_again(readers: Talk) -> None:
     await subscribe(readers)
     await press_first(readers, await asked(readers, "searches last week"), by=readers.ana)
     readers.everything()
     await until(readers, 9)
-    [digest] = digests(readers)
-    assert not any("rate limits" in row for row in worth(digest))
-    assert "· `rate limits`, asked for " in digest
+    assert "rate limits" not in digests(readers)[0]
     readers.everything()
 
 
-async def test_a_job_that_is_run_again_is_still_about_its_row_and_the_newest_is_told(readers: Talk) -> None:
-    await press_first(readers, await first_digest(readers))
-    await readers.ends("failed", pr_link=None)
-    await readers.ben.presses("Run again")
-    assert await readers.ben.fills_in() == {}
-    await readers.time.passes()
-    digest = await second_digest(readers)
-    [told] = [line for line in digest.splitlines() if "`rate limits`" in line]
-    assert "Job 2" in told
-    assert not told.startswith("• ")
-
-
-async def test_of_two_channels_only_the_one_that_asked_is_told_what_came_of_it(readers: Talk) -> None:
+async def test_of_two_channels_only_the_one_that_asked_is_told_the_outcome(readers: Talk) -> None:
     await subscribe(readers, channel="partners")
     await press_first(readers, await first_digest(readers))
-    assert "· `rate limits`, asked for " in await second_digest(readers)
+    await merged(readers)
+    assert "*Merged since*" in await second_digest(readers)
     other = digests(readers, "partners")[-1]
-    assert "• `/bad`" in other
+    assert "`/bad`" in other
     assert "rate limits" not in other
 
 
@@ -195,10 +290,10 @@ async def test_what_was_forgotten_is_not_told_and_its_button_says_so(readers: Ta
     await readers.ana.types("/docs-visitors unsubscribe")
     await readers.time.passes(days=31)
     await subscribe(readers)
-    [told] = await pressed(readers, "Write it", on=rows(digest)[0])
+    [told] = await pressed(readers, "Draft it", on=rows(digest)[0])
     assert "no longer have those numbers" in told
     await readers.time.passes(days=7)
-    assert "asked for <" not in digests(readers)[-1]
+    assert "since*" not in digests(readers)[-1]
     readers.everything()
 
 

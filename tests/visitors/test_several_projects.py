@@ -105,7 +105,10 @@ async def test_a_channel_subscribes_to_each_project_and_ends_one_of_them(talk: T
     assert "for Acme docs" in listed
     assert "for Beta" in listed
     await until(talk, 9)
-    assert sorted(post.split(" in the week")[0] for post in digests(talk)) == ["*Acme docs", "*Beta"]
+    assert sorted(post.split(",")[0] for post in digests(talk)) == [
+        "*Your docs (Acme docs)",
+        "*Your docs (Beta)",
+    ]
     await talk.ana.types("/docs-visitors unsubscribe project:acme")
     talk.everything()
     listed = await talk.ana.answer_to("/docs-visitors subscriptions")

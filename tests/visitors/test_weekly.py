@@ -7,32 +7,66 @@ from math import ceil
 
 import pytest
 
-from tests.services import PULL_REQUEST
 from tests.talk import Talk
 from tests.talk_people import Shown
-from tests.work.readers import DAY, MONDAY, WEEK, digests, subscribe, until
+from tests.work.readers import DAY, MONDAY, WEEK, all_numbers, digests, files, subscribe, until
 
 
 async def listed(talk: Talk) -> Shown:
     return await talk.ana.answer_to("/docs-visitors subscriptions")
 
 
-async def test_a_digest_tells_the_week_against_the_week_before_and_the_agents_work(talk: Talk) -> None:
-    talk.service.site.read("/quickstart", MONDAY, MONDAY + 6 * DAY, people=60, agents=40)
-    talk.service.site.read("/quickstart", WEEK, MONDAY - DAY, people=50, agents=50)
+async def test_a_digest_tells_the_week_in_a_sentence_against_the_week_before(talk: Talk) -> None:
+    read = talk.service.site.read
+    read("/quickstart", MONDAY - 14 * DAY, WEEK - DAY, people=50, agents=50)
+    read("/quickstart", WEEK, MONDAY - DAY, people=50, agents=60)
+    read("/quickstart", MONDAY, MONDAY + 6 * DAY, people=60, agents=40)
     await subscribe(talk)
-    for status, link in (("completed", PULL_REQUEST), ("failed", None), ("completed", None)):
-        await talk.started(f"Add a page about {status} {bool(link)}")
-        await talk.ends(status, pr_link=link, job=f"job-{len(talk.service.jobs)}")
-    talk.everything()
     await until(talk, 9)
     [digest] = digests(talk)
-    assert "2–8 Nov 2026" in digest
-    assert "*100 visitors* · 60 people · 40 AI agents" in digest
-    assert "3 jobs were asked for" in digest
-    assert "1 pull request" in digest
+    assert digest.splitlines() == [
+        "*Your docs, 2–8 Nov*",
+        "100 readers, about as many as the week before (110) · 4 in 10 are AI agents",
+        "Unique visitors, approximate, so they don't add up · next one Mon 16 Nov, 09:00",
+    ]
+    assert digest.buttons == ["All numbers"]
     assert "posted" in await listed(talk)
-    talk.everything()
+    read("/quickstart", MONDAY + 7 * DAY, MONDAY + 13 * DAY, people=200, agents=200)
+    await until(talk, 16)
+    assert "400 readers, 300% more than the week before (100) · 5 in 10 are AI agents" in digests(talk)[-1]
+
+
+async def test_a_digest_names_one_page_that_rose_one_that_fell_and_a_new_one(talk: Talk) -> None:
+    read = talk.service.site.read
+    read("/old", WEEK - 7 * DAY, WEEK - DAY, people=40)
+    for page, was, now in (("/up", 40, 160), ("/up/less", 40, 90), ("/down", 160, 40), ("/new", 0, 30)):
+        read(page, WEEK, MONDAY - DAY, people=was)
+        read(page, MONDAY, MONDAY + 6 * DAY, people=now)
+    await subscribe(talk)
+    await until(talk, 9)
+    [digest] = digests(talk)
+    assert "\n*Up* `/up` 40 → 160   *Down* `/down` 160 → 40   *New* `/new` 30\n" in digest
+
+
+async def test_all_numbers_are_one_reply_in_the_thread_of_the_digest(talk: Talk) -> None:
+    for weeks in range(9):
+        first = MONDAY - weeks * 7 * DAY
+        talk.service.site.fill(30, first, first + 6 * DAY, seed=weeks)
+    await subscribe(talk)
+    await until(talk, 9)
+    [digest] = digests(talk)
+    numbers = await all_numbers(talk, digest)
+    assert numbers.startswith("*All numbers of 2–8 Nov 2026*\n*")
+    assert "Unique visitors by week (Mon–Sun): 14–20 Sep People" in numbers
+    assert "*Top 20 of 30 pages*" in numbers
+    assert numbers.buttons[0] == "All pages as CSV"
+    await talk.chika.presses("All numbers", on=digest)
+    assert talk.chika.reads() == ["All numbers are in the thread of this digest."]
+    for person in (talk.ben, talk.chika):
+        await person.presses("All pages as CSV", on=numbers)
+        await talk.time.passes(20)
+        assert any(note.message.get("files") for note in person.reads())
+    assert await files(talk) == []
 
 
 async def test_a_digest_names_what_waits_for_review_in_its_channel_the_oldest_first(talk: Talk) -> None:
@@ -43,11 +77,11 @@ async def test_a_digest_names_what_waits_for_review_in_its_channel_the_oldest_fi
     await talk.ana.types("/docs-agent reviewers @writers")
     await talk.ana.types("/docs-visitors digest now")
     await talk.time.passes(30)
-    lines = digests(talk)[0].splitlines()
-    [begins] = [at for at, line in enumerate(lines) if line == "*To review*, <!subteam^S01WRITERS>:"]
-    named = [re.findall(r"“(.*?)”", line) for line in lines[begins + 1 : begins + 4]]
-    assert named == [["Fix page 1"], ["Fix page 2"], ["Fix page 3"]]
-    assert lines[begins + 4].startswith("… and 2 more")
+    [line] = [line for line in digests(talk)[0].splitlines() if "review" in line]
+    whom = "for <!subteam^S01WRITERS>, the oldest is"
+    assert re.fullmatch(rf"\*Waiting for review: 5\* {re.escape(whom)} <.*\|Fix page 1> \(1.min\)", line)
+    await talk.ana.presses("See all")
+    assert "Fix page 5" in talk.ana.reads()[-1]
     talk.everything()
 
 
@@ -145,7 +179,7 @@ async def test_a_service_that_is_down_in_the_morning_is_waited_for(talk: Talk) -
     talk.service.instead.clear()
     await talk.time.passes(hours=1)
     [digest] = digests(talk)
-    assert " pages\n" in digest
+    assert " readers" in digest
 
 
 async def test_a_week_that_cannot_be_read_for_a_day_is_told_to_the_owner_once(talk: Talk) -> None:
@@ -173,7 +207,7 @@ async def test_a_digest_can_be_asked_for_now_and_the_weekly_one_still_comes(talk
     await subscribe(talk)
     await talk.ben.types("/docs-visitors digest now")
     await talk.time.passes(30)
-    assert "26 Oct – 1 Nov 2026" in digests(talk)[0]
+    assert digests(talk)[0].startswith("*Your docs, 26 Oct–1 Nov*")
     talk.ben.reads()
     await until(talk, 9)
     assert len(digests(talk)) == 2

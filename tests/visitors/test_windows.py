@@ -130,7 +130,7 @@ def searches(events: Sequence[tuple[str, str | None]]) -> Told:
     which = f"the {len(rows)} most frequent words" if len(frequent) > MOST else wordings
     missed = sum(not clicks[text] for text in rows)
     return Told(
-        f"*{counted(len(events), 'search', 'searches')}* · no click after {missed} of {which}",
+        f"*{counted(len(events), 'search', 'searches')}* · {missed} of {which} found nothing to click",
         len(frequent) > MOST,
         len(events),
         [f"`{text}` {counted(hits[text], 'search', 'searches')}, {told[text]}" for text in rows],
@@ -188,11 +188,11 @@ def feedback(remarks: Sequence[Json]) -> Told:
         up.total() + down.total(),
         *(sum(map(len, each.values())) for each in (said, by_agents)),
     )
-    which = f" of the {MOST} that the docs service names" if len(marked) > MOST else ""
-    newest = " among the newest read" if len(remarks) > MOST else ""
-    comments = f"{counted(people, 'comment')} of people{newest} · {agents} of AI agents"
+    first = "the first " if len(marked) > MOST else ""
+    newest = "newest " if len(remarks) > MOST else ""
+    comments = f"{newest}comments: {people} by people, {agents} by AI agents"
     return Told(
-        f"*{counted(votes, 'vote')}* on {counted(len(voted), 'page')}{which} · {comments}",
+        f"*{counted(votes, 'vote')}* on {first}{counted(len(voted), 'page')} · {comments}",
         len(marked) > MOST,
         votes or people + agents,
         [row.line() for row in rows],
@@ -211,7 +211,7 @@ def questions(asked: Sequence[Json]) -> Told:
         for turns in sorted(groups.values(), key=len, reverse=True)
     ]
     read = counted(min(len(asked), MOST), "question")
-    which = f"the {read} that the docs service names first" if len(asked) > MOST else read
+    which = f"the first {read}" if len(asked) > MOST else read
     largest = max(groups.values(), key=len, default=[])
     return Told(
         f"*{sum(row[0] for row in rows)} unanswered* of {which}",

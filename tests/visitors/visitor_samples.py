@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from bot.ids import QuestionId, SnapshotId, SubscriptionId
+from bot.jobs.model.jobs import ToReview
 from bot.jobs.model.quota import Budget
 from bot.visitors.model import (
     Counts,
@@ -21,7 +22,6 @@ from bot.visitors.model import (
     SubscriptionState,
     Weekday,
 )
-from bot.visitors.periods import WEEK as A_WEEK
 from bot.visitors.periods import Period, WeeklyTime
 from bot.visitors.recommendations import Digest
 from bot.visitors.report import Report
@@ -103,15 +103,11 @@ def question(**values: Any) -> Question:
     return Question(**(given | values))
 
 
-WEEKS = [Period(WEEK.first - n * A_WEEK, WEEK.end - n * A_WEEK) for n in reversed(range(8))]
-CHART = tuple((week, Counts(1_000, 3_000, 3_900 + at)) for at, week in enumerate(WEEKS))
-
-
 def weekly(**values: Any) -> Digest:
-    """Return a digest with a chart of eight weeks."""
+    """Return a digest of which the next comes on Monday."""
     given: dict[str, Any] = {
-        "report": report(query={"chart": tuple(WEEKS)}, chart=CHART),
-        "jobs": {},
-        "subscription": subscription(),
+        "report": report(),
+        "to_review": ToReview((), NOW),
+        "next_at": datetime(2026, 11, 9, 9, 0, tzinfo=UTC),
     }
     return Digest(**(given | values))

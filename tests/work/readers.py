@@ -58,7 +58,15 @@ async def until(talk: Talk, day: int, hour: int = 9, minute: int = 0) -> None:
 
 def digests(talk: Talk, channel: str = "docs") -> list[Shown]:
     """Read the digests of a channel."""
-    return [post for post in talk.channel(channel) if "in the week" in post]
+    return [post for post in talk.channel(channel) if post.startswith("*Your docs")]
+
+
+async def all_numbers(talk: Talk, digest: Shown) -> Shown:
+    """Let Ben press *All numbers*, and read the reply in the digest's thread."""
+    await talk.ben.presses("All numbers", on=digest)
+    await talk.time.passes(5)
+    [_, reply] = talk.thread(digest.message)
+    return reply
 
 
 def searches(*rows: tuple[str, int, float | None], **more: Any) -> dict[str, Any]:

@@ -20,11 +20,10 @@ from bot.jobs.messages.status_message import (
     view,
     withdrawn_words,
 )
-from bot.jobs.model.jobs import JobProblem, JobState, ToReview, TrackedJob
+from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt
 from bot.jobs.model.pull_requests import Preview, PreviewState, SeenPullRequest
 from bot.messages import blocks as b
-from bot.messages.blocks import number
 from bot.messages.plain_text import visible
 
 _PART_LENGTH = 8_000
@@ -334,22 +333,6 @@ def _age(job: TrackedJob, now: datetime) -> str:
     if job.pull_request and job.sees_pull_request:
         return f"open for {lasted(now - job.pull_request.since)}"
     return f"ready for {lasted(now - job.ended_at)}" if job.ended_at else "ready"
-
-
-def in_digest(waiting: ToReview) -> list[str]:
-    """Return the lines of a digest about the pull requests that wait, for the reviewers or who asked."""
-    if not waiting.jobs:
-        return []
-    lines = [
-        f"• {b.link(job.pr_link, name(job.number))} "
-        f"“{b.quoted(job.pull_request.title if job.pull_request else job.text, _PULL_TITLE_LENGTH)}”"
-        f" · {_age(job, waiting.at)}"
-        f"{'' if waiting.reviewers else f' · {b.mention(job.recipient)}'}"
-        for job in waiting.jobs
-    ]
-    more = [f"… and {number(waiting.more)} more: `/docs-agent jobs review`"] if waiting.more else []
-    whom = f", {b.mention_all(waiting.reviewers)}" if waiting.reviewers else ""
-    return [f"*To review*{whom}:", *lines, *more]
 
 
 _LOG_LENGTH = 200

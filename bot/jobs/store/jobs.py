@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from operator import itemgetter
-from statistics import median
 from typing import Unpack
 
 from sqlalchemy import (
@@ -251,20 +249,14 @@ class Jobs(Rows[TrackedJob]):
         ordered = self.connection.execute(_CLAIMED, claimed).mappings()
         return read_rows(jobs, ordered, self.read)
 
-    def count_asked(
-        self, project: ProjectId, since: datetime, until: datetime
-    ) -> tuple[Counter[JobState], timedelta | None]:
-        """Count the jobs asked for from ``since`` until before ``until`` by state, with their median time."""
-        asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until)
-        columns = select(jobs.c.state, jobs.c.iteration_started_at, jobs.c.ended_at)
-        rows = self.connection.execute(columns.where(asked)).all()
-        times = [ended - began for _, began, ended in rows if began and ended]
-        return Counter(state for state, *_ in rows), median(times) if times else None
-
     def about_gaps(self, project: ProjectId, since: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return the jobs asked for at content gaps from ``since`` on, newest first."""
         asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.about.is_not(None))
         return self._many(asked, limit, by=jobs.c.asked_at.desc())
+
+    def list_unreviewed(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
+        """Return a project's newest jobs that are open or have a pull request without an outcome."""
+        return self._many(and_(jobs.c.project == project, or_(_IS_OPEN, _AWAITS_REVIEW)), limit)
 
     def without_trouble(
         self, project: ProjectId, trouble: QueueWhy, limit: int, *, only_failing: bool

@@ -51,6 +51,18 @@ def numbers(topic: Topic, *, is_part: bool = False, **query: Any) -> Numbers:
     return Numbers(Query(WEEK, topic=topic, **query), tuple(snapshots))
 
 
+def frequent(topic: Topic) -> Numbers:
+    """Return numbers that are large enough to recommend rows."""
+    numbers_of = numbers(topic)
+    many = GapRows(
+        searches=(Search("sso", 41, 0), Search("audit log", 34, 1), Search("teams", 60, 3)),
+        votes=VOTES.votes,
+        comments=COMMENTS.comments,
+        questions=QUESTIONS.questions * 3,
+    )
+    return replace(numbers_of, snapshots=tuple(replace(each, gap_rows=many) for each in numbers_of.snapshots))
+
+
 def samples() -> Mapping[str, object]:
     """Return answers by topic, their files, and the prompts of their rows."""
     found = {topic: numbers(topic) for topic in READ}
@@ -78,6 +90,13 @@ def samples() -> Mapping[str, object]:
         "nothing was read": say.gap_answer(replace(feedback, snapshots=(failed, left)), QUESTION),
         "more": say.more_gaps(searches, QUESTION),
         "not offered": say.not_offered(searches.query),
+        "recommendations": [
+            item.evidence for each in READ for item in say.gap_recommendations(frequent(each))
+        ],
+        **{
+            f"{topic}: a month later": say.compare_unmet(each, numbers(topic), say.gap_table(each)[0].key)
+            for topic, each in found.items()
+        },
         **{f"{topic}: the file": list(say.gap_file(each)) for topic, each in found.items()},
         "a part of one of several docs, as a file": list(
             say.gap_file(numbers(Topic.SEARCHES, is_part=True, label="Acme <docs>"))

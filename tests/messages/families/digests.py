@@ -7,85 +7,78 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.ids import Message, ProjectId, Refusal, Reviewer
-from bot.jobs.model.jobs import JobState, Review, ToReview
+from bot.ids import Message, ProjectId, Recommendation, Refusal, Reviewer, SnapshotId
+from bot.jobs.model.jobs import Review, ToReview
 from bot.outbox.model import NotPosted
 from bot.projects import Project, Projects
 from bot.visitors import digest_messages as say
-from bot.visitors.content_gaps import GapRows, Source, Topic
+from bot.visitors.content_gaps import GapRows, Source
 from bot.visitors.gap_messages import asked_about
-from bot.visitors.model import NO_VISITORS, ReadingProblem, SnapshotState, SubscriptionState
-from bot.visitors.recommendations import Recommendation
-from tests.builders import BEN, CHANNEL, NOW, PROJECT
-from tests.messages.samples import job
-from tests.visitors.visitor_samples import (
-    CHART,
-    QUESTION,
-    WEEK,
-    WEEKS,
-    page,
-    question,
-    report,
-    snapshot,
-    subscription,
-    weekly,
+from bot.visitors.model import (
+    NO_VISITORS,
+    Counts,
+    ReadingProblem,
+    SnapshotState,
+    SubscriptionChange,
+    SubscriptionState,
 )
+from bot.visitors.recommendations import Outcome
+from tests.builders import BEN, CHANNEL, NOW, PROJECT
+from tests.messages.samples import PERMALINK, job
+from tests.visitors.visitor_samples import QUESTION, WEEK, question, report, snapshot, subscription, weekly
 
 RUN = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)
 ACME = Project(PROJECT, "acme", "Acme <docs>")
 ONE = Projects((ACME,))
 BOTH = Projects((ACME, Project(ProjectId("p-2"), "beta", "beta")))
+EVIDENCE = "searched 1,043 times, opened twice"
+DRAFTED = ("Write it.", "", False), ("Mend it.", "Where is *paging*?", True)
 FOUND = (
-    Recommendation(Topic.SEARCHES, "a1", "webhook <b>retries", 1_043, 2, 0),
-    Recommendation(Topic.FEEDBACK, "b2", "/api/users", 7, 9, quote="Where is *paging*?"),
-    Recommendation(Topic.FEEDBACK, "b3", "/limits", 1, 1),
-    Recommendation(Topic.QUESTIONS, "c3", "How do I rotate keys?", 40, was=4),
+    Recommendation("Readers didn't find", "a1", "webhook <b>retries", EVIDENCE, 1_043, *DRAFTED[0]),
+    Recommendation("Readers asked", "c3", "How do I rotate keys?", "9 questions, no answer", 9, *DRAFTED[0]),
+    Recommendation("Readers dislike", "b2", "/api/users", "7 of 9 votes", 7, *DRAFTED[1]),
 )
 
 
 def brief(**values: Any) -> Message:
-    """Return a digest with a chart of two weeks."""
-    return say.digest(weekly(**({"report": report(chart=CHART[-2:])} | values)), QUESTION)
+    """Return a digest."""
+    return say.digest(weekly(**values), QUESTION)
 
 
 def digests() -> Mapping[str, object]:
     """Return digests by their content."""
     merged = job(review=Review.MERGED, about=asked_about("a1", "webhook <b>retries"))
-    running = job(JobState.WORKING, about=None)
     part = snapshot(source=Source.SEARCHES, gap_rows=GapRows(is_part=True))
     failed = snapshot(source=Source.VOTES, state=SnapshotState.REQUESTED, problem=ReadingProblem.UNWELL)
     absent = replace(failed, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)
-    moved = (
-        *(page(f"/{name}", (1, 400, 401), (20, 500, 510)) for name in "abc"),
-        page("/new", (9, 60, 65), (0, 0, 0)),
-    )
+    same = snapshot(WEEK.before(), id=SnapshotId(2), totals=Counts(1_200, 3_400, 4_480))
+    waiting = ToReview((job(),), NOW + timedelta(days=4), more=2, reviewers=(Reviewer(BEN),))
     return {
-        "digest": say.digest(weekly(), QUESTION),
-        "digest: asked for once": brief(subscription=None),
+        "digest": brief(recommendations=FOUND, more=2),
+        "digest: asked for once": brief(next_at=None),
         "digest: one of several docs": brief(report=report(query={"label": "Acme <docs>"})),
+        "digest: a section": brief(report=report(query={"section": "/api"})),
+        "digest: about as many": brief(report=report(was=same)),
         "digest: no week before": brief(report=report(was=None, not_compared="it couldn't be read")),
         "digest: no visits": brief(report=report(site=NO_VISITORS, pages=(), was=None)),
-        "digest: movements": brief(report=report(pages=moved)),
-        "digest: a chart of which weeks are missing": brief(
-            report=report(query={"chart": tuple(WEEKS)}, chart=CHART[-2:])
+        **{
+            f"digest: {ai} of {total} are AI agents": brief(report=report(site=Counts(total - ai, ai, total)))
+            for ai, total in ((0, 10), (1, 100), (99, 100), (10, 10))
+        },
+        "digest: asked for": brief(
+            recommendations=FOUND, asked={"a1": (job(), PERMALINK), "b2": (job(), None)}
         ),
-        "digest: recommendations": brief(recommendations=FOUND),
-        "digest: outcomes": brief(outcomes=(merged, running)),
+        "digest: outcomes": brief(
+            outcomes=(
+                Outcome(merged, "searches without a click 1,041 → 3"),
+                Outcome(replace(merged, review=Review.REVIEWED)),
+            )
+        ),
         "digest: sources not read": brief(gap_snapshots=(part, failed, absent)),
-    }
-
-
-def works() -> Mapping[str, object]:
-    """Return lines about the agent's work."""
-    ended = {JobState.PULL_REQUEST: 1_000, JobState.NO_PULL_REQUEST: 150, JobState.FAILED: 20}
-    ended |= {JobState.ARCHIVED: 10, JobState.WORKING: 20}
-    waiting = ToReview((job(),), NOW + timedelta(days=4), reviewers=(Reviewer(BEN),))
-    return {
-        "work: none": say.jobs_line(weekly()),
-        "work: one pull request": say.jobs_line(weekly(jobs={JobState.PULL_REQUEST: 1})),
-        "work: one open": say.jobs_line(weekly(jobs={JobState.WORKING: 1})),
-        "work: of all kinds": say.jobs_line(weekly(jobs=ended, median_time=timedelta(minutes=80))),
-        "work: to review": brief(to_review=waiting),
+        "digest: to review": brief(to_review=waiting),
+        "digest: one to review": brief(to_review=replace(waiting, more=0, reviewers=())),
+        "more ideas": say.ideas_view(FOUND, QUESTION, private="{}"),
+        "more ideas: none": say.ideas_view((), QUESTION, private="{}"),
     }
 
 
@@ -102,7 +95,12 @@ def lists() -> Mapping[str, object]:
         "list: more than fit": say.subscription_list(
             [subscription(section="/" + "&" * 1_000)] * 18, NOW, ONE
         ).text[-60:],
-        "which to end": say.which_to_end([subscription(), subscription(section="/<api>")], BOTH),
+        **{
+            f"which to {change}": say.which_to_change(
+                change, [subscription(), subscription(section="/<api>")], BOTH
+            )
+            for change in SubscriptionChange
+        },
     }
 
 
@@ -113,7 +111,6 @@ def samples() -> Mapping[str, object]:
     of_subscription = question(subscription=all_of_it.id)
     return {
         **digests(),
-        **works(),
         "first post": say.first_post(all_of_it, RUN, WEEK, NOW, None),
         "first post: today, a section, several docs": say.first_post(api, RUN, WEEK, RUN, ACME),
         "subscribing": say.subscribing(all_of_it, None, changes=False),
@@ -128,9 +125,12 @@ def samples() -> Mapping[str, object]:
         "not posted": say.not_posted(api, NotPosted(Refusal.TOKEN, CHANNEL, NOW), bot, None),
         "digest coming": say.digest_coming(None, None),
         "digest coming: a section, several docs": say.digest_coming("/api", ACME),
+        "changed: no subscription": say.subscription_changed(SubscriptionChange.PAUSE, None, 0, NOW),
+        "changed: no such one": say.subscription_changed(SubscriptionChange.PAUSE, None, 2, NOW),
+        "unsubscribed, 1 left": say.subscription_changed(SubscriptionChange.UNSUBSCRIBE, all_of_it, 1, NOW),
         **{
-            f"unsubscribed: {count}, {left} left": say.unsubscribed(count, left)
-            for count, left in ((0, 0), (0, 2), (1, 0), (1, 1))
+            f"changed: {change}": say.subscription_changed(change, all_of_it, 0, NOW)
+            for change in SubscriptionChange
         },
         **lists(),
     }

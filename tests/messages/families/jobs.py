@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.ids import JobNumber, PromptId, Reviewer
 from bot.jobs.messages import jobs, problems
-from bot.jobs.model.jobs import JobProblem, JobState, ToReview
+from bot.jobs.model.jobs import JobProblem, JobState
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.projects import Project
 from tests.builders import ANA, BEN, NOW, PROJECT
@@ -42,12 +42,6 @@ def samples() -> Mapping[str, object]:
         ),
         "merged": jobs.pull_request_ended(job(), replace(over, merged_by="octo", ended_at=LATER)),
         "closed": jobs.pull_request_ended(job(), replace(SEEN, ended_at=LATER)),
-        "to review: in the digest": jobs.in_digest(
-            ToReview((job(pull_request=SEEN), job(pr_link=None)), DAYS, 3)
-        ),
-        "to review: in the digest, for reviewers": jobs.in_digest(
-            ToReview((job(),), DAYS, reviewers=(Reviewer("S1"), Reviewer(BEN)))
-        ),
         "still running": jobs.still_running(working, NOW + timedelta(minutes=31)),
         "a follow-up still running": jobs.still_running(replace(working, version=2), NOW),
         "no longer polled": jobs.unwatched_message(asked_twice, NOW + timedelta(days=7)),

@@ -20,6 +20,7 @@ from tests.visitors.visitor_samples import PAGES, QUESTION, WEEK, page, report, 
 
 BEFORE = WEEK.before()
 TODAY = Period(date(2026, 11, 2), date(2026, 11, 3))
+MONTH, QUARTER = (Period(date(2026, 7, 1), date(2026, month, 1)) for month in (8, 10))
 YEAR = Period(date(2025, 1, 1), date(2026, 1, 1))
 CUT: dict[str, Any] = {"state": SnapshotState.REQUESTED, "complete": False, "rows": 500}
 DAYS = tuple((day, Counts(10 + at, 20, 25 + at)) for at, day in enumerate(WEEK.chart_points()))
@@ -40,6 +41,10 @@ def answers() -> Mapping[str, Report]:
     no_pages = dict[str, Any](pages=(), was=None)
     return {
         "a week against the week before": report(query={"chart": (*WEEK.chart_points(),)}, chart=DAYS),
+        **{
+            f"more than {name}": report(query={"period": period, "compared": period.before()})
+            for name, period in (("a month", MONTH), ("a quarter", QUARTER), ("a year", YEAR))
+        },
         "nothing to compare with": report(query=none, **NONE),
         "one of several docs": report(query={"label": "Acme <docs>"}),
         "a day that is not over": report(query={"period": TODAY}, is_open=True, **NONE),
@@ -87,6 +92,7 @@ def samples() -> Mapping[str, object]:
         "shared, no visits": messages.answer(found["no visits"], QUESTION, shared_by=BEN),
         "not to share": messages.answer(report(), QUESTION, can_share=False),
         "more": messages.more(found["a week against the week before"], QUESTION),
+        "more: of a digest": messages.more(found["a week against the week before"], QUESTION, is_digest=True),
         "more: nothing to compare with": messages.more(found["nothing to compare with"], QUESTION),
         "more: everything moved": messages.more(report(pages=every, gone=(GONE,)), QUESTION),
         "more: no page, several docs": messages.more(
@@ -98,8 +104,9 @@ def samples() -> Mapping[str, object]:
         "not readable": reply_messages.not_readable(query, ReadingProblem.KEY),
         "budget used up": reply_messages.budget_used_up(query, Budget(100, 100, NOW)),
         "budget used up, nobody knows until when": reply_messages.budget_used_up(query, Budget(1, 1, None)),
-        "misunderstood": reply_messages.misunderstood("I don't know `gestern`."),
-        "misunderstood, about a digest": reply_messages.misunderstood("No.", about_digest=True),
+        "did you mean": reply_messages.offer_corrected("last <week>", is_question=True),
+        "did you mean, about a digest": reply_messages.offer_corrected("pause", is_question=False),
+        "numbers shown before": reply_messages.numbers_shown_before(),
         "shared before": reply_messages.shared_before(),
         "file sent before": reply_messages.file_sent_before(),
         "not kept": reply_messages.not_kept(),
