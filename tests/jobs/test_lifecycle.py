@@ -50,7 +50,7 @@ TO_PROMPT_STATE: dict[str, Callable[[Prompt], Prompt]] = {
 
 
 def a_job(state: JobState) -> TrackedJob:
-    return replace(sample_job(), state=state)
+    return replace(sample_job(), state=state, ended_at=None)
 
 
 def a_prompt(state: PromptState) -> Prompt:
@@ -73,6 +73,8 @@ def reached(begin: JobState | PromptState) -> set[str]:
                 new = job_step(a_job(begin))
                 if lifecycle.is_job_step(a_job(begin), new):
                     found.add(new.state)
+                    goes_on = new.state.is_open or new.state is JobState.UNCONFIRMED
+                    assert goes_on or new.ended_at == NOW, f"{new.state}: forgotten by the time of its end"
     else:
         for prompt_step in TO_PROMPT_STATE.values():
             with suppress(IllegalStep):
