@@ -29,10 +29,10 @@ from tests.scenarios.story import environment
 FAILING = """
 import sys
 from click.exceptions import Exit
-from bot.operator.running import run
+from bot.operator.running import run_until_stopped
 
 try:
-    run(None)
+    run_until_stopped(None)
 except Exit as end:
     sys.exit(end.exit_code)
 """
@@ -211,7 +211,7 @@ def test_a_clone_has_its_commit_on_a_branch_packed_away_and_on_none(tmp_path: Pa
     (clone / "bot").mkdir()
     (clone / "bot/__init__.py").write_text(Path(bot.__file__).read_text())
     told = subprocess.run(
-        [sys.executable, "-c", "import bot; print(bot.commit())"],
+        [sys.executable, "-c", "import bot; print(bot.read_commit())"],
         cwd=clone, env={"PYTHONPATH": str(clone)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert told.stdout == f"{commit}\n"
