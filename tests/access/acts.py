@@ -66,17 +66,19 @@ _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "jobs_older": lambda scene, _: f"0 {scene.here}",
     "jobs_newer": lambda scene, _: f"0 {scene.here}",
     "send_with_key": lambda _, number: f"command:9||{number}|{WORDS}",
+    "see_reviews": lambda scene, _: f"0 review {scene.here}",
+    "run_visitors": lambda *_: "last week",
     "improve": lambda *_: "page:1",
-    "improve_page": lambda *_: "page:1",
     "improve_miss": lambda _, number: f"{number}:0",
 }
 _NAMELESS = frozenset(
     {
         "jobs_older",
         "jobs_newer",
+        "see_reviews",
+        "run_visitors",
         "help_more",
         "improve",
-        "improve_page",
         "improve_miss",
         "try",
         "hello_ask",
@@ -95,8 +97,9 @@ def _press(action: str, value: Callable[[Scene, int], str]) -> Callable[[Scene, 
     return body
 
 
-_ALIKE = {"send_anyway", "hello_fix", "hello_explain", "send_to_job", "cancel"}
-"""The first has more cases, two are as ``hello_ask``, one as ``send_anyway``, and the last does nothing."""
+_ALIKE = {"send_anyway", "hello_fix", "hello_explain", "improve_page", "send_to_job", "cancel"}
+"""The first has more cases, two are as ``hello_ask``, one each as ``improve`` and ``send_anyway``. The last
+does nothing."""
 
 
 def _buttons() -> Iterator[Act]:
@@ -145,15 +148,15 @@ _MEANS = {"42": "{}", "/api": "/Zebras", "acme": "other", "monday": "tuesday"}
 """What stands in the place of a word of a command's usage. Words in capitals are what people write."""
 
 
-_LIKE_SEARCHES = ("feedback", "questions")
-"""Words that run what another one does."""
+_LIKE_OTHERS = ("feedback", "questions", "pause", "resume")
+"""Words that run what another one does: two as ``searches``, two as ``unsubscribe``."""
 
 
 def _words() -> Iterator[tuple[str, Word, str]]:
     """Every word of a command, with the command's name and a text that means it."""
     for command in COMMANDS:
         for word in command.all_words:
-            if word.usage in _LIKE_SEARCHES:
+            if word.usage in _LIKE_OTHERS:
                 continue
             said = (WORDS if each.isupper() else _MEANS.get(each, each) for each in word.usage.split())
             yield command.name, word, " ".join(said)
