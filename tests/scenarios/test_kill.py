@@ -24,7 +24,7 @@ from tests.scenarios.test_visitors import digests
 pytestmark = pytest.mark.slow
 BOT = Path(__file__).parents[2] / "bot"
 PROMPT = "Add a quickstart for the Python SDK"
-_DOUBT = "may or may not"
+_DOUBT = "none there?"
 _TALK = "The quickstart lacks Python"
 _REMINDED = "has been ready"
 _QUESTION, _GAP, _WRITTEN = "What are the kinds of keys?", "That didn't help", "It is written now"

@@ -182,7 +182,7 @@ async def test_the_page_leads_from_nothing_to_a_pull_request_a_backup_and_back(o
         await operator.do(language, block)
     assert operator.story is not None
     story = operator.story
-    await story.answer("/docs-followup")
+    await story.answer("starts a job, too")
     root = await story.until(lambda: next(iter(story.roots()), None), "the thread of the job")
     await story.replies(root, 1)
     *_, jobs = operator.said.values()
