@@ -89,7 +89,7 @@ async def test_axe_finds_nothing_on_the_workspaces_page(browser: Browser, story:
         await page.get_by_role("button", name="Forget them").click()
         await expect(page.get_by_role("complementary", name="Faults")).to_contain_text("No fault is set.")
         await page.keyboard.press("Escape")
-        await page.get_by_role("button", name="Help").click()
+        await page.get_by_role("button", name="Help", exact=True).click()
         assert await complaints(page) == []
         await page.keyboard.press("Escape")
         await page.get_by_role("textbox", name="Message #docs").fill("/docs-agent ")
