@@ -24,6 +24,7 @@ _LATER_TOO = (
     "snapshots.due_at",
     "questions.due_at",
     "conversations.due_at",
+    "inquiries.due_at",
 )
 """Columns with the time at which something is due."""
 _LOOKS = ("pull_requests.look_at",)
@@ -41,6 +42,7 @@ TABLES = (
     "conversations",
     "pull_requests",
     "previews",
+    "inquiries",
 )
 
 
