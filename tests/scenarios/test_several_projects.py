@@ -41,12 +41,14 @@ async def beta(tmp_path: Path) -> AsyncIterator[Caller]:
 
 def settings_for(world: World, beta: Caller, *names: str) -> Settings:
     """Return the settings of a bot for these projects, the first of which is the default."""
+    env = environment(world)
+    assistant = {name.lower(): env.pop(name) for name in ("ASSISTANT_KEY", "ASSISTANT_DOMAIN")}
     entries = {
-        "acme": {"id": "acme-docs", "label": "Acme docs"},
+        "acme": {"id": "acme-docs", "label": "Acme docs", **assistant},
         "beta": {"id": "beta-docs", "label": "Beta", "address": beta.base_url, "key": KEY},
     }
     projects = json.dumps({name: entries[name] for name in names})
-    env = {**environment(world), "DOCS_PROJECT_ID": "", "DOCS_PROJECTS": projects}
+    env |= {"DOCS_PROJECT_ID": "", "DOCS_PROJECTS": projects}
     return Settings.load(env, env_file=None).model_copy(update=FAST)
 
 
