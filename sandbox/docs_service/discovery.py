@@ -17,18 +17,10 @@ from aiohttp import web
 from sandbox.docs_service.agent.site import Page
 from sandbox.docs_service.agent.writing import clip, keywords, shared
 from sandbox.docs_service.backend import Backend
+from sandbox.docs_service.discovery_wire import PageBody, PageText, QuestionBody, SearchBody, SearchResult
 from sandbox.docs_service.operations import LOG_ENTRY, Answering, NotPublished, Operation
 from sandbox.docs_service.repository import SiteRepository, site_path
-from sandbox.docs_service.wire import (
-    PageBody,
-    PageText,
-    QuestionBody,
-    SearchBody,
-    SearchResult,
-    SourcePage,
-    Turn,
-    format_time,
-)
+from sandbox.docs_service.wire import SourcePage, Turn, format_time
 
 _MOST_WORDS = 50
 _WORDS_OF_QUESTIONS = {"are", "can", "doe", "has", "not", "there", "where", "which", "who", "why"}
