@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import os
 
@@ -10,7 +9,6 @@ from click.testing import CliRunner, Result
 
 from bot.__main__ import cli
 from bot.settings import Settings
-from tests.talk import DATABASE_URL, Talk
 
 SETTINGS = {
     "SLACK_BOT_TOKEN": "xoxb-canary",
@@ -28,14 +26,6 @@ def docs_bot(*words: object, **settings: str) -> Result:
     """Run `docs-bot` with these settings and no others; not where an event loop runs."""
     env = dict.fromkeys(Settings.variables()) | settings
     return CliRunner().invoke(cli, [str(word) for word in words], env=env)
-
-
-async def docs_bot_beside(talk: Talk, *words: object) -> str:
-    """Run `docs-bot` on the database of a conversation; return the output."""
-    talk.note(f"the operator: docs-bot {' '.join(map(str, words))}")
-    ran = await asyncio.to_thread(docs_bot, *words, DATABASE_URL=DATABASE_URL)
-    talk.note(ran.output)
-    return ran.output
 
 
 def migrate(url: str) -> None:

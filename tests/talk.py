@@ -12,35 +12,34 @@ import asyncio
 import io
 import json
 import re
-import shutil
-import sqlite3
-import tempfile
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import Executor, Future
-from contextlib import AsyncExitStack, closing, contextmanager, redirect_stderr
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import aiohttp
-from click.testing import CliRunner
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.app import FEATURES, Doors, HeldBot, Timeouts, held_bot, migrate_database, open_store
+from bot.app import FEATURES, Doors, HeldBot, Timeouts, held_bot
 from bot.feature import Feature
 from bot.settings import Settings
 from sandbox.workspace.state import BOT_USER, Channel, Json, User
 from tests.services import DocsService, Github
+from tests.talk_database import (
+    DATABASE_URL,
+    TEMPLATE_URL,
+    columns_with,
+    empty_database,
+    open_both_stores,
+    overwrite_column,
+    table_put_away,
+)
 from tests.talk_people import Person, Shown, controls_of, words_of
 from tests.talk_slack import API_URL, BOT_TOKEN, SlackFaults, SlackSession, TalkSlack
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
-_SHM = Path("/dev/shm")
-_FOLDER = tempfile.TemporaryDirectory(prefix="talk-", dir=_SHM if _SHM.is_dir() else None)
-_TEMPLATE, _DATABASE = Path(_FOLDER.name) / "template.db", Path(_FOLDER.name) / "talk.db"
-DATABASE_URL = f"sqlite:///{_DATABASE}"
 _ENVIRONMENT = {
     "SLACK_BOT_TOKEN": BOT_TOKEN,
     "SLACK_SIGNING_SECRET": "talk-signing-secret",
@@ -129,9 +128,10 @@ class Process:
             *(talk.service.transport(), talk.github.transport()),
             chance=lambda: 0.5,
         )
-        own = None if "DATABASE_URL" in self.settings else _stores()[len(self._started) % 2]
+        url = _settings(frozenset()).sqlalchemy_url
+        own = None if "DATABASE_URL" in self.settings else open_both_stores(url)[len(self._started) % 2]
         if own and not self._started:
-            await _empty_database()
+            await empty_database(_settings(frozenset({("DATABASE_URL", TEMPLATE_URL)})))
         stack = AsyncExitStack()
         stack.enter_context(redirect_stderr(talk.log_stream))
         self._started.append(stack)
@@ -171,35 +171,6 @@ def _is_error_of_the_bot(line: str) -> bool:
 @cache
 def _settings(chosen: frozenset[tuple[str, str]]) -> Settings:
     return Settings.load({**_ENVIRONMENT, **dict(chosen)}, env_file=None)
-
-
-class _InPlace(Executor):
-    """Runs the database's functions where they are called: with threads a test would take a third more."""
-
-    def __init__(self, _threads: int, _name: str) -> None:
-        pass
-
-    def submit(self, function: Callable[..., Result], /, *args: Any, **options: Any) -> Future[Result]:
-        done = Future[Result]()
-        done.set_result(function(*args, **options))
-        return done
-
-
-@cache
-def _stores() -> list[Any]:
-    """Return two stores of the one database, for a process and the next: their statements stay compiled."""
-    url = _settings(frozenset()).sqlalchemy_url
-    return [open_store(url, pool=_InPlace) for _ in range(2)]
-
-
-async def _empty_database() -> None:
-    """Put a database that was just migrated in the place of the last test's; the file itself stays."""
-    if not _TEMPLATE.exists():
-        await migrate_database(_settings(frozenset({("DATABASE_URL", f"sqlite:///{_TEMPLATE}")})))
-    for ending in ("-wal", "-shm"):
-        _DATABASE.with_name(f"{_DATABASE.name}{ending}").unlink(missing_ok=True)
-    _DATABASE.touch(0o600)
-    shutil.copyfile(_TEMPLATE, _DATABASE)
 
 
 class Talk:
@@ -253,13 +224,8 @@ class Talk:
     def database_fails(self, table: str = "prompts") -> Iterator[None]:
         """Let what reads or writes a table fail until the block ends."""
         self.note(f"the database fails at {table}")
-        renamed = f"{table}_away"
-        for before, after in ((table, renamed), (renamed, table)):
-            with closing(sqlite3.connect(_DATABASE, isolation_level=None)) as database:
-                database.execute("PRAGMA legacy_alter_table=ON")
-                database.execute(f"ALTER TABLE {before} RENAME TO {after}")
-            if after == renamed:
-                yield
+        with table_put_away(table):
+            yield
 
     async def _begin(self) -> None:
         if not self.process.has_started:
@@ -388,35 +354,21 @@ class Talk:
 
     def kept(self, words: str) -> list[str]:
         """Return the columns of the database, as ``table.column``, in which these words stand."""
-        with closing(sqlite3.connect(_DATABASE)) as database:
-            names = [
-                name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            ]
-            found: set[str] = set()
-            for name in names:
-                rows = database.execute(f'SELECT * FROM "{name}"')  # noqa: S608
-                columns = [about[0] for about in rows.description]
-                found |= {
-                    f"{name}.{columns[at]}" for row in rows for at, it in enumerate(row) if words in str(it)
-                }
-        return sorted(found)
+        return columns_with(words)
 
     def newer_version_writes(self, column: str, value: str, *, all_rows: bool = False) -> None:
         """Write into the oldest row of a table's column, or into all, what this version cannot read."""
         self.note(f"a newer version writes into {column}: {value}")
-        table, _, name = column.partition(".")
-        which = "1" if all_rows else f"rowid = (SELECT min(rowid) FROM {table})"  # noqa: S608
-        with closing(sqlite3.connect(_DATABASE, isolation_level=None)) as database:
-            database.execute(f"UPDATE {table} SET {name} = ? WHERE {which}", [value])  # noqa: S608
+        overwrite_column(column, value, all_rows=all_rows)
 
-    async def operator(self, *words: str) -> str:
+    async def operator(self, *words: object, exit_code: int = 0) -> str:
         """Type ``docs-bot`` and these words at the command line; return what it prints."""
-        from bot.__main__ import cli
+        from tests.command_line import docs_bot
 
-        self.note(f"the operator types: docs-bot {' '.join(words)}")
-        runner = CliRunner(env={"DATABASE_URL": _ENVIRONMENT["DATABASE_URL"]})
-        done = await asyncio.to_thread(runner.invoke, cli, words)
-        assert done.exit_code == 0, done.output
+        self.note(f"the operator types: docs-bot {' '.join(map(str, words))}")
+        done = await asyncio.to_thread(docs_bot, *words, DATABASE_URL=DATABASE_URL)
+        self.note(done.output)
+        assert done.exit_code == exit_code, done.output
         return done.output
 
     def room(self, name: str, person: Person | None = None) -> Channel:

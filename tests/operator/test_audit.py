@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.app import open_store
 from bot.operator.rows import write_audit
-from tests.command_line import docs_bot_beside, migrate
+from tests.command_line import migrate
 from tests.talk import Talk
 
 COLUMNS = ["at", "user", "act", "project", "channel", "job", "subscription", "end"]
@@ -27,13 +27,13 @@ class Terminal(io.StringIO):
 
 
 async def rows_in_json(talk: Talk, *words: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(await docs_bot_beside(talk, "audit", "--json", *words))
+    rows: list[dict[str, Any]] = json.loads(await talk.operator("audit", "--json", *words))
     return rows
 
 
 async def test_csv_has_a_line_for_each_act(talk: Talk) -> None:
     await talk.finished()
-    heading, asked = csv.reader(io.StringIO(await docs_bot_beside(talk, "audit")))
+    heading, asked = csv.reader(io.StringIO(await talk.operator("audit")))
     assert heading == COLUMNS
     place = ["acme-docs", "C01DOCS", "1", ""]
     assert asked == ["2026-11-02T09:00:00Z", talk.ana.id, "asked", *place, "pull_request"]

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import docs_bot, docs_bot_beside, migrate
+from tests.command_line import docs_bot, migrate
 from tests.talk import Talk
 
 SECRET = "the launch of Project Heron"
 
 
-async def jobs(talk: Talk, *words: object) -> str:
+async def jobs(talk: Talk, *words: object, exit_code: int = 0) -> str:
     """Return the output of `docs-bot jobs`; everything in Slack counts as read."""
     talk.everything()
-    return await docs_bot_beside(talk, "jobs", *words)
+    return await talk.operator("jobs", *words, exit_code=exit_code)
 
 
 async def forget(talk: Talk, user: str) -> str:
     talk.everything()
-    return await docs_bot_beside(talk, "forget", user)
+    return await talk.operator("forget", user)
 
 
 async def lose_the_end(talk: Talk) -> str:
@@ -85,7 +85,7 @@ async def test_pending_work_of_a_job_has_its_reasons(talk: Talk) -> None:
 async def test_undelivered_message_is_tried_again_once(talk: Talk) -> None:
     letter = await lose_the_end(talk)
     assert "is tried again" in await jobs(talk, "--retry", letter)
-    assert f"there is no letter {letter}" in await jobs(talk, "--retry", letter)
+    assert f"there is no letter {letter}" in await jobs(talk, "--retry", letter, exit_code=2)
     talk.time.at = datetime.now(UTC)
     await talk.time.passes()
     assert "is done" in talk.replies()[-1]
@@ -99,21 +99,21 @@ async def test_message_that_shows_an_old_state_is_not_tried_again(talk: Talk) ->
     [line] = (await jobs(talk)).partition("Could not be said:\n")[2].splitlines()
     assert "#1  edit: cant_update_message" in line
     assert "--retry" not in line
-    assert "there is no letter" in await jobs(talk, "--retry", line.split()[0])
+    assert "there is no letter" in await jobs(talk, "--retry", line.split()[0], exit_code=2)
 
 
 async def test_forgotten_job_keeps_its_state_and_no_texts(talk: Talk) -> None:
     letter = await lose_the_end(talk)
     assert "Forgotten of job 1: jobs 1, prompts 1" in await jobs(talk, "--forget", 1)
     assert "#1  pull_request" in await jobs(talk)
-    assert "there is no letter" in await jobs(talk, "--retry", letter)
+    assert "there is no letter" in await jobs(talk, "--retry", letter, exit_code=2)
     assert talk.kept(SECRET) == []
     assert talk.kept(talk.ana.id) == ["deliveries.key", "members.user"]
 
 
 async def test_job_under_way_is_not_forgotten(talk: Talk) -> None:
     await talk.started(SECRET)
-    assert "job 1 is under way" in await jobs(talk, "--forget", 1)
+    assert "job 1 is under way" in await jobs(talk, "--forget", 1, exit_code=2)
     assert talk.kept(SECRET) != []
 
 

@@ -1,0 +1,89 @@
+"""The database of a conversation: one file, empty when a test begins, which a test may read and damage."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bot.app import migrate_database, open_store
+from bot.settings import Settings
+
+_SHM = Path("/dev/shm")
+_FOLDER = tempfile.TemporaryDirectory(prefix="talk-", dir=_SHM if _SHM.is_dir() else None)
+_TEMPLATE, _DATABASE = Path(_FOLDER.name) / "template.db", Path(_FOLDER.name) / "talk.db"
+DATABASE_URL = f"sqlite:///{_DATABASE}"
+TEMPLATE_URL = f"sqlite:///{_TEMPLATE}"
+_Result = TypeVar("_Result")
+
+
+class _InPlace(Executor):
+    """Runs the database's functions where they are called: with threads a test would take a third more."""
+
+    def __init__(self, _threads: int, _name: str) -> None:
+        pass
+
+    def submit(self, function: Callable[..., _Result], /, *args: Any, **options: Any) -> Future[_Result]:
+        done = Future[_Result]()
+        done.set_result(function(*args, **options))
+        return done
+
+
+@cache
+def open_both_stores(url: str) -> list[Any]:
+    """Return two stores of the one database, for a process and the next: their statements stay compiled."""
+    return [open_store(url, pool=_InPlace) for _ in range(2)]
+
+
+async def empty_database(settings: Settings) -> None:
+    """Put a database that was just migrated in the place of the last test's; the file itself stays.
+
+    Args:
+        settings: Those with ``TEMPLATE_URL``, for the migration of the template.
+    """
+    if not _TEMPLATE.exists():
+        await migrate_database(settings)
+    for ending in ("-wal", "-shm"):
+        _DATABASE.with_name(f"{_DATABASE.name}{ending}").unlink(missing_ok=True)
+    _DATABASE.touch(0o600)
+    shutil.copyfile(_TEMPLATE, _DATABASE)
+
+
+@contextmanager
+def table_put_away(table: str) -> Iterator[None]:
+    """Give a table another name until the block ends."""
+    renamed = f"{table}_away"
+    for before, after in ((table, renamed), (renamed, table)):
+        with closing(sqlite3.connect(_DATABASE, isolation_level=None)) as database:
+            database.execute("PRAGMA legacy_alter_table=ON")
+            database.execute(f"ALTER TABLE {before} RENAME TO {after}")
+        if after == renamed:
+            yield
+
+
+def columns_with(words: str) -> list[str]:
+    """Return the columns, as ``table.column``, in which these words stand."""
+    with closing(sqlite3.connect(_DATABASE)) as database:
+        names = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        found: set[str] = set()
+        for name in names:
+            rows = database.execute(f'SELECT * FROM "{name}"')  # noqa: S608
+            columns = [about[0] for about in rows.description]
+            found |= {
+                f"{name}.{columns[at]}" for row in rows for at, it in enumerate(row) if words in str(it)
+            }
+    return sorted(found)
+
+
+def overwrite_column(column: str, value: str, *, all_rows: bool) -> None:
+    """Write a value into the oldest row of a table's column, or into all; ``column`` is ``table.column``."""
+    table, _, name = column.partition(".")
+    which = "1" if all_rows else f"rowid = (SELECT min(rowid) FROM {table})"  # noqa: S608
+    with closing(sqlite3.connect(_DATABASE, isolation_level=None)) as database:
+        database.execute(f"UPDATE {table} SET {name} = ? WHERE {which}", [value])  # noqa: S608
