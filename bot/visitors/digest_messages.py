@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -62,17 +63,19 @@ def digest(digest: Digest, question: QuestionId) -> Message:
     next_at = digest.next_at
     then = f"next one {next_at:%a} {short_day(next_at.date())}, {next_at:%H:%M}" if next_at else ""
     unique = " · ".join(filter(None, [UNIQUE, then]))
-    notes = unread_sources(offered) + ([] if nothing else [*caveats(report, has_chart=False), unique])
-    return b.message(
+    notes = [*unread_sources(offered), *([] if nothing else caveats(report, has_chart=False))]
+    made = b.message(
         b.section(f"*{docs}, {query.period.short}*{section}\n{nothing or _readers(report)}"),
         *b.plain("\n".join(map(_outcome_line, digest.outcomes))),
         *rows,
         *b.plain("\n".join(filter(None, moved))),
         *_review(digest.to_review),
         *b.actions([*([] if nothing else buttons), *(ideas if digest.more else [])]),
-        *([b.context(*notes)] if notes else []),
-        most_bytes=b.EDITED_BYTES,
+        b.context(*notes, unique),
     )
+    # The last line stays: that the numbers are approximate.
+    text = made.text.removesuffix(f"\n{unique}")
+    return replace(made, text=f"{b.clip_bytes(text, b.EDITED_BYTES - len(unique.encode()) - 1)}\n{unique}")
 
 
 def _readers(report: Report) -> str:
@@ -82,7 +85,7 @@ def _readers(report: Report) -> str:
 
 
 def _agents(site: Counts) -> str:
-    tenths = round(10 * site.ai / site.total) if site.total else 0
+    tenths = min(10, round(10 * site.ai / site.total)) if site.total else 0
     if tenths in (0, 10):
         return "nearly all are AI agents" if tenths else "few AI agents" if site.ai else "no AI agents"
     return f"{tenths} in 10 are AI agents"
@@ -99,7 +102,7 @@ def _recommended(
     item: Recommendation, question: QuestionId, asked: tuple[TrackedJob, str | None] | None = None
 ) -> Block:
     is_page, title = item.is_page, f"“{b.quoted(item.title, _TITLE_LENGTH)}”"
-    row = f"*{b.escape(item.heading)}* {_path(item.title) if is_page else title}"
+    row = f"*{b.quoted(item.heading, _TITLE_LENGTH)}* {_path(item.title) if is_page else title}"
     if asked:
         job, address = asked
         person, link = b.mention(job.requester), b.link(address, name(job.number))

@@ -59,7 +59,8 @@ def correct_words(text: str) -> str:
         get_close_matches(word.lower(), _VOCABULARY, 1, _LIKENESS) if len(word) > 2 and word.isalpha() else []
         for word in typed
     ]
-    return " ".join(_VOCABULARY[near[0]] if near else word for word, near in zip(typed, matches, strict=True))
+    pairs = zip(typed, (_VOCABULARY[near[0]] if near else "" for near in matches), strict=True)
+    return " ".join(word if near in ("", word.lower()) else near for word, near in pairs)
 
 
 def parse_query(text: str, today: date, topic: Topic = Topic.VISITORS) -> Query:

@@ -202,6 +202,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
         st.deferred(lambda: GAPS),
     ),
     "not_offered.query": st.deferred(lambda: GAP_QUERIES),
+    "offer_corrected.text": ANY_TEXT.map(lambda text: f"{text[:200]} monday"),
     "Query.top": st.integers(1, MOST_TOP),
     "private": st.just("{}"),
     "TrackedJob.trouble": st.sampled_from([None, QueueWhy.SERVICE, QueueWhy.KEY]),

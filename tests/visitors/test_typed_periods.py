@@ -97,7 +97,6 @@ UNKNOWN = (
     "..2026-10",
     "to",
     "oc",
-    "octobre",
     "7",
     "7 weeks",
     "-7d",
@@ -180,7 +179,7 @@ async def test_unknown_period_is_not_guessed(talk: Talk) -> None:
     for text in UNKNOWN:
         answer = await read(talk, text)
         assert answer.startswith("I don't know the period `")
-        assert "try last week, 28d" in answer or "that is too long for a period" in answer
+        assert "try last week" in answer or "that is too long for a period" in answer
 
 
 @given(TYPED)

@@ -35,7 +35,7 @@ function frame(picture, width, { series, axis_config: { categories } }) {
   const every = Math.max(1, Math.ceil((longest + 8) / group));
   categories.forEach((name, at) => {
     const x = Math.min(Math.max(LEFT + group * (at + 0.5), longest / 2), width - longest / 2);
-    if (at % every === 0) picture.append(svg("text", { x, y: bottom + 18, "text-anchor": "middle" }, name));
+    if ((categories.length - 1 - at) % every === 0) picture.append(svg("text", { x, y: bottom + 18, "text-anchor": "middle" }, name));
   });
   return { x: (at) => LEFT + group * (at + 0.5), y };
 }
