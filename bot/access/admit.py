@@ -190,6 +190,15 @@ def asking_slack() -> asyncio.Timeout:
     return asyncio.timeout(min(seconds, _ASK_SLACK_SECONDS))
 
 
+def is_reader(context: Context, allowed: Allowed, owner: UserId, channel: ChannelId) -> bool:
+    """Return whether somebody may read an object of ``owner`` in a channel.
+
+    The owner, everybody who acts in the channel, and admins may.
+    """
+    is_theirs = allowed.user in {owner} | context.access_policy.admins
+    return is_theirs or allowed.origin.channel == channel
+
+
 async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> bool:
     """Return whether a user can read a channel: it is public, or Slack lists them as a member.
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import or_
 
-from bot.access.admit import Allowed
+from bot.access.admit import Allowed, is_reader
 from bot.answers import messages
 from bot.answers.model import Inquiry, InquiryState
 from bot.answers.store import Inquiries, inquiries
@@ -38,11 +38,9 @@ def gap_key(text: str) -> str:
 def find_inquiry(context: Context, tx: Transaction, allowed: Allowed, number: int) -> Inquiry | None:
     """Return an inquiry for its asker, for people in its channel and for admins; None for others."""
     inquiry = Inquiries(tx).get(number)
-    if inquiry is None:
+    if inquiry is None or not is_reader(context, allowed, inquiry.user, inquiry.channel):
         return None
-    readers = {inquiry.user} | context.access_policy.admins
-    is_here = allowed.origin.channel == inquiry.channel
-    return inquiry if is_here or allowed.user in readers else None
+    return inquiry
 
 
 async def mark(context: Context, allowed: Allowed, number: int, state: InquiryState) -> Inquiry | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import InitVar, dataclass, field
 from typing import Unpack
 
-from bot.access.admit import Allowed, NotAllowed, OriginChange, reads_channel
+from bot.access.admit import Allowed, NotAllowed, OriginChange, is_reader, reads_channel
 from bot.access.model import Access
 from bot.context import Context
 from bot.jobs.messages.job_answers import not_yours
@@ -56,8 +56,7 @@ async def if_visible(context: Context, allowed: Allowed, job: TrackedJob | None)
     if job is None:
         return None
     sees = (
-        allowed.user in {job.requester} | context.access_policy.admins
-        or allowed.origin.channel == job.channel
+        is_reader(context, allowed, job.requester, job.channel)
         or await context.store.read(lambda tx: Prompts(tx).has_asked(allowed.user, job.number))
         or await reads_channel(context, allowed.user, job.channel)
     )

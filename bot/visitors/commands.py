@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
+from bot.access.admit import is_reader
 from bot.commands.command import Answer, Command, FormState, Invocation, Press, Word, number_in
 from bot.context import Context
 from bot.ids import Message, PageKey, ProjectId, QuestionId, SubscriptionId
@@ -127,18 +128,17 @@ async def _digest(context: Context, invocation: Invocation, match: re.Match[str]
 
 
 async def _share(context: Context, press: Press) -> Answer:
-    return Answer(
-        message=await share_report(context, press.allowed, await _question(context, press, press.value))
-    )
+    number = await _readable_question(context, press, press.value)
+    return Answer(message=await share_report(context, press.allowed, number))
 
 
 async def _csv_file(context: Context, press: Press) -> Answer:
-    number = await _question(context, press, press.value)
+    number = await _readable_question(context, press, press.value)
     return Answer(message=await send_csv(context, press.allowed, number))
 
 
 async def _all_numbers(context: Context, press: Press) -> Answer:
-    number = await _question(context, press, press.value)
+    number = await _readable_question(context, press, press.value)
     return Answer(message=await show_numbers(context, press.allowed, number))
 
 
@@ -147,26 +147,26 @@ async def _see_reviews(context: Context, press: Press) -> Answer:
 
 
 async def _show_more_ideas(context: Context, press: Press) -> Answer:
-    number, private = await _question(context, press, press.value), FormState.at(press.origin).dumps()
+    number = await _readable_question(context, press, press.value)
+    private = FormState.at(press.origin).dumps()
     view = await show_ideas(context, number, private)
     return Answer(message=view) if isinstance(view, Message) else Answer(modal=view)
 
 
 async def _more(context: Context, press: Press) -> Answer:
-    return Answer(message=await show_rest(context, await _question(context, press, press.value)))
+    return Answer(message=await show_rest(context, await _readable_question(context, press, press.value)))
 
 
-async def _question(context: Context, press: Press, named: str) -> QuestionId:
-    """Return the question that a button is about, or 0, which no row has.
+async def _readable_question(context: Context, press: Press, named: str) -> QuestionId:
+    """Return the question's id if the presser may read it; else 0, which no row has.
 
     An answer is as private as its channel: it is for who asked, for the people in its channel and for admins.
     """
-    number, origin = QuestionId(number_in(named)), press.origin
+    number = QuestionId(number_in(named))
     question = await context.store.read(lambda tx: Questions(tx).get(number))
-    if question is None:
+    if question is None or not is_reader(context, press.allowed, question.user, question.channel):
         return QuestionId(0)
-    allowed = {question.user} | context.access_policy.admins
-    return number if origin.user in allowed or origin.channel == question.channel else QuestionId(0)
+    return number
 
 
 async def _improve(context: Context, press: Press) -> Answer:
@@ -184,7 +184,7 @@ async def _improve(context: Context, press: Press) -> Answer:
 async def _improve_gap(context: Context, press: Press) -> Answer:
     """Open the form with a prompt about a content gap. The value: the question and the row."""
     named, _, key = press.value.partition(":")
-    number = await _question(context, press, named)
+    number = await _readable_question(context, press, named)
     row = await context.store.read(lambda tx: _find_row(context, tx, number, key))
     return row if isinstance(row, Answer) else await _form(context, press, *row)
 
@@ -225,8 +225,8 @@ _FAR_AHEAD = date(2200, 1, 1)
 """No period is in the future then."""
 
 
-def _takes(parse: Callable[[str], object]) -> Callable[[str], bool]:
-    """Return whether a parser of this module's words takes a text."""
+def _taken_by(parse: Callable[[str], object]) -> Callable[[str], bool]:
+    """Return a function that returns whether ``parse`` takes a text."""
 
     def takes(text: str) -> bool:
         rest = " ".join(word for word in text.split() if not word.lower().startswith("project:"))
@@ -245,7 +245,7 @@ def _gaps(topic: Topic, tells: str) -> Word:
 
     def takes(text: str) -> bool:
         rest = " ".join(word for word in text.split() if word.lower() != topic)
-        return _takes(lambda options: parse_query(options, _FAR_AHEAD, topic))(rest)
+        return _taken_by(lambda options: parse_query(options, _FAR_AHEAD, topic))(rest)
 
     return Word(str(topic), shape, tells, _ask_gaps, example=f"{topic} last month", takes=takes)
 
@@ -261,7 +261,7 @@ COMMAND = Command(
         hint="last week",
         after_mention=r"visitors(?!\S).*",
         head="visitors",
-        takes=_takes(lambda text: parse_query(text, _FAR_AHEAD)),
+        takes=_taken_by(lambda text: parse_query(text, _FAR_AHEAD)),
         in_help=True,
     ),
     alone=Word(
@@ -283,7 +283,7 @@ COMMAND = Command(
             run=_subscribe,
             example="subscribe monday 09:00 Europe/Berlin",
             in_help=True,
-            takes=_takes(parse_weekly),
+            takes=_taken_by(parse_weekly),
         ),
         Word(
             usage="subscriptions",
@@ -294,7 +294,7 @@ COMMAND = Command(
             in_help=True,
         ),
         *(
-            Word(str(change), rf"({change})(?!\S)(.*)", tells, _change, takes=_takes(parse_section))
+            Word(str(change), rf"({change})(?!\S)(.*)", tells, _change, takes=_taken_by(parse_section))
             for change, tells in (
                 (SubscriptionChange.PAUSE, "Pauses the channel's digest, or asks which one."),
                 (SubscriptionChange.RESUME, "Starts it again."),
@@ -307,7 +307,7 @@ COMMAND = Command(
             "Posts the digest of the last full week now.",
             _digest,
             in_help=True,
-            takes=_takes(_parse_digest),
+            takes=_taken_by(_parse_digest),
         ),
     ),
     take_project=_take_project,
