@@ -14,7 +14,7 @@ from bot.answers.model import Inquiry, InquiryState
 from bot.answers.store import Inquiries, inquiries
 from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation
-from bot.jobs.model.jobs import JobState, Review, TrackedJob
+from bot.jobs.model.jobs import Review, TrackedJob
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
 from bot.outbox.model import NewDelivery
@@ -23,10 +23,7 @@ from bot.ports import SlackError
 from bot.store import Transaction
 from bot.visitors.content_gaps import Unanswered
 
-_RETRY, _RECENT = timedelta(minutes=1), timedelta(days=30)
-_MOST_JOBS = 1_000
-_OVER = (JobState.FAILED, JobState.REFUSED, JobState.WITHDRAWN, JobState.GONE, JobState.ARCHIVED)
-"""States of a job that will not close a gap."""
+_RETRY = timedelta(minutes=1)
 _ENDED = (Review.MERGED, Review.CLOSED)
 
 
@@ -70,8 +67,8 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
     in_work = {
         (project, job.about.key)
         for project in {project for project, _ in groups}
-        for job in Jobs(tx).about_gaps(ProjectId(project), now - _RECENT, _MOST_JOBS)
-        if job.about and job.channel == channel and job.state not in _OVER and job.review not in _ENDED
+        for job in Jobs(tx).about_gaps(ProjectId(project), now)
+        if job.about and job.channel == channel and not job.can_run_again and job.review not in _ENDED
     }
     return [rows for key, rows in groups.items() if key not in in_work]
 

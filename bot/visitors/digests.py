@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from itertools import chain
 from zoneinfo import ZoneInfo
 
@@ -13,7 +12,7 @@ import structlog
 from bot.context import Context, WorkerContext
 from bot.ids import QuestionId, Recommendation
 from bot.jobs.model.jobs import JobState, ToReview, TrackedJob
-from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.jobs.thread import status_message_link
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
@@ -31,8 +30,6 @@ from bot.visitors.store import Questions, Snapshots, Subscriptions
 
 log = structlog.get_logger(__name__)
 _CHART_WEEKS = 8
-_RECENT = timedelta(days=30)
-"""A row is not recommended again while a job for it is younger than this."""
 _MOST_JOBS = 1_000
 _UNSUCCESSFUL = (JobState.FAILED, JobState.REFUSED, JobState.WITHDRAWN)
 
@@ -100,7 +97,7 @@ def list_more(
     context: Context, tx: Transaction, question: Question, numbers: Numbers
 ) -> Sequence[Recommendation]:
     """Return the recommendations for which the digest has no room."""
-    recent = Jobs(tx).about_gaps(question.project, context.clock() - _RECENT, _MOST_JOBS)
+    recent = Jobs(tx).about_gaps(question.project, context.clock())
     free = _drop_taken(tx, question, list_recommendations(context, tx, question, numbers), recent)
     return [item for item in free if item.key not in question.query.recommended]
 
@@ -116,7 +113,7 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
     """Build a digest, or build it again with the recommendations that it has."""
     zone, now, channel = context.analytics.zone, context.clock(), question.channel
     candidates = list_recommendations(context, tx, question, numbers)
-    recent = Jobs(tx).about_gaps(question.project, now - _RECENT, _MOST_JOBS)
+    recent = Jobs(tx).about_gaps(question.project, now)
     free = _drop_taken(tx, question, candidates, recent)
     keys = question.query.recommended or tuple(item.key for item in choose_largest(free))
     chosen = {item.key: item for item in candidates if item.key in keys}
@@ -159,7 +156,7 @@ def _measure(context: Context, tx: Transaction, job: TrackedJob, numbers: Number
 def show_asked(context: Context, tx: Transaction, job: TrackedJob) -> None:
     """Show in the channel's digests that a job was asked for at one of their recommendations."""
     now, key = context.clock(), job.about.key if job.about else ""
-    for question in Questions(tx).list_digests(job.project, job.channel, now - _RECENT):
+    for question in Questions(tx).list_digests(job.project, job.channel, now - GAP_IN_WORK):
         if key in question.query.recommended:
             numbers = Numbers(question.query, Questions(tx).snapshots(question.id))
             message = digest_messages.digest(_build(context, tx, question, numbers), question.id)

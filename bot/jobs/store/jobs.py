@@ -40,12 +40,15 @@ _OLDEST = jobs.c.number + 0
 """The order of the numbers, for which a planner sorts the rows that match."""
 _FEWEST_USUAL, _USUAL_OF = 3, 20
 """Of how many jobs the usual time is computed."""
+GAP_IN_WORK = timedelta(days=30)
+"""A content gap counts as in work while a job for it is younger than this."""
+_MOST_ABOUT_GAPS = 1_000
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 # An open job has no review; with this condition the index of jobs without one is used.
 _IS_OPEN = and_(
     jobs.c.state.in_((JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)), jobs.c.review.is_(None)
 )
-_OPEN_FACE = and_(_IS_OPEN, jobs.c.state != JobState.UNCONFIRMED, jobs.c.root_ts.is_not(None))
+_IS_SHOWN = and_(_IS_OPEN, jobs.c.state != JobState.UNCONFIRMED, jobs.c.root_ts.is_not(None))
 # Each value by itself, as SQLite would read all jobs for any value.
 _HAS_TROUBLE = one_of(jobs.c.trouble, QueueWhy)
 
@@ -249,10 +252,11 @@ class Jobs(Rows[TrackedJob]):
         ordered = self.connection.execute(_CLAIMED, claimed).mappings()
         return read_rows(jobs, ordered, self.read)
 
-    def about_gaps(self, project: ProjectId, since: datetime, limit: int) -> Sequence[TrackedJob]:
-        """Return the jobs asked for at content gaps from ``since`` on, newest first."""
-        asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.about.is_not(None))
-        return self._many(asked, limit, by=jobs.c.asked_at.desc())
+    def about_gaps(self, project: ProjectId, now: datetime) -> Sequence[TrackedJob]:
+        """Return the jobs that were asked for at content gaps in the last 30 days, newest first."""
+        is_recent = jobs.c.asked_at >= now - GAP_IN_WORK
+        asked = and_(jobs.c.project == project, is_recent, jobs.c.about.is_not(None))
+        return self._many(asked, _MOST_ABOUT_GAPS, by=jobs.c.asked_at.desc())
 
     def list_unreviewed(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
         """Return a project's newest jobs that are open or have a pull request without an outcome."""
@@ -268,7 +272,7 @@ class Jobs(Rows[TrackedJob]):
         silent = or_(jobs.c.trouble.is_(None), jobs.c.trouble != trouble)
         waits = jobs.c.queue_why.in_((QueueWhy.SERVICE, QueueWhy.KEY))
         failing = or_(jobs.c.unread_since.is_not(None), waits) if only_failing else true()
-        return self._lock_oldest(and_(_OPEN_FACE, jobs.c.project == project, silent, failing), limit)
+        return self._lock_oldest(and_(_IS_SHOWN, jobs.c.project == project, silent, failing), limit)
 
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return jobs whose threads are due for a reminder of their pull request."""
