@@ -116,10 +116,6 @@ class SlackFaults:
         """Let so many seconds pass in the next call, which is carried out then."""
         self._order(method, Fault("slow", seconds=seconds), 1)
 
-    def answers_nonsense(self, method: str, times: int = 1) -> None:
-        """Answer the next calls with a success that lacks everything else, and do nothing."""
-        self._order(method, Fault("nonsense"), times)
-
     def goes_down(self, *methods: str) -> None:
         """Answer all calls of these methods with 503, of every method without any, until ``comes_back``."""
         self.note(f"Slack goes down {' '.join(methods)}".strip())
@@ -311,8 +307,6 @@ class SlackSession:
             case Fault("slow", _, seconds):
                 faults.passes(seconds)
                 return await carry_out()
-            case Fault("nonsense"):
-                return SlackResponse(200, {"ok": True})
             case Fault("lost", code):
                 await carry_out()
                 if code:

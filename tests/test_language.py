@@ -25,8 +25,6 @@ VAGUE = {
     *("about", "each", "found", "given", "here", "how", "kept", "known", "left"),
     *("said", "seen", "shown", "taken", "told", "wanted", "what", "why", "words"),
 }
-SHARED_NAMES = {"Recommendation"}
-"""A feature's recommendation, and that of the digest which it becomes."""
 FILES = [path for folder in ("bot", "sandbox", "bench") for path in (ROOT / folder).rglob("*.py")]
 
 
@@ -69,7 +67,7 @@ def test_no_two_public_functions_or_classes_share_a_name() -> None:
     trees = (ast.parse(path.read_text()) for path in modules if "migrations" not in path.parts)
     named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     names = Counter(node.name for tree in trees for node in tree.body if isinstance(node, named))
-    assert {name for name, count in names.items() if count > 1 and not name.startswith("_")} <= SHARED_NAMES
+    assert {name for name, count in names.items() if count > 1 and not name.startswith("_")} == set()
 
 
 if __name__ == "__main__":

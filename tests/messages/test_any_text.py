@@ -112,7 +112,7 @@ def marks_in(said: Any) -> list[str]:
         blocks = [*message.blocks, *message.plain_blocks]
         parts = [part for each in blocks for part in (each.get("text"), *each.get("elements", ()))]
         texts = [part["text"] for part in parts if isinstance(part, dict) and part.get("type") == "mrkdwn"]
-        if len(message.text) < 900:  # else a clip, also to bytes, may take signs of our own
+        if len(message.text.encode()) < 3_000:  # else a clip may take signs of our own
             found += [mark for text in (message.text, *texts) for mark in MARKS.findall(CODE.sub("", text))]
     return found
 
