@@ -86,7 +86,7 @@ def _sent_by_button(readable: Readable, key: str) -> Readable:
 
 
 async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt | None:
-    """Return the prompt that *Withdraw* on a status message takes back; None if no prompt of the job waits.
+    """Return the prompt that *Withdraw* on a status message takes back; None if all are sent.
 
     The prompt that starts the job comes first, then the follow-ups of ``user``, then those of others.
     """

@@ -91,7 +91,7 @@ def ask_question(
     now, analytics, entry = context.clock(), context.analytics, context.projects.shown(project)
     if query.topic is Topic.VISITORS and not query.chart:
         points = [point for point in query.period.chart_points() if point.is_over(now, analytics.zone)]
-        # The service has no totals of a section.
+        # Only the whole site has totals at the service.
         has_chart = not query.section and 1 < len(points) < analytics.question_calls
         query = replace(query, chart=tuple(points) if has_chart else ())
     query = replace(query, label=entry.label if entry else None)

@@ -18,8 +18,9 @@ from bot.visitors.messages import TIME_OF_DAY, both, reading_problem, shown_path
 from bot.visitors.model import Page, Query
 from bot.visitors.periods import Period
 
-_WHOLE_PATH, _GUESS_LENGTH = 2_000, 100
+_WHOLE_PATH = 2_000
 """The longest path that the store keeps."""
+_GUESS_LENGTH = 100
 _ABOUT = {
     Topic.VISITORS: "who read {docs}",
     Topic.SEARCHES: "what readers searched in {docs}",
