@@ -44,8 +44,6 @@ _TITLE_LENGTH, _PATH_LENGTH, _QUOTE_LENGTH, _RESULT_LENGTH = 60, 40, 60, 200
 _MOST_LISTED, _MOST_IDEAS = 15, 20
 _REVIEW_PAGE = "0 review "
 """The value of a button that lists the jobs to review."""
-REVIEW_NAMES = {Review.MERGED: "Merged", Review.REVIEWED: "Reviewed"}
-"""The reviews of outcomes."""
 
 
 def digest(digest: Digest, question: QuestionId) -> Message:
@@ -95,7 +93,8 @@ def _outcome_line(outcome: Outcome) -> str:
     job = outcome.job
     title = b.link(job.pr_link, one_line(job.about.title, _TITLE_LENGTH) if job.about else name(job.number))
     change = f" · {outcome.change}" if outcome.change else ""
-    return f"*{REVIEW_NAMES[job.review or Review.REVIEWED]} since*: {title}{change}"
+    ended = "Merged" if job.review is Review.MERGED else "Reviewed"
+    return f"*{ended} since*: {title}{change}"
 
 
 def _recommended(

@@ -11,7 +11,7 @@ import structlog
 
 from bot.context import Context, WorkerContext
 from bot.ids import QuestionId, Recommendation
-from bot.jobs.model.jobs import JobState, ToReview, TrackedJob
+from bot.jobs.model.jobs import JobState, Review, ToReview, TrackedJob
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.jobs.thread import status_message_link
 from bot.outbox.model import DeliveryKind, NewDelivery
@@ -20,7 +20,6 @@ from bot.store import Transaction
 from bot.store.channels import Channels
 from bot.visitors import digest_messages
 from bot.visitors.content_gaps import Source
-from bot.visitors.digest_messages import REVIEW_NAMES
 from bot.visitors.gap_messages import compare_unmet, gap_recommendations
 from bot.visitors.model import Numbers, Query, Question, ReadingProblem, SubscriptionState
 from bot.visitors.periods import WEEK, Period, day_start, days_before, last_full_week
@@ -31,6 +30,7 @@ from bot.visitors.store import Questions, Snapshots, Subscriptions
 log = structlog.get_logger(__name__)
 _CHART_WEEKS = 8
 _MOST_JOBS = 1_000
+_REVIEWED = (Review.MERGED, Review.REVIEWED)
 _UNSUCCESSFUL = (JobState.FAILED, JobState.REFUSED, JobState.WITHDRAWN)
 
 
@@ -127,7 +127,7 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
     outcomes = [
         _measure(context, tx, job, numbers)
         for job in mine.values()
-        if job.review in REVIEW_NAMES and job.reviewed_at and job.reviewed_at >= began_at
+        if job.review in _REVIEWED and job.reviewed_at and job.reviewed_at >= began_at
     ]
     waiting, count = Jobs(tx).awaiting_review(question.project, channel, 1)
     subscription = Subscriptions(tx).get(question.subscription) if question.subscription else None
