@@ -25,7 +25,7 @@ VAGUE = {
     *("about", "each", "found", "given", "here", "how", "kept", "known", "left"),
     *("said", "seen", "shown", "taken", "told", "wanted", "what", "why", "words"),
 }
-FILES = [path for folder in ("bot", "sandbox", "bench") for path in (ROOT / folder).rglob("*.py")]
+FILES = [path for folder in ("bot", "sandbox", "bench", "tests") for path in (ROOT / folder).rglob("*.py")]
 
 
 def prose(source: str) -> Iterator[tuple[int, str]]:
