@@ -74,21 +74,21 @@ ANY_TEXT = st.one_of(
 
 def of(hint: Any, place: str) -> st.SearchStrategy[Any]:
     """Return a strategy for an annotation. ``place``: the class or function, a dot, and the name there."""
-    for found in (BY_PLACE.get(place), BY_PLACE.get(place.partition(".")[2]), BY_TYPE.get(hint)):
-        if found is not None:
-            return found
+    for strategy in (BY_PLACE.get(place), BY_PLACE.get(place.partition(".")[2]), BY_TYPE.get(hint)):
+        if strategy is not None:
+            return strategy
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
-        return st.one_of(*(of(each, place) for each in inner))
+        return st.one_of(*(of(part, place) for part in inner))
     if hint is type(None):
         return st.none()
     if origin is tuple and inner[-1] is not ...:
-        return st.tuples(*(of(each, place) for each in inner))
+        return st.tuples(*(of(part, place) for part in inner))
     if origin in (tuple, list, Collection, Sequence, Iterable):
         some = st.lists(of(inner[0], place), min_size=place in _NEVER_EMPTY, max_size=2)
         return st.builds(lambda rows, times: tuple(rows * times), some, st.integers(1, 5))
     if origin in (dict, Mapping):
-        return st.dictionaries(*(of(each, place) for each in inner), max_size=3)
+        return st.dictionaries(*(of(part, place) for part in inner), max_size=3)
     if hasattr(hint, "__supertype__"):
         return of(hint.__supertype__, place)
     if issubclass(hint, Enum):
@@ -120,7 +120,7 @@ NASTY_PATHS = [
         *("\u202e", "\u200f", "\0", "\ud800"),
     ),
 ]
-"""What a path could do harm with, or is counted as longer than it looks."""
+"""Pieces of paths that could harm, or that count as more characters than are visible."""
 PIECES = st.one_of(st.sampled_from(NASTY_PATHS), st.text(max_size=12))
 PATHS = st.one_of(
     st.just("/quickstart"),
@@ -143,7 +143,7 @@ PEOPLE = st.sampled_from([ANA, BEN])
 WITH_ADDRESS = st.one_of(
     st.just("https://code.example/pull/1"), st.builds("https://code.example/{}".format, ANY_TEXT), ANY_TEXT
 )
-CODES = st.sampled_from([f"{how}:{BEN}" for how in JobProblem])
+CODES = st.sampled_from([f"{problem}:{BEN}" for problem in JobProblem])
 TWO_PROJECTS = st.builds(
     lambda one, other: Projects((one, other)),
     st.builds(Project, ANY_TEXT, st.just("acme"), ANY_TEXT),
@@ -265,7 +265,7 @@ REPORTS: st.SearchStrategy[Report] = reports()
 
 
 def reached(values: Iterable[object]) -> Iterator[object]:
-    """Yield values, and what is in their fields."""
+    """Yield values and the values of their fields."""
     for value in values:
         yield value
         if isinstance(value, list | tuple):
@@ -275,13 +275,13 @@ def reached(values: Iterable[object]) -> Iterator[object]:
 
 
 def addresses(values: Iterable[object]) -> set[str | None]:
-    """Return where the links of a message may lead that is made of these values."""
-    found: set[str | None] = {PERMALINK, PULL_REQUEST}
+    """Return the addresses that a message with these values may link to."""
+    links: set[str | None] = {PERMALINK, PULL_REQUEST}
     for value in reached(values):
         if isinstance(value, TrackedJob):
-            found.add(value.pr_link)
+            links.add(value.pr_link)
         elif isinstance(value, Preview):
-            found.add(value.url)
+            links.add(value.url)
         elif isinstance(value, DocsPage):
-            found.add(value.address)
-    return found
+            links.add(value.address)
+    return links

@@ -1,7 +1,7 @@
-"""Approved texts: each family of messages, rendered from its samples into a file that a test compares.
+"""Approved texts: one file for each family of messages, rendered from its samples.
 
-`make approve` writes the files anew. A family is a module of ``tests.messages.families``: its ``samples``
-returns messages, dialogues, blocks and texts by name.
+A test compares the files; `make approve` rewrites them. A family is a module of ``tests.messages.families``
+whose ``samples`` returns messages, dialogues, blocks and texts by name.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def render(family: str) -> str:
 
 def rendered(sample: object) -> str:
     """Return a sample in the notation of the files, which ends with a line end."""
-    shown = _DATE.sub(r"{\2, as \1}", "\n".join(_lines(sample))).replace("\r\n", "\n")
-    return shown.replace("\N{NO-BREAK SPACE}", "\N{SHOULDERED OPEN BOX}").rstrip("\n") + "\n"
+    text = _DATE.sub(r"{\2, as \1}", "\n".join(_lines(sample))).replace("\r\n", "\n")
+    return text.replace("\N{NO-BREAK SPACE}", "\N{SHOULDERED OPEN BOX}").rstrip("\n") + "\n"
 
 
 def _lines(sample: Any) -> Iterator[str]:
@@ -58,7 +58,7 @@ def _lines(sample: Any) -> Iterator[str]:
             yield "(nothing)"
         case Sequence():
             yield from _lines(sample[0])
-            yield from (line for each in sample[1:] for line in ("--", *_lines(each)))
+            yield from (line for item in sample[1:] for line in ("--", *_lines(item)))
         case _:
             yield repr(sample)
 
@@ -69,14 +69,14 @@ def _message(message: Message) -> Iterator[str]:
         yield message.text
         return
     usual = b.message(*message.blocks)
-    shown = "\n".join(_blocks(message.blocks)).splitlines()
-    yield from shown
+    lines = "\n".join(_blocks(message.blocks)).splitlines()
+    yield from lines
     if message.text != usual.text:
         yield from ("text:", message.text)
     if message.plain_blocks != usual.plain_blocks:
         plain = "\n".join(_blocks(message.plain_blocks)).splitlines()
-        yield f"plain blocks{':' if plain != shown else ' are the same'}"
-        yield from (f"  {line}" for line in unified_diff(shown, plain, n=0) if line[:2] not in _HEADERS)
+        yield f"plain blocks{':' if plain != lines else ' are the same'}"
+        yield from (f"  {line}" for line in unified_diff(lines, plain, n=0) if line[:2] not in _HEADERS)
 
 
 def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
@@ -92,7 +92,7 @@ def _block(block: Block) -> Iterator[str]:
             if "accessory" in block:
                 yield from _element(block["accessory"])
         case "context":
-            yield from (f"({each['text']})" for each in block["elements"])
+            yield from (f"({element['text']})" for element in block["elements"])
         case "rich_text":
             yield from (line for element in block["elements"] for line in _rich(element))
         case "actions":
@@ -103,9 +103,9 @@ def _block(block: Block) -> Iterator[str]:
             yield from ("  " + " | ".join(cell["text"] for cell in row) for row in block["rows"])
         case "data_visualization":
             yield f"chart: {block['title']}"
-            for each in block["chart"]["series"]:
-                points = (f"{point['label']}: {point['value']}" for point in each["data"])
-                yield f"  {each['name']}: {', '.join(points)}"
+            for series in block["chart"]["series"]:
+                points = (f"{point['label']}: {point['value']}" for point in series["data"])
+                yield f"  {series['name']}: {', '.join(points)}"
         case "input":
             optional = " (optional)" if block.get("optional") else ""
             yield f"{block['block_id']}: {block['label']['text']}{optional}"
@@ -129,7 +129,7 @@ def _styled(piece: Block) -> str:
 
 
 def _element(element: Block) -> Iterator[str]:
-    """Yield a button as [its label] with its action and value, and other elements with what they offer."""
+    """Yield a button as [its label] with its action and value, and other elements with their options."""
     kind, action = element["type"], element.get("action_id", "")
     if kind == "button":
         parts = (action, element["value"], element.get("style"), element.get("url"))
@@ -157,8 +157,8 @@ def _shown(text: Block | None) -> str:
 
 
 def _modal(view: Mapping[str, Any]) -> Iterator[str]:
-    kept = f" {view['private_metadata']}" if view["private_metadata"] else ""
-    yield f"dialogue: {view['title']['text']} ({view['callback_id']}{kept})"
+    private = f" {view['private_metadata']}" if view["private_metadata"] else ""
+    yield f"dialogue: {view['title']['text']} ({view['callback_id']}{private})"
     yield from _blocks(view["blocks"])
     yield " ".join(f"[{view[name]['text']}]" for name in ("submit", "close") if name in view)
 

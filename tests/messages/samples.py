@@ -1,4 +1,4 @@
-"""What samples and tests of messages start from, and the buttons of a message."""
+"""A job for samples and tests of messages, and the buttons of a message."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SEEN = SeenPullRequest("Add <it>", Size(120, 4, 3), is_draft=False, iteration=1,
 
 
 def job(state: JobState = JobState.PULL_REQUEST, **values: Any) -> TrackedJob:
-    """Job #42 of Ana's, in its first version."""
-    given: dict[str, Any] = {
+    """Return Ana's job #42 in its first version."""
+    defaults: dict[str, Any] = {
         "number": JobNumber(42),
         "project": PROJECT,
         "channel": CHANNEL,
@@ -30,20 +30,20 @@ def job(state: JobState = JobState.PULL_REQUEST, **values: Any) -> TrackedJob:
         "iteration_started_at": NOW,
     }
     if state is JobState.PULL_REQUEST:
-        given |= {"pr_link": PULL_REQUEST, "pr_version": 1, "ended_at": LATER}
-    return TrackedJob(state=state, **(given | values))
+        defaults |= {"pr_link": PULL_REQUEST, "pr_version": 1, "ended_at": LATER}
+    return TrackedJob(state=state, **(defaults | values))
 
 
 def buttons(message: Message) -> list[tuple[str, str, str]]:
-    """Each button's words, action and value."""
+    """Return label, action and value of every button."""
     return [
-        (each["text"]["text"], each["action_id"], each["value"])
+        (button["text"]["text"], button["action_id"], button["value"])
         for block in message.blocks
         if block["type"] == "actions"
-        for each in block["elements"]
+        for button in block["elements"]
     ]
 
 
 def actions(message: Message) -> list[str]:
-    """What the buttons do."""
+    """Return the action of every button."""
     return [action for _, action, _ in buttons(message)]

@@ -1,4 +1,4 @@
-"""What Slack would refuse of messages and dialogues, by the rules of the sandbox, and what could harm."""
+"""Check messages and dialogues for contents that Slack refuses or that could harm a reader."""
 
 from __future__ import annotations
 
@@ -16,28 +16,20 @@ from sandbox.workspace.blocks import message_complaints, view_complaints
 BROADCASTS = re.compile(r"<!(?:here|channel|everyone|subteam)")
 USER_MENTION = re.compile(r"<@([A-Z0-9]+)(?:\|[^>]*)?>")
 LINK = re.compile(r"<(?![@!#])([^|>]*)[^>]*>")
-FLAGS = re.compile(
-    "\U0001f3f4\U000e0067\U000e0062(?:{})\U000e007f".format(
-        "|".join(
-            (
-                "\U000e0065\U000e006e\U000e0067",
-                "\U000e0073\U000e0063\U000e0074",
-                "\U000e0077\U000e006c\U000e0073",
-            )
-        )
-    )
-)
+_COUNTRIES = "\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073"
+FLAGS = re.compile(f"\U0001f3f4\U000e0067\U000e0062(?:{_COUNTRIES})\U000e007f")
+"""The flags of England, Scotland and Wales."""
 LOOKS = "\ufe0e\ufe0f"
 SHOWN = (
     *("text", "elements", "fields", "element", "accessory", "placeholder", "options", "caption", "rows"),
     *("title", "chart", "series", "name", "data", "label", "axis_config", "categories", "x_label", "y_label"),
 )
-"""Where words that a reader sees can stand."""
+"""The keys of visible text."""
 
 
 @dataclass(frozen=True)
 class Allowed:
-    """Who may be pinged, and where links may lead."""
+    """The people that a message may ping, and the addresses that it may link to."""
 
     users: Collection[str]
     addresses: Collection[str | None] = ()
@@ -49,28 +41,30 @@ DIFF = re.compile("/files#diff-[0-9a-f]{64}$")
 
 
 def problems_of(message: Message, allowed: Allowed) -> list[str]:
-    """Everything that Slack would refuse, or that could harm a reader."""
+    """List the contents of a message that Slack would refuse or that could harm a reader."""
     return problems_in(message.text, allowed, blocks=message.blocks, plain_blocks=message.plain_blocks)
 
 
 def problems_in(text: str, allowed: Allowed, **versions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The same of a text and of its blocks, of which there may be two versions."""
-    found = [] if 1 <= len(text) <= 40_000 else [f"text has {len(text)} characters"]
-    found += ["text hides something"] if is_hiding(text) else []
-    found += _harm(text, allowed, "text")
+    """List the same problems of a text and of the versions of its blocks."""
+    problems = [] if 1 <= len(text) <= 40_000 else [f"text has {len(text)} characters"]
+    problems += ["text hides something"] if is_hiding(text) else []
+    problems += _harm(text, allowed, "text")
     for name, blocks in versions.items():
-        found += [f"{name}: {what}" for what in message_complaints([dict(block) for block in blocks])]
+        problems += [
+            f"{name}: {complaint}" for complaint in message_complaints([dict(block) for block in blocks])
+        ]
         if (size := rendered(blocks)) > 12_000:
-            found.append(f"{name}: {size} characters in all")
-        found += [f"{name}: {what}" for part in _parts(blocks) for what in _harm_of(part, allowed)]
+            problems.append(f"{name}: {size} characters in all")
+        problems += [f"{name}: {harm}" for part in _parts(blocks) for harm in _harm_of(part, allowed)]
     json.dumps([text, *map(list, versions.values())], ensure_ascii=False).encode("utf-8")
-    return found
+    return problems
 
 
 def modal_problems(view: Mapping[str, Any], allowed: Allowed = NOBODY) -> list[str]:
-    """Everything that Slack would refuse in a dialogue, or that could harm a reader."""
+    """List the contents of a dialogue that Slack would refuse or that could harm a reader."""
     json.dumps(view, ensure_ascii=False).encode("utf-8")
-    harm = (what for part in _parts(view) for what in _harm_of(part, allowed))
+    harm = (problem for part in _parts(view) for problem in _harm_of(part, allowed))
     return [*view_complaints(view), *harm]
 
 
@@ -80,12 +74,12 @@ def _parts(value: Any) -> Iterator[Mapping[str, Any]]:
         yield value
         value = list(value.values())
     if isinstance(value, list | tuple):
-        for each in value:
-            yield from _parts(each)
+        for inner in value:
+            yield from _parts(inner)
 
 
 def _harm_of(part: Mapping[str, Any], allowed: Allowed) -> Iterator[str]:
-    """What of an object itself could harm a reader."""
+    """Yield the harmful contents of one object, without its inner objects."""
     for key in ("text", "title", "caption", "name", "label", "initial_value"):
         if isinstance(text := part.get(key), str) and is_hiding(text):
             yield f"{key} hides something"
@@ -98,7 +92,7 @@ def _harm_of(part: Mapping[str, Any], allowed: Allowed) -> Iterator[str]:
 
 
 def is_hiding(text: str) -> bool:
-    """Whether there is a character in the text that nobody sees, other than those that belong to an emoji."""
+    """Return whether a text has an invisible character that belongs to no emoji."""
     text = FLAGS.sub("", text)
     odd = {sign for sign in set(text) if not sign.isprintable() or _varies(sign)}
     return bool(odd) and any(_is_unseen(text, at) for at, sign in enumerate(text) if sign in odd)
@@ -134,19 +128,19 @@ def _harm(mrkdwn: str, allowed: Allowed, name: str) -> Iterator[str]:
 
 def _leads_to(address: str, addresses: Collection[str | None]) -> bool:
     leads_to = unquote(address.replace("&amp;", "&"))
-    pull_requests = {re.split("[?#]", each or "", maxsplit=1)[0].rstrip("/") for each in addresses}
+    pull_requests = {re.split("[?#]", address or "", maxsplit=1)[0].rstrip("/") for address in addresses}
     return leads_to in map(unquote, filter(None, addresses)) or (
         bool(DIFF.search(leads_to)) and DIFF.sub("", leads_to) in map(unquote, pull_requests)
     )
 
 
 def rendered(value: Any) -> int:
-    """Characters as Slack counts them: plain words with ``&<>`` as entities; mrkdwn has them already.
+    """Count characters like Slack: ``&<>`` of plain text as entities, which mrkdwn has already.
 
-    Every word that a reader sees anywhere is counted, since Slack does not say which ones it counts.
+    All visible text is counted, since Slack's docs name no exception.
     """
     if isinstance(value, list | tuple):
-        return sum(rendered(each) for each in value)
+        return sum(rendered(item) for item in value)
     if isinstance(value, str):
         return _escaped(value)
     if not isinstance(value, Mapping):

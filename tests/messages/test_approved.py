@@ -1,18 +1,16 @@
-"""What the bot says, as the files in ``approved`` have it: a changed sentence is a change of one file."""
+"""The bot's messages are those of the files in ``approved``."""
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from types import CodeType, FrameType
 
 import pytest
 
 from tests.messages.approval import APPROVED, FAMILIES, render
-from tests.messages.functions import message_modules, public_functions
+from tests.messages.functions import literals, public_functions
 
 ANEW = "Read the difference. `make approve` writes it into tests/messages/approved."
 
@@ -46,17 +44,9 @@ def test_samples_call_every_public_function_of_messages() -> None:
 
 def sentences() -> Iterator[str]:
     """Yield each text of three words or more in the modules of messages, without docstrings."""
-    for path in (Path(str(module.__file__)) for module in message_modules()):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
-                pieces = re.split(r"\{[^}]*\}|\n", node.value)
-                yield from (
-                    piece.strip()
-                    for piece in pieces
-                    if len(re.findall(r"\b[a-z]{2,}\b", piece)) > 1 < piece.count(" ")
-                )
+    for piece in (piece for text in literals() for piece in re.split(r"\{[^}]*\}|\n", text)):
+        if len(re.findall(r"\b[a-z]{2,}\b", piece)) > 1 < piece.count(" "):
+            yield piece.strip()
 
 
 def test_every_sentence_of_messages_is_approved() -> None:

@@ -1,4 +1,4 @@
-"""The small pieces: lengths, escapes, what is shown of what is hidden."""
+"""Blocks and their texts: lengths, escapes and hidden characters."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_clipped_text_is_never_too_long(text: str, length: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("a\x00b\x1b[31m", "a\ufffdb\ufffd[31m"),
         ("gpj.\u202eexe", "gpj.\ufffdexe"),
@@ -65,16 +65,16 @@ def test_clipped_text_is_never_too_long(text: str, length: int) -> None:
         ("ש\u05c1\u05bc\u05b8", "ש\u05c1\u05bc\u05b8"),
     ],
 )
-def test_hidden_characters_become_visible(text: str, shown: str) -> None:
-    assert visible(text) == shown
+def test_hidden_characters_become_visible(text: str, expected: str) -> None:
+    assert visible(text) == expected
 
 
 @given(st.text(st.one_of(st.characters(), st.characters(categories=["Cf"]), st.sampled_from(EMOJI_PARTS))))
 def test_visible_text_hides_nothing(text: str) -> None:
-    shown = visible(text)
-    assert not is_hiding(shown)
-    assert visible(shown) == shown
-    assert is_blank(text) or shown.strip()
+    shown_text = visible(text)
+    assert not is_hiding(shown_text)
+    assert visible(shown_text) == shown_text
+    assert is_blank(text) or shown_text.strip()
 
 
 def test_visible_text_has_no_format_character() -> None:
@@ -136,29 +136,24 @@ def test_host_is_shown_in_ascii() -> None:
 
 def test_address_on_a_host_not_allowed_is_plain_text() -> None:
     allowed = {"github.com", "xn--gthub-n2e.com"}
-    for kept in (
-        "https://github.com/a/b/pull/1",
-        "https://GitHub.com:443/",
-        "https://g\u0456thub.com/",
-        "odd",
-        None,
-    ):
-        assert b.linkable(kept, allowed) == kept
-        assert b.linkable(kept, ()) == kept
+    good = "https://github.com/a/b/pull/1", "https://GitHub.com:443/", "https://g\u0456thub.com/"
+    for address in (*good, "odd", None):
+        assert b.linkable(address, allowed) == address
+        assert b.linkable(address, ()) == address
     assert b.linkable("https://evil.example/pull/1", allowed) == "evil.example/pull/1"
     assert b.web_address(b.linkable("https://https://evil.example/github.com", allowed)) is None
     assert b.web_address(b.linkable("https://github.com.evil.example/", allowed)) is None
 
 
 def test_text_and_plain_form_have_the_words_of_the_blocks() -> None:
-    """Where Slack refuses blocks, and in notifications, nothing is missing but what cannot be shown."""
+    """Notifications have the text alone, and the plain form replaces refused blocks."""
     url = "https://code.example/pull/7"
     buttons = [
         b.button("Pull request #7", b.Action.VIEW_PULL_REQUEST, "1", url=url),
         b.button("Run again", b.Action.RUN_AGAIN, "1"),
     ]
     points = [(Period(date(2026, 10, 26), date(2026, 10, 27)), Counts(10, 20, 25))]
-    said = b.message(
+    message = b.message(
         b.section("*Done*"),
         b.quote("Add <b>"),
         chart(points),
@@ -167,7 +162,7 @@ def test_text_and_plain_form_have_the_words_of_the_blocks() -> None:
         *b.actions(buttons),
         b.context("Approximate", "Taken now"),
     )
-    assert said.text.splitlines() == [
+    assert message.text.splitlines() == [
         "*Done*",
         "Add &lt;b&gt;",
         "Unique visitors by day: Mon 26 Oct People 10, AI agents 20, Total 25.",
@@ -177,8 +172,8 @@ def test_text_and_plain_form_have_the_words_of_the_blocks() -> None:
         "Approximate",
         "Taken now",
     ]
-    *sections, row = said.plain_blocks
-    assert "".join(section["text"]["text"] for section in sections) == said.text
+    *sections, row = message.plain_blocks
+    assert "".join(section["text"]["text"] for section in sections) == message.text
     assert row["elements"] == buttons[1:]
 
 

@@ -1,4 +1,4 @@
-"""The rules that tests hold messages against do find what is wrong."""
+"""The checks of ``slack_limits`` find broken and harmful messages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ LINK = b.button("Open", b.Action.OPEN_PREVIEW, "1", url="https://good.example/1"
 
 
 def sound() -> list[dict[str, Any]]:
-    """A section, a table, a menu and a link with which nothing is wrong."""
-    shown = table("Pages", [page("/a", (1, 2, 3)), page("/b", (1, 2, 3))])
-    return copy.deepcopy([b.section("*People*"), shown, *b.actions([MENU, LINK])])
+    """Return a valid section, table, menu and link."""
+    pages = table("Pages", [page("/a", (1, 2, 3)), page("/b", (1, 2, 3))])
+    return copy.deepcopy([b.section("*People*"), pages, *b.actions([MENU, LINK])])
 
 
-def found(blocks: list[dict[str, Any]]) -> list[str]:
-    """What the rules say."""
+def problems(blocks: list[dict[str, Any]]) -> list[str]:
     return problems_of(Message("words", tuple(blocks)), Allowed(("U1",), ["https://good.example/1"]))
 
 
@@ -43,18 +42,18 @@ def found(blocks: list[dict[str, Any]]) -> list[str]:
         lambda made: made[2]["elements"][1].update(url="https://evil.example/1"),
     ],
 )
-def test_refused_and_harmful_blocks_are_found_and_sound_ones_pass(spoil: Callable[[Any], Any]) -> None:
+def test_refused_and_harmful_blocks_are_found(spoil: Callable[[Any], Any]) -> None:
     blocks = sound()
-    assert found(blocks) == []
+    assert problems(blocks) == []
     spoil(blocks)
-    assert found(blocks) != []
+    assert problems(blocks) != []
 
 
 def test_words_in_tables_and_menus_count_as_characters() -> None:
     blocks = sound()
     for row in blocks[1]["rows"]:
         row[0]["text"] = "x" * 2_900
-    assert found(blocks) == []
+    assert problems(blocks) == []
     text = {"type": "plain_text", "text": "x" * 70}
     blocks[2]["elements"][0]["options"] = [{"text": text, "value": str(at)} for at in range(50)]
-    assert any("characters in all" in each for each in found(blocks))
+    assert any("characters in all" in problem for problem in problems(blocks))

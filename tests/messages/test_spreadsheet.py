@@ -1,4 +1,4 @@
-"""What a spreadsheet gets: the same rows, and never a formula."""
+"""Rows of CSV files arrive in a spreadsheet unchanged and without formulas."""
 
 from __future__ import annotations
 

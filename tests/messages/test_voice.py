@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from pathlib import Path
 
 from bot.slack.client import MEANINGS
 from tests.messages.approval import APPROVED
-from tests.messages.functions import message_modules
+from tests.messages.functions import literals
 from tests.papers import DOCS, codes, rows
 
 EMOJI = re.compile(r":[a-z_]+:")
 STIFF = re.compile(r"\b(cannot|could not|did not|do not|does not|is not|are not|was not|will not|has not)\b")
 
 
-def literals() -> list[str]:
-    """Return every string of the modules of messages but docstrings."""
-    trees = [
-        ast.parse(path.read_text()) for path in (Path(str(module.__file__)) for module in message_modules())
-    ]
-    nodes = [node for tree in trees for node in ast.walk(tree)]
-    stand_alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    strings = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in stand_alone]
-    return [node.value for node in strings if isinstance(node.value, str)]
-
-
 def test_emoji_stand_for_the_states_of_the_docs() -> None:
     explained = {code for row in rows((DOCS / "voice.md").read_text()) for code in codes(row[0])}
-    shown = {emoji for text in literals() for emoji in EMOJI.findall(text)}
-    assert shown - {":eyes:"} == explained, "the reaction is named in the help"
+    used = {emoji for text in literals() for emoji in EMOJI.findall(text)}
+    assert used - {":eyes:"} == explained, "the reaction is named in the help"
 
 
 def test_emoji_precede_the_words_and_words_are_contracted() -> None:

@@ -1,4 +1,4 @@
-"""The view of what a pull request changes."""
+"""The view of a pull request's changes."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ LONG = "@@ -1 +1,40 @@\n" + "\n+\n".join(f"+Paragraph {at}. " + "word " * 40 for
 
 def samples() -> Mapping[str, object]:
     """A view of each kind of file, and one with more than fits."""
-    seen = job(pull_request=SEEN)
+    watched = job(pull_request=SEEN)
     many = [ChangedFile(f"page-{at}.md", "modified", 20 + at % 2, 0, None, LONG) for at in range(100)]
     crowded = changes.changes_view(job(pull_request=replace(SEEN, size=Size(2_000, 0, 1_300))), many)
     return {
-        "each kind of file": changes.changes_view(seen, FILES),
+        "each kind of file": changes.changes_view(watched, FILES),
         "more than fits": [
             str(len(crowded["blocks"])),
             *(str(block)[:160] for block in crowded["blocks"][3:6]),
             *(str(block)[:160] for block in crowded["blocks"][-2:]),
         ],
-        "it cannot be read": changes.unreadable(seen),
+        "it cannot be read": changes.unreadable(watched),
     }

@@ -60,17 +60,17 @@ def frequent(topic: Topic) -> Numbers:
         comments=COMMENTS.comments,
         questions=QUESTIONS.questions * 3,
     )
-    return replace(numbers_of, snapshots=tuple(replace(each, gap_rows=many) for each in numbers_of.snapshots))
+    return replace(numbers_of, snapshots=tuple(replace(item, gap_rows=many) for item in numbers_of.snapshots))
 
 
 def samples() -> Mapping[str, object]:
     """Return answers by topic, their files, and the prompts of their rows."""
-    found = {topic: numbers(topic) for topic in READ}
+    by_topic = {topic: numbers(topic) for topic in READ}
     failed = snapshot(source=Source.VOTES, state=SnapshotState.REQUESTED, problem=ReadingProblem.UNWELL)
-    left = snapshot(source=Source.COMMENTS, state=SnapshotState.REQUESTED)
-    searches, feedback = found[Topic.SEARCHES], found[Topic.FEEDBACK]
+    unread = snapshot(source=Source.COMMENTS, state=SnapshotState.REQUESTED)
+    searches, feedback = by_topic[Topic.SEARCHES], by_topic[Topic.FEEDBACK]
     return {
-        **{f"{topic}": say.gap_answer(each, QUESTION) for topic, each in found.items()},
+        **{f"{topic}": say.gap_answer(read, QUESTION) for topic, read in by_topic.items()},
         **{
             f"{topic}: the first rows of the service": say.gap_answer(
                 numbers(topic, is_part=True, top=1, label="Acme"), QUESTION
@@ -78,8 +78,8 @@ def samples() -> Mapping[str, object]:
             for topic in READ
         },
         **{
-            f"{topic}: none": say.gap_answer(replace(each, snapshots=()), QUESTION)
-            for topic, each in found.items()
+            f"{topic}: none": say.gap_answer(replace(read, snapshots=()), QUESTION)
+            for topic, read in by_topic.items()
         },
         "a file": say.gap_answer(numbers(Topic.SEARCHES, file_to=FileTo.PRIVATE), QUESTION),
         "shared": say.gap_answer(searches, QUESTION, shared_by=BEN),
@@ -87,23 +87,23 @@ def samples() -> Mapping[str, object]:
         "a part was not read": say.gap_answer(
             replace(feedback, snapshots=(failed, *feedback.snapshots[1:])), QUESTION
         ),
-        "nothing was read": say.gap_answer(replace(feedback, snapshots=(failed, left)), QUESTION),
+        "nothing was read": say.gap_answer(replace(feedback, snapshots=(failed, unread)), QUESTION),
         "more": say.more_gaps(searches, QUESTION),
         "not offered": say.not_offered(searches.query),
         "recommendations": [
-            item.evidence for each in READ for item in say.gap_recommendations(frequent(each))
+            item.evidence for topic in READ for item in say.gap_recommendations(frequent(topic))
         ],
         **{
-            f"{topic}: a month later": say.compare_unmet(each, numbers(topic), say.gap_table(each)[0].key)
-            for topic, each in found.items()
+            f"{topic}: a month later": say.compare_unmet(read, numbers(topic), say.gap_table(read)[0].key)
+            for topic, read in by_topic.items()
         },
-        **{f"{topic}: the file": list(say.gap_file(each)) for topic, each in found.items()},
+        **{f"{topic}: the file": list(say.gap_file(read)) for topic, read in by_topic.items()},
         "a part of one of several docs, as a file": list(
             say.gap_file(numbers(Topic.SEARCHES, is_part=True, label="Acme <docs>"))
         ),
         **{
-            f"{topic}: the prompt of row {at}": say.gap_prompt(each.query, row)
-            for topic, each in found.items()
-            for at, row in enumerate(say.gap_table(each), 1)
+            f"{topic}: the prompt of row {at}": say.gap_prompt(read.query, row)
+            for topic, read in by_topic.items()
+            for at, row in enumerate(say.gap_table(read), 1)
         },
     }

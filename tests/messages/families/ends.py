@@ -61,10 +61,10 @@ def _results() -> Mapping[str, object]:
             offers_preview=True,
         ),
         **{
-            f"end: a follow-up that the bot sees, by {how}": ended(
-                job(version=2, pull_request=replace(SEEN, **known))
+            f"end: a follow-up that the bot sees, by {content}": ended(
+                job(version=2, pull_request=replace(SEEN, **values))
             )
-            for how, known in DIFFERENCES.items()
+            for content, values in DIFFERENCES.items()
         },
         "end: a follow-up of one that was merged before": ended(job(version=2, pull_request=over)),
         "end: a follow-up of one that was closed before": ended(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
 from bot.access.admit import not_allowed
 from bot.access.model import Access
@@ -20,9 +21,10 @@ BOTH, ONE = Projects((ACME, BETA)), Projects((ACME,))
 
 
 def form_samples() -> Mapping[str, object]:
-    """The dialogues."""
+    """Return the dialogues."""
+    chosen = {"is_chosen": True, "is_read": True}
     both = {OmitReason.ASIDE: 1, OmitReason.OLDER: 3}
-    earlier = forms.earlier_blocks("Ben: Wrong\nAna: Yes", both, is_chosen=True, is_read=True)
+    earlier = forms.earlier_blocks("Ben: Wrong\nAna: Yes", both, **chosen)
     jobs = [job(), job(number=JobNumber(41), text="Explain\n" + "every error " * 20)]
     return {
         "form: the channel is known": forms.ask_form(channel=CHANNEL, private="kept"),
@@ -31,13 +33,12 @@ def form_samples() -> Mapping[str, object]:
         ),
         "earlier messages: not chosen": forms.earlier_blocks("Ben: No", {}, is_chosen=False, is_read=True),
         "earlier messages: not readable": forms.earlier_blocks("", {}, is_chosen=False, is_read=False),
-        "earlier messages: none": forms.earlier_blocks("", {}, is_chosen=True, is_read=True),
+        "earlier messages: none": forms.earlier_blocks("", {}, **chosen),
         **{
-            f"earlier messages left out: {why}, {count}": forms.earlier_blocks(
-                "", {why: count}, is_chosen=True, is_read=True
+            f"earlier messages left out: {reason}, {count}": forms.earlier_blocks(
+                "", {reason: count}, **chosen
             )
-            for why in OmitReason
-            for count in (1, 2)
+            for reason, count in product(OmitReason, (1, 2))
         },
         "form: run again": forms.run_again_form(job(), private="kept"),
         "form: run again, too long": forms.run_again_form(job(text="word " * 1_000), private=""),
@@ -48,7 +49,7 @@ def form_samples() -> Mapping[str, object]:
 
 
 def samples() -> Mapping[str, object]:
-    """What people choose for a channel, and what they may not."""
+    """Return the answers to choices for a channel, to denied access, and the forms."""
     whom = (Reviewer(BEN), Reviewer("S0TEAM"))
     return {
         "the channel's docs": general.project_here(ACME, BOTH),
@@ -70,7 +71,7 @@ def samples() -> Mapping[str, object]:
         "no reviewers": [general.reviewers_here(()), general.reviewers_chosen(())],
         "reviewers in direct messages": general.REVIEWERS_IN_DIRECT,
         "reviewers that are none": general.NO_REVIEWERS,
-        **{f"may not: {why}": not_allowed(why, CHANNEL) for why in Access if why is not Access.MEMBER},
+        **{f"may not: {kind}": not_allowed(kind, CHANNEL) for kind in Access if kind is not Access.MEMBER},
         "may not, channel not named": not_allowed(Access.GUEST),
         "may not, in direct messages": not_allowed(Access.GUEST, ChannelId("D0ANA")),
         "may not, under the input of a form": b.bare(not_allowed(Access.GUEST, CHANNEL)),

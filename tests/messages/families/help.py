@@ -17,13 +17,13 @@ from tests.messages.samples import job
 def samples() -> Mapping[str, object]:
     """The help where there are one project and several, and the welcome."""
     one, several = say.Here("docs-agent", ONE, "acme"), say.Here("docs-agent", BOTH, "acme")
-    words = [("/docs-agent Add it", "Starts a job.")]
+    prompts = [("/docs-agent Add it", "Starts a job.")]
     made = job(JobState.WORKING)
-    about = say.CommandHelp("/docs-agent", "Asks <the> agent", words, "*Options*: `csv`.")
+    command = say.CommandHelp("/docs-agent", "Asks <the> agent", prompts, "*Options*: `csv`.")
     return {
         **{
-            f"short help: {name}": say.short_help(about, say.about_replies(here), here)
-            for name, here in {
+            f"short help: {name}": say.short_help(command, say.about_replies(channel), channel)
+            for name, channel in {
                 "one project": one,
                 "several docs": several,
                 "only mentions steer": replace(several, by_mention=True, is_direct=True),
@@ -35,6 +35,6 @@ def samples() -> Mapping[str, object]:
             f"form of the welcome: {label}": ask_form(channel=CHANNEL, private="", text=text)
             for label, text in PROMPTS.values()
         },
-        "whole help": say.full_help([about], ONE),
-        "whole help: several docs, only mentions steer": say.full_help([about], BOTH, by_mention=True),
+        "whole help": say.full_help([command], ONE),
+        "whole help: several docs, only mentions steer": say.full_help([command], BOTH, by_mention=True),
     }

@@ -20,17 +20,17 @@ FREE, SPENT = Budget(100, 0, None), Budget(100, 100, HALF_PAST)
 
 
 def listing(**values: Any) -> say.JobListing:
-    """Which jobs are listed."""
+    """Return the options of a list."""
     return replace(say.JobListing(CHANNEL), **values)
 
 
 def limits(used: int, waiting: int = 0, mine: int = 0, calls: Budget = FREE, **more: Any) -> say.Limits:
-    """Both limits of a project."""
+    """Return both limits of a project."""
     return replace(say.Limits(used, 100, HALF_PAST, waiting, mine, calls), **more)
 
 
 def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
-    """Lists of jobs: whose, of which channel, of which kind, and which page."""
+    """Return lists of jobs by person, channel, kind and page."""
     far = {"is_here": False}
     return {
         "list: two": say.job_list(jobs),
@@ -60,7 +60,7 @@ def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
 
 
 def statuses() -> Mapping[str, Message]:
-    """The status of a job, by what is known of it."""
+    """Return the status of a job with few and with all values."""
     full = job(
         repository="acme/docs",
         ref="agent/x",
@@ -88,7 +88,7 @@ def statuses() -> Mapping[str, Message]:
 def samples() -> Mapping[str, object]:
     """Answers to commands, buttons and forms about jobs."""
     failed = job(JobState.FAILED, number=JobNumber(41), text="Fix the <!channel> page")
-    gone, archived = (NotPosted(why, CHANNEL, NOW) for why in (Refusal.THREAD_GONE, Refusal.ARCHIVED))
+    gone, archived = (NotPosted(kind, CHANNEL, NOW) for kind in (Refusal.THREAD_GONE, Refusal.ARCHIVED))
     direct = NotPosted(Refusal.BETWEEN_PEOPLE, ChannelId("D0ANABEN"), NOW)
     closed = [state for state in JobState if not state.takes_follow_ups]
     return {

@@ -27,14 +27,14 @@ def samples() -> Mapping[str, object]:
     asked_twice = replace(working, also_asked=(BEN,))
     by_mention: dict[str, Any] = {"by_mention": True}
     over = replace(SEEN, ended_at=NOW, is_merged=True)
-    kept = Prompt(PromptId(7), JobNumber(42), PromptKind.FOLLOW_UP, BEN, "raw", NOW, text="Also <b>this</b>")
+    held = Prompt(PromptId(7), JobNumber(42), PromptKind.FOLLOW_UP, BEN, "raw", NOW, text="Also <b>this</b>")
     refused = job(JobState.REFUSED)
     return {
         "a follow-up by command": jobs.follow_up_by_command(job(), "Mention *Python* <!here>", BEN),
         "a long follow-up by command": jobs.follow_up_by_command(job(), "word " * 2_000, BEN).text[:120],
         **{
-            f"a follow-up given up: {how}": jobs.follow_up_withdrawn(job(), kept, how, ANA)
-            for how in GIVEN_UP
+            f"a follow-up given up: {end}": jobs.follow_up_withdrawn(job(), held, end, ANA)
+            for end in GIVEN_UP
         },
         "reminder": jobs.reminder(job(), PERMALINK, DAYS),
         "reminder of one that the bot sees, to reviewers": jobs.reminder(

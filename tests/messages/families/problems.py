@@ -1,4 +1,4 @@
-"""What went wrong, in few words and in whole sentences."""
+"""Problems of jobs and refusals of Slack and of the docs service, as titles and as sentences."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ ENTRY = Project(PROJECT, "acme", "Acme docs")
 
 
 def samples() -> Mapping[str, object]:
-    """Refusals of Slack and of the docs service."""
-    refused = {meaning: NotPosted(meaning, CHANNEL, NOW) for meaning in Refusal}
     return {
-        **{f"Slack refused: {each}": problems.refusal(why, "docs-agent") for each, why in refused.items()},
+        **{
+            f"Slack refused: {refusal}": problems.refusal(NotPosted(refusal, CHANNEL, NOW), "docs-agent")
+            for refusal in Refusal
+        },
         "Slack refused, with a job": problems.refusal(
             NotPosted(Refusal.PERMANENT, CHANNEL, NOW, JobNumber(42)), "docs-agent"
         ),

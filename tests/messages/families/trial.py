@@ -1,4 +1,4 @@
-"""What ``docs-bot doctor --try`` posts."""
+"""The posts of ``docs-bot doctor --try``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.operator.trial import native_blocks
 
 
 def samples() -> Mapping[str, object]:
-    """The doctor's posts; of those with made-up numbers the text."""
+    """Return the doctor's posts; of the posts with made-up numbers only the text."""
     return {
         "the first post": general.FIRST_POST,
         "private": general.PRIVATE_POST,

@@ -73,27 +73,29 @@ def answers() -> Mapping[str, Report]:
         "the period before was read in part": report(
             was=snapshot(BEFORE, complete=False, rows=750), pages=tuple(replace(p, was=None) for p in PAGES)
         ),
-        **{f"moved: {how}": report(pages=pages) for how, pages in MOVED.items()},
+        **{f"moved: {movement}": report(pages=pages) for movement, pages in MOVED.items()},
         "moved: vanished": report(pages=(), gone=(GONE,), now=snapshot(complete=False)),
     }
 
 
 def samples() -> Mapping[str, object]:
     """Return answers, *More*, files, problems and prompts by name."""
-    found, query = answers(), Query(WEEK)
+    reports, query = answers(), Query(WEEK)
+    week = reports["a week against the week before"]
     refused = NotPosted(Refusal.NOT_A_MEMBER, CHANNEL, NOW)
-    readers = {"AI": (10, 20, 25), "people": (40, 10, 45), "both": (20, 20, 30), "nobody": (0, 0, 0)}
-    every = tuple(page for pages in MOVED.values() for page in pages)
+    visits = {"AI": (10, 20, 25), "people": (40, 10, 45), "both": (20, 20, 30), "nobody": (0, 0, 0)}
+    readers = {name: page("/api/<users>", numbers) for name, numbers in visits.items()}
+    every = sum(MOVED.values(), ())
     counts = {page.path: page.now for page in PAGES}
     codes = (*ReadingProblem, Refusal.ARCHIVED, "newer")
     return {
-        **{name: messages.answer(report, QUESTION) for name, report in found.items()},
+        **{name: messages.answer(report, QUESTION) for name, report in reports.items()},
         "shared": messages.answer(report(), QUESTION, shared_by=BEN),
-        "shared, no visits": messages.answer(found["no visits"], QUESTION, shared_by=BEN),
+        "shared, no visits": messages.answer(reports["no visits"], QUESTION, shared_by=BEN),
         "not to share": messages.answer(report(), QUESTION, can_share=False),
-        "more": messages.more(found["a week against the week before"], QUESTION),
-        "more: of a digest": messages.more(found["a week against the week before"], QUESTION, is_digest=True),
-        "more: nothing to compare with": messages.more(found["nothing to compare with"], QUESTION),
+        "more": messages.more(week, QUESTION),
+        "more: of a digest": messages.more(week, QUESTION, is_digest=True),
+        "more: nothing to compare with": messages.more(reports["nothing to compare with"], QUESTION),
         "more: everything moved": messages.more(report(pages=every, gone=(GONE,)), QUESTION),
         "more: no page, several docs": messages.more(
             report(query={"label": "Acme"}, pages=(), was=None, now=snapshot(complete=False)), QUESTION
@@ -121,10 +123,8 @@ def samples() -> Mapping[str, object]:
             for is_file in (False, True)
         ],
         **{
-            f"the prompt about a page, read by {who}": reply_messages.improve_prompt(
-                page("/api/<users>", counts), WEEK
-            )
-            for who, counts in readers.items()
+            f"the prompt about a page, read by {who}": reply_messages.improve_prompt(read, WEEK)
+            for who, read in readers.items()
         },
         "help about periods": reply_messages.period_help(),
         "whole help about periods": reply_messages.FULL_HELP,

@@ -1,0 +1,121 @@
+"""The status message of a job, and the attachments of its prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.jobs.messages.status_message import (
+    AS_DATA,
+    IN_A_REPLY,
+    attachments,
+    facts,
+    files_not_sent,
+    in_private,
+    newest_that_fit,
+    open_words,
+    prompt_view,
+    pull_request_line,
+    redrawn,
+    signature,
+    view,
+    wait_lines,
+)
+from bot.jobs.messages.status_message import format_status_message as status
+from bot.jobs.model.jobs import JobProblem, JobState, NotTaken, QueueWhy, Review, ThreadContext, Wait, Waiting
+from bot.messages import blocks as b
+from tests.builders import ANA, BEN, NOW
+from tests.messages.samples import HALF_PAST, LATER, PULL_REQUEST, SEEN, job
+
+MERGED = replace(SEEN, is_merged=True, ended_at=LATER, merged_by="octo-<cat>")
+GIVEN_UP = (JobProblem.WITHDRAWN, JobProblem.DISMISSED, JobProblem.DELETED, JobProblem.EDITED)
+WITH_EARLIER = {
+    "earlier messages: one": ThreadContext(1),
+    "earlier messages: some left out": ThreadContext(20, 1_234),
+    "earlier messages: none": ThreadContext(),
+    "earlier messages: not readable": ThreadContext(not_taken=NotTaken.UNREAD),
+}
+
+
+def status_messages() -> Mapping[str, object]:
+    """Return status messages by state and by the values of the job."""
+    waiting, working = job(JobState.WAITING), job(JobState.WORKING)
+    several = job(project_label="<Acme>", version=3, text="Add a quickstart\n\nFor Python 3.11, with <pip>")
+    return {
+        **{f"state: {state}": status(job(state, ended_at=LATER)) for state in JobState},
+        **{f"withdrawn: {end}": status(job(JobState.WITHDRAWN, problem=f"{end}:{BEN}")) for end in GIVEN_UP},
+        **{f"reviewed: {end}": status(job(review=end, reviewed_by=BEN, reviewed_at=LATER)) for end in Review},
+        "where only mentions steer": status(replace(working, by_mention=True)),
+        "several docs, version 3, a prompt of several lines": status(several),
+        "working, with the pull request of an earlier version": status(
+            replace(working, pr_link=PULL_REQUEST), usual=timedelta(minutes=5)
+        ),
+        "a pull request at an address without a link": status(job(pr_link="javascript:alert(1)")),
+        "a pull request that the bot sees": status(job(pull_request=SEEN)),
+        "a merged one": status(job(pull_request=MERGED, review=Review.MERGED)),
+        "a closed one": status(job(pull_request=replace(SEEN, ended_at=LATER), review=Review.CLOSED)),
+        "one that was last seen at a time": status(job(pull_request=replace(SEEN, as_of=NOW))),
+        **{
+            f"waiting: {kind}": status(
+                replace(waiting, queue_until=HALF_PAST, queue_why=kind, queue_before=3)
+            )
+            for kind in (None, *QueueWhy)
+        },
+        "a follow-up that waits": status(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT)),
+        "archived, so nothing waits": status(job(JobState.ARCHIVED, queue_until=HALF_PAST)),
+        "few uses left": status(replace(working, uses_left=1)),
+        "no use left": status(replace(working, uses_left=0), HALF_PAST),
+        **{
+            f"trouble: {reason}": status(replace(working, trouble=reason, trouble_since=NOW))
+            for reason in (QueueWhy.SERVICE, QueueWhy.KEY)
+        },
+        "refused, with a code": status(job(JobState.REFUSED, problem="key_refused")),
+        "refused, with words of the service": status(job(JobState.REFUSED, problem="too long <!here>")),
+        "no longer polled after a week": status(job(JobState.UNWATCHED, ended_at=NOW + timedelta(days=7))),
+        **{name: status(replace(waiting, earlier=earlier)) for name, earlier in WITH_EARLIER.items()},
+        "no longer polled, nobody knows since when": status(replace(working, state=JobState.UNWATCHED)),
+        "redrawn": redrawn(status(job(version=2)), posted_plain=False),
+        "redrawn where Slack refused the blocks": redrawn(status(job()), posted_plain=True),
+    }
+
+
+def samples() -> Mapping[str, object]:
+    """Return status messages, their parts, and the attachments of a prompt."""
+    waiting, working = job(JobState.WAITING), job(JobState.WORKING)
+    return {
+        **status_messages(),
+        "buttons in private": [*in_private(job(earlier=ThreadContext(3))), *in_private(waiting)],
+        "a button to an address with a port": view(job(pr_link="https://code.example:8443/pull/5#top")),
+        "words about pull requests": [
+            *(open_words(url) for url in ADDRESSES),
+            b.linkable("https://evil.example/pull/1", {"github.com"}) or "",
+            pull_request_line(replace(SEEN, is_draft=True)),
+        ],
+        **{
+            f"what waits: {reason}": wait_lines([Wait(Waiting.PROMPT, reason, NOW, HALF_PAST)])
+            for reason in (None, *QueueWhy)
+        },
+        "what waits until some time": wait_lines([Wait(Waiting.POLL, QueueWhy.SERVICE, NOW)]),
+        "files that the agent did not get": files_not_sent(["logo.png", "<b>.zip"], ["notes.txt"]),
+        "to the agent: who asked": [signature("Ana <b>", "docs"), signature(None, None)],
+        "to the agent: a conversation and a file": attachments(
+            signature("Ana", None),
+            "\n".join(newest_that_fit([("Ben", "Wrong page.\n> It is old."), ("", "")])),
+            [("notes.txt", "one\ntwo")],
+        ),
+        "to the agent: at the end of a reply": IN_A_REPLY,
+        "the whole prompt": prompt_view(job(text="Add <it>\nnow"), ["Asked by Ana.", "File a.txt:\n> <one>"]),
+        "the end of a prompt that quotes readers": AS_DATA,
+        "who asked and was the reader": facts(replace(working, requester=ANA), "{date_short}"),
+    }
+
+
+ADDRESSES = (
+    "https://github.com/acme/docs/pull/12",
+    "https://www.github.com/acme/docs/pull/12",
+    "http://127.0.0.1:8801/acme/docs/pull/12",
+    "https://gitlab.example/a/b/-/merge_requests/31",
+    "https://code.example/a/pull/5x",
+    "https://code.example/changes",
+)

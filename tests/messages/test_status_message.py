@@ -1,0 +1,49 @@
+"""The status message of a job, and the attachments of a prompt."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.jobs.messages import status_message
+from bot.jobs.model.jobs import TrackedJob
+from bot.messages.plain_text import visible
+from tests.messages.anything import ANY_TEXT, built
+from tests.messages.samples import job
+from tests.messages.slack_limits import modal_problems
+
+
+@given(built(TrackedJob))
+def test_plain_edit_keeps_rich_text_without_link_buttons(tracked: TrackedJob) -> None:
+    """Slack does not replace rich text by blocks of other types."""
+    message = status_message.redrawn(status_message.format_status_message(tracked), posted_plain=False)
+    kinds = [
+        [block["type"] for block in form if block["type"] != "actions"]
+        for form in (message.blocks, message.plain_blocks)
+    ]
+    assert kinds[0] == kinds[1]
+    assert "rich_text" in kinds[1]
+    rows = [block["elements"] for block in message.plain_blocks if block["type"] == "actions"]
+    assert not [button for row in rows for button in row if "url" in button]
+
+
+@given(conversation=st.lists(st.tuples(ANY_TEXT, ANY_TEXT), max_size=30))
+def test_attached_messages_stay_inside_the_quotation(conversation: list[tuple[str, str]]) -> None:
+    messages = status_message.newest_that_fit(conversation)
+    assert len(messages) <= status_message.MOST_MESSAGES
+    assert len("\n".join(messages)) <= status_message.MOST_CHARACTERS
+    attached = status_message.attachments("Asked by Ana.", "\n".join(messages))
+    signed, _, rest = attached.partition("\n\n")
+    assert signed == "Asked by Ana."
+    assert all(line.startswith("> ") for line in rest.splitlines()[1:])
+    assert attached == visible(attached)
+
+
+@given(name=ANY_TEXT, channel=ANY_TEXT)
+def test_signature_is_one_line(name: str, channel: str) -> None:
+    assert len(status_message.signature(name, channel).splitlines()) <= 1
+
+
+@given(texts=st.lists(ANY_TEXT, max_size=8))
+def test_attached_messages_fit_into_a_view(texts: list[str]) -> None:
+    assert modal_problems(status_message.prompt_view(job(), texts)) == []
