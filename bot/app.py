@@ -20,7 +20,7 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from bot import __version__, logs, read_commit
-from bot.access.model import AccessPolicy, TtlCache
+from bot.access.model import AccessPolicy
 from bot.clients import Clients, Doors, connect
 from bot.context import Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
@@ -45,7 +45,7 @@ from bot.jobs.catch_up import Gap
 from bot.jobs.model.pull_requests import PreviewsWanted
 from bot.jobs.model.quota import Analytics, PollPace
 from bot.jobs.posts import JOB_POSTS
-from bot.outbox.paces import Paces
+from bot.paces import Paces
 from bot.ports import Clock
 from bot.projects import Project, Projects
 from bot.settings import DocsProject, Settings
@@ -60,6 +60,7 @@ from bot.store.heartbeats import Heartbeats
 from bot.store.migrate import migrate_schema
 from bot.store.queues import DueQueues
 from bot.store.sqlite_files import running_alone, sqlite_file
+from bot.ttl_cache import TtlCache
 
 __all__ = [
     "EVERYTHING",

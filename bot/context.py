@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from bot.access.model import AccessPolicy, TtlCache
+from bot.access.model import AccessPolicy
 from bot.docs_api import DiscoveryClient, DocsClient
 from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
@@ -17,12 +17,13 @@ from bot.jobs.model.pull_requests import PreviewsWanted
 from bot.jobs.model.quota import Analytics, Budget, PollPace
 from bot.jobs.store.limits import AnalyticsQuota
 from bot.outbox.model import Delivery, NotPosted
-from bot.outbox.paces import Paces
+from bot.paces import Paces
 from bot.ports import Clock, Messenger, ThreadRef
 from bot.projects import Project, Projects
 from bot.store import Claimer, Store, Transaction
 from bot.store.channels import Channels
 from bot.store.queues import QUEUE_TABLES
+from bot.ttl_cache import TtlCache
 
 Result = TypeVar("Result")
 _SATURDAY = 5

@@ -20,6 +20,7 @@ import structlog
 from structlog.types import EventDict, Processor, WrappedLogger
 
 from bot.masking import HIDDEN, without_keys
+from bot.ttl_cache import TtlCache
 
 _SELDOM_SECONDS = 60.0
 _MOST_KNOWN = 1_000
@@ -215,21 +216,20 @@ class Seldom:
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._clock = clock
-        self._known: dict[object, tuple[float, int]] = {}
+        self._logged = TtlCache[object, bool](_MOST_KNOWN, clock)
+        self._left_out = TtlCache[object, int](_MOST_KNOWN, clock)
 
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         """Return the event. Raises DropEvent when it repeats one of the last minute."""
         if event.get("level") not in _TROUBLE:
             return event
-        now, same = self._clock(), _what_repeats(event)
-        logged_at, left_out = self._known.pop(same, (-math.inf, 0))
-        if now - logged_at < _SELDOM_SECONDS:
-            self._known[same] = (logged_at, left_out + 1)
+        same = _what_repeats(event)
+        left_out = self._left_out.get(same, math.inf) or 0
+        if self._logged.get(same, _SELDOM_SECONDS):
+            self._left_out.put(same, left_out + 1)
             raise structlog.DropEvent
-        self._known[same] = (now, 0)
-        if len(self._known) > _MOST_KNOWN:
-            del self._known[next(iter(self._known))]
+        self._logged.put(same, True)
+        self._left_out.put(same, 0)
         return {**event, "left_out": left_out} if left_out else event
 
 

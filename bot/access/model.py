@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
-from math import inf
-from time import monotonic
-from typing import Generic, TypeVar
 
 from sqlalchemy import Column, Table, and_, or_, select, true, update
 
@@ -18,9 +15,6 @@ from bot.ids import ChannelId, UserId
 from bot.ports import Profile
 from bot.store.retention import RetentionRule
 from bot.store.schema import Choice, Id, Owner, Repository, UtcDateTime, insert_unless_there, metadata
-
-Key = TypeVar("Key")
-Cached = TypeVar("Cached")
 
 
 class Access(StrEnum):
@@ -83,34 +77,6 @@ class AccessPolicy:
     def lists_user(self, user: UserId) -> bool:
         """Return whether this user is listed by id, not through a group."""
         return user in self.users or user in self.admins
-
-
-class TtlCache(Generic[Key, Cached]):
-    """The ``most`` newest results by key, each with the time in seconds at which it was stored."""
-
-    def __init__(self, most: int = 1_000, clock: Callable[[], float] = monotonic) -> None:
-        self._most = most
-        self._clock = clock
-        self._entries: dict[Key, tuple[float, Cached]] = {}
-
-    def get(self, key: Key, seconds: float) -> Cached | None:
-        """Return the key's result if it is younger than ``seconds``; None otherwise."""
-        at, cached = self._entries.get(key, (-inf, None))
-        return cached if self._clock() - at < seconds else None
-
-    async def get_or_ask(self, key: Key, seconds: float, ask: Callable[[], Awaitable[Cached]]) -> Cached:
-        """Return the key's result if it is younger than ``seconds``; otherwise ask for it, and store it."""
-        cached = self.get(key, seconds)
-        if cached is None:
-            cached = await ask()
-            self.put(key, cached)
-        return cached
-
-    def put(self, key: Key, result: Cached) -> None:
-        self._entries.pop(key, None)
-        self._entries[key] = (self._clock(), result)
-        if len(self._entries) > self._most:
-            del self._entries[next(iter(self._entries))]
 
 
 members = Table(

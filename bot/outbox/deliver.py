@@ -18,11 +18,7 @@ from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message, MessageTs, Refusal
 from bot.logs import about_request
 from bot.outbox.delivery_errors import MOST_TRIES, give_up, hold_pace, settle_failed_delivery
-from bot.outbox.model import (
-    Delivery,
-    DeliveryKind,
-    delivered,
-)
+from bot.outbox.model import PACED, Delivery, DeliveryKind, delivered
 from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
@@ -43,7 +39,8 @@ async def claim_deliveries(
     chosen: list[int] = []
     for delivery in ready:
         may_go = len(chosen) < limit and delivery.channel not in full
-        if may_go and paces.take(delivery.kind, delivery.channel, delivery.calls, now):
+        paced = delivery.channel if delivery.kind in PACED else None
+        if may_go and paces.take(paced, delivery.calls, now):
             chosen.append(delivery.seq)
     if (busy or len(chosen) < len(ready)) and (seconds := paces.next_seconds(now)) is not None:
         context.wake_after(seconds)

@@ -61,6 +61,15 @@ CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
 }
 
 
+def calls_of(kind: DeliveryKind, *, by_url: bool, is_unclear: bool) -> tuple[Method, ...]:
+    """Return the methods that a delivery calls; none through a response URL, which has no limit."""
+    if by_url:
+        return ()
+    search = {DeliveryKind.REPLY: Method.SEARCH_THREAD, DeliveryKind.ROOT: Method.SEARCH_THREAD}
+    first = (search.get(kind, Method.SEARCH_CHANNEL),) if is_unclear else ()
+    return (*first, *CALLS[kind])
+
+
 REPEATABLE = (
     DeliveryKind.REPLY,
     DeliveryKind.PRIVATE,

@@ -32,8 +32,16 @@ from bot.ids import ChannelId, DeliveryId, JobNumber, Message, MessageTs, can_be
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptKind
 from bot.jobs.store.tables import jobs, prompts
-from bot.outbox.model import PACED, REPEATABLE, DeadLetter, Delivery, DeliveryKind, DeliveryState, NewDelivery
-from bot.outbox.paces import calls_of
+from bot.outbox.model import (
+    PACED,
+    REPEATABLE,
+    DeadLetter,
+    Delivery,
+    DeliveryKind,
+    DeliveryState,
+    NewDelivery,
+    calls_of,
+)
 from bot.ports import Method, Origin, message_key
 from bot.store.leases import (
     FREE,

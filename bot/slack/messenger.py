@@ -14,7 +14,6 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.access.model import TtlCache
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.ports import (
     Changed,
@@ -31,6 +30,7 @@ from bot.ports import (
 from bot.slack.client import Identity, answered, of_response_url, to_refusal, translated, wait_seconds
 from bot.slack.payloads import messages_of, said_before, said_since
 from bot.slack.rooms import SlackRooms
+from bot.ttl_cache import TtlCache
 
 
 async def read_text(session: aiohttp.ClientSession, url: str, token: str, most_bytes: int) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.access.model import TtlCache
 from bot.ids import ChannelId, UserId
 from bot.messages.plain_text import clip
 from bot.ports import SharedFile
 from bot.slack.client import answered, pages
+from bot.ttl_cache import TtlCache
 
 log = structlog.get_logger(__name__)
 _PAGE = 200

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.access.admit import Claimed, admit
-from bot.access.model import AccessPolicy, TtlCache
+from bot.access.model import AccessPolicy
 from bot.commands.command import (
     Answer,
     Arrived,
@@ -41,6 +41,7 @@ from bot.ports import Changed, Mention, Origin, SharedFile, ThreadReply, message
 from bot.projects import Projects
 from bot.slack import payloads
 from bot.store import Store
+from bot.ttl_cache import TtlCache
 from bot.visitors.subscriptions import plan_digests
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, let_in, origin
 from tests.fakes import FakeDocs, FakeSlack

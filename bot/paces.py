@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.ids import ChannelId
-from bot.outbox.model import CALLS, PACED, DeliveryKind
 from bot.ports import Method
 
 _TIER_3, _TIER_4 = (2, 48), (5, 95)
@@ -41,11 +40,14 @@ class Paces:
     free_at: dict[str, tuple[datetime, timedelta]] = field(default_factory=dict)
     """When a channel or a method is free, and how long that was ahead at most when it was written."""
 
-    def take(self, kind: DeliveryKind, channel: ChannelId, calls: Collection[Method], now: datetime) -> bool:
-        """Count the calls of a delivery that goes out now; return False, and count none, if it must wait."""
+    def take(self, channel: ChannelId | None, calls: Collection[Method], now: datetime) -> bool:
+        """Count calls that are made now, with a post in ``channel`` if one is given.
+
+        Return False, and count none, if they must wait.
+        """
         if any(self._wait(method, now) for method in calls):
             return False
-        if kind in PACED:
+        if channel is not None:
             if self.is_busy(channel, now):
                 return False
             pause = timedelta(seconds=self.channel_seconds)
@@ -91,12 +93,3 @@ class Paces:
     def _burst(self, method: Method) -> timedelta:
         """Return how far ahead of the clock calls may be counted: all of a burst but one."""
         return (_RATES[method][0] - 1) * self._interval(method)
-
-
-def calls_of(kind: DeliveryKind, *, by_url: bool, is_unclear: bool) -> tuple[Method, ...]:
-    """Return the methods that a delivery calls; none through a response URL, which has no limit."""
-    if by_url:
-        return ()
-    search = {DeliveryKind.REPLY: Method.SEARCH_THREAD, DeliveryKind.ROOT: Method.SEARCH_THREAD}
-    first = (search.get(kind, Method.SEARCH_CHANNEL),) if is_unclear else ()
-    return (*first, *CALLS[kind])

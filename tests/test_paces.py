@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.outbox.model import CALLS, DeliveryKind
-from bot.outbox.paces import Paces
+from bot.paces import Paces
 from bot.ports import Method
 from tests.builders import CHANNEL, NOW
 
@@ -25,12 +24,12 @@ SLACK_TAKES = {
     Method.END_UPLOAD: 100,
     Method.WHISPER: 100,
 }
-"""Calls in any minute, by the tier of the method; of posting Slack says "several hundred"."""
+"""Calls in any minute, by the tier of the method; for posts Slack documents "several hundred"."""
 
 
 def take(paces: Paces, method: Method, seconds: float) -> bool:
     """Call a method so many seconds after the beginning, outside of channels that have a pace."""
-    return paces.take(DeliveryKind.EDIT, CHANNEL, [method], NOW + seconds * SECOND)
+    return paces.take(None, [method], NOW + seconds * SECOND)
 
 
 @given(st.sampled_from(sorted(Method)), st.lists(st.floats(0, 20, allow_nan=False), max_size=40))
@@ -58,9 +57,8 @@ def test_caller_that_never_waits_gets_the_whole_pace(method: Method) -> None:
 
 @pytest.mark.parametrize("minutes", [1, 5, 120])
 def test_pace_of_a_clock_ahead_holds_nothing(minutes: int) -> None:
-    paces, post = Paces(), DeliveryKind.POST
-    ahead = NOW + timedelta(minutes=minutes)
-    assert paces.take(post, CHANNEL, CALLS[post], ahead)
+    paces, ahead = Paces(), NOW + timedelta(minutes=minutes)
+    assert paces.take(CHANNEL, [Method.POST], ahead)
     paces.hold(Method.EDIT, 30, ahead)
-    assert paces.take(post, CHANNEL, CALLS[post], NOW)
+    assert paces.take(CHANNEL, [Method.POST], NOW)
     assert take(paces, Method.EDIT, 0)

@@ -1,0 +1,39 @@
+"""A cache in memory whose entries expire."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from math import inf
+from time import monotonic
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key")
+Cached = TypeVar("Cached")
+
+
+class TtlCache(Generic[Key, Cached]):
+    """The ``most`` newest results by key, each with the time in seconds at which it was stored."""
+
+    def __init__(self, most: int = 1_000, clock: Callable[[], float] = monotonic) -> None:
+        self._most = most
+        self._clock = clock
+        self._entries: dict[Key, tuple[float, Cached]] = {}
+
+    def get(self, key: Key, seconds: float) -> Cached | None:
+        """Return the key's result if it is younger than ``seconds``; None otherwise."""
+        at, cached = self._entries.get(key, (-inf, None))
+        return cached if self._clock() - at < seconds else None
+
+    async def get_or_ask(self, key: Key, seconds: float, ask: Callable[[], Awaitable[Cached]]) -> Cached:
+        """Return the key's result if it is younger than ``seconds``; otherwise ask for it, and store it."""
+        cached = self.get(key, seconds)
+        if cached is None:
+            cached = await ask()
+            self.put(key, cached)
+        return cached
+
+    def put(self, key: Key, result: Cached) -> None:
+        self._entries.pop(key, None)
+        self._entries[key] = (self._clock(), result)
+        if len(self._entries) > self._most:
+            del self._entries[next(iter(self._entries))]
