@@ -27,16 +27,16 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServe
 
 @pytest.fixture(scope="session")
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file with the newest schema, for copies, which take a tenth of the time of all migrations."""
+    """Return a SQLite file with the newest schema; a copy takes a tenth of the time of all migrations."""
     file = tmp_path_factory.mktemp("sqlite") / "migrated.db"
     asyncio.run(_migrate(f"sqlite:///{file}"))
     return file
 
 
 class MigratedDatabases:
-    """PostgreSQL databases with the newest schema. One that a test has left is emptied and used again.
+    """PostgreSQL databases with the newest schema.
 
-    That takes a quarter of the time of a copy, which takes a tenth of that of all migrations.
+    A used database is emptied for the next test in a quarter of the time of a copy.
     """
 
     def __init__(self, server: PostgresServer) -> None:

@@ -1,4 +1,4 @@
-"""Filling a database with finished jobs: ``python -m tests.store.finished FILE COUNT``."""
+"""Fill a database with finished jobs: ``python -m tests.store.finished FILE COUNT``."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bot.store.migrate import migrate_schema
 from tests.builders import PROJECT
 
 SPAN = timedelta(days=170)
-"""The time in which the jobs were asked for, evenly; less than what is kept."""
+"""The period over which the jobs are spread evenly; shorter than the retention period."""
 _NUMBERS = "WITH RECURSIVE numbers(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM numbers WHERE i < :count) "
 _TIMES = {
     "sqlite": "strftime('%Y-%m-%d %H:%M:%f', :since, (i * :apart + {seconds}) || ' seconds') || '000'",
     "postgresql": "CAST(:since AS timestamptz) + (i * :apart + {seconds}) * interval '1 second'",
 }
-# Each hundredth still waits for its review, as do all that nobody looks after.
+# One job of a hundred has no review yet.
 _JOBS = """
 INSERT INTO jobs (number, project, channel, requester, text, asked_at, state, root_ts, service_id, iteration,
     version, iteration_requester, iteration_started_at, saw_active, pr_link, pr_version, ended_at, review)
@@ -59,12 +59,12 @@ _STATEMENTS = (
 
 
 def add_finished(connection: Connection, count: int, until: datetime, *, people: int = 1_000) -> None:
-    """Add so many finished jobs in 200 channels, by so many people, with all that belongs to them."""
+    """Add finished jobs in 200 channels with their prompts, pull requests, deliveries and audit rows."""
     dialect = connection.dialect.name
     times = {name: _TIMES[dialect].format(seconds=at) for name, at in (("asked", 0), ("ended", 600))}
     apart = SPAN.total_seconds() / count
     if dialect == "postgresql":
-        # No check of foreign keys, which takes most of the time.
+        # Checks of foreign keys would take most of the time.
         connection.execute(text("SET LOCAL session_replication_role = replica"))
     since = f"{until - SPAN:%Y-%m-%d %H:%M:%S}"
     for statement in _STATEMENTS:

@@ -1,4 +1,4 @@
-"""Filling a database with rows that wait to be claimed, thousands in a moment."""
+"""Fill the queues of a database with thousands of due rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _QUERY = {
 
 
 def channel(job: int) -> str:
-    """Where a job's thread is."""
+    """Return the channel of a job."""
     return f"C{job % CHANNELS:02}"
 
 
@@ -63,14 +63,14 @@ def _previews(count: int, now: datetime) -> Rows:
 
 
 def _prompts(count: int, now: datetime) -> Rows:
-    """So many follow-ups for each job, oldest first."""
+    """Return follow-ups of each job, oldest first."""
     values: dict[str, Any] = {"project": PROJECT, "kind": PromptKind.FOLLOW_UP, "state": PromptState.WAITING}
     values |= {"asked_by": ANA, "raw": "More", "text": "More", "asked_at": now, "due_at": now}
     return [{**values, "key": f"p{n}", "job": n // FOLLOW_UPS + 1} for n in range(count)]
 
 
 def _deliveries(count: int, now: datetime) -> Rows:
-    """Threads with a root and replies; a reaction, which waits for nothing, for each."""
+    """Return a root, replies and a reaction, which has no order, for each thread."""
     values = {"state": DeliveryState.PENDING, "created_at": now, "due_at": now}
     rows: Rows = []
     for job in range(1, count // (REPLIES + 2) + 1):
@@ -101,12 +101,12 @@ def _inquiries(count: int, now: datetime) -> Rows:
 
 
 def _question_snapshots(count: int) -> Rows:
-    """Each question lists a snapshot."""
+    """Give each question a snapshot."""
     return [{"question": n, "position": 0, "snapshot": n} for n in range(1, count + 1)]
 
 
 def _conversations(count: int, now: datetime) -> Rows:
-    """So many threads to be read again."""
+    """Return threads to be read again."""
     values = {"channel": "C00", "newest_ts": "1.1", "missed_since": "1.1", "due_at": now}
     return [{**values, "thread": f"1.{n}"} for n in range(count)]
 
@@ -122,7 +122,7 @@ async def fill(
     unread: int = 0,
     looks: int = 0,
 ) -> None:
-    """So many rows of each kind (of deliveries: full threads), all due."""
+    """Insert due rows into each queue; deliveries are whole threads."""
     now = datetime.now(UTC) - timedelta(seconds=1)
 
     def insert(connection: Connection) -> None:

@@ -37,8 +37,8 @@ async def state_of(store: Store, number: JobNumber) -> JobState:
     return await store.read(lambda tx: Jobs(tx).get_or_raise(number).state)
 
 
-async def test_a_locked_job_changes_only_afterwards(store: Store, another: Store) -> None:
-    """So a follow-up is either stored before its job is refused, and falls with it, or sees that it was."""
+async def test_locked_job_changes_only_after_the_lock(store: Store, another: Store) -> None:
+    """A follow-up is stored before its job is refused, and ends with it, or finds the job refused."""
     number, pause = await add_job(store), Pause()
 
     def follow_up(tx: Transaction) -> JobState:
@@ -57,8 +57,8 @@ async def test_a_locked_job_changes_only_afterwards(store: Store, another: Store
     assert await state_of(store, number) is JobState.REFUSED
 
 
-async def test_a_claim_takes_no_more_than_it_may(store: Store, database: Database) -> None:
-    """PostgreSQL plans this badly where it has no statistics yet: on tables that have just been filled."""
+async def test_claim_takes_no_more_rows_than_its_limit(store: Store, database: Database) -> None:
+    """PostgreSQL plans claims badly without statistics: on tables that have just been filled."""
     await fill(database, jobs=100, prompts=90, deliveries=60, snapshots=100, questions=100)
     who = claimer(at=datetime.now(UTC))
 
@@ -95,14 +95,12 @@ def _calls(tx: Transaction) -> int:
     return AnalyticsQuota(tx).read(PROJECT, 10, NOW).used
 
 
-@pytest.mark.parametrize("is_known", [False, True], ids=["first count", "later count"])
-async def test_who_counts_and_takes_is_alone_with_the_count(
-    store: Store, another: Store, is_known: bool
-) -> None:
-    """Several processes at the limit's edge would each see the last use, or the last call, as free."""
+@pytest.mark.parametrize("has_row", [False, True], ids=["first count", "later count"])
+async def test_count_and_use_of_a_limit_are_one_step(store: Store, another: Store, has_row: bool) -> None:
+    """Otherwise several processes would use the last free place."""
     number, pause = await add_job(store, root_ts="1.1"), Pause()
     await add_prompt(store, number, state=PromptState.WAITING)
-    if is_known:
+    if has_row:
         await store.write(_lock)
     taking = asyncio.create_task(store.write(partial(_take, pause)))
     await pause.reached()

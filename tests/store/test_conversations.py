@@ -1,4 +1,4 @@
-"""What was heard last, and what is read again after an outage: from where, how much, and by whom."""
+"""The newest message of each conversation, and catching up on messages after an outage."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ DIRECT = ChannelId("D0ANA")
 SECOND = timedelta(seconds=1)
 
 
-def said(at_seconds: float, *, channel: ChannelId = CHANNEL, root: str | None = None) -> Origin:
-    """A message, said so many seconds after NOW."""
+def message(at_seconds: float, *, channel: ChannelId = CHANNEL, root: str | None = None) -> Origin:
+    """Return a message by its seconds after NOW."""
     ts = ts_at(NOW + timedelta(seconds=at_seconds))
     return Origin(RequestKey(f"message:{ts}"), ANA, channel, MessageTs(root) if root else None, ts)
 
@@ -34,12 +34,12 @@ async def claim(store: Store, who: Claimer | None = None) -> Unread | None:
 
 
 async def read_all(store: Store) -> list[tuple[str, str | None, str]]:
-    """Claim and settle everything; return channel, thread and from where each was read."""
-    found: list[tuple[str, str | None, str]] = []
+    """Claim and settle every conversation; return channel, thread and first message of each."""
+    conversations: list[tuple[str, str | None, str]] = []
     while unread := await claim(store):
-        found.append((unread.channel, unread.thread, unread.since))
+        conversations.append((unread.channel, unread.thread, unread.since))
         await settle(store, unread)
-    return found
+    return conversations
 
 
 async def settle(store: Store, unread: Unread) -> None:
@@ -54,15 +54,15 @@ def root(seconds: float) -> str:
     return ts_at(NOW + timedelta(seconds=seconds))
 
 
-async def test_a_thread_is_read_from_the_newest_message_heard(store: Store) -> None:
+async def test_thread_is_read_from_its_newest_received_message(store: Store) -> None:
     await add_job(store, root_ts=root(-50))
     for seconds in (-20, -10, -15):
-        await note(store, said(seconds, root=root(-50)))
+        await note(store, message(seconds, root=root(-50)))
     await begin(store)
     assert await read_all(store) == [(CHANNEL, root(-50), root(-10))]
 
 
-async def test_a_gap_while_a_conversation_is_read_lets_it_be_read_again(store: Store) -> None:
+async def test_outage_while_a_conversation_is_read_repeats_the_reading(store: Store) -> None:
     await add_job(store, root_ts=root(-50))
     await begin(store)
     unread = await claim(store)
@@ -82,7 +82,7 @@ async def test_of_thousands_of_threads_the_newest_are_read(store: Store) -> None
     assert [thread for _, thread, _ in read] == [root(n - 1_000) for n in range(MOST_READ + 4, 4, -1)]
 
 
-async def test_no_process_gets_another_conversation_before_its_time(store: Store, another: Store) -> None:
+async def test_second_process_claims_a_conversation_only_when_due(store: Store, another: Store) -> None:
     for number in range(2):
         await add_job(store, root_ts=root(number))
     await begin(store)
@@ -91,11 +91,11 @@ async def test_no_process_gets_another_conversation_before_its_time(store: Store
     assert await claim(another, claimer("two", NOW + SECOND)) is not None
 
 
-async def test_what_is_too_old_to_matter_is_forgotten_but_not_who_wrote_directly(store: Store) -> None:
-    await note(store, said(-10, root="1.1"))
-    await note(store, said(-10, channel=DIRECT))
+async def test_old_threads_are_forgotten_but_not_direct_messages(store: Store) -> None:
+    await note(store, message(-10, root="1.1"))
+    await note(store, message(-10, channel=DIRECT))
     await store.write(lambda tx: Conversations(tx).forget(NOW))
     assert len(await rows_of(store, select(s.conversations))) == 2
     await store.write(lambda tx: Conversations(tx).forget(NOW + 2 * MISSED_FOR))
-    [left] = await rows_of(store, select(s.conversations))
-    assert left["channel"] == DIRECT
+    [row] = await rows_of(store, select(s.conversations))
+    assert row["channel"] == DIRECT

@@ -1,4 +1,4 @@
-"""Reading and writing in threads, where a SQLite file may be, and what is said where it may not."""
+"""Concurrent reads and writes, lost and replaced database files, and network file systems."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def holds(connection: Connection) -> int:
     return int(connection.scalar(text("SELECT count(*) FROM back_offs")) or 0)
 
 
-async def test_a_write_that_fails_is_told_and_undone(database: Database) -> None:
+async def test_failed_write_is_raised_and_rolled_back(database: Database) -> None:
     def hold_twice(connection: Connection) -> None:
         hold(connection)
         hold(connection)
@@ -51,7 +51,7 @@ async def test_a_write_that_fails_is_told_and_undone(database: Database) -> None
     assert await database.read(holds) == 1
 
 
-async def test_reading_waits_for_no_writer_and_sees_what_was_committed(database: Database) -> None:
+async def test_reader_sees_committed_rows_without_waiting_for_writers(database: Database) -> None:
     pause = Pause()
 
     def hold_slowly(connection: Connection) -> None:
@@ -67,22 +67,22 @@ async def test_reading_waits_for_no_writer_and_sees_what_was_committed(database:
     assert await database.read(holds) == 1
 
 
-async def test_a_reader_sees_one_state_of_the_database(database: Database) -> None:
+async def test_reader_sees_one_state_of_the_database(database: Database) -> None:
     pause = Pause()
 
-    def look_twice(connection: Connection) -> list[int]:
+    def count_twice(connection: Connection) -> list[int]:
         before = holds(connection)
         pause()
         return [before, holds(connection)]
 
-    reading = asyncio.create_task(database.read(look_twice))
+    reading = asyncio.create_task(database.read(count_twice))
     await pause.reached()
     await database.write(hold)
     pause.end()
     assert await reading == [0, 0]
 
 
-async def test_a_reader_cannot_write_and_a_writer_can_afterwards(database: Database) -> None:
+async def test_reader_cannot_write(database: Database) -> None:
     with pytest.raises(SQLAlchemyError, match=r"readonly|read-only"):
         await database.read(hold)
     assert await database.write(holds) == 0
@@ -90,7 +90,7 @@ async def test_a_reader_cannot_write_and_a_writer_can_afterwards(database: Datab
     assert await database.read(holds) == 1
 
 
-async def test_several_write_to_postgresql_at_the_same_moment(postgres: PostgresServer) -> None:
+async def test_postgresql_has_as_many_writers_as_connections(postgres: PostgresServer) -> None:
     database, pauses = Database.open(postgres.new_database(), connections=3), [Pause() for _ in range(3)]
     writing = [asyncio.create_task(database.write(partial(_at, pause))) for pause in pauses]
     for pause in pauses:
@@ -105,9 +105,7 @@ async def test_several_write_to_postgresql_at_the_same_moment(postgres: Postgres
     await database.close()
 
 
-async def test_a_connection_in_use_while_the_database_is_closed_is_closed_after_its_use(
-    database: Database,
-) -> None:
+async def test_connection_in_use_is_closed_after_its_use(database: Database) -> None:
     pause, closed = Pause(), list[object]()
     event.listen(database._writer, "close", lambda connection, _record: closed.append(connection))
     writing = asyncio.create_task(database.write(lambda _connection: pause()))
@@ -150,7 +148,7 @@ sshfs /mnt/two\040words fuse.sshfs rw 0 0
         ("/mnt/local/bot", False),
     ],
 )
-def test_a_network_file_system_is_known_by_its_mount(tmp_path: Path, folder: str, far: bool) -> None:
+def test_network_file_system_is_recognized_by_its_mount(tmp_path: Path, folder: str, far: bool) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(MOUNTS.lstrip())
     assert is_on_network(Path(folder), mounts) is far
@@ -158,8 +156,8 @@ def test_a_network_file_system_is_known_by_its_mount(tmp_path: Path, folder: str
 
 
 @ON_SQLITE
-async def test_a_second_process_waits_for_the_writer_before_it(database: Database, tmp_path: Path) -> None:
-    """No "database is locked" while another holds the file for a moment."""
+async def test_writer_waits_for_the_writer_of_another_process(database: Database, tmp_path: Path) -> None:
+    """A short lock of another process must not raise "database is locked"."""
     file = tmp_path / "bot.db"
     holder = await asyncio.create_subprocess_exec(
         sys.executable, "-c", _HOLD, str(file), _ROW, stdin=_PIPE, stdout=_PIPE
@@ -167,13 +165,10 @@ async def test_a_second_process_waits_for_the_writer_before_it(database: Databas
     assert holder.stdout is not None
     assert await holder.stdout.readline() == b"held\n"
 
-    def holds(connection: Connection) -> int:
-        return int(connection.execute(text("SELECT count(*) FROM back_offs")).scalar_one())
-
     assert await database.read(holds) == 0, "reading does not wait"
     writing = asyncio.create_task(database.write(holds))
     await holder.communicate(b"end\n")
-    assert await writing == 1, "what the other wrote stands before what we do"
+    assert await writing == 1, "the other process committed first"
     assert holder.returncode == 0
 
 
@@ -189,8 +184,8 @@ connection.execute("COMMIT")
 """
 
 
-async def test_a_file_that_is_replaced_is_not_written_to_where_nobody_finds_it(tmp_path: Path) -> None:
-    """A backup is put back under a bot that runs."""
+async def test_writes_reach_a_database_file_that_was_replaced(tmp_path: Path) -> None:
+    """Admins may restore a backup under a running bot."""
     file, backup = tmp_path / "bot.db", tmp_path / "backup.db"
     database = Database.open(f"sqlite:///{file}")
     await migrate_schema(database)
@@ -207,7 +202,7 @@ async def test_a_file_that_is_replaced_is_not_written_to_where_nobody_finds_it(t
 
 
 @ON_SQLITE
-async def test_a_file_that_is_gone_is_an_error(database: Database, tmp_path: Path) -> None:
+async def test_missing_file_is_an_error(database: Database, tmp_path: Path) -> None:
     await database.write(hold)
     for name in ("bot.db", "bot.db-wal", "bot.db-shm"):
         (tmp_path / name).unlink()
@@ -216,25 +211,25 @@ async def test_a_file_that_is_gone_is_an_error(database: Database, tmp_path: Pat
             await run(holds)
 
 
-async def test_postgresql_lets_go_of_what_a_vanished_process_held(postgres: PostgresServer) -> None:
-    """And we give up a server that vanished; what the address says of it counts more."""
-
-    def look(connection: Connection) -> tuple[str, dict[str, str]]:
+async def test_postgresql_drops_vanished_clients_and_options_of_the_address_win(
+    postgres: PostgresServer,
+) -> None:
+    def read_options(connection: Connection) -> tuple[str, dict[str, str]]:
         idle = connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
         driver = connection.connection.driver_connection
         assert driver is not None
         return str(idle), driver.info.get_parameters()
 
     database = Database.open(f"{postgres.new_database()}&keepalives_idle=7")
-    idle, parameters = await database.write(look)
+    idle, parameters = await database.write(read_options)
     await database.close()
     assert idle == "1min"
     assert parameters["keepalives_idle"] == "7"
     assert parameters["tcp_user_timeout"] == "50000"
 
 
-async def test_after_a_failover_the_sessions_that_only_read_are_left(postgres: PostgresServer) -> None:
-    """They answer the pool's ping as the others do."""
+async def test_read_only_sessions_are_closed_after_a_failover(postgres: PostgresServer) -> None:
+    """Read-only sessions answer the pool's ping, so the pool would keep them."""
     url = postgres.new_database()
     before = Database.open(url)
     await migrate_schema(before)
@@ -254,7 +249,7 @@ async def test_after_a_failover_the_sessions_that_only_read_are_left(postgres: P
 
 
 @ON_SQLITE
-async def test_a_lock_that_never_ends_is_an_error_in_the_end(database: Database, tmp_path: Path) -> None:
+async def test_lock_that_never_ends_is_an_error(database: Database, tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
     await database.write(lambda connection: connection.exec_driver_sql("PRAGMA busy_timeout=50").close())
     holder = sqlite3.connect(file, isolation_level=None)
@@ -268,7 +263,7 @@ def seven(_connection: Connection) -> int:
     return 7
 
 
-async def test_each_change_is_answered_when_a_common_transaction_cannot_begin(tmp_path: Path) -> None:
+async def test_writes_succeed_alone_when_their_common_transaction_cannot_begin(tmp_path: Path) -> None:
     database, begun = Database.open(f"sqlite:///{tmp_path / 'docs-bot.db'}"), []
 
     def begin(_connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""What a request of Slack writes is committed in time or not at all, and nobody waits longer for it."""
+"""Deadlines of Slack's requests: writes are committed in time or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.store.test_database import hold, holds
 SOON = 0.2
 
 
-async def test_what_has_not_begun_in_time_is_dropped(database: Database) -> None:
+async def test_write_that_begins_too_late_is_dropped(database: Database) -> None:
     pause = Pause()
     others = [asyncio.create_task(database.write(lambda _connection: pause())) for _ in range(CONNECTIONS)]
     await pause.reached()
@@ -30,7 +30,7 @@ async def test_what_has_not_begun_in_time_is_dropped(database: Database) -> None
     assert await database.read(holds) == 0
 
 
-async def test_a_commit_that_is_not_confirmed_in_time_is_said_to_be_unknown(database: Database) -> None:
+async def test_commit_without_confirmation_in_time_is_unknown(database: Database) -> None:
     pause, request = Pause(), Deadline.after(SOON)
     event.listen(database._writer, "commit", lambda _connection: pause(), once=True)
     with within(request), pytest.raises(OutcomeUnknown):
@@ -41,14 +41,14 @@ async def test_a_commit_that_is_not_confirmed_in_time_is_said_to_be_unknown(data
     assert request.has_written
 
 
-async def test_a_read_ends_in_time(database: Database) -> None:
+async def test_read_ends_at_its_deadline(database: Database) -> None:
     pause = Pause()
     with within(Deadline.after(SOON)), pytest.raises(TooLate):
         await database.read(lambda _connection: pause())
     pause.end()
 
 
-async def test_what_is_written_in_time_is_noted(database: Database) -> None:
+async def test_write_in_time_is_recorded(database: Database) -> None:
     request = Deadline.after(10)
     with within(request):
         await database.write(hold)
@@ -56,7 +56,7 @@ async def test_what_is_written_in_time_is_noted(database: Database) -> None:
     assert request.has_written
 
 
-async def test_a_request_that_waits_for_a_lock_leaves_its_connection_to_others(
+async def test_request_behind_a_lock_frees_its_connection(
     migrated_databases: MigratedDatabases,
 ) -> None:
     with migrated_databases.one() as url:
@@ -74,7 +74,7 @@ async def test_a_request_that_waits_for_a_lock_leaves_its_connection_to_others(
             errors = await asyncio.gather(*waiting, return_exceptions=True)
         await database.write(lambda connection: connection.execute(text("SELECT 1")).close())
         assert monotonic() - began < 5
-        assert all(isinstance(each, SQLAlchemyError) for each in errors), errors
+        assert all(isinstance(error, SQLAlchemyError) for error in errors), errors
         pause.end()
         await locked
         await database.close()

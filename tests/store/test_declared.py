@@ -1,4 +1,4 @@
-"""What a table says of itself: each column has a type that says what it is and whether it is forgotten."""
+"""The types of columns declare their content, their retention and their queue."""
 
 from __future__ import annotations
 
@@ -21,36 +21,35 @@ TABLES = tuple(metadata.tables.values())
 COLUMNS = [column for table in TABLES for column in table.columns]
 
 
-def test_each_column_says_what_it_is_and_whether_it_is_forgotten() -> None:
-    unsaid = [each for each in COLUMNS if not isinstance(each.type, (Forgotten, *STAYS))]
-    assert unsaid == [], "give them a type of bot/store/schema.py"
+def test_every_column_has_a_type_of_the_schema() -> None:
+    untyped = [column for column in COLUMNS if not isinstance(column.type, (Forgotten, *STAYS))]
+    assert untyped == [], "give them a type of bot/store/schema.py"
 
 
-def test_what_is_to_be_forgotten_is() -> None:
-    assert {each.table for each in COLUMNS if isinstance(each.type, Forgotten)} == {
-        kept.table for kept in RULES
-    }
-    for kept in RULES:
-        owners = sum(isinstance(each.type, Owner) for each in kept.table.columns)
-        assert owners == (kept is not READERS_TEXTS), kept.name
+def test_tables_with_forgotten_columns_have_a_retention_rule() -> None:
+    forgotten = {column.table for column in COLUMNS if isinstance(column.type, Forgotten)}
+    assert forgotten == {rule.table for rule in RULES}
+    for rule in RULES:
+        owners = sum(isinstance(column.type, Owner) for column in rule.table.columns)
+        assert owners == (rule is not READERS_TEXTS), rule.name
 
 
-def test_what_is_leased_or_due_waits_in_a_line() -> None:
+def test_tables_with_leases_or_due_times_are_queues() -> None:
     leased = {table for table in TABLES if "claimed_by" in table.c}
-    due = {each.table for each in COLUMNS if isinstance(each.type, Due)}
+    due = {column.table for column in COLUMNS if isinstance(column.type, Due)}
     assert leased | due == {line.table for line in QUEUE_TABLES} | {limits, back_offs}
-    # A process that imports app has all of them.
+    # Importing app declares all of them.
     listing = (
         "import bot.app; from bot.store import queues, retention, schema\n"
         "print(sorted(schema.metadata.tables), sorted({each.queue for each in queues.QUEUE_TABLES}), "
         "sorted(each.name for each in retention.RULES))"
     )
     ran = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
-    queues, rules = sorted({each.queue for each in QUEUE_TABLES}), sorted(each.name for each in RULES)
+    queues, rules = sorted({table.queue for table in QUEUE_TABLES}), sorted(rule.name for rule in RULES)
     assert ran.stdout == f"{sorted(metadata.tables)} {queues} {rules}\n"
 
 
-async def test_text_that_databases_refuse_is_cleaned_by_its_type(store: Store) -> None:
+async def test_characters_that_databases_refuse_are_replaced(store: Store) -> None:
     number = await add_job(store)
     await store.write(lambda tx: set_job(tx, number, text="a\x00b\ud800c", project_label="d\x00"))
     job = await store.read(lambda tx: Jobs(tx).get_or_raise(number))

@@ -1,4 +1,4 @@
-"""A time further ahead than its column allows was written by a clock that was ahead, and counts as passed."""
+"""Times beyond the range of their column, from a clock that ran ahead, count as passed."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ async def test_next_due_time_is_found_in_any_queue(store: Store, database: Datab
     for count, column in enumerate(columns, 1):
         at = now + 9 * MINUTE - count * MINUTE / 2
         await execute(store, update(column.table).values({column: at}))
-        found = await store.read(lambda tx: find_due(tx.connection, now))
-        assert (found.queues, found.next_at) == (frozenset(), at)
+        due_next = await store.read(lambda tx: find_due(tx.connection, now))
+        assert (due_next.queues, due_next.next_at) == (frozenset(), at)
 
 
 async def test_clock_of_the_server_is_read_and_goes_on(migrated_databases: MigratedDatabases) -> None:

@@ -1,4 +1,4 @@
-"""The job of a thread is found by an index, because every message in a channel asks for it."""
+"""Jobs are found by an index of their thread, because every message in a channel looks for one."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from tests.builders import ANA, CHANNEL, NOW, PROJECT, claimer, set_job
 MANY = 1_000
 
 
-async def test_a_threads_job_is_found_without_reading_the_channels_other_jobs(
-    migrated_file: Path, tmp_path: Path
-) -> None:
+async def test_job_of_a_thread_is_found_by_index(migrated_file: Path, tmp_path: Path) -> None:
     file = shutil.copyfile(migrated_file, tmp_path / "bot.db")
     store = Store.open(f"sqlite:///{file}")
 
@@ -32,9 +30,9 @@ async def test_a_threads_job_is_found_without_reading_the_channels_other_jobs(
         counted: list[None] = []
         driver = cast("sqlite3.Connection", Jobs(tx).connection.connection.driver_connection)
         driver.set_progress_handler(lambda: counted.append(None), 1)
-        found = Jobs(tx).in_thread(ThreadRef(CHANNEL, MessageTs("7.1")))
+        job = Jobs(tx).in_thread(ThreadRef(CHANNEL, MessageTs("7.1")))
         driver.set_progress_handler(None, 0)
-        assert found is not None
+        assert job is not None
         return len(counted)
 
     await store.write(ask)
@@ -42,7 +40,7 @@ async def test_a_threads_job_is_found_without_reading_the_channels_other_jobs(
     await store.close()
 
 
-async def test_a_claimed_job_is_read_as_by_its_number(store: Store) -> None:
+async def test_claimed_job_equals_the_job_read_by_number(store: Store) -> None:
     def ask(tx: Transaction) -> None:
         for thread in (None, MessageTs("1.1"), MessageTs("9.9")):
             job = TrackedJob(JobNumber(0), PROJECT, CHANNEL, ANA, "A page", NOW, thread_ts=thread)

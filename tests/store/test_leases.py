@@ -1,4 +1,4 @@
-"""A lease, for every queue: nobody takes what is held; who was too slow writes nothing over who took it."""
+"""Leases of every queue: one holder at a time, and no writes after losing a lease."""
 
 from __future__ import annotations
 
@@ -21,11 +21,7 @@ from bot.jobs.store.conversations import Conversations
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.pull_requests import Previews, PullRequests
-from bot.outbox.model import (
-    DeliveryKind,
-    DeliveryState,
-    delivered,
-)
+from bot.outbox.model import DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store.database import Database
@@ -42,12 +38,13 @@ FREE: dict[str, Any] = {"claimed_by": None, "claimed_until": None}
 
 @dataclass(frozen=True)
 class Queue:
-    """How a queue is claimed and settled, as the work does it; ``due`` is how a row stands that is due."""
+    """A queue with its functions to claim and settle a row."""
 
     table: Table
     claim: Callable[[Transaction, Claimer], Any]
     settle: Callable[[Transaction, Any, str], Any]
     due: dict[str, Any]
+    """The values of a due row."""
 
 
 def _store(tx: Transaction, snapshot: Any, owner: str) -> None:
@@ -144,15 +141,15 @@ QUEUES = {
 
 @pytest.fixture
 async def stock(store: Store, database: Database) -> Store:
-    """A store with one row in each queue."""
+    """Return a store with one row in each queue."""
     await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1, looks=1)
-    # Of the thread one delivery is enough.
+    # One delivery of the thread is enough.
     await execute(store, s.deliveries.delete().where(s.deliveries.c.seq > 1))
     return store
 
 
 async def each_queue(stock: Store) -> AsyncIterator[Queue]:
-    """One after the other, with its row due."""
+    """Yield each queue after making its row due."""
     for name, queue in QUEUES.items():
         await execute(stock, queue.table.update().values(**queue.due, **FREE))
         print(name)
@@ -168,11 +165,11 @@ async def settle(store: Store, queue: Queue, one: Any, owner: str) -> None:
 
 
 async def row(store: Store, queue: Queue) -> dict[str, Any]:
-    [found] = await rows_of(store, select(queue.table))
-    return dict(found)
+    [values] = await rows_of(store, select(queue.table))
+    return dict(values)
 
 
-async def test_what_is_held_is_taken_by_nobody_until_the_lease_runs_out(stock: Store) -> None:
+async def test_claimed_rows_cannot_be_claimed_until_the_lease_ends(stock: Store) -> None:
     now = datetime.now(UTC)
     lapsed = now + timedelta(seconds=LEASE_SECONDS + 0.001)
     async for queue in each_queue(stock):
@@ -184,17 +181,17 @@ async def test_what_is_held_is_taken_by_nobody_until_the_lease_runs_out(stock: S
         assert len(await take(stock, queue, claimer("two", lapsed, LEASE_SECONDS))) == 1
 
 
-async def test_who_was_slower_than_the_lease_writes_nothing_over_who_took_it(stock: Store) -> None:
+async def test_holder_of_a_lost_lease_cannot_write(stock: Store) -> None:
     now = datetime.now(UTC)
     lapsed = now + timedelta(seconds=LEASE_SECONDS + 1)
     async for queue in each_queue(stock):
         [mine] = await take(stock, queue, claimer("slow", now, LEASE_SECONDS))
-        [taken] = await take(stock, queue, claimer("quick", lapsed, LEASE_SECONDS))
+        [current] = await take(stock, queue, claimer("quick", lapsed, LEASE_SECONDS))
         between = await row(stock, queue)
         with pytest.raises(LeaseLost):
             await settle(stock, queue, mine, "slow")
         assert await row(stock, queue) == between
-        await settle(stock, queue, taken, "quick")
+        await settle(stock, queue, current, "quick")
         settled = await row(stock, queue)
         assert settled["claimed_by"] is None
         with pytest.raises(LeaseLost):
@@ -202,8 +199,8 @@ async def test_who_was_slower_than_the_lease_writes_nothing_over_who_took_it(sto
         assert await row(stock, queue) == settled
 
 
-async def test_who_was_slow_and_was_not_overtaken_has_the_word(stock: Store) -> None:
-    """A single process is never in its own way, however slow a round was."""
+async def test_late_holder_can_write_if_nobody_claimed_the_row(stock: Store) -> None:
+    """A single slow process must not lose its own rows."""
     async for queue in each_queue(stock):
         [mine] = await take(stock, queue, claimer("slow", datetime.now(UTC), lease_seconds=0.0))
         held = await row(stock, queue)
@@ -213,16 +210,14 @@ async def test_who_was_slow_and_was_not_overtaken_has_the_word(stock: Store) -> 
         assert {**settled, **FREE} != {**held, **FREE}
 
 
-async def test_a_process_that_stops_frees_its_rows_in_every_queue_but_what_it_may_have_sent(
-    stock: Store,
-) -> None:
+async def test_stopping_process_releases_all_rows_but_uncertain_sends(stock: Store) -> None:
     with_leases = {table for table in s.metadata.tables.values() if "claimed_by" in table.c}
     assert with_leases == {queue.table for queue in QUEUES.values()}, "no queue is left out here"
     async for queue in each_queue(stock):
         assert await take(stock, queue, claimer("one", datetime.now(UTC), LEASE_SECONDS))
         assert await stock.release("one") == []
-        left = await row(stock, queue)
-        assert left["claimed_by"] == ("one" if left.get("state") == "sending" else None)
+        stopped = await row(stock, queue)
+        assert stopped["claimed_by"] == ("one" if stopped.get("state") == "sending" else None)
 
 
 async def test_many_claimers_at_once_share_each_queue_without_overlap(
@@ -231,21 +226,21 @@ async def test_many_claimers_at_once_share_each_queue_without_overlap(
     await fill(database, jobs=12, prompts=36, deliveries=72, snapshots=12, questions=12, unread=12, looks=12)
     async for queue in each_queue(store):
         key = next(iter(queue.table.primary_key.columns))
-        taken: list[Any] = []
+        claimed: list[Any] = []
 
-        async def work(owner: str, own: Store, queue: Queue = queue, taken: list[Any] = taken) -> None:
+        async def work(owner: str, own: Store, queue: Queue = queue, claimed: list[Any] = claimed) -> None:
             taken_at = datetime.now(UTC)
             while got := await take(own, queue, claimer(owner, taken_at, LEASE_SECONDS)):
-                taken += got
+                claimed += got
 
         await asyncio.gather(*(work(f"owner {n}", store if n % 2 else another) for n in range(4)))
         held = await rows_of(store, select(key).where(queue.table.c.claimed_by.is_not(None)))
-        assert len(taken) == len(held) > 1
+        assert len(claimed) == len(held) > 1
 
 
 @contextmanager
 def executed() -> Iterator[list[Executable]]:
-    """Yield a list that grows by each statement as it is given to SQLAlchemy."""
+    """Yield the list of executed statements."""
     statements: list[Executable] = []
 
     def note(_connection: Connection, statement: Executable, *_: object) -> None:
@@ -258,7 +253,7 @@ def executed() -> Iterator[list[Executable]]:
         event.remove(Engine, "before_execute", note)
 
 
-async def test_a_claim_runs_only_statements_that_are_built_once(stock: Store) -> None:
+async def test_claims_reuse_their_statements(stock: Store) -> None:
     """Building a statement takes several times the processor time of running it."""
     now = datetime.now(UTC)
     lapsed = now + timedelta(seconds=LEASE_SECONDS + 1)

@@ -68,26 +68,25 @@ async def test_migrated_database_has_the_partial_indexes_of_the_schema(migrated:
     """Alembic compares their columns, but not which rows they leave out."""
 
     def partial_indexes(connection: Connection) -> set[str]:
-        found, name = sa.inspect(connection), connection.dialect.name
+        inspector, name = sa.inspect(connection), connection.dialect.name
         return {
             f"{index['name']}: {re.sub(r'::text|[()]', '', str(only))}"
-            for table in found.get_table_names()
-            for index in found.get_indexes(table)
+            for table in inspector.get_table_names()
+            for index in inspector.get_indexes(table)
             if (only := index["dialect_options"].get(f"{name}_where")) is not None
         }
 
     indexes = (index for table in metadata.tables.values() for index in table.indexes)
-    wanted = {f"{index.name}: {index.info['where']}" for index in indexes if index.info}
-    assert await migrated.read(partial_indexes) == wanted
-    assert len(wanted) == 13
+    expected = {f"{index.name}: {index.info['where']}" for index in indexes if index.info}
+    assert await migrated.read(partial_indexes) == expected
+    assert len(expected) == 13
 
 
 async def test_database_of_0_2_0_keeps_every_row(database: Database) -> None:
     def rows(connection: Connection) -> dict[str, int]:
         """Read every row by its columns' types."""
-        return {
-            name: len(connection.execute(sa.select(table)).all()) for name, table in metadata.tables.items()
-        }
+        tables = metadata.tables.items()
+        return {name: len(connection.execute(sa.select(table)).all()) for name, table in tables}
 
     def rows_before(connection: Connection) -> dict[str, int]:
         fill_as_0_2_0(connection)
@@ -189,16 +188,16 @@ def rights(path: Path) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="rights of root are taken away as Linux does")
-@pytest.mark.parametrize("what", ["folder", "file", "place"])
-def test_read_only_place_is_reported_in_one_line(tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize("place", ["folder", "file", "new folder"])
+def test_read_only_place_is_reported_in_one_line(tmp_path: Path, place: str) -> None:
     folder = tmp_path / "var"
     folder.mkdir()
     file = folder / "bot.db"
-    if what == "file":
+    if place == "file":
         file.touch(mode=0o444)
     else:
         folder.chmod(0o555)
-    if what == "place":
+    if place == "new folder":
         file = folder / "deeper" / "bot.db"
     env = {"DATABASE_URL": f"sqlite:///{file}", "PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd()}
     command = [sys.executable, "-m", "bot", "jobs"]

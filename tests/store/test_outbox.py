@@ -1,4 +1,4 @@
-"""The outbox: order and doubt, on both databases."""
+"""Claims of the outbox on both databases."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, event
 
 from bot.ids import ChannelId, JobNumber, Message
-from bot.outbox.model import (
-    Delivery,
-    DeliveryKind,
-    NewDelivery,
-)
+from bot.outbox.model import Delivery, DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Store
 from tests.builders import ANA, CHANNEL, NOW, add_job, claim_deliveries, claimer
@@ -33,12 +29,12 @@ async def take(store: Store, at: datetime = NOW, owner: str = "one") -> list[Del
     return list(await store.write(lambda tx: claim_deliveries(tx, claimer(owner, at))))
 
 
-async def test_a_claim_asks_once_which_deliveries_wait_for_others(store: Store) -> None:
-    """That is most of its work. It was asked again for each group of methods, ten times in all."""
-    asked: list[str] = []
+async def test_claim_checks_the_order_of_deliveries_once(store: Store) -> None:
+    """The check takes most of the time of a claim."""
+    statements: list[str] = []
 
     def note(_connection: Connection, _cursor: object, statement: str, *_: object) -> None:
-        asked.append(statement)
+        statements.append(statement)
 
     await write(store, "end", await add_job(store, root_ts="1.1"))
     event.listen(Engine, "before_cursor_execute", note)
@@ -46,11 +42,11 @@ async def test_a_claim_asks_once_which_deliveries_wait_for_others(store: Store) 
         assert len(await take(store)) == 1
     finally:
         event.remove(Engine, "before_cursor_execute", note)
-    edits_and_posts = 3
-    assert [said.count("deliveries AS other") for said in asked if " AS other" in said] == [edits_and_posts]
+    checks = [statement.count("deliveries AS other") for statement in statements if " AS other" in statement]
+    assert checks == [3], "one statement, for edits and posts"
 
 
-async def test_a_newer_edit_takes_the_place_of_a_pending_one(store: Store) -> None:
+async def test_newer_edit_replaces_a_pending_one(store: Store) -> None:
     job = await add_job(store, root_ts="1.1")
     await write(store, "edit 1", job, DeliveryKind.EDIT)
     await write(store, "edit 2", job, DeliveryKind.EDIT)

@@ -1,4 +1,4 @@
-"""No statement of a conversation reads all jobs, prompts or deliveries, however many of them ended."""
+"""Frequent statements use an index of jobs, prompts and deliveries."""
 
 from __future__ import annotations
 
@@ -29,44 +29,36 @@ MENTION = f"<@{BOT_USER}>"
 MANY = 100_000
 LARGE = {"jobs", "prompts", "deliveries", "pull_requests", "audit"}
 """The tables that have a row for each job, or more."""
-SMALL_INDEXES = {each.name for table in metadata.tables.values() for each in table.indexes if each.info}
+SMALL_INDEXES = {index.name for table in metadata.tables.values() for index in table.indexes if index.info}
 """The indexes of some rows only."""
 Statements = dict[str, Any]
 
 
 @contextmanager
-def statements_heard() -> Iterator[Statements]:
-    """Collect each statement with its first parameters, but for INSERT, until the block ends."""
-    heard: Statements = {}
+def recorded_statements() -> Iterator[Statements]:
+    """Collect every statement but INSERT with its first parameters until the block ends."""
+    statements: Statements = {}
 
-    def hear(_connection: Connection, _cursor: Any, statement: str, values: Any, *_more: Any) -> None:
+    def record(_connection: Connection, _cursor: Any, statement: str, values: Any, *_more: Any) -> None:
         if statement.startswith(("SELECT", "WITH", "UPDATE", "DELETE")) and "pg_catalog" not in statement:
-            heard.setdefault(statement, values)
+            statements.setdefault(statement, values)
 
-    event.listen(Engine, "before_cursor_execute", hear)
-    yield heard
-    event.remove(Engine, "before_cursor_execute", hear)
+    event.listen(Engine, "before_cursor_execute", record)
+    yield statements
+    event.remove(Engine, "before_cursor_execute", record)
 
 
 async def talk_of_all_sorts(talk: Talk, url: str) -> None:
-    """Use all that the bot can, in the seventh channel by the seventh of the people whose jobs ended."""
+    """Use every feature of the bot in a channel and as a person with many finished jobs."""
     talk.opens_channel("7")
     person = talk.newcomer("7")
     talk.room("7").members.append(person.id)
     await talk.process.starts(
         database_url=url.replace("postgresql+psycopg", "postgres"), github_token="token"
     )
-    lists = (
-        "jobs",
-        "jobs open",
-        "jobs mine",
-        "jobs mine open",
-        "jobs review",
-        "jobs mine review",
-        "status 77",
-    )
-    for words in (*lists, "help", "usage", "reviewers"):
-        await person.types(f"/docs-agent {words}", "7")
+    lists = "jobs", "jobs open", "jobs mine", "jobs mine open", "jobs review", "jobs mine review"
+    for text in (*lists, "status 77", "help", "usage", "reviewers"):
+        await person.types(f"/docs-agent {text}", "7")
     for again in range(2):
         await person.asks("Add a page about frogs", "7")
         await talk.time.passes()
@@ -79,8 +71,8 @@ async def talk_of_all_sorts(talk: Talk, url: str) -> None:
     await talk.ends(pr_link=LINK)
     await talk.time.passes(minutes=5)
     await person.presses("Next")
-    for words in ("digest now", "last week", "subscribe monday 09:00"):
-        await person.types(f"/docs-visitors {words}", "7")
+    for text in ("digest now", "last week", "subscribe monday 09:00"):
+        await person.types(f"/docs-visitors {text}", "7")
     talk.service.says("get", 500, times=3)
     await person.asks("Add a page about salamanders", "7")
     await talk.time.passes(minutes=2)
@@ -98,15 +90,15 @@ def read_by_sqlite(connection: Connection, statement: str, values: Any) -> set[s
     names = dict(re.findall(r"(?:FROM|JOIN|,) (\w+) AS (\w+)", statement))
     tables = {alias: table for table, alias in names.items()}
     plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
-    found = [re.match(r"SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?", row[3]) for row in plan]
-    scans = [(tables.get(each[1], each[1]), each[2]) for each in found if each]
+    matches = [re.match(r"SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?", row[3]) for row in plan]
+    scans = [(tables.get(match[1], match[1]), match[2]) for match in matches if match]
     return {table for table, index in scans if table in LARGE and index not in SMALL_INDEXES}
 
 
 def read_by_postgresql(connection: Connection, statement: str, values: Any) -> set[str]:
     """Return the tables that a statement reads whole, or by an index of all rows without a condition."""
     driver = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
-    # The values in the statement, as the server plans for them when it is first prepared.
+    # ClientCursor puts the values into the statement, for which the server plans at the first execution.
     with psycopg.ClientCursor(driver) as cursor:
         cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}", values)
         [[[whole]]] = cursor.fetchall()
@@ -121,11 +113,11 @@ def read_by_postgresql(connection: Connection, statement: str, values: Any) -> s
 
 
 @pytest.mark.slow
-async def test_nothing_that_runs_often_reads_all_rows(
+async def test_frequent_statements_read_no_table_whole(
     database: Database, database_url: str, talk: Talk
 ) -> None:
     await database.write(lambda connection: add_finished(connection, MANY, START + timedelta(days=1)))
-    with statements_heard() as heard:
+    with recorded_statements() as statements:
         await talk_of_all_sorts(talk, database_url)
     if database.is_postgresql:
         with psycopg.connect(database_url.replace("+psycopg", "", 1), autocommit=True) as connection:
@@ -133,20 +125,21 @@ async def test_nothing_that_runs_often_reads_all_rows(
     read = read_by_postgresql if database.is_postgresql else read_by_sqlite
 
     def whole(connection: Connection) -> dict[str, set[str]]:
-        found = {statement: read(connection, statement, values) for statement, values in heard.items()}
-        return {" ".join(statement.split()): tables for statement, tables in found.items() if tables}
+        scanned = {statement: read(connection, statement, values) for statement, values in statements.items()}
+        return {" ".join(statement.split()): tables for statement, tables in scanned.items() if tables}
 
     def texts(connection: Connection) -> set[str]:
-        of_jobs = (each for each in heard if each.startswith("SELECT") and " jobs.text" in each)
-        return {each for each in of_jobs if len(connection.exec_driver_sql(each, heard[each]).all()) > 1_000}
+        selects = (query for query in statements if query.startswith("SELECT") and " jobs.text" in query)
+        counts = {query: len(connection.exec_driver_sql(query, statements[query]).all()) for query in selects}
+        return {query for query, count in counts.items() if count > 1_000}
 
-    assert len(heard) > 140
+    assert len(statements) > 140
     assert await database.read(whole) == {}
     assert await database.write(texts) == set()
 
 
-async def test_a_person_is_forgotten_by_short_transactions(migrated_file: Path, tmp_path: Path) -> None:
-    """Another process forgets them, and the bot's own changes wait for each of the transactions."""
+async def test_person_is_forgotten_by_short_transactions(migrated_file: Path, tmp_path: Path) -> None:
+    """Writes of the bot wait for each transaction of the command that forgets a person."""
     store = Store.open(f"sqlite:///{shutil.copyfile(migrated_file, tmp_path / 'bot.db')}")
     changed = [0]
 
@@ -157,21 +150,21 @@ async def test_a_person_is_forgotten_by_short_transactions(migrated_file: Path, 
     event.listen(Engine, "commit", commit)
     await store.database.write(lambda connection: add_finished(connection, 300, START, people=2))
     filled = len(changed)
-    with statements_heard() as heard:
-        forgotten, left = await forget_person(store, UserId("U1"))
+    with recorded_statements() as statements:
+        forgotten, remaining = await forget_person(store, UserId("U1"))
     event.remove(Engine, "commit", commit)
     counted = {"jobs": 150, "prompts": 150, "pull requests": 150, "audit rows": 150}
-    assert (forgotten, left) == (RowCounts(counted), RowCounts())
+    assert (forgotten, remaining) == (RowCounts(counted), RowCounts())
     assert max(changed[filled:]) <= 50 * 5
-    with statements_heard() as reading:
+    with recorded_statements() as reading:
         await store.read(
             lambda tx: (Retention(tx).find_person(UserId("U1")), Retention(tx).under_way(UserId("U1")))
         )
-    writes = {each: values for each, values in heard.items() if each not in reading}
+    writes = {query: values for query, values in statements.items() if query not in reading}
     assert len(writes) > 5
 
     def whole(connection: Connection) -> dict[str, set[str]]:
-        return {each: read_by_sqlite(connection, each, values) for each, values in writes.items()}
+        return {query: read_by_sqlite(connection, query, values) for query, values in writes.items()}
 
     assert set().union(*(await store.database.read(whole)).values()) == set()
     await store.close()

@@ -1,4 +1,4 @@
-"""What is over is forgotten: texts and people go, keys and states stay; what is under way is left alone."""
+"""Retention: finished rows lose texts and people but no keys or states; open rows are kept."""
 
 from __future__ import annotations
 
@@ -34,46 +34,34 @@ from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt,
 LONG_AGO = NOW - timedelta(days=200)
 BEFORE = NOW - timedelta(days=180)
 SECRET = "the secret plan"
-BY_AGE = [each.name for each in RULES if each.table is not reviewers]
+BY_AGE = [rule.name for rule in RULES if rule.table is not reviewers]
 TABLES: tuple[AnyTable, ...] = (
-    *(
-        jobs,
-        prompts,
-        pull_requests,
-        previews,
-        deliveries,
-        questions,
-        inquiries,
-        subscriptions,
-        members,
-        audit,
-    ),
+    *(jobs, prompts, pull_requests, previews, deliveries, questions),
+    *(inquiries, subscriptions, members, audit),
 )
 
 
 async def old_job(store: Store, *, key: str = "start", **values: Any) -> JobNumber:
-    """A job of Ana's that ended long ago, with its prompt and the delivery of its root."""
-    fields: dict[str, Any] = {
-        "state": JobState.PULL_REQUEST,
-        "ended_at": LONG_AGO,
-        "pr_link": SECRET,
-    } | values
+    """Add a job of Ana's that ended long ago, with its prompt and the delivery of its root."""
+    fields = dict[str, Any](state=JobState.PULL_REQUEST, ended_at=LONG_AGO, pr_link=SECRET) | values
     number = await add_job(store, text=SECRET, root_ts=f"1.{key}", asked_at=LONG_AGO, **fields)
     await add_prompt(store, number, key=key, raw=SECRET, text=SECRET, state=PromptState.SENT)
     await deliver(store, f"{key}:root", job=number)
     return number
 
 
-async def deliver(store: Store, key: str, *, state: DeliveryState = DeliveryState.SENT, **what: Any) -> None:
-    """A delivery that was settled long ago, with its message."""
-    new = NewDelivery(key, DeliveryKind.REPLY, ChannelId(CHANNEL), message=Message(SECRET, ()), **what)
+async def deliver(
+    store: Store, key: str, *, state: DeliveryState = DeliveryState.SENT, **fields: Any
+) -> None:
+    """Add a delivery that was settled long ago, with its message."""
+    new = NewDelivery(key, DeliveryKind.REPLY, ChannelId(CHANNEL), message=Message(SECRET, ()), **fields)
     await store.write(lambda tx: Outbox(tx).add(new, LONG_AGO))
     settled = {"state": state, "settled_at": LONG_AGO if state is DeliveryState.SENT else None}
     await execute(store, update(deliveries).where(deliveries.c.key == key).values(settled))
 
 
 async def everything_else(store: Store) -> None:
-    """One row of Ana's of each other kind, all over for long."""
+    """Add a row of Ana's to every other table, all finished long ago."""
     snapshot = {"project": PROJECT, "first": NOW.date(), "end": NOW.date(), "created_at": NOW, "due_at": NOW}
     snapshot |= {"generation": "final", "is_final": True, "state": "done", "with_pages": False}
     snapshot |= {"taken_at": LONG_AGO, "gap_rows": {"searches": [{"words": SECRET, "hits": 1, "clicks": 0}]}}
@@ -102,18 +90,20 @@ async def everything_else(store: Store) -> None:
 
 
 async def seen_pull_request(store: Store, number: JobNumber) -> None:
-    """A pull request of the job that was seen."""
+    """Add a pull request of the job, with a preview."""
     job = await store.read(lambda tx: Jobs(tx).get_or_raise(number))
-    seen = SeenPullRequest(SECRET, Size(1, 0, 1), is_draft=False, iteration=1, since=NOW, merged_by=SECRET)
+    pull_request = SeenPullRequest(
+        SECRET, Size(1, 0, 1), is_draft=False, iteration=1, since=NOW, merged_by=SECRET
+    )
     await store.write(lambda tx: PullRequests(tx).watch(job, SECRET, LONG_AGO))
-    await execute(store, update(pull_requests).values(seen=seen))
+    await execute(store, update(pull_requests).values(seen=pull_request))
     preview = {"job": job.number, "project": PROJECT, "requester": ANA, "iteration": 1, "branch": SECRET}
     preview |= {"url": SECRET, "log": SECRET, "state": PreviewState.BROKEN, "asked_at": LONG_AGO}
     await execute(store, insert(previews).values(preview))
 
 
 async def kept(store: Store) -> str:
-    """Everything that the tables hold, as text."""
+    """Return all rows of the tables as text."""
     return str([[dict(row) for row in await rows_of(store, select(table))] for table in TABLES])
 
 
@@ -127,9 +117,9 @@ async def test_old_job_keeps_its_keys_and_states_alone(store: Store) -> None:
     await seen_pull_request(store, number)
     assert (await forget_old(store)) == RowCounts([*BY_AGE, "questions"])
     assert not await forget_old(store)
-    left = await kept(store)
-    assert SECRET not in left
-    assert ANA not in left
+    rows = await kept(store)
+    assert SECRET not in rows
+    assert ANA not in rows
     job = await store.read(lambda tx: Jobs(tx).get_or_raise(number))
     assert (job.state, job.ended_at, job.is_forgotten) == (JobState.PULL_REQUEST, LONG_AGO, True)
     [prompt] = await rows_of(store, select(prompts))
@@ -190,9 +180,9 @@ async def test_person_is_forgotten_at_once_and_others_are_not(store: Store) -> N
     assert (forgotten["jobs"], forgotten["prompts"], forgotten["questions"]) == (1, 2, 1)
     assert (forgotten["messages"], forgotten["access checks"], forgotten["audit rows"]) == (1, 1, 1)
     assert (await forget_person(store, ANA))[0] == RowCounts()
-    left = await kept(store)
-    assert ANA not in left
-    assert "Ana's words" not in left
+    rows = await kept(store)
+    assert ANA not in rows
+    assert "Ana's words" not in rows
     assert (await store.read(lambda tx: Jobs(tx).get_or_raise(mine))).is_forgotten
     job = await store.read(lambda tx: Jobs(tx).get_or_raise(bens))
     assert (job.requester, job.text, job.recipient) == (BEN, SECRET, BEN)
@@ -219,9 +209,9 @@ async def test_erased_text_is_in_no_file_of_a_running_bot(tmp_path: Path) -> Non
         await old_job(store, key=f"job {count}")
     await store.read(lambda tx: Jobs(tx).get_or_raise(JobNumber(1)))
     assert await forget_person(store, ANA) == (RowCounts(jobs=20, prompts=20), RowCounts())
-    left = copies_in(tmp_path)
+    copies = copies_in(tmp_path)
     await store.close()
-    assert left == {"bot.db": 0, "bot.db-wal": 0, "bot.db-shm": 0}
+    assert copies == {"bot.db": 0, "bot.db-wal": 0, "bot.db-shm": 0}
 
 
 async def test_backup_delays_no_write_after_an_erasure(tmp_path: Path) -> None:
@@ -236,6 +226,6 @@ async def test_backup_delays_no_write_after_an_erasure(tmp_path: Path) -> None:
             await forget_person(store, ANA)
             await old_job(store, key="after")
     await forget_person(store, ANA)
-    left = copies_in(tmp_path)
+    copies = copies_in(tmp_path)
     await store.close()
-    assert left == {"bot.db": 0, "bot.db-wal": 0, "bot.db-shm": 0}
+    assert copies == {"bot.db": 0, "bot.db-wal": 0, "bot.db-shm": 0}

@@ -52,7 +52,7 @@ def threads() -> Iterator[DatabaseThreads]:
 async def test_error_reaches_the_caller_and_the_thread_goes_on(
     threads: DatabaseThreads, raised: type[BaseException], arrives: type[BaseException]
 ) -> None:
-    """A future cannot carry StopIteration, and whoever awaits it would wait for ever."""
+    """A future cannot carry StopIteration: its caller would wait for ever."""
 
     def fail() -> None:
         raise raised(raised.__name__)

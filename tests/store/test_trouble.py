@@ -1,4 +1,4 @@
-"""What the registry does when its database is in trouble."""
+"""Errors and conflicts of the database."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.store.conftest import MigratedDatabases
 SECRET = "Rotate the key of the Acme account"
 
 
-async def test_an_error_of_the_database_does_not_quote_what_was_to_be_stored(database_url: str) -> None:
+async def test_database_error_contains_no_stored_values(database_url: str) -> None:
     nowhere = text("INSERT INTO nowhere VALUES (:raw)")
     for database in map(Database.open, (database_url, "sqlite:///:memory:")):
         with pytest.raises(SQLAlchemyError, match="nowhere") as error:
@@ -36,9 +36,7 @@ async def test_an_error_of_the_database_does_not_quote_what_was_to_be_stored(dat
         await database.close()
 
 
-async def test_a_wrong_statement_is_no_trouble_of_the_database_and_quotes_no_value(
-    migrated_databases: MigratedDatabases,
-) -> None:
+async def test_wrong_statement_is_no_database_trouble(migrated_databases: MigratedDatabases) -> None:
     with migrated_databases.one() as url:
         store = Store.open(url)
         wrong = text("SELECT nothing FROM jobs WHERE text = :raw").bindparams(raw=SECRET)
@@ -50,7 +48,7 @@ async def test_a_wrong_statement_is_no_trouble_of_the_database_and_quotes_no_val
         await store.close()
 
 
-async def test_a_database_that_is_away_at_the_end_does_not_spoil_an_orderly_stop(tmp_path: Path) -> None:
+async def test_process_stops_without_error_when_the_database_fails(tmp_path: Path) -> None:
     path = tmp_path / "bot.db"
     store = Store.open(f"sqlite:///{path}")
     await migrate_schema(store.database)
@@ -67,7 +65,7 @@ def _conflict(code: str) -> TextClause:
 
 
 @pytest.mark.parametrize("code", ["40001", "40P01"])
-async def test_a_change_in_conflict_with_another_is_repeated_three_times(
+async def test_conflicting_change_is_repeated_three_times(
     migrated_databases: MigratedDatabases, code: str
 ) -> None:
     with migrated_databases.one() as url:
@@ -87,9 +85,7 @@ async def test_a_change_in_conflict_with_another_is_repeated_three_times(
         await store.close()
 
 
-async def test_two_changes_that_wait_for_each_other_both_succeed(
-    migrated_databases: MigratedDatabases,
-) -> None:
+async def test_both_changes_of_a_deadlock_succeed(migrated_databases: MigratedDatabases) -> None:
     with migrated_databases.one() as url:
         store, both_hold = Store.open(url), threading.Barrier(2)
         numbers = "INSERT INTO channels (id, by_mention) VALUES ('C1', false), ('C2', false)"
@@ -103,7 +99,7 @@ async def test_two_changes_that_wait_for_each_other_both_succeed(
                 both_hold.abort()  # the change that is repeated waits for nobody
 
         orders = [ChannelId("C1"), ChannelId("C2")], [ChannelId("C2"), ChannelId("C1")]
-        await asyncio.gather(*(store.write(partial(choose, channels=each)) for each in orders))
+        await asyncio.gather(*(store.write(partial(choose, channels=order)) for order in orders))
         chosen = await store.read(lambda tx: [Channels(tx).project(channel) for channel in orders[0]])
         assert chosen in (["C1", "C1"], ["C2", "C2"])
         await store.close()
