@@ -48,7 +48,7 @@ _ENVIRONMENT = {
     "DOCS_API_KEY": "docs-key-of-talk",
     "DOCS_PROJECT_ID": "acme-docs",
     "DATABASE_URL": DATABASE_URL,
-    "POLL_MIN_SECONDS": "2",
+    "POLL_MIN_SECONDS": "4",
     "PROMPT_SIGNATURE": "false",
     "LOG_LEVEL": "ERROR",
     "LOG_FORMAT": "json",

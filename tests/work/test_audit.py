@@ -47,7 +47,7 @@ async def test_request_is_recorded_with_its_end_without_its_text(talk: Talk) -> 
 async def test_each_follow_up_has_the_end_of_its_iteration(talk: Talk) -> None:
     await talk.finished()
     await talk.ben.replies("And a diagram")
-    await talk.time.passes()
+    await talk.time.passes(20)
     assert await acts(talk) == [("asked", "Ana", "pull_request"), ("steered", "Ben", None)]
     await talk.ends("failed")
     assert await acts(talk) == [("asked", "Ana", "pull_request"), ("steered", "Ben", "failed")]

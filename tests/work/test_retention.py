@@ -47,7 +47,7 @@ async def test_prompt_is_kept_for_its_job_and_no_message(talk: Talk) -> None:
 async def test_follower_is_forgotten_while_the_job_goes_on(talk: Talk) -> None:
     await talk.finished()
     await talk.ben.replies("Use the words of my uncle")
-    await talk.time.passes()
+    await talk.time.passes(20)
     assert "Under way and therefore kept: prompts 1" in await talk.operator("forget", talk.ben.id)
     await talk.ends()
     assert "prompts 1" in await talk.operator("forget", talk.ben.id)
