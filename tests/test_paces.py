@@ -1,4 +1,4 @@
-"""No minute has more calls of a method than Slack takes, and nobody waits longer than that needs."""
+"""Calls of a method keep to Slack's limit a minute and use all of it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,9 @@ from tests.builders import CHANNEL, NOW
 MINUTE, SECOND = timedelta(minutes=1), timedelta(seconds=1)
 SLACK_TAKES = {
     Method.POST: 300,
-    Method.EDIT: 50,
-    Method.REACT: 50,
-    Method.OPEN: 50,
-    Method.SEARCH_CHANNEL: 50,
-    Method.SEARCH_THREAD: 50,
-    Method.BEGIN_UPLOAD: 100,
-    Method.END_UPLOAD: 100,
-    Method.WHISPER: 100,
+    **dict.fromkeys((Method.EDIT, Method.REACT, Method.OPEN), 50),
+    **dict.fromkeys((Method.SEARCH_CHANNEL, Method.SEARCH_THREAD), 50),
+    **dict.fromkeys((Method.BEGIN_UPLOAD, Method.END_UPLOAD, Method.WHISPER), 100),
 }
 """Calls in any minute, by the tier of the method; for posts Slack documents "several hundred"."""
 

@@ -22,9 +22,9 @@ async def test_question_is_answered_kept_written_and_told_once(talk: Talk) -> No
     assert f"“{QUESTION}”" in prompt
     assert await talk.ana.answer_to("/docs-agent gaps") == "No open questions here."
     await merges(talk)
-    told = talk.all_replies()[-1]
-    assert told.startswith(f"<@{talk.ana.id}> you asked (")
-    assert told.endswith(
+    notice = talk.all_replies()[-1]
+    assert notice.startswith(f"<@{talk.ana.id}> you asked (")
+    assert notice.endswith(
         f"“{QUESTION}” It is written now: <https://github.com/acme/docs/pull/7|Add a quickstart>"
     )
     count = len(talk.all_replies())
@@ -57,8 +57,8 @@ async def test_asker_by_command_hears_it_in_direct_messages(talk: Talk) -> None:
     await drafts(talk)
     talk.everything()
     await merges(talk)
-    [told] = talk.ana.reads()
-    assert "It is written now" in told
+    [notice] = talk.ana.reads()
+    assert "It is written now" in notice
     talk.everything()
 
 

@@ -1,4 +1,4 @@
-"""Who may ask, and what nobody elsewhere sees of a private channel."""
+"""Access to questions, and the privacy of private channels."""
 
 from __future__ import annotations
 

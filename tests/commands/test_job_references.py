@@ -1,4 +1,4 @@
-"""How people name a job, and what dialogues carry along."""
+"""References to jobs in texts, and the private data of dialogues."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LINK = "https://acme.slack.com/archives/C0DOCS/p1700000000000001"
 
 def test_only_numbers_and_links_name_a_job() -> None:
     [named] = FOLLOW_UP.words
-    shown = [f"{word} Shorter" for word in ("42", "#42", "#42:", LINK, "Add", "#docs", "4th", "2,3")]
-    matches = [named.match(text, Projects.only(PROJECT)) for text in shown]
+    texts = [f"{word} Shorter" for word in ("42", "#42", "#42:", LINK, "Add", "#docs", "4th", "2,3")]
+    matches = [named.match(text, Projects.only(PROJECT)) for text in texts]
     assert [match and match[1] for match in matches] == ["42", "#42", "#42", LINK, None, None, None, None]
 
 
 @given(st.text())
-def test_any_text_is_read_as_a_link_and_as_a_form(text: str) -> None:
+def test_any_text_is_parsed_as_a_link_and_as_a_form(text: str) -> None:
     as_thread(text)
     as_thread(f"https://{text}")
     assert isinstance(FormState.loads(text), FormState), "a form that another version opened"

@@ -1,4 +1,4 @@
-"""What each word of a command says of itself is so, and stands where people read of it."""
+"""The words of commands have the meaning of their help, and are in the docs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_word_is_not_taken_for_another(command: Command, word: Word) -> None:
 
 
 @each_word
-def test_a_word_says_in_one_sentence_what_it_does(command: Command, word: Word) -> None:
+def test_word_is_explained_in_one_sentence(command: Command, word: Word) -> None:
     del command
     assert re.fullmatch(r"[A-Z][^.]+\.", word.tells)
 
@@ -44,30 +44,30 @@ def test_a_word_says_in_one_sentence_what_it_does(command: Command, word: Word) 
 TABLES = ((DOCS / "jobs.md", "All commands"), (DOCS / "visitors.md", "Commands"))
 
 
-def _meant(paper: Path, heading: str) -> list[tuple[str, str]]:
-    """The command and the word that each slash command in the first column of a table means."""
+def _documented(paper: Path, heading: str) -> list[tuple[str, str]]:
+    """Return command and word of each slash command in the first column of a table."""
     typed = [row[0].strip("`") for row in rows(section(paper.read_text(), heading))]
-    return [_word(*each.split(" ", 1)) for each in typed if each.startswith("/")]
+    return [_word(*text.split(" ", 1)) for text in typed if text.startswith("/")]
 
 
 def _word(name: str, text: str = "") -> tuple[str, str]:
-    [command] = [each for each in COMMANDS if each.name == name]
+    [command] = [command for command in COMMANDS if command.name == name]
     meaning = command.meaning(text, SEVERAL)
     assert meaning is not None
     return name, meaning[0].usage
 
 
 def test_the_docs_have_each_word() -> None:
-    told = {each for paper, heading in TABLES for each in _meant(paper, heading)}
-    assert told == {(command.name, word.usage) for command, word in WORDS}
+    documented = {word for paper, heading in TABLES for word in _documented(paper, heading)}
+    assert documented == {(command.name, word.usage) for command, word in WORDS}
 
 
-def test_the_readme_has_ten_rows_each_of_them_a_word_that_the_docs_have() -> None:
+def test_readme_has_ten_rows_with_words_of_the_docs() -> None:
     table = rows(section(README.read_text(), "Commands"))
-    shown = [row[0].strip("`") for row in table if row[0].startswith("`/")]
+    usages = [row[0].strip("`") for row in table if row[0].startswith("`/")]
     assert len(table) == 10
-    assert len(shown) == 8
-    assert set(shown) <= {f"{command.name} {word.usage}".strip() for command, word in WORDS}
+    assert len(usages) == 8
+    assert set(usages) <= {f"{command.name} {word.usage}".strip() for command, word in WORDS}
 
 
 VISITORS = ("visitors", "visitors last week", "visitors csv", "subscribe", "digest now", "Unsubscribe /api")

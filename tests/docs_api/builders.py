@@ -1,4 +1,4 @@
-"""A docs service that answers what a test tells it to, and remembers what it was asked."""
+"""A docs service with answers that a test sets, and a record of its requests."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ READERS = {
     "feedback": FEEDBACK,
     "assistant": ASSISTANT,
 }
-"""What the service answers to each call about what readers did."""
+"""The answers to the calls about readers."""
 
 
 class FakeService(httpx.AsyncBaseTransport):
@@ -105,7 +105,7 @@ class FakeService(httpx.AsyncBaseTransport):
         answer = self._answers[0] if len(self._answers) == 1 else self._answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
-        # httpx.Response has unpacked the content, so what is sent says nothing of packing.
+        # httpx.Response has unpacked the content, so the response has no content-encoding.
         return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
 
 
@@ -116,7 +116,7 @@ def client_of(
     max_response_bytes: int = 5_000_000,
     now: Callable[[], datetime] = lambda: NOW,
 ) -> DocsClient:
-    """A client whose requests end at ``transport``."""
+    """Return a client with ``transport`` in place of a network."""
     return DocsClient(
         base_url=base_url,
         api_key=SecretStr(KEY),

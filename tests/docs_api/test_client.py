@@ -15,15 +15,7 @@ from pydantic import SecretStr
 
 import bot.docs_api
 from bot.docs_api import DocsClient, DocsClients, InvalidArgument, NotConfigured, RateLimited, Unavailable
-from tests.docs_api.builders import (
-    JOB,
-    KEY,
-    PROMPT,
-    READERS,
-    FakeService,
-    client_of,
-    visitors_json,
-)
+from tests.docs_api.builders import JOB, KEY, PROMPT, READERS, FakeService, client_of, visitors_json
 
 
 def test_the_public_names_are_these() -> None:
@@ -62,7 +54,7 @@ async def test_each_call_goes_where_the_interface_says() -> None:
     assert {request.headers["authorization"] for request in service.requests} == {f"Bearer {KEY}"}
 
 
-async def test_what_readers_did_is_read_in_one_page_of_at_most_a_hundred_rows() -> None:
+async def test_rows_about_readers_are_one_page_of_a_hundred() -> None:
     service = FakeService(*(httpx.Response(200, json=dict(body)) for body in READERS.values()))
     first, last = date(2026, 11, 1), date(2026, 11, 8)
     async with client_of(service) as docs:
@@ -125,9 +117,7 @@ def test_a_host_that_cannot_be_looked_up_is_refused_at_once(host: str) -> None:
         (OSError("odd"), True),
     ],
 )
-async def test_a_create_is_sent_once_and_tells_whether_it_may_have_arrived(
-    failure: Exception, sent: bool
-) -> None:
+async def test_failed_create_is_not_repeated_and_may_have_arrived(failure: Exception, sent: bool) -> None:
     service = FakeService(failure)
     async with client_of(service) as docs:
         with pytest.raises(Unavailable) as caught:
@@ -140,7 +130,7 @@ async def test_a_create_is_sent_once_and_tells_whether_it_may_have_arrived(
 @pytest.mark.parametrize(
     ("status_code", "kind"), [(429, RateLimited), (500, Unavailable), (502, Unavailable), (503, Unavailable)]
 )
-async def test_no_answer_makes_the_client_ask_again(
+async def test_no_status_code_makes_the_client_repeat_a_call(
     status_code: int, kind: type[RateLimited | Unavailable]
 ) -> None:
     service = FakeService(httpx.Response(status_code, headers={"retry-after": "7"}))
@@ -152,7 +142,7 @@ async def test_no_answer_makes_the_client_ask_again(
     assert len(service.requests) == 1
 
 
-async def test_a_closed_client_sends_nothing() -> None:
+async def test_closed_client_sends_nothing() -> None:
     service = FakeService(httpx.Response(200, json=JOB))
     async with client_of(service) as docs:
         await docs.get_job("acme", "j")
@@ -162,7 +152,7 @@ async def test_a_closed_client_sends_nothing() -> None:
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-async def test_an_answer_over_the_limit_is_refused_and_one_at_the_limit_is_read(compressed: bool) -> None:
+async def test_response_over_the_limit_is_refused(compressed: bool) -> None:
     body = json.dumps(JOB).encode()
 
     async def respond(request: httpx.Request) -> httpx.Response:
@@ -177,9 +167,6 @@ async def test_an_answer_over_the_limit_is_refused_and_one_at_the_limit_is_read(
         with pytest.raises(Unavailable, match="more than") as caught:
             await docs.get_job("acme", "j")
     assert caught.value.sent
-
-
-# ---- visitors
 
 
 async def paths_of(service: FakeService, page_size: int = 2) -> list[list[str]]:
@@ -206,7 +193,7 @@ async def test_all_pages_together_are_all_rows(rows: int, page_size: int) -> Non
     assert len(pages) == max(1, -(-rows // page_size))
 
 
-async def test_a_row_told_again_is_left_out() -> None:
+async def test_repeated_row_is_left_out() -> None:
     first, last = visitors_json("/a", "/b", has_more=True), visitors_json("/b", "/c")
     service = FakeService(httpx.Response(200, json=first), httpx.Response(200, json=last))
     assert await paths_of(service) == [["/a", "/b"], ["/c"]]
@@ -221,10 +208,7 @@ async def test_more_without_anything_new_ends_with_an_error(again: tuple[str, ..
     assert len(service.requests) == 2
 
 
-# ---- several projects
-
-
-async def test_each_call_goes_to_the_address_of_its_project_with_its_key_and_to_no_other() -> None:
+async def test_call_goes_to_the_address_of_its_project_with_its_key() -> None:
     services = {name: FakeService(httpx.Response(200, json=JOB)) for name in ("acme", "beta")}
     clients = {
         name: DocsClient(

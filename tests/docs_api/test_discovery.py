@@ -53,10 +53,9 @@ def client(*answers: httpx.Response | Exception) -> tuple[DiscoveryClient, FakeS
 
 
 async def test_calls_go_where_the_interface_says() -> None:
-    found = [{"content": "Keys", "path": "keys", "metadata": {"title": "API keys", "x": [1]}}, {"path": "/b"}]
-    docs, service = client(
-        httpx.Response(200, json=found), httpx.Response(200, json=found[0]), stream(*WORDS, FINISH)
-    )
+    row = {"content": "Keys", "path": "keys", "metadata": {"title": "API keys", "x": [1]}}
+    answers = httpx.Response(200, json=[row, {"path": "/b"}]), httpx.Response(200, json=row)
+    docs, service = client(*answers, stream(*WORDS, FINISH))
     passages = await docs.search("rotate a key", limit=1)
     assert [(one.content, one.path, one.metadata.title) for one in passages] == [("Keys", "keys", "API keys")]
     assert (await docs.page("keys")).content == "Keys"
@@ -76,13 +75,8 @@ async def test_calls_go_where_the_interface_says() -> None:
 
 
 async def test_stream_becomes_an_answer_with_sources() -> None:
-    odd: list[Part] = [
-        {"type": "tool-input-start"},
-        {"type": "data-x", "data": {}},
-        "data: [1]\n\n",
-        ": ping\n\n",
-        {},
-    ]
+    odd: list[Part] = [{"type": "tool-input-start"}, {"type": "data-x", "data": {}}, {}]
+    odd += ["data: [1]\n\n", ": ping\n\n"]
     docs, _ = client(stream(START, *WORDS, *odd, SOURCE, SOURCE, WORDS[0], WORDS[1], FINISH))
     answer = await docs.ask(QUESTION, key="k")
     assert answer.text == "Open **Settings** and press *Rotate*.\n\nOpen **Settings**"

@@ -1,4 +1,4 @@
-"""What passes the client can be stored: anything else is an error of the client, never one of a database."""
+"""Every value that the client returns fits its database column."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ from sqlalchemy import String
 
 from bot.docs_api import Job, Unavailable, VisitorsPage, models
 from bot.jobs.store.tables import jobs
-from tests.docs_api.builders import (
-    JOB,
-    READERS,
-    FakeService,
-    client_of,
-    visitors_json,
-)
+from tests.docs_api.builders import JOB, READERS, FakeService, client_of, visitors_json
 
 LIMIT = models.MAX_TEXT_LENGTH
 texts = (
@@ -38,7 +32,7 @@ rows = st.fixed_dictionaries({"path": texts, "human": counts, "ai": counts, "tot
 
 
 async def read(body: object, model: type[Job | VisitorsPage]) -> Job | VisitorsPage | None:
-    """Read an answer; None when it is refused."""
+    """Read a response; None if it is refused."""
     docs = client_of(FakeService(httpx.Response(200, content=json.dumps(body).encode())))
     try:
         return await (docs.get_job("acme", "j") if model is Job else docs.visitors("acme"))
@@ -47,18 +41,13 @@ async def read(body: object, model: type[Job | VisitorsPage]) -> Job | VisitorsP
 
 
 def takes(text: str | None, most: int | None = None) -> bool:
-    """Whether a column takes a text, in both databases."""
-    if text is None:
-        return True
-    return (
-        "\x00" not in text
-        and text == text.encode("utf-8", "ignore").decode()
-        and len(text) <= (most or LIMIT)
-    )
+    """Return whether columns of both databases accept a text."""
+    is_valid = text is None or ("\x00" not in text and text == text.encode("utf-8", "ignore").decode())
+    return is_valid and len(text or "") <= (most or LIMIT)
 
 
 @given(odd_jobs)
-async def test_every_part_of_a_job_that_was_read_fits_its_row(body: dict[str, object]) -> None:
+async def test_every_part_of_a_job_fits_its_row(body: dict[str, object]) -> None:
     job = await read(body, Job)
     if job is None:
         return
@@ -72,7 +61,7 @@ async def test_every_part_of_a_job_that_was_read_fits_its_row(body: dict[str, ob
 @given(
     st.fixed_dictionaries({"totals": rows, "visitors": st.lists(rows, max_size=3), "hasMore": st.booleans()})
 )
-async def test_every_row_of_visitors_that_was_read_fits_its_row(body: dict[str, object]) -> None:
+async def test_every_row_of_visitors_fits_its_row(body: dict[str, object]) -> None:
     page = await read(body, VisitorsPage)
     if page is None:
         return
@@ -83,29 +72,29 @@ async def test_every_row_of_visitors_that_was_read_fits_its_row(body: dict[str, 
 
 
 @pytest.mark.parametrize(
-    ("bad", "kept"), [("a\x00b", "a b"), ("\udc00", " "), ("x" * (LIMIT + 1), "x" * LIMIT)]
+    ("bad", "cleaned"), [("a\x00b", "a b"), ("\udc00", " "), ("x" * (LIMIT + 1), "x" * LIMIT)]
 )
-async def test_a_text_of_a_job_that_cannot_be_stored_is_changed_and_loses_no_job(bad: str, kept: str) -> None:
+async def test_texts_of_a_job_are_cleaned_for_the_database(bad: str, cleaned: str) -> None:
     odd = {"status": bad, "model": bad, "prLink": bad, "source": {"repository": bad, "ref": bad}}
     job = await read({**JOB, **odd}, Job)
     assert isinstance(job, Job)
-    assert {job.status, job.model, job.pr_link, job.source.repository, job.source.ref} == {kept}
+    assert {job.status, job.model, job.pr_link, job.source.repository, job.source.ref} == {cleaned}
 
 
-async def test_the_longest_id_is_the_one_that_its_column_takes() -> None:
+async def test_longest_id_fits_its_column() -> None:
     column = jobs.c.service_id.type
     assert isinstance(column, String)
     assert column.length == models.MAX_ID_LENGTH
     assert await read({"id": "x" * models.MAX_ID_LENGTH}, Job)
 
 
-async def test_a_path_that_some_visitor_made_up_is_cleaned_and_loses_no_other_row() -> None:
+async def test_path_with_odd_characters_is_cleaned() -> None:
     page = await read(visitors_json("/a", "/b\x00\ud83d"), VisitorsPage)
     assert isinstance(page, VisitorsPage)
     assert [row.path for row in page.visitors] == ["/a", "/b\ufffd\ufffd"]
 
 
-async def test_more_rows_than_were_asked_for_are_refused() -> None:
+async def test_more_rows_than_requested_are_refused() -> None:
     service = FakeService(httpx.Response(200, json=visitors_json("/a", "/b", "/c")))
     async with client_of(service) as docs:
         assert len((await docs.visitors("acme", limit=3)).visitors) == 3
@@ -114,8 +103,8 @@ async def test_more_rows_than_were_asked_for_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-async def test_more_rows_of_readers_than_were_asked_for_are_refused(name: str) -> None:
-    twice = {one: told * 2 if isinstance(told, list) else told for one, told in READERS[name].items()}
+async def test_more_rows_of_readers_than_requested_are_refused(name: str) -> None:
+    twice = {one: value * 2 if isinstance(value, list) else value for one, value in READERS[name].items()}
     async with client_of(FakeService(httpx.Response(200, json=twice))) as docs:
         await getattr(docs, name)("acme", limit=2)
         with pytest.raises(Unavailable, match="more rows than the 1 asked for"):

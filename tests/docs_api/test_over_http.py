@@ -1,4 +1,4 @@
-"""The client against real sockets on this machine: what only a network can do wrong."""
+"""The client against real sockets on this machine, with faults of a network."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -29,7 +30,7 @@ Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 @asynccontextmanager
 async def serving(handler: Handler) -> AsyncIterator[str]:
-    """A real aiohttp server for every path; gives its address."""
+    """Run an aiohttp server for every path and yield its address."""
     runner = web.ServerRunner(web.Server(handler, access_log=None), shutdown_timeout=0.1)
     await runner.setup()
     await Door(runner, HOST, 0).start()
@@ -43,7 +44,7 @@ async def serving(handler: Handler) -> AsyncIterator[str]:
 async def answering_bytes(
     *pieces: bytes, pause_seconds: float = 0.0, hold: bool = False
 ) -> AsyncIterator[tuple[str, list[bytes]]]:
-    """A bare server that writes these bytes to whoever asks; gives its address and the heads it has read."""
+    """Run a server that answers with these bytes; yield its address and the received heads."""
     heads: list[bytes] = []
     conversations: set[asyncio.Task[None] | None] = set()
 
@@ -78,7 +79,7 @@ def client(
     limit: int = 5_000_000,
     proxy: str | None = None,
 ) -> DocsClient:
-    """The client as it is in real life, with as much patience as a test has."""
+    """Return the real client with the timeouts of tests."""
     return DocsClient(
         base_url=base_url,
         api_key=SecretStr(KEY),
@@ -89,11 +90,9 @@ def client(
     )
 
 
-async def failure_of(
-    base_url: str, *, connect: float = HANG_SECONDS, read: float = HANG_SECONDS, limit: int = 5_000_000
-) -> Unavailable:
-    """The error a create ends with."""
-    async with client(base_url, connect=connect, read=read, limit=limit) as docs:
+async def failure_of(base_url: str, **options: Any) -> Unavailable:
+    """Return the error of a failed create."""
+    async with client(base_url, **options) as docs:
         with pytest.raises(Unavailable) as caught:
             await docs.create_job("acme", PROMPT)
     return caught.value
@@ -101,15 +100,15 @@ async def failure_of(
 
 @pytest.fixture
 def closed_port() -> Iterator[int]:
-    """A port that is taken but that nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield taken.getsockname()[1]
+    """Return a bound port without a listener."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        yield server.getsockname()[1]
 
 
 @settings(max_examples=share(4))
 @given(ids=st.lists(st.text(min_size=1), min_size=1, max_size=10))
-async def test_any_id_arrives_as_it_was(ids: list[str]) -> None:
+async def test_any_id_arrives_unchanged(ids: list[str]) -> None:
     arrived: list[list[str]] = []
 
     async def service(request: web.BaseRequest) -> web.Response:
@@ -117,40 +116,29 @@ async def test_any_id_arrives_as_it_was(ids: list[str]) -> None:
         return web.json_response(dict(JOB))
 
     expected: list[list[str]] = []
+    odd = ["../../admin", "//evil.example.com/", "a?b#c", "%2e%2e", "\\", "x;y=z", "+ \r\n\x00"]
     async with serving(service) as base_url, client(base_url) as docs:
-        for id_ in [
-            *ids,
-            "../../admin",
-            "//evil.example.com/",
-            "a?b#c",
-            "%2e%2e",
-            "\\",
-            "x;y=z",
-            "+ \r\n\x00",
-        ]:
+        for id_ in [*ids, *odd]:
             with contextlib.suppress(InvalidArgument):
                 await docs.get_job(id_, id_)
                 expected.append(["", "v2", "agent", id_, "job", id_])
     assert arrived == expected
 
 
-# ---- nothing was sent
-
-
-async def test_a_refused_connection_was_not_sent(closed_port: int) -> None:
+async def test_call_on_a_refused_connection_is_not_sent(closed_port: int) -> None:
     error = await failure_of(f"http://127.0.0.1:{closed_port}")
     assert not error.sent
     assert "cannot be reached" in error.text
 
 
-async def test_a_connection_that_never_comes_about_was_not_sent() -> None:
-    # A server that accepts and then is silent inside TLS's greeting: connecting takes for ever.
+async def test_call_without_a_connection_is_not_sent() -> None:
+    # The server accepts and stays silent during the TLS handshake: connecting would take for ever.
     async with answering_bytes(hold=True) as (base_url, _):
         error = await failure_of(base_url.replace("http:", "https:"), connect=0.2)
     assert not error.sent
 
 
-async def test_a_server_that_speaks_no_tls_was_not_sent_anything() -> None:
+async def test_call_to_a_server_without_tls_is_not_sent() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         answer = asyncio.get_running_loop().run_in_executor(None, _greet_in_plain_text, listener)
         error = await failure_of(f"https://127.0.0.1:{listener.getsockname()[1]}")
@@ -165,10 +153,7 @@ def _greet_in_plain_text(listener: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 
-# ---- it may have been carried out
-
-
-async def test_silence_after_the_request_may_have_been_carried_out() -> None:
+async def test_call_without_a_response_may_have_been_executed() -> None:
     async with answering_bytes(hold=True) as (base_url, heads):
         error = await failure_of(base_url, read=0.5)
     assert error.sent
@@ -176,18 +161,18 @@ async def test_silence_after_the_request_may_have_been_carried_out() -> None:
     assert len(heads) == 1
 
 
-async def test_a_connection_cut_before_the_answer_may_have_been_carried_out_and_is_not_repeated() -> None:
+async def test_call_cut_before_its_response_is_not_repeated() -> None:
     async with answering_bytes() as (base_url, heads):
         error = await failure_of(base_url)
     assert error.sent
     assert len(heads) == 1
 
 
-async def test_a_create_on_a_kept_connection_that_breaks_is_not_repeated() -> None:
-    seen: list[str] = []
+async def test_create_on_a_broken_keep_alive_connection_is_not_repeated() -> None:
+    methods: list[str] = []
 
     async def service(request: web.BaseRequest) -> web.Response:
-        seen.append(request.method)
+        methods.append(request.method)
         if request.method == "POST" and request.transport is not None:
             request.transport.close()
         return web.json_response(dict(JOB))
@@ -197,7 +182,7 @@ async def test_a_create_on_a_kept_connection_that_breaks_is_not_repeated() -> No
         with pytest.raises(Unavailable) as caught:
             await docs.create_job("acme", PROMPT)
     assert caught.value.sent
-    assert seen == ["GET", "POST"]
+    assert methods == ["GET", "POST"]
 
 
 @pytest.mark.parametrize(
@@ -211,12 +196,12 @@ async def test_a_create_on_a_kept_connection_that_breaks_is_not_repeated() -> No
     ],
     ids=["half a body", "broken chunks", "odd reason", "endless header", "not http"],
 )
-async def test_an_answer_that_breaks_off_or_is_no_http_may_have_been_carried_out(answer: bytes) -> None:
+async def test_call_with_a_broken_response_may_have_been_executed(answer: bytes) -> None:
     async with answering_bytes(answer) as (base_url, _):
         assert (await failure_of(base_url)).sent
 
 
-async def test_an_answer_that_drips_for_ever_is_ended() -> None:
+async def test_slow_response_ends_at_its_deadline() -> None:
     drops = [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", *[b" "] * 1_000]
     began = time.monotonic()
     async with answering_bytes(*drops, pause_seconds=0.05) as (base_url, _):
@@ -225,7 +210,7 @@ async def test_an_answer_that_drips_for_ever_is_ended() -> None:
     assert time.monotonic() - began < 25, "all of it takes fifty seconds"
 
 
-async def test_an_endless_body_is_cut_off_at_the_limit() -> None:
+async def test_endless_body_is_cut_off_at_the_limit() -> None:
     written = 0
 
     async def service(request: web.BaseRequest) -> web.StreamResponse:
@@ -244,7 +229,7 @@ async def test_an_endless_body_is_cut_off_at_the_limit() -> None:
     assert written < 100_000_000
 
 
-async def test_a_redirect_is_not_followed_and_the_key_stays_where_it_belongs() -> None:
+async def test_redirect_is_not_followed() -> None:
     strangers: list[str] = []
 
     async def stranger(request: web.BaseRequest) -> web.Response:
@@ -262,9 +247,7 @@ async def test_a_redirect_is_not_followed_and_the_key_stays_where_it_belongs() -
     assert strangers == []
 
 
-async def test_a_proxy_of_the_environment_is_not_used_and_a_given_one_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_only_the_configured_proxy_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     body = json.dumps(JOB).encode()
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
     async with (
@@ -283,7 +266,7 @@ async def test_a_proxy_of_the_environment_is_not_used_and_a_given_one_is(
     assert b"proxy-authorization: basic dxnlcjp3b3jk" in through_proxy[0].lower()
 
 
-async def test_a_proxy_is_told_its_password_before_a_tunnel_and_the_key_never() -> None:
+async def test_proxy_gets_its_password_and_never_the_key() -> None:
     refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
     async with answering_bytes(refusal) as (address, heads):
         proxy = address.replace("//", "//user:word@")
@@ -298,13 +281,13 @@ async def test_a_proxy_is_told_its_password_before_a_tunnel_and_the_key_never() 
 
 
 @pytest.mark.parametrize("bad", ["socks9://user:hunter2@host", "http://[::1"])
-def test_a_proxy_that_is_none_is_refused_without_being_quoted(bad: str) -> None:
+def test_invalid_proxy_is_refused_without_its_password(bad: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
         client("http://127.0.0.1", proxy=bad)
     assert "hunter2" not in str(caught.value)
 
 
-async def test_cancelling_a_call_passes_through_and_leaves_the_client_usable() -> None:
+async def test_client_is_usable_after_a_cancelled_call() -> None:
     asked = asyncio.Event()
 
     async def service(request: web.BaseRequest) -> web.Response:
@@ -322,7 +305,7 @@ async def test_cancelling_a_call_passes_through_and_leaves_the_client_usable() -
         assert (await docs.get_job("acme", "j")).id == "job-1"
 
 
-async def test_a_job_is_created_while_many_reads_are_slow() -> None:
+async def test_job_is_created_while_many_reads_are_slow() -> None:
     all_asked, may_answer, asked = asyncio.Event(), asyncio.Event(), list[str]()
 
     async def service(request: web.BaseRequest) -> web.Response:

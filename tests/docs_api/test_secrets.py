@@ -1,4 +1,4 @@
-"""The key goes to the service and nowhere else; key and prompt stand in no repr, log, error or trace."""
+"""The key goes only to the service; key and prompt are in no repr, log, error or trace."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from tests.docs_api.test_over_http import answering_bytes, client, serving
 ECHO = f"Key Bearer {KEY} may not ask: {PROMPT}"
 
 
-def everything_shown(error: BaseException) -> str:
-    """All that a person or a log could see of an error."""
+def details_of(error: BaseException) -> str:
+    """Return every text of an error that people or a log could see."""
     attributes = [repr(value) for value in vars(error).values()]
     return "\n".join([str(error), repr(error), *attributes, *traceback.format_exception(error)])
 
 
-def assert_secret(shown: str) -> None:
-    """Neither the key nor the prompt, nor a telling part of them."""
-    assert KEY[:8] not in shown
-    assert "Nightingale" not in shown
+def assert_secret(output: str) -> None:
+    """Assert that a text has no recognizable part of the key or the prompt."""
+    assert KEY[:8] not in output
+    assert "Nightingale" not in output
 
 
 @pytest.mark.parametrize("status_code", [200, 302, 400, 401, 403, 404, 418, 429, 500])
-async def test_a_service_that_echoes_everything_betrays_nothing(status_code: int) -> None:
+async def test_echo_of_the_service_reveals_no_secret(status_code: int) -> None:
     answers = [
         httpx.Response(status_code, json={"error": ECHO}, headers={"retry-after": ECHO, "location": ECHO}),
         httpx.Response(status_code, text=f"<p>{ECHO}</p>"),
@@ -44,39 +44,39 @@ async def test_a_service_that_echoes_everything_betrays_nothing(status_code: int
         for _ in answers:
             with pytest.raises(DocsApiError) as caught:
                 await docs.create_job("acme", PROMPT)
-            assert_secret(everything_shown(caught.value))
+            assert_secret(details_of(caught.value))
 
 
-async def test_an_error_repeats_no_branch() -> None:
+async def test_error_has_no_branch() -> None:
     branch = "agent/nightingale-7"
     answer = httpx.Response(404, json={"error": f"No branch {branch} here"})
     async with client_of(FakeService(answer)) as docs:
         with pytest.raises(DocsApiError) as caught:
             await docs.create_preview("acme", branch)
-    assert "nightingale" not in everything_shown(caught.value)
+    assert "nightingale" not in details_of(caught.value)
 
 
 @pytest.mark.parametrize(
     "kind", [httpx.ConnectError, httpx.ReadError, httpx.ReadTimeout, OSError, UnicodeError]
 )
-async def test_a_failure_below_that_quotes_the_request_betrays_nothing(kind: type[Exception]) -> None:
+async def test_network_failure_with_the_request_reveals_no_secret(kind: type[Exception]) -> None:
     async with client_of(FakeService(kind(ECHO))) as docs:
         with pytest.raises(DocsApiError) as caught:
             await docs.create_job("acme", PROMPT)
-    assert_secret(everything_shown(caught.value))
+    assert_secret(details_of(caught.value))
 
 
 async def test_refused_arguments_are_not_quoted() -> None:
     async with client_of(FakeService(httpx.Response(200, json=JOB))) as docs:
         with pytest.raises(InvalidArgument) as caught:
             await docs.create_job("acme", PROMPT + "\ud800")
-        assert_secret(everything_shown(caught.value))
+        assert_secret(details_of(caught.value))
         assert_secret(repr(docs) + str(docs) + repr(vars(docs)))
 
 
 @pytest.fixture
 async def debugged_loop() -> AsyncIterator[None]:
-    """Lets the loop, which all tests share, log what it does."""
+    """Turn on debug logs of the loop that all tests share."""
     loop = asyncio.get_running_loop()
     loop.set_debug(True)
     yield
@@ -84,7 +84,7 @@ async def debugged_loop() -> AsyncIterator[None]:
 
 
 @pytest.mark.usefixtures("debugged_loop")
-async def test_logs_at_their_most_talkative_hold_no_secret(caplog: pytest.LogCaptureFixture) -> None:
+async def test_debug_logs_have_no_secret(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     for name in ("httpx", "httpcore", "aiohttp", "aiohttp.client", "asyncio"):
         caplog.set_level(logging.DEBUG, logger=name)
@@ -102,13 +102,13 @@ async def test_logs_at_their_most_talkative_hold_no_secret(caplog: pytest.LogCap
     async with answering_bytes(broken) as (base_url, _), client(base_url) as docs:
         with pytest.raises(DocsApiError) as caught:
             await docs.create_job("acme", PROMPT)
-    assert_secret(everything_shown(caught.value))
+    assert_secret(details_of(caught.value))
     assert caplog.records
     assert_secret(caplog.text)
 
 
 @given(project=st.text(min_size=1), job=st.text(min_size=1))
-async def test_the_key_goes_to_the_configured_address_whatever_the_ids_are(project: str, job: str) -> None:
+async def test_key_goes_to_the_configured_address_for_any_id(project: str, job: str) -> None:
     service = FakeService(httpx.Response(307, headers={"location": "https://elsewhere.example.com/"}))
     async with client_of(service, base_url="https://docs.example.com:8443/api") as docs:
         for call in (docs.get_job(project, job), docs.create_job(project, PROMPT), docs.visitors(project)):

@@ -1,4 +1,4 @@
-"""What is sent, and what an answer means; no I/O."""
+"""Requests, responses and their errors, without I/O."""
 
 from __future__ import annotations
 
@@ -40,24 +40,21 @@ nearly_visitors = st.fixed_dictionaries(
 
 
 def answer(status_code: int, body: object = None, **headers: str) -> httpx.Response:
-    """An answer with this JSON (or these bytes), header names with underscores."""
+    """Return a response with this JSON (or these bytes), header names with underscores."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     named = {name.replace("_", "-"): text for name, text in headers.items()}
     return httpx.Response(status_code, headers=httpx.Headers(named, encoding="utf-8"), content=content)
 
 
 async def error_for(got: httpx.Response) -> DocsApiError:
-    """The error that this answer to a prompt raises."""
+    """Return the error that this response to a prompt raises."""
     with pytest.raises(DocsApiError) as caught:
         await client_of(FakeService(got)).create_job("p", PROMPT)
     return caught.value
 
 
-# ---- requests
-
-
 @pytest.mark.parametrize(
-    ("given_url", "kept"),
+    ("url", "base"),
     [
         ("https://docs.example.com", "https://docs.example.com"),
         ("https://docs.example.com/", "https://docs.example.com"),
@@ -66,10 +63,10 @@ async def error_for(got: httpx.Response) -> DocsApiError:
         ("HTTPS://docs.example.com", "https://docs.example.com"),
     ],
 )
-async def test_a_base_url_is_taken_with_or_without_slash_and_prefix(given_url: str, kept: str) -> None:
+async def test_base_url_may_have_slash_and_prefix(url: str, base: str) -> None:
     service = FakeService(answer(200, JOB))
-    await client_of(service, base_url=given_url).get_job("p", "j")
-    assert str(service.requests[0].url).startswith(f"{kept}/v2/")
+    await client_of(service, base_url=url).get_job("p", "j")
+    assert str(service.requests[0].url).startswith(f"{base}/v2/")
 
 
 @pytest.mark.parametrize(
@@ -82,21 +79,21 @@ async def test_a_base_url_is_taken_with_or_without_slash_and_prefix(given_url: s
         *("https://docs .example.com", "https://docs.example.com/a\nb", "https://[::1"),
     ],
 )
-def test_a_base_url_that_is_no_plain_address_is_refused_without_being_quoted(bad: str) -> None:
+def test_invalid_base_url_is_refused_without_its_password(bad: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
         client_of(FakeService(), base_url=bad)
     assert "hunter2" not in str(caught.value)
 
 
 @pytest.mark.parametrize("bad", ["", "two words", "line\n", "schlüssel", "nul\x00"])
-def test_a_key_that_fits_no_header_is_refused_without_being_quoted(bad: str) -> None:
+def test_key_that_fits_no_header_is_refused_and_hidden(bad: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
         DocsClient(base_url="https://docs.example.com", api_key=SecretStr(bad))
     assert not bad or bad not in str(caught.value)
 
 
 @given(prompt=st.text(st.characters()))
-async def test_a_prompt_arrives_as_it_was_or_is_refused(prompt: str) -> None:
+async def test_prompt_arrives_unchanged_or_is_refused(prompt: str) -> None:
     service = FakeService(answer(201, JOB))
     asking = client_of(service).create_job("p", prompt)
     if not prompt.strip() or any("\ud800" <= char <= "\udfff" for char in prompt):
@@ -105,9 +102,6 @@ async def test_a_prompt_arrives_as_it_was_or_is_refused(prompt: str) -> None:
     else:
         await asking
         assert json.loads(service.requests[0].content)["prompt"] == prompt
-
-
-# ---- answers
 
 
 @pytest.mark.parametrize(
@@ -126,7 +120,7 @@ async def test_a_prompt_arrives_as_it_was_or_is_refused(prompt: str) -> None:
         (599, Unavailable),
     ],
 )
-async def test_each_status_code_is_its_own_error_with_the_services_words(
+async def test_status_code_is_an_error_with_the_services_text(
     status_code: int, kind: type[DocsApiError]
 ) -> None:
     error = await error_for(answer(status_code, {"error": "Because of this"}))
@@ -136,7 +130,7 @@ async def test_each_status_code_is_its_own_error_with_the_services_words(
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "kind"),
     [
         (b"<html><body>Bad gateway</body></html>", "a web page"),
         (b"", "nothing"),
@@ -148,14 +142,14 @@ async def test_each_status_code_is_its_own_error_with_the_services_words(
     ],
 )
 @pytest.mark.parametrize("status_code", [200, 201, 502])
-async def test_a_body_that_is_not_json_is_unavailable_and_may_have_been_carried_out(
-    status_code: int, body: bytes, words: str
+async def test_call_with_a_body_that_is_no_json_may_have_been_executed(
+    status_code: int, body: bytes, kind: str
 ) -> None:
     error = await error_for(answer(status_code, body))
     assert isinstance(error, Unavailable)
     assert error.sent
     assert error.status_code == status_code
-    assert words in error.text
+    assert kind in error.text
 
 
 BAD_IDS = (None, 7, "", " ", ".", "..", "a\x00b", "\ud83d", "x" * 401)
@@ -163,7 +157,7 @@ BAD_IDS = (None, 7, "", " ", ".", "..", "a\x00b", "\ud83d", "x" * 401)
 
 
 @pytest.mark.parametrize("body", [{}, [], None, "text", 7, {"job": JOB}, *({"id": bad} for bad in BAD_IDS)])
-async def test_a_success_without_a_job_in_it_is_unavailable(body: object) -> None:
+async def test_success_without_a_job_is_unavailable(body: object) -> None:
     error = await error_for(answer(201, body))
     assert isinstance(error, Unavailable)
     assert error.sent
@@ -171,7 +165,7 @@ async def test_a_success_without_a_job_in_it_is_unavailable(body: object) -> Non
 
 
 @pytest.mark.parametrize("status_code", [400, 404])
-async def test_a_web_page_cannot_make_a_job_gone_or_a_prompt_invalid(status_code: int) -> None:
+async def test_web_page_makes_no_job_gone_and_no_prompt_invalid(status_code: int) -> None:
     error = await error_for(
         answer(status_code, b"<!doctype html><h1>Not here</h1>", content_type="text/html")
     )
@@ -179,7 +173,7 @@ async def test_a_web_page_cannot_make_a_job_gone_or_a_prompt_invalid(status_code
 
 
 @pytest.mark.parametrize(("status_code", "kind"), [(401, Unauthorized), (403, Forbidden), (429, RateLimited)])
-async def test_a_gate_in_between_may_refuse_in_html(status_code: int, kind: type[DocsApiError]) -> None:
+async def test_proxy_may_refuse_in_html(status_code: int, kind: type[DocsApiError]) -> None:
     assert type(await error_for(answer(status_code, b"<h1>No</h1>"))) is kind
 
 
@@ -245,18 +239,15 @@ async def test_any_bytes_are_an_error_of_the_tree(status_code: int, body: bytes)
     assert isinstance(await error_for(answer(status_code, body)), DocsApiError)
 
 
-# ---- texts
-
-
 @given(text=st.text())
-def test_a_foreign_text_becomes_one_printable_line_of_bounded_length(text: str) -> None:
-    shown = _wire.cleaned(text)
-    assert len(shown) <= 500
-    assert "\n" not in shown
-    shown.encode()
+def test_foreign_text_becomes_one_short_printable_line(text: str) -> None:
+    line = _wire.cleaned(text)
+    assert len(line) <= 500
+    assert "\n" not in line
+    line.encode()
 
 
-async def test_a_long_text_is_clipped_and_its_controls_are_gone() -> None:
+async def test_long_text_is_clipped_without_control_characters() -> None:
     error = await error_for(answer(400, {"error": "a\x1b[31m\u202eb\r\n" + "c" * 900}))
     assert error.text.startswith("a [31m b ccc")
     assert len(error.text) == 500
@@ -264,30 +255,27 @@ async def test_a_long_text_is_clipped_and_its_controls_are_gone() -> None:
 
 
 @given(before=st.text("xyz "), after=st.text("xyz "), cut=st.integers(8, len(KEY)))
-def test_a_key_or_its_beginning_is_taken_out_wherever_it_stands(before: str, after: str, cut: int) -> None:
-    shown = _wire.cleaned(f"{before}{KEY[:cut]}{after}{KEY}", (KEY,))
-    assert KEY[:8] not in shown
-    assert shown.count("[hidden]") == 2
+def test_key_or_its_beginning_is_hidden_in_any_text(before: str, after: str, cut: int) -> None:
+    line = _wire.cleaned(f"{before}{KEY[:cut]}{after}{KEY}", (KEY,))
+    assert KEY[:8] not in line
+    assert line.count("[hidden]") == 2
 
 
 @pytest.mark.parametrize("error", ["Bad prompt: {}", "{} {}", {"message": "not {}"}])
-async def test_an_echoed_prompt_is_taken_out_of_the_services_words(error: object) -> None:
+async def test_prompt_is_hidden_in_the_services_text(error: object) -> None:
     body = json.dumps({"error": error}).replace("{}", PROMPT.replace(" ", "\\n", 1))
-    shown = (await error_for(answer(400, body.encode()))).text
-    assert "[hidden]" in shown
-    assert "Nightingale" not in shown
-
-
-# ---- compression
+    line = (await error_for(answer(400, body.encode()))).text
+    assert "[hidden]" in line
+    assert "Nightingale" not in line
 
 
 @given(body=st.binary(max_size=2_000))
-def test_what_was_compressed_comes_back_within_the_limit(body: bytes) -> None:
+def test_compressed_body_is_unpacked_within_the_limit(body: bytes) -> None:
     assert _wire.inflate(gzip.compress(body), " GZip ", 2_000) == body
     assert _wire.inflate(body, "", 2_000) == body
 
 
-def test_a_small_body_that_unpacks_to_a_huge_one_is_refused_before_it_grows() -> None:
+def test_compression_bomb_is_refused_before_it_grows() -> None:
     bomb = gzip.compress(b"0" * 10_000_000)
     tracemalloc.start()
     try:
@@ -309,6 +297,6 @@ def test_a_small_body_that_unpacks_to_a_huge_one_is_refused_before_it_grows() ->
         (b"x", "gzip, gzip"),
     ],
 )
-def test_a_compression_that_cannot_be_undone_is_refused(body: bytes, encoding: str) -> None:
+def test_broken_or_unknown_compression_is_refused(body: bytes, encoding: str) -> None:
     with pytest.raises(Unavailable, match=r"compression|encoding"):
         _wire.inflate(body, encoding, 1_000)

@@ -1,4 +1,4 @@
-"""What GitHub answers about a pull request, and a client that asks."""
+"""GitHub's responses about a pull request, and a client for them."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ def client_of(
     token: str | None = TOKEN,
     now: Callable[[], datetime] = lambda: NOW,
 ) -> GithubClient:
-    """A client whose requests end at ``transport``."""
+    """Return a client with ``transport`` in place of a network."""
     secret = SecretStr(token) if token else None
     return GithubClient(api_url=api_url, token=secret, transport=transport, now=now)

@@ -49,8 +49,8 @@ from tests.github.builders import CLOSED, MERGED, NOW, OPEN, TOKEN, WHICH, clien
     ],
 )
 def test_link_leads_only_to_pull_request_of_named_repository(repository: str, is_same: bool) -> None:
-    found = pull_request_of("https://github.com/acme/docs/pull/7", "https://api.github.com", repository)
-    assert found == (WHICH if is_same else None)
+    link = "https://github.com/acme/docs/pull/7"
+    assert pull_request_of(link, "https://api.github.com", repository) == (WHICH if is_same else None)
 
 
 async def failure_of(answer: httpx.Response | Exception) -> GithubError:
@@ -66,7 +66,7 @@ def test_the_public_names_are_these() -> None:
 
 
 @pytest.mark.parametrize(
-    ("link", "api_url", "found"),
+    ("link", "api_url", "expected"),
     [
         ("https://github.com/acme/docs/pull/7", "https://api.github.com", WHICH),
         ("https://GitHub.com/acme/docs/pull/7/", "https://api.github.com/", WHICH),
@@ -85,16 +85,16 @@ def test_the_public_names_are_these() -> None:
         ("https://[github", "https://api.github.com", None),
     ],
 )
-def test_a_link_leads_to_a_pull_request_of_the_site_whose_api_is_set(
-    link: str, api_url: str, found: PullRequestId | None
+def test_link_leads_to_a_pull_request_of_the_configured_site(
+    link: str, api_url: str, expected: PullRequestId | None
 ) -> None:
-    assert pull_request_of(link, api_url) == found
+    assert pull_request_of(link, api_url) == expected
 
 
 @pytest.mark.parametrize(
     "address", ["https://github.com", "https://git.example", "https://api.example", "https://a.b.ghe.com"]
 )
-def test_what_is_no_api_of_github_is_refused(address: str) -> None:
+def test_address_without_a_github_api_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match="must be") as caught:
         site_of(address)
     assert address not in str(caught.value)
@@ -102,19 +102,14 @@ def test_what_is_no_api_of_github_is_refused(address: str) -> None:
         GithubClient(api_url=address)
 
 
-async def test_a_pull_request_is_asked_for_once_with_the_token_and_what_github_wants() -> None:
+async def test_pull_request_is_one_call_with_token_and_version() -> None:
     service = FakeService(httpx.Response(200, json=OPEN, headers={"etag": 'W/"1"'}))
     async with client_of(service, api_url="https://git.example/api/v3/") as github:
-        found = await github.pull_request(WHICH)
-    assert found is not None
-    assert (found.title, found.additions, found.deletions, found.changed_files, found.branch) == (
-        "Add a quickstart for the Python SDK",
-        46,
-        1,
-        2,
-        "agent/job-1",
-    )
-    assert (found.state, found.draft, found.merged_by, found.etag) == ("open", False, None, 'W/"1"')
+        pull = await github.pull_request(WHICH)
+    assert pull is not None
+    assert (pull.title, pull.branch) == ("Add a quickstart for the Python SDK", "agent/job-1")
+    assert (pull.additions, pull.deletions, pull.changed_files) == (46, 1, 2)
+    assert (pull.state, pull.draft, pull.merged_by, pull.etag) == ("open", False, None, 'W/"1"')
     [request] = service.requests
     assert str(request.url) == "https://git.example/api/v3/repos/acme/docs/pulls/7"
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
@@ -122,7 +117,7 @@ async def test_a_pull_request_is_asked_for_once_with_the_token_and_what_github_w
     assert "if-none-match" not in request.headers
 
 
-async def test_what_became_of_it_is_told() -> None:
+async def test_pull_request_is_closed_or_merged() -> None:
     service = FakeService(httpx.Response(200, json=CLOSED), httpx.Response(200, json=MERGED))
     async with client_of(service) as github:
         closed, merged = await github.pull_request(WHICH), await github.pull_request(WHICH)
@@ -133,7 +128,7 @@ async def test_what_became_of_it_is_told() -> None:
     assert merged.merged_at == NOW - timedelta(hours=1)
 
 
-async def test_what_has_not_changed_is_none() -> None:
+async def test_unchanged_pull_request_is_none() -> None:
     service = FakeService(httpx.Response(304))
     async with client_of(service) as github:
         assert await github.pull_request(WHICH, etag='W/"1"') is None
@@ -143,7 +138,7 @@ async def test_what_has_not_changed_is_none() -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-async def test_a_repository_that_was_renamed_is_found_on_the_same_host(status: int) -> None:
+async def test_renamed_repository_is_found_on_the_same_host(status: int) -> None:
     moved = httpx.Response(status, headers={"location": "https://api.github.com/repositories/1/pulls/7"})
     service = FakeService(moved, httpx.Response(200, json=OPEN))
     async with client_of(service) as github:
@@ -174,7 +169,7 @@ async def test_no_redirect_takes_the_token_elsewhere(location: str) -> None:
 
 
 @pytest.mark.parametrize("status", [200, 404])
-async def test_a_check_of_the_token_asks_for_the_limits_which_costs_nothing(status: int) -> None:
+async def test_check_of_the_token_reads_the_free_rate_limits(status: int) -> None:
     service = FakeService(httpx.Response(status, json={}))
     async with client_of(service) as github:
         await github.check()
@@ -184,7 +179,7 @@ async def test_a_check_of_the_token_asks_for_the_limits_which_costs_nothing(stat
 
 
 @pytest.mark.parametrize(("status", "kind"), [(401, RefusedToken), (429, Limited), (502, GithubUnavailable)])
-async def test_a_check_of_the_token_fails_like_a_call(status: int, kind: type[GithubError]) -> None:
+async def test_check_of_the_token_fails_like_a_call(status: int, kind: type[GithubError]) -> None:
     async with client_of(FakeService(httpx.Response(status))) as github:
         with pytest.raises(kind):
             await github.check()
@@ -206,7 +201,7 @@ async def test_a_check_of_the_token_fails_like_a_call(status: int, kind: type[Gi
         (204, {}, GithubUnavailable),
     ],
 )
-async def test_each_refusal_says_what_to_do(
+async def test_each_refusal_is_a_typed_error(
     status: int, headers: dict[str, str], kind: type[GithubError]
 ) -> None:
     error = await failure_of(httpx.Response(status, headers=headers, json={"message": f"No, {TOKEN}"}))
@@ -214,9 +209,9 @@ async def test_each_refusal_says_what_to_do(
     assert TOKEN not in "".join(traceback.format_exception(error))
 
 
-async def test_a_403_that_speaks_of_a_rate_limit_is_one() -> None:
-    said = {"message": "You have exceeded a secondary rate limit."}
-    error = await failure_of(httpx.Response(403, json=said))
+async def test_403_with_a_rate_limit_message_is_a_limit() -> None:
+    body = {"message": "You have exceeded a secondary rate limit."}
+    error = await failure_of(httpx.Response(403, json=body))
     assert isinstance(error, Limited)
     assert error.until is None
 
@@ -238,7 +233,7 @@ async def test_a_403_that_speaks_of_a_rate_limit_is_one() -> None:
         ({}, None),
     ],
 )
-async def test_a_limit_says_until_when(headers: dict[str, str], until: datetime | None) -> None:
+async def test_limit_has_its_end(headers: dict[str, str], until: datetime | None) -> None:
     error = await failure_of(httpx.Response(429, headers=headers))
     assert isinstance(error, Limited)
     assert error.until == until
@@ -260,35 +255,30 @@ async def test_a_limit_says_until_when(headers: dict[str, str], until: datetime 
         OSError(TOKEN),
     ],
 )
-async def test_what_cannot_be_used_is_unavailable_and_betrays_nothing(
-    answer: httpx.Response | Exception,
-) -> None:
+async def test_unusable_response_is_unavailable_without_the_token(answer: httpx.Response | Exception) -> None:
     error = await failure_of(answer)
     assert type(error) is GithubUnavailable
     assert TOKEN not in "".join(traceback.format_exception(error))
 
 
 @given(title=st.text(st.characters()), etag=st.text(st.characters(codec="latin-1"), max_size=400))
-async def test_what_was_read_can_be_stored_and_sent_again(title: str, etag: str) -> None:
+async def test_title_can_be_stored_and_etag_sent_again(title: str, etag: str) -> None:
     headers = [(b"etag", etag.encode("latin-1"))]
     # Escaped, as GitHub does it: httpx would refuse half a surrogate pair.
     content = json.dumps({**OPEN, "title": title})
     service = FakeService(httpx.Response(200, content=content, headers=headers))
     async with client_of(service) as github:
-        found = await github.pull_request(WHICH)
-        assert found is not None
-        assert "\x00" not in found.title
-        assert len(found.title.encode()) <= 4 * 300
-        assert await github.pull_request(WHICH, found.etag)
+        pull = await github.pull_request(WHICH)
+        assert pull is not None
+        assert "\x00" not in pull.title
+        assert len(pull.title.encode()) <= 4 * 300
+        assert await github.pull_request(WHICH, pull.etag)
 
 
-async def test_over_a_real_connection_a_silent_server_ends_in_time() -> None:
+async def test_silent_server_ends_in_time() -> None:
     body = httpx.Response(200, json=OPEN).content
     head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
-    async with (
-        answering_bytes(head + body) as (url, heads),
-        GithubClient(api_url=f"{url}/api/v3") as github,
-    ):
+    async with answering_bytes(head + body) as (url, heads), GithubClient(api_url=f"{url}/api/v3") as github:
         assert await github.pull_request(WHICH)
     assert heads[0].startswith(b"GET /api/v3/repos/acme/docs/pulls/7 HTTP/1.1\r\n")
     async with (

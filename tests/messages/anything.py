@@ -64,9 +64,7 @@ ANY_TEXT = st.one_of(
     st.text(st.characters(), max_size=400),
     st.lists(st.one_of(NASTY, st.text(max_size=20)), max_size=40).map("".join),
     st.builds(
-        lambda piece, times: (piece * times)[:5_000],
-        st.text(min_size=1, max_size=30),
-        st.integers(1, 40_000),
+        lambda piece, times: (piece * times)[:5_000], st.text(min_size=1, max_size=30), st.integers(1, 40_000)
     ),
     st.builds(lambda piece, times: (piece * times)[:5_000], NASTY, st.integers(1, 4_000)),
 )
@@ -198,8 +196,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "more_gaps.numbers": st.deferred(lambda: GAPS),
     "gap_file.numbers": st.deferred(lambda: GAPS),
     **dict.fromkeys(
-        ("gap_recommendations.numbers", "compare_unmet.then", "compare_unmet.now"),
-        st.deferred(lambda: GAPS),
+        ("gap_recommendations.numbers", "compare_unmet.then", "compare_unmet.now"), st.deferred(lambda: GAPS)
     ),
     "not_offered.query": st.deferred(lambda: GAP_QUERIES),
     "offer_corrected.text": ANY_TEXT.map(lambda text: f"{text[:200]} monday"),

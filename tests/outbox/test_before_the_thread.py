@@ -1,11 +1,11 @@
-"""What belongs into a job's thread waits for the job's first message, as the job's start does."""
+"""Replies in a job's thread wait for the job's first message."""
 
 from __future__ import annotations
 
 from tests.talk import Talk
 
 
-async def test_a_follow_up_before_the_first_message_gets_its_line_in_the_thread(talk: Talk) -> None:
+async def test_follow_up_before_the_first_message_appears_in_the_thread(talk: Talk) -> None:
     for number in range(12):
         await (talk.ana if number % 2 else talk.ben).types(f"/docs-agent Add page {number}")
     await talk.ana.types("/docs-followup 12 Add a picture")
@@ -20,7 +20,7 @@ async def test_a_follow_up_before_the_first_message_gets_its_line_in_the_thread(
     talk.ana.reads()
 
 
-async def test_a_job_that_never_gets_a_first_message_keeps_nothing_waiting(talk: Talk) -> None:
+async def test_job_without_a_first_message_leaves_nothing_pending(talk: Talk) -> None:
     talk.faults.refuses("chat.postMessage", "is_archived")
     await talk.ana.types("/docs-agent Add a page")
     await talk.ana.types("/docs-followup 1 Add a picture")

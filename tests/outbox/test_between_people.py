@@ -1,4 +1,4 @@
-"""Nothing can be posted in a direct message between two people: who asks there is told a way that works."""
+"""Slack refuses posts between two people: requests there get advice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from tests.talk import Talk
 
 
-async def test_a_job_between_two_people_is_not_started_and_its_prompt_given_back(talk: Talk) -> None:
+async def test_job_between_two_people_returns_its_prompt(talk: Talk) -> None:
     await talk.ana.types("/docs-agent Add a quickstart", channel="ana-ben")
     await talk.time.passes()
     [answer] = talk.ana.reads()
@@ -18,18 +18,18 @@ async def test_a_job_between_two_people_is_not_started_and_its_prompt_given_back
 
 
 @pytest.mark.parametrize(
-    ("words", "outcome"),
+    ("text", "outcome"),
     [("subscribe monday 09:00 UTC", "is paused"), ("digest now", "I couldn't post the answer")],
 )
-async def test_a_digest_is_refused_with_the_same_advice(talk: Talk, words: str, outcome: str) -> None:
-    await talk.ana.types(f"/docs-visitors {words}", channel="ana-ben")
+async def test_digest_is_refused_with_the_same_advice(talk: Talk, text: str, outcome: str) -> None:
+    await talk.ana.types(f"/docs-visitors {text}", channel="ana-ben")
     await talk.time.passes(60)
-    [answer] = [each for each in talk.ana.reads() if outcome in each]
+    [answer] = [note for note in talk.ana.reads() if outcome in note]
     assert "nobody can invite me into those between two people" in answer
     assert "/invite" not in answer
 
 
-async def test_in_a_private_channel_an_invitation_is_the_way(talk: Talk) -> None:
+async def test_private_channel_gets_the_advice_to_invite(talk: Talk) -> None:
     await talk.ana.types("/docs-agent Add a quickstart", channel="docs-secret")
     await talk.time.passes()
     [answer] = talk.ana.reads()

@@ -1,4 +1,4 @@
-"""An unclear answer in a channel that the bot has not joined yet: looking takes a member as posting does."""
+"""Posts of unclear outcome in a channel that the bot has not joined: searching needs a member, too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from tests.talk import Talk
 
 
-async def test_a_first_message_in_doubt_is_looked_for_as_a_member_and_then_posted(talk: Talk) -> None:
+async def test_unclear_first_message_is_posted_after_joining(talk: Talk) -> None:
     talk.faults.fails("chat.postMessage")
     await talk.ana.types("/docs-agent Add a quickstart", channel="product-docs")
     await talk.time.passes(20)
@@ -15,7 +15,7 @@ async def test_a_first_message_in_doubt_is_looked_for_as_a_member_and_then_poste
     assert talk.agent_got() == ["Add a quickstart"]
 
 
-async def test_a_file_in_doubt_is_looked_for_as_a_member_and_then_sent(talk: Talk) -> None:
+async def test_unclear_file_is_sent_after_joining(talk: Talk) -> None:
     talk.faults.fails("files.completeUploadExternal")
     await talk.ana.types("/docs-visitors 7d compare none csv here", channel="product-docs")
     await talk.time.passes(60)
@@ -31,7 +31,7 @@ async def test_a_file_in_doubt_is_looked_for_as_a_member_and_then_sent(talk: Tal
         ("conversations.open", "team_added_to_org"),
     ],
 )
-async def test_a_refused_look_ends_no_doubt_about_a_file(talk: Talk, method: str, code: str) -> None:
+async def test_refused_search_settles_no_unclear_file(talk: Talk, method: str, code: str) -> None:
     talk.faults.loses_the_answer("files.completeUploadExternal")
     await talk.ana.types("/docs-visitors 7d compare none csv")
     while talk.faults.left():
@@ -39,10 +39,10 @@ async def test_a_refused_look_ends_no_doubt_about_a_file(talk: Talk, method: str
     talk.faults.refuses(method, code)
     await talk.time.passes(90)
     assert talk.faults.left() == []
-    assert len([each for each in talk.ana.reads() if each.message.get("files")]) == 1
+    assert len([post for post in talk.ana.reads() if post.message.get("files")]) == 1
 
 
-async def test_a_channel_that_cannot_be_joined_is_given_up(talk: Talk) -> None:
+async def test_channel_that_cannot_be_joined_is_given_up(talk: Talk) -> None:
     talk.faults.fails("chat.postMessage")
     talk.faults.refuses("conversations.join", "is_archived", times=2)
     await talk.ana.types("/docs-agent Add a quickstart", channel="product-docs")

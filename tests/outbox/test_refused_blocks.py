@@ -1,4 +1,4 @@
-"""A status message whose blocks Slack refuses is shown plainly, and stays of the kind that an edit keeps."""
+"""Status messages have plain blocks where Slack refuses theirs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def kinds(talk: Talk) -> list[str]:
     return [block["type"] for block in talk.status().message["blocks"]]
 
 
-async def test_a_refused_edit_keeps_the_rich_text_of_the_status(talk: Talk) -> None:
+async def test_refused_edit_keeps_the_rich_text_of_the_status(talk: Talk) -> None:
     await talk.started()
     talk.faults.refuses("chat.update", "invalid_blocks")
     await talk.ends()
@@ -19,7 +19,7 @@ async def test_a_refused_edit_keeps_the_rich_text_of_the_status(talk: Talk) -> N
     assert "blocks_refused" in talk.log()[0]
 
 
-async def test_a_status_that_was_posted_plainly_stays_plain(talk: Talk) -> None:
+async def test_plain_status_stays_plain(talk: Talk) -> None:
     talk.faults.refuses("chat.postMessage", "feature_disabled")
     await talk.started()
     assert kinds(talk) == ["section"]

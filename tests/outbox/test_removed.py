@@ -16,7 +16,7 @@ def is_back(talk: Talk) -> bool:
     return BOT_USER in talk.room("docs").members
 
 
-async def test_an_end_is_told_privately_and_the_channel_not_joined_again(talk: Talk) -> None:
+async def test_result_goes_to_the_requester_without_joining(talk: Talk) -> None:
     await talk.started()
     talk.status()
     remove_bot(talk)
@@ -26,7 +26,7 @@ async def test_an_end_is_told_privately_and_the_channel_not_joined_again(talk: T
     assert len(talk.ana.reads()) == 1
 
 
-async def test_an_end_in_doubt_is_not_looked_for_by_joining(talk: Talk) -> None:
+async def test_unclear_result_is_not_searched_by_joining(talk: Talk) -> None:
     await talk.started()
     talk.status()
     remove_bot(talk)
@@ -37,7 +37,7 @@ async def test_an_end_in_doubt_is_not_looked_for_by_joining(talk: Talk) -> None:
     assert len(talk.ana.reads()) == 1
 
 
-async def test_a_scheduled_digest_pauses_its_subscription_and_tells_the_owner(talk: Talk) -> None:
+async def test_scheduled_digest_pauses_its_subscription(talk: Talk) -> None:
     await talk.ana.types("/docs-visitors subscribe monday 09:00 UTC")
     await talk.time.passes(60)
     talk.everything()
@@ -49,7 +49,7 @@ async def test_a_scheduled_digest_pauses_its_subscription_and_tells_the_owner(ta
     assert "paused" in note
 
 
-async def test_a_digest_that_somebody_asks_for_brings_it_back(talk: Talk) -> None:
+async def test_requested_digest_brings_the_bot_back(talk: Talk) -> None:
     remove_bot(talk)
     await talk.ana.types("/docs-visitors digest now")
     await talk.time.passes(60)

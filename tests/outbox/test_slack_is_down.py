@@ -1,4 +1,4 @@
-"""Slack answers nothing but errors for an hour: nothing is lost, and what waits comes soon after."""
+"""During an hour of Slack's errors nothing is lost, and pending work follows soon after."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.talk import Talk
 HOURS = 1
 
 
-async def test_an_hour_of_errors_lose_no_end_and_no_start(talk: Talk) -> None:
+async def test_hour_of_errors_loses_no_result_and_no_job(talk: Talk) -> None:
     await talk.started()
     talk.faults.goes_down()
     await talk.ends()
@@ -25,7 +25,7 @@ async def test_an_hour_of_errors_lose_no_end_and_no_start(talk: Talk) -> None:
     assert talk.ana.reads() == []
 
 
-async def test_what_waits_for_slack_calls_it_once_a_minute_at_most(talk: Talk) -> None:
+async def test_pending_deliveries_call_slack_once_a_minute_at_most(talk: Talk) -> None:
     await talk.started()
     talk.faults.goes_down()
     before = len(talk.slack.calls)
@@ -40,7 +40,7 @@ async def test_what_waits_for_slack_calls_it_once_a_minute_at_most(talk: Talk) -
     talk.status()
 
 
-async def test_the_note_about_an_end_that_was_given_up_survives_as_well(talk: Talk) -> None:
+async def test_note_about_an_undelivered_result_survives(talk: Talk) -> None:
     await talk.started()
     talk.status()
     talk.faults.refuses("chat.postMessage", "is_archived")

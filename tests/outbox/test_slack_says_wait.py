@@ -1,4 +1,4 @@
-"""What Slack limits waits as long as Slack asks, and nothing else waits with it."""
+"""Rate limits of Slack hold the limited calls alone, for the requested time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def posts(talk: Talk) -> tuple[int, int]:
     return len(talk.channel("docs")), len(talk.channel("elsewhere"))
 
 
-async def test_a_limit_of_the_channel_holds_that_channel_only(talk: Talk) -> None:
+async def test_limit_of_the_channel_holds_that_channel_only(talk: Talk) -> None:
     talk.opens_channel("elsewhere")
     talk.faults.limits("chat.postMessage", 1)
     await talk.ana.types("/docs-agent Add a page")
@@ -22,7 +22,7 @@ async def test_a_limit_of_the_channel_holds_that_channel_only(talk: Talk) -> Non
     assert posts(talk) == (1, 1)
 
 
-async def test_a_limit_of_the_workspace_holds_all_posts_and_no_edits(talk: Talk) -> None:
+async def test_limit_of_the_workspace_holds_all_posts_and_no_edits(talk: Talk) -> None:
     talk.opens_channel("elsewhere")
     await talk.started()
     talk.faults.limits("chat.postMessage", 60)
@@ -39,7 +39,7 @@ async def test_a_limit_of_the_workspace_holds_all_posts_and_no_edits(talk: Talk)
     talk.everything()
 
 
-async def test_a_limit_of_edits_holds_edits_only_and_as_long_as_slack_says(talk: Talk) -> None:
+async def test_limit_of_edits_holds_edits_only(talk: Talk) -> None:
     talk.opens_channel("elsewhere")
     await talk.started()
     talk.faults.limits("chat.update", 30)

@@ -1,4 +1,4 @@
-"""After faults of Slack posts of unclear outcome are looked for, and posted once."""
+"""Posts of unclear outcome are searched after faults of Slack, and posted once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def test_ends_are_settled_by_one_reading_of_each_thread(talk: Talk) -> Non
     talk.channel()
 
 
-async def test_what_is_not_found_is_posted_once_and_at_the_channels_pace(talk: Talk) -> None:
+async def test_missing_posts_are_posted_once_at_the_channels_pace(talk: Talk) -> None:
     talk.faults.fails("chat.postMessage", times=POSTS)
     talk.faults.goes_down("conversations.history")
     await ask(talk)

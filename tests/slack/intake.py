@@ -27,20 +27,13 @@ from bot.slack.messenger import SlackMessenger
 from bot.store import Store
 from bot.store.deadline import Deadline, current_deadline, within
 from sandbox.workspace.bot_connection import signature_headers
-from tests.builders import (
-    ANA,
-    CHANNEL,
-    NOW,
-    PROJECT,
-    HeldClock,
-    new_store,
-)
+from tests.builders import ANA, CHANNEL, NOW, PROJECT, HeldClock, new_store
 from tests.fakes import FakeSlack
 
 SECRET = "signing-secret"
 RESPONSE_URL = "https://hooks.slack.com/commands/1/2/3"
 NOWHERE = "http://127.0.0.1:9/api/"
-"""Nobody listens there: a listener that asked Slack something before it acknowledges would fail."""
+"""An address without a server: a listener that calls Slack before its acknowledgement fails."""
 
 
 class Intake:
@@ -50,7 +43,7 @@ class Intake:
         self.app, self.store, self.background, self.everybody = app, store, background, everybody
 
     async def send(self, body: str, content_type: str = "application/x-www-form-urlencoded") -> BoltResponse:
-        """As Slack sends it."""
+        """Send a request of Slack."""
         headers: dict[str, Any] = {**signature_headers(SECRET, body), "Content-Type": content_type}
         with within(current_deadline() or Deadline.after(10)):
             return await self.app.async_dispatch(AsyncBoltRequest(body=body, headers=headers))
@@ -60,15 +53,15 @@ class Intake:
         return await self.send(urlencode(fields | {"response_url": RESPONSE_URL}))
 
     async def interaction(self, **payload: Any) -> BoltResponse:
-        about = {"user": {"id": ANA}, "trigger_id": "1.2.3", "team": {"id": "T1"}}
-        return await self.send(urlencode({"payload": json.dumps({**about, **payload})}))
+        common = {"user": {"id": ANA}, "trigger_id": "1.2.3", "team": {"id": "T1"}}
+        return await self.send(urlencode({"payload": json.dumps({**common, **payload})}))
 
     async def event(self, **event: Any) -> BoltResponse:
         whole = {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event}
         return await self.send(json.dumps(whole), "application/json")
 
     async def stored(self) -> int:
-        """How many jobs stand in the registry."""
+        """Count the jobs."""
         return len(await self.store.read(lambda tx: Jobs(tx).newest(100)))
 
 
@@ -87,7 +80,7 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
             messenger=cast("SlackMessenger", everybody),
             background=background,
             gap=Gap(context),
-            count=lambda _what, _how: None,
+            count=lambda _name, _state: None,
             commands=commands,
             signing_secret=SecretStr(SECRET),
         )

@@ -1,4 +1,4 @@
-"""Stopping waits for what was begun after an acknowledgement."""
+"""Stopping waits for tasks that began after an acknowledgement."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.slack.intake import Background
 from tests.limits import HANG_SECONDS
 
 
-async def test_what_a_task_starts_while_all_are_waited_for_is_waited_for_too() -> None:
+async def test_tasks_started_while_stopping_are_awaited_too() -> None:
     background, done = Background(), []
 
     async def second() -> None:
@@ -26,7 +26,7 @@ async def test_what_a_task_starts_while_all_are_waited_for_is_waited_for_too() -
     assert done == ["second"]
 
 
-async def test_what_is_late_is_cancelled() -> None:
+async def test_late_task_is_cancelled() -> None:
     background = Background()
     background.start("endless", asyncio.Event().wait())  # type: ignore[arg-type]
     async with asyncio.timeout(HANG_SECONDS):
@@ -34,7 +34,7 @@ async def test_what_is_late_is_cancelled() -> None:
         await background.drain(0.05)
 
 
-async def test_what_is_started_after_the_end_is_left_and_named() -> None:
+async def test_task_after_the_end_is_logged_and_not_run() -> None:
     background, done = Background(), []
 
     async def late() -> None:

@@ -1,4 +1,4 @@
-"""The route for Slack's requests: what is refused, how soon, and what the log says of it."""
+"""The route for Slack's requests: refusals, deadlines and their logs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def well_formed() -> dict[str, str]:
 
 
 class Door:
-    """The route on a port, and what raw connections to it get back."""
+    """Raw connections to the route on a port."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -95,13 +95,13 @@ async def open_door(intake: Intake) -> AsyncIterator[Callable[..., Any]]:
         yield opened
 
 
-async def test_a_request_has_two_and_a_half_seconds_from_its_arrival() -> None:
-    left: list[float] = []
+async def test_request_has_two_and_a_half_seconds() -> None:
+    seconds: list[float] = []
 
-    async def run(_context: Context, _invocation: Invocation, _found: object) -> Answer:
+    async def run(_context: Context, _invocation: Invocation, _match: object) -> Answer:
         request = current_deadline()
         assert request is not None
-        left.append(request.left_seconds())
+        seconds.append(request.left_seconds())
         return Answer()
 
     command = replace(AGENT, words=(replace(AGENT.other, shape=".*", run=run),))
@@ -111,12 +111,10 @@ async def test_a_request_has_two_and_a_half_seconds_from_its_arrival() -> None:
         async with TestServer(server) as site:
             assert site.port is not None
             assert await Door(site.port).signed(json.dumps(COMMAND)) == 200
-    assert 0 < left[0] < Timeouts().intake_seconds
+    assert 0 < seconds[0] < Timeouts().intake_seconds
 
 
-async def test_only_signatures_of_requests_that_name_the_workspace_are_noted(
-    open_door: Callable[..., Any],
-) -> None:
+async def test_only_signatures_of_the_workspace_are_reported(open_door: Callable[..., Any]) -> None:
     noted: list[bool] = []
     door: Door = await open_door(workspace="T1", on_signature=noted.append)
     forged = well_formed() | {"Content-Type": "application/json"}
@@ -146,7 +144,7 @@ async def test_only_signatures_of_requests_that_name_the_workspace_are_noted(
         {"X-Slack-Request-Timestamp": str(int(time.time()) + 4_000)},
     ],
 )
-async def test_without_headers_like_slacks_a_request_is_refused_before_its_body_has_come(
+async def test_request_without_slacks_headers_is_refused_before_its_body(
     open_door: Callable[..., Any], wrong: dict[str, str]
 ) -> None:
     door: Door = await open_door()
@@ -163,26 +161,23 @@ async def test_without_headers_like_slacks_a_request_is_refused_before_its_body_
         ({"Content-Type": "application/json"}, 1_000_001, 413),
     ],
 )
-async def test_a_body_of_another_kind_or_size_is_not_waited_for(
+async def test_body_of_another_type_or_size_is_not_read(
     open_door: Callable[..., Any], headers: dict[str, str], length: int, status: int
 ) -> None:
     door: Door = await open_door()
     assert await door.send(well_formed() | headers, length=length) == status
 
 
-async def test_a_body_that_does_not_come_is_not_waited_for_longer_than_five_seconds(
-    open_door: Callable[..., Any],
-) -> None:
+async def test_missing_body_is_a_timeout(open_door: Callable[..., Any]) -> None:
     door: Door = await open_door(body_seconds=0.1)
     headers = well_formed() | {"Content-Type": "application/json"}
     assert await door.send(headers, b"{", length=100) == 408
 
 
-async def test_many_large_bodies_at_once_do_not_add_up(open_door: Callable[..., Any]) -> None:
+async def test_oldest_of_many_large_bodies_is_dropped(open_door: Callable[..., Any]) -> None:
     door: Door = await open_door()
-    lines = [
-        f"{name}: {text}" for name, text in (well_formed() | {"Content-Type": "application/json"}).items()
-    ]
+    headers = well_formed() | {"Content-Type": "application/json"}
+    lines = [f"{name}: {text}" for name, text in headers.items()]
     head = "\r\n".join([f"POST {PATH} HTTP/1.1", "Host: bot", "Content-Length: 1000000", *lines, "", ""])
     streams = []
     for _ in range(BODIES_BYTES // 900_000 + 1):
@@ -212,15 +207,13 @@ async def test_many_large_bodies_at_once_do_not_add_up(open_door: Callable[..., 
         json.dumps(MENTION | {"event": MENTION["event"] | {"text": "\ud800"}}),
     ],
 )
-async def test_a_signed_body_that_is_no_payload_is_refused_as_such(
-    open_door: Callable[..., Any], body: str
-) -> None:
+async def test_signed_body_without_a_payload_is_refused(open_door: Callable[..., Any], body: str) -> None:
     door: Door = await open_door()
     assert await door.signed(body) == 400
 
 
 def broken(seed: int) -> Json:
-    """A payload with one of its parts replaced or left out."""
+    """Return a payload with a random part replaced or removed."""
     chance = Random(seed)
     payload: Json = json.loads(json.dumps(chance.choice(KINDS)))
     part: Any = payload
@@ -236,7 +229,7 @@ def broken(seed: int) -> Json:
     return payload
 
 
-async def test_no_payload_of_another_shape_stops_the_intake(open_door: Callable[..., Any]) -> None:
+async def test_intake_goes_on_after_broken_payloads(open_door: Callable[..., Any]) -> None:
     door: Door = await open_door()
     statuses = {await door.signed(json.dumps(broken(seed))) for seed in range(300)}
     assert statuses == {200, 400, 500}

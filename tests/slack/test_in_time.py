@@ -1,4 +1,4 @@
-"""What the database does not take in time is not carried out later, and what may have been stored is said."""
+"""Requests that miss their deadline are not executed later; the answer names possible outcomes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.slack.intake import MENTION, Intake
 
 @pytest.fixture
 async def pause(intake: Intake) -> AsyncIterator[Pause]:
-    """The database does not answer until the pause ends."""
+    """Block the database until the pause ends."""
     pause = Pause()
     hanging = asyncio.create_task(intake.store.write(lambda _tx: pause()))
     await pause.reached()
@@ -25,20 +25,18 @@ async def pause(intake: Intake) -> AsyncIterator[Pause]:
     await hanging
 
 
-async def test_a_command_that_the_database_does_not_take_in_time_is_not_carried_out_later(
-    intake: Intake, pause: Pause
-) -> None:
+async def test_command_past_its_deadline_is_not_executed(intake: Intake, pause: Pause) -> None:
     with within(Deadline.after(0.1)):
         answer = await intake.command("Add a page")
-    said = json.loads(answer.body)["text"]
-    assert "nothing was started" in said
-    assert "/docs-agent Add a page" in said
+    text = json.loads(answer.body)["text"]
+    assert "nothing was started" in text
+    assert "/docs-agent Add a page" in text
     pause.end()
     assert await intake.stored() == 0
 
 
-async def test_commands_that_wait_for_one_transaction_are_told_in_time(intake: Intake) -> None:
-    """The first is being stored; the others wait to be stored together after it."""
+async def test_commands_behind_a_transaction_are_answered_in_time(intake: Intake) -> None:
+    """The other commands wait for the commit of the first, to share one transaction."""
     pause = Pause()
     event.listen(intake.store.database._writer, "commit", lambda _connection: pause(), once=True)
 
@@ -56,7 +54,7 @@ async def test_commands_that_wait_for_one_transaction_are_told_in_time(intake: I
     assert await intake.stored() == 3
 
 
-async def test_a_command_whose_commit_is_not_confirmed_may_have_been_taken(intake: Intake) -> None:
+async def test_command_with_an_unconfirmed_commit_may_be_stored(intake: Intake) -> None:
     pause = Pause()
     event.listen(intake.store.database._writer, "commit", lambda _connection: pause(), once=True)
     with within(Deadline.after(0.1)):
@@ -66,9 +64,7 @@ async def test_a_command_whose_commit_is_not_confirmed_may_have_been_taken(intak
     assert await intake.stored() == 1
 
 
-async def test_an_event_that_is_not_stored_in_time_is_left_for_slack_to_deliver_again(
-    intake: Intake, pause: Pause
-) -> None:
+async def test_event_past_its_deadline_is_left_to_slack(intake: Intake, pause: Pause) -> None:
     with within(Deadline.after(0.1)):
         assert (await intake.event(**MENTION)).status == 500
     pause.end()

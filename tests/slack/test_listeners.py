@@ -1,4 +1,4 @@
-"""What is acknowledged has been stored, Slack is asked nothing before it, and nothing stays unanswered."""
+"""Listeners store a request before they acknowledge it, call nothing before, and answer everything."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ async def test_button_that_leads_to_an_address_has_no_answer(talk: Talk) -> None
 
 
 def test_no_listener_hides_another() -> None:
-    """Bolt takes the first of two listeners with one name, without a word."""
+    """Bolt silently uses the first of two listeners with one name."""
     names = [("event", "message"), ("event", "app_mention"), *(("button", name) for name in LINKS)]
-    for each in COMMANDS:
-        names += [("command", each.name), *(("button", name) for name in each.buttons)]
-        names += [("form", name) for name in each.forms]
-        names += [("shortcut", name) for name in each.shortcuts]
+    for command in COMMANDS:
+        names += [("command", command.name), *(("button", name) for name in command.buttons)]
+        names += [("form", name) for name in command.forms]
+        names += [("shortcut", name) for name in command.shortcuts]
     assert len(names) == len(set(names))
 
 
-async def test_a_table_is_no_part_of_an_acknowledgement() -> None:
-    """A workspace that has no tables would drop the whole answer without a word."""
+async def test_acknowledgement_has_no_table() -> None:
+    """A workspace without tables silently drops the whole answer."""
 
-    async def run(_context: Context, invocation: Invocation, _found: object) -> Answer:
+    async def run(_context: Context, invocation: Invocation, _match: object) -> Answer:
         kind = invocation.text
         return Answer(message=Message("Read by 12 people", ({"type": kind, "text": "words"},)))
 
@@ -52,16 +52,16 @@ async def test_a_table_is_no_part_of_an_acknowledgement() -> None:
 
 
 def by_ana(talk: Talk, **payload: Any) -> dict[str, Any]:
-    """Return what Slack sends when Ana does something in #docs."""
-    about = {"user": {"id": talk.ana.id}, "trigger_id": "1.2.3", "channel": {"id": talk.room("docs").id}}
-    return about | payload
+    """Return the payload of an action of Ana's in #docs."""
+    common = {"user": {"id": talk.ana.id}, "trigger_id": "1.2.3", "channel": {"id": talk.room("docs").id}}
+    return common | payload
 
 
-def said(talk: Talk, **event: Any) -> dict[str, Any]:
+def mention(talk: Talk, **values: Any) -> dict[str, Any]:
     """Return the event of Ana mentioning the bot in #docs, with these values."""
-    about = {"channel": talk.room("docs").id, "user": talk.ana.id, "text": "<@U0DOCSBOT> Add a page"}
-    about |= {"type": "app_mention", "ts": "1.1"}
-    return {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": about | event}
+    event = {"channel": talk.room("docs").id, "user": talk.ana.id, "text": "<@U0DOCSBOT> Add a page"}
+    event |= {"type": "app_mention", "ts": "1.1"} | values
+    return {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event}
 
 
 def form(**view: Any) -> dict[str, Any]:
@@ -69,33 +69,33 @@ def form(**view: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("table", ["prompts", "members"])
-async def test_a_command_that_could_not_be_stored_says_so_with_a_reference(talk: Talk, table: str) -> None:
+async def test_answer_to_an_unstored_command_has_a_reference(talk: Talk, table: str) -> None:
     await talk.process.starts()
     with talk.database_fails(table):
         answer = await talk.ana.answer_to("/docs-agent Add a page")
-        await talk.receives(said(talk))
+        await talk.receives(mention(talk))
     [command, *event] = map(json.loads, talk.log())
     assert f"reference `{command['reference']}`" in answer
     assert "/docs-agent Add a page" in answer
     assert f"no such table: {table}" in command["reason"]
     assert "Traceback" not in answer
     assert command["request"] == command["reference"]
-    assert [each["event"] for each in event] == ["event_not_stored"]
-    assert not [each for each in (command, *event) if "exception" in each or len(str(each)) > 600]
+    assert [line["event"] for line in event] == ["event_not_stored"]
+    assert not [line for line in (command, *event) if "exception" in line or len(str(line)) > 600]
 
 
 @pytest.mark.parametrize("where", ["im", "mpim"])
 @pytest.mark.parametrize(
     "kinds", [("message",), ("message", "app_mention", "message"), ("app_mention", "message")]
 )
-async def test_a_mention_is_one_request_however_slack_tells_it(
+async def test_mention_with_several_events_is_one_request(
     talk: Talk, kinds: tuple[str, ...], where: str
 ) -> None:
     talk.slack.line.drops_events = True
     message = await talk.ana.says("@docs-agent Add a page")
     for kind in kinds:
-        about = {"channel_type": where} if kind == "message" else {}
-        assert (await talk.receives(said(talk, type=kind, ts=message["ts"], **about)))[0] == 200
+        extra = {"channel_type": where} if kind == "message" else {}
+        assert (await talk.receives(mention(talk, type=kind, ts=message["ts"], **extra)))[0] == 200
     await talk.time.passes()
     assert talk.agent_got() == ["Add a page"]
     talk.everything()
@@ -117,15 +117,13 @@ async def test_a_mention_is_one_request_however_slack_tells_it(
         {"type": "team_join", "user": {"id": "U01ANA"}},
     ],
 )
-async def test_what_does_not_concern_us_is_acknowledged_and_not_answered(
-    talk: Talk, event: dict[str, Any]
-) -> None:
-    assert (await talk.receives(said(talk, **{"type": "message"} | event)))[0] == 200
+async def test_other_events_are_acknowledged_without_an_answer(talk: Talk, event: dict[str, Any]) -> None:
+    assert (await talk.receives(mention(talk, **{"type": "message"} | event)))[0] == 200
     await talk.time.passes()
     assert talk.agent_got() == []
 
 
-async def test_what_another_version_offered_is_answered(talk: Talk) -> None:
+async def test_elements_of_another_version_are_answered(talk: Talk) -> None:
     unknown = "I don't know that one"
     command = {"command": "/docs-future", "channel_id": "C01DOCS", "user_id": talk.ana.id, "trigger_id": "1"}
     assert unknown in (await talk.receives(command))[1]
@@ -146,7 +144,7 @@ async def test_answer_to_button_without_response_url_comes_in_its_channel(talk: 
     assert note.message["channel"] == talk.room("docs").id
 
 
-async def test_an_empty_form_keeps_open_and_says_why(talk: Talk) -> None:
+async def test_empty_form_stays_open_with_its_error(talk: Talk) -> None:
     await talk.ana.types("/docs-agent \u200b")
     errors = await talk.ana.fills_in(prompt=" ")
     assert set(errors) == {"prompt"}
@@ -154,7 +152,7 @@ async def test_an_empty_form_keeps_open_and_says_why(talk: Talk) -> None:
     assert talk.agent_got() == talk.channel() == []
 
 
-async def test_what_is_wrong_with_a_form_without_inputs_is_said_where_it_was_opened(talk: Talk) -> None:
+async def test_error_of_a_form_without_inputs_is_a_message(talk: Talk) -> None:
     """Slack shows errors only at inputs."""
     private = json.dumps({"channel": talk.room("docs").id, "job": 9})
     view = form(callback_id="run_again", private_metadata=private, blocks=[{"type": "section"}], state={})
@@ -163,7 +161,7 @@ async def test_what_is_wrong_with_a_form_without_inputs_is_said_where_it_was_ope
     assert "couldn't tell which job this is for" in note
 
 
-async def test_a_form_sent_twice_is_one_request(talk: Talk) -> None:
+async def test_form_sent_twice_is_one_request(talk: Talk) -> None:
     private = json.dumps({"channel": talk.room("docs").id})
     values = {"prompt": {"prompt": {"type": "plain_text_input", "value": "Add a page"}}}
     view = form(callback_id="ask", private_metadata=private, state={"values": values})
@@ -174,17 +172,17 @@ async def test_a_form_sent_twice_is_one_request(talk: Talk) -> None:
     talk.status()
 
 
-@pytest.mark.parametrize("words", ["help", "jobs", "status 1", "HELP", "Jobs"])
-async def test_our_own_words_are_answered_at_once_and_privately(talk: Talk, words: str) -> None:
+@pytest.mark.parametrize("text", ["help", "jobs", "status 1", "HELP", "Jobs"])
+async def test_words_of_the_bot_are_answered_privately_at_once(talk: Talk, text: str) -> None:
     await talk.started()
     talk.status()
-    assert await talk.ben.answer_to(f"/docs-agent {words}")
+    assert await talk.ben.answer_to(f"/docs-agent {text}")
     await talk.time.passes()
     assert talk.agent_got() == ["Add a quickstart"]
 
 
-async def test_what_a_job_cannot_take_is_given_back_with_the_acknowledgement(talk: Talk) -> None:
-    """A crash between the two would leave a person with neither a follow-up nor a word about it."""
+async def test_refused_follow_up_is_returned_with_the_acknowledgement(talk: Talk) -> None:
+    """A crash between the two would lose the follow-up silently."""
     await talk.started()
     await talk.ends("archived", pr_link=None)
     command = {"command": "/docs-followup", "text": "1 Mention Python 3.11", "user_id": talk.ana.id}
@@ -199,20 +197,20 @@ async def test_what_a_job_cannot_take_is_given_back_with_the_acknowledgement(tal
     "prompt",
     ["help people install it: add a page", "jobs page is out of date", "status codes are missing: add"],
 )
-async def test_a_prompt_that_only_begins_with_our_words_is_a_prompt(talk: Talk, prompt: str) -> None:
+async def test_prompt_may_begin_with_a_word_of_the_bot(talk: Talk, prompt: str) -> None:
     await talk.started(prompt)
     assert talk.agent_got() == [prompt]
     talk.status()
 
 
-async def test_a_stored_command_is_one_line_in_the_log(talk: Talk) -> None:
+async def test_stored_command_is_one_line_in_the_log(talk: Talk) -> None:
     await talk.process.starts(log_level="INFO")
     await talk.ana.asks("Add a page")
     [line] = map(json.loads, talk.log())
     assert (line["event"], line["job"], line["repeated"]) == ("prompt_stored", 1, False)
 
 
-async def test_a_reply_that_comes_before_its_status_is_confirmed_is_no_error(talk: Talk) -> None:
+async def test_reply_to_an_unconfirmed_status_is_no_error(talk: Talk) -> None:
     await talk.process.starts(log_level="INFO")
     talk.faults.loses_the_answer("chat.postMessage")
     talk.faults.goes_down("conversations.history")
@@ -225,10 +223,10 @@ async def test_a_reply_that_comes_before_its_status_is_confirmed_is_no_error(tal
     talk.everything()
 
 
-async def test_bolt_takes_no_token_and_no_client_id_from_the_environment(
+async def test_bolt_ignores_credentials_of_the_environment(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With these it would ask Slack, or look for an installation, before it lets a listener run."""
+    """With them Bolt would call Slack, or look for an installation, before it runs a listener."""
     for name in ("SLACK_BOT_TOKEN", "SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"):
         monkeypatch.setenv(name, "xoxb-another")
     await talk.process.starts()
@@ -239,16 +237,14 @@ async def test_bolt_takes_no_token_and_no_client_id_from_the_environment(
 
 
 BY_ANA = {"user": {"id": "U01ANA"}, "trigger_id": "1.2.3"}
+BROKEN_EDIT = {"type": "message", "subtype": "message_changed", "message": {"ts": 1}}
 
 
 @pytest.mark.parametrize(
     "payload",
     [
         {"type": "event_callback", "event": {"type": "message", "user": "U01ANA", "ts": "1.1"}},
-        {
-            "type": "event_callback",
-            "event": {"type": "message", "subtype": "message_changed", "message": {"ts": 1}},
-        },
+        {"type": "event_callback", "event": BROKEN_EDIT},
         {"type": "block_actions", "actions": [{"action_id": "withdraw"}], **BY_ANA, "user": None},
         {"type": "block_actions", "actions": [{"action_id": "withdraw"}], "user": {"id": "U01ANA"}},
         {"type": "view_submission", "view": {"callback_id": "ask", "type": "modal"}, **BY_ANA},

@@ -29,9 +29,7 @@ async def post(
     return await messenger.post(channel, HELLO, delivery=ONE, thread=thread)
 
 
-async def test_refusal_has_slacks_code_and_text_and_a_meaning(
-    messenger: SlackMessenger,
-) -> None:
+async def test_refusal_has_slacks_code_and_text_and_a_meaning(messenger: SlackMessenger) -> None:
     with pytest.raises(SlackRefused) as error:
         await post(messenger, PRODUCT)
     assert (error.value.code, error.value.meaning) == ("not_in_channel", Refusal.NOT_A_MEMBER)
@@ -81,8 +79,8 @@ def test_retry_after_is_a_bounded_wait(header: str | None, seconds: float) -> No
 
 
 def shared_file(workspace: Workspace, text: str, name: str = "notes.txt") -> str:
-    said = workspace.people.say(ANA, DOCS, "See this", files=[(name, text)])
-    return str(said["files"][0]["url_private_download"])
+    message = workspace.people.say(ANA, DOCS, "See this", files=[(name, text)])
+    return str(message["files"][0]["url_private_download"])
 
 
 async def test_file_without_the_scope_is_not_read(messenger: SlackMessenger, workspace: Workspace) -> None:

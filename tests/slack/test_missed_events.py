@@ -1,4 +1,4 @@
-"""What Slack gives up to deliver, or drops, is read again."""
+"""Messages of events that Slack gave up or dropped are read later."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import pytest
 from tests.talk import Talk
 
 GIVEN_UP_MINUTES = 10
-"""Longer than Slack delivers an event again."""
+"""Longer than Slack's retries of an event."""
 
 
 @pytest.mark.parametrize("is_edit", [False, True])
-async def test_what_the_database_could_not_take_is_read_again(talk: Talk, is_edit: bool) -> None:
+async def test_message_that_was_not_stored_is_read_later(talk: Talk, is_edit: bool) -> None:
     await talk.process.starts(uses_an_hour=1)
     await talk.started()
     reply = await talk.ben.replies("Mention retries") if is_edit else None
@@ -30,7 +30,7 @@ async def test_what_the_database_could_not_take_is_read_again(talk: Talk, is_edi
     talk.everything()
 
 
-async def test_that_slack_drops_events_is_acknowledged_and_what_was_missed_is_read(talk: Talk) -> None:
+async def test_messages_are_read_after_slack_dropped_events(talk: Talk) -> None:
     await talk.started()
     talk.slack.line.drops_events = True
     await talk.ben.replies("Mention retries")

@@ -1,4 +1,4 @@
-"""What Slack sends becomes a typed request with its origin: who, where, and how an answer reaches them."""
+"""Slack's payloads become typed requests with their origin."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ SINCE = MessageTs("1.4")
         ({"subtype": "channel_join"}, "unchanged"),
     ],
 )
-def test_change_in_an_outage_is_known_by_its_time(values: dict[str, Any], text: str | None) -> None:
+def test_change_in_an_outage_is_recognized_by_its_time(values: dict[str, Any], text: str | None) -> None:
     changed = payloads.changed_after(SINCE, {**NOW_IS, "channel": CHANNEL, "thread_ts": "1.1", **values})
     assert (changed.text if changed else "unchanged") == text
     if changed:
         assert changed.origin.key == f"message:{CHANNEL}:1.2"
 
 
-async def test_a_shortcut_asks_about_the_message_on_which_it_was_used(talk: Talk) -> None:
+async def test_shortcut_asks_about_its_message(talk: Talk) -> None:
     root = await talk.ben.says("The docs lack something")
     reply = await talk.ben.replies("A page about limits is missing", to=root)
     await talk.ana.uses_shortcut("ask_about", on=reply)
@@ -58,16 +58,16 @@ BY_APP = {"bot_id": "B0FLOW", "app_id": "A0FLOW", "user": "U0FLOW", "text": MENT
 
 
 @pytest.mark.parametrize("listed", ["A0FLOW", "U0FLOW"])
-@pytest.mark.parametrize("about", [{}, {"subtype": "bot_message"}])
-async def test_a_mention_by_a_listed_app_counts_under_the_id_that_is_listed(
-    talk: Talk, listed: str, about: dict[str, Any]
+@pytest.mark.parametrize("extra", [{}, {"subtype": "bot_message"}])
+async def test_mention_by_a_listed_app_counts_under_its_listed_id(
+    talk: Talk, listed: str, extra: dict[str, Any]
 ) -> None:
     await talk.process.starts(allowed_bots=listed)
-    said = await talk.ben.says("good morning")
-    assert (await talk.receives(event(talk, **BY_APP, ts=said["ts"], **about)))[0] == 200
+    message = await talk.ben.says("good morning")
+    assert (await talk.receives(event(talk, **BY_APP, ts=message["ts"], **extra)))[0] == 200
     await talk.time.passes()
     assert talk.agent_got() == ["Add a page"]
-    assert f"<@{listed}>" in talk.thread(said)[0]
+    assert f"<@{listed}>" in talk.thread(message)[0]
 
 
 @pytest.mark.parametrize(
@@ -81,14 +81,14 @@ async def test_a_mention_by_a_listed_app_counts_under_the_id_that_is_listed(
 )
 async def test_no_other_message_of_an_app_counts(talk: Talk, values: dict[str, Any]) -> None:
     await talk.process.starts(allowed_bots="A0FLOW")
-    said = await talk.ben.says("good morning")
-    assert (await talk.receives(event(talk, **BY_APP | values, ts=said["ts"])))[0] == 200
+    message = await talk.ben.says("good morning")
+    assert (await talk.receives(event(talk, **BY_APP | values, ts=message["ts"])))[0] == 200
     await talk.time.passes()
     assert talk.agent_got() == []
 
 
 async def after_change(talk: Talk, change: dict[str, Any]) -> list[str]:
-    """Let Ana ask for a page and Slack tell of a change while that waits; return what the agent gets."""
+    """Let Ana ask for a page, change her message while it waits, and return the agent's prompts."""
     talk.service.says("create", 429, seconds=60)
     asked = await talk.ana.says("@docs-agent Add a page")
     await talk.time.passes()
@@ -109,43 +109,39 @@ NEW = {"text": "<@U0DOCSBOT> Add two", "edited": {"user": "U01ANA", "ts": "1.5"}
 EDITED: dict[str, Any] = {"subtype": "message_changed", "message": NEW, "previous_message": BY_AUTHOR}
 
 
-async def test_an_edit_by_the_author_counts(talk: Talk) -> None:
-    assert await after_change(talk, EDITED) == ["Add two"]
+NO_CHANGES: list[dict[str, Any]] = [
+    EDITED | {"message": NEW | {"text": MENTION, "attachments": [{"title": "A preview"}]}},
+    EDITED | {"message": {"text": NEW["text"]}},
+    EDITED | {"message": NEW | {"edited": {"user": "U02BEN"}}},
+    EDITED | {"message": NEW | {"user": "U0DOCSBOT", "edited": {"user": "U0DOCSBOT"}}},
+    EDITED | {"previous_message": {"bot_id": "B1"}},
+    {"subtype": "message_deleted", "deleted_ts": "", "previous_message": {"user": "U0DOCSBOT"}},
+    {"subtype": "message_changed"},
+    {"subtype": "message_deleted"},
+    EDITED | {"subtype": None},
+]
+DELETIONS: list[dict[str, Any]] = [
+    {"subtype": "message_deleted", "deleted_ts": "", "previous_message": BY_AUTHOR},
+    {"subtype": "message_deleted", "deleted_ts": ""},
+    {"subtype": "message_changed", "message": {"subtype": "tombstone", "user": None}},
+]
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "prompts"),
     [
-        EDITED | {"message": NEW | {"text": MENTION, "attachments": [{"title": "A preview"}]}},
-        EDITED | {"message": {"text": NEW["text"]}},
-        EDITED | {"message": NEW | {"edited": {"user": "U02BEN"}}},
-        EDITED | {"message": NEW | {"user": "U0DOCSBOT", "edited": {"user": "U0DOCSBOT"}}},
-        EDITED | {"previous_message": {"bot_id": "B1"}},
-        {"subtype": "message_deleted", "deleted_ts": "", "previous_message": {"user": "U0DOCSBOT"}},
-        {"subtype": "message_changed"},
-        {"subtype": "message_deleted"},
-        EDITED | {"subtype": None},
+        (EDITED, ["Add two"]),
+        *((change, ["Add a page"]) for change in NO_CHANGES),
+        *((change, []) for change in DELETIONS),
     ],
 )
-async def test_previews_edits_of_others_and_of_bots_are_no_edits(talk: Talk, change: dict[str, Any]) -> None:
-    assert await after_change(talk, change) == ["Add a page"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"subtype": "message_deleted", "deleted_ts": "", "previous_message": BY_AUTHOR},
-        {"subtype": "message_deleted", "deleted_ts": ""},
-        {"subtype": "message_changed", "message": {"subtype": "tombstone", "user": None}},
-    ],
-)
-async def test_a_deleted_message_is_known_with_and_without_replies(
-    talk: Talk, change: dict[str, Any]
+async def test_only_edits_and_deletions_by_the_author_count(
+    talk: Talk, change: dict[str, Any], prompts: list[str]
 ) -> None:
-    assert await after_change(talk, change) == []
+    assert await after_change(talk, change) == prompts
 
 
-async def test_a_preview_of_a_link_in_what_the_agent_has_is_no_edit(talk: Talk) -> None:
+async def test_preview_of_a_link_in_a_sent_prompt_is_no_edit(talk: Talk) -> None:
     asked = await talk.ana.says("@docs-agent Add a page")
     await talk.time.passes()
     was = {"user": talk.ana.id, "ts": asked["ts"], "text": MENTION}

@@ -61,15 +61,9 @@ async def proxy() -> AsyncIterator[Proxy]:
     await server.wait_closed()
 
 
-ENV = {
-    "SLACK_BOT_TOKEN": "xoxb-1",
-    "SLACK_APP_TOKEN": "xapp-1",
-    "SLACK_API_URL": "https://slack-gov.invalid/api/",
-    "DOCS_API_URL": "https://docs.invalid",
-    "DOCS_API_KEY": "key",
-    "DOCS_PROJECT_ID": "acme",
-    "DATABASE_URL": ":memory:",
-}
+ENV = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "DATABASE_URL": ":memory:"}
+ENV |= {"DOCS_API_URL": "https://docs.invalid", "DOCS_API_KEY": "key", "DOCS_PROJECT_ID": "acme"}
+ENV |= {"SLACK_API_URL": "https://slack-gov.invalid/api/"}
 
 
 def settings(proxy: Proxy, **changes: str) -> Settings:
@@ -107,7 +101,7 @@ class Ticketing(AsyncWebClient):
         return {"ok": True, "url": "wss://wss-primary.slack-gov.invalid/link?ticket=1"}
 
 
-async def test_the_socket_is_opened_through_the_proxy(proxy: Proxy) -> None:
+async def test_socket_is_opened_through_the_proxy(proxy: Proxy) -> None:
     client = Ticketing(token="xoxb-1", proxy=proxy.url)
     app, _ = small_app(client, "secret")
     intake = SocketIntake(app, client, SecretStr("xapp-1"), intake_seconds=2.5)
@@ -122,14 +116,14 @@ async def test_the_socket_is_opened_through_the_proxy(proxy: Proxy) -> None:
     assert AUTHORIZATION in proxy.heads[0]
 
 
-async def test_the_doctor_goes_the_same_way_and_tells_no_password(proxy: Proxy) -> None:
+async def test_doctor_uses_the_proxy_and_hides_its_password(proxy: Proxy) -> None:
     ran = await asyncio.to_thread(docs_bot, "doctor", **ENV, HTTPS_PROXY=proxy.url)
     hosts = (b"slack-gov.invalid", b"docs.invalid", b"api.github.com")
     assert proxy.targets() == {b"CONNECT " + host + b":443" for host in hosts}
     assert "canary" not in ran.output
 
 
-async def test_the_docs_service_is_called_through_the_proxy_unless_it_is_excepted(proxy: Proxy) -> None:
+async def test_docs_service_is_called_through_the_proxy_without_exception(proxy: Proxy) -> None:
     for excepted, count in (("", 1), ("docs.invalid", 1)):
         chosen = settings(proxy, NO_PROXY=excepted)
         url = chosen.projects[0].address
@@ -150,8 +144,8 @@ async def test_github_is_called_through_the_proxy(proxy: Proxy) -> None:
     assert AUTHORIZATION in proxy.heads[0]
 
 
-async def test_the_whole_bot_connects_through_a_tunnel_with_a_ca_of_ones_own(tmp_path: Path) -> None:
-    """In a process of its own, because OpenSSL and aiohttp read SSL_CERT_FILE when they are loaded."""
+async def test_bot_connects_through_a_tunnel_with_a_private_ca(tmp_path: Path) -> None:
+    """A process of its own is needed: OpenSSL and aiohttp read SSL_CERT_FILE when they are loaded."""
     pinged = asyncio.Event()
     answers: dict[str, dict[str, Any]] = {
         "/api/auth.test": {"ok": True, "user_id": "U1", "bot_id": "B1", "team_id": "T1"},

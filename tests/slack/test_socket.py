@@ -1,4 +1,4 @@
-"""A socket that has gone deaf is opened anew, a gap is reported, and a close leaves no command unanswered."""
+"""The socket is reopened after silence, reports gaps, and answers every command before it closes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OFTEN = 0.05
 
 
 class Line:
-    """A workspace whose clock and whose bot's clock stand still, and the bot's intake."""
+    """A workspace and the bot's intake, with clocks that stand still."""
 
     def __init__(self, workspace: Workspace, clock: HeldClock) -> None:
         self.workspace, self.clock = workspace, clock
@@ -50,13 +50,13 @@ class Line:
         self.gaps += 1
 
     async def connected(self, *, yes: bool) -> None:
-        """Wait until the intake says that it is connected, or that it is not."""
+        """Wait until the intake is connected, or disconnected."""
         async with asyncio.timeout(HANG_SECONDS):
             while await self.intake.is_connected() is not yes:
                 await asyncio.sleep(0.01)
 
     async def hears(self) -> None:
-        """Say something, and wait until the bot has heard it."""
+        """Post a message and wait until the bot receives its event."""
         ts = self.workspace.people.say(ANA, DOCS, "hello")["ts"]
         await until(lambda: next((e for e in self.received.of("message") if e["ts"] == ts), None))
 
@@ -73,11 +73,8 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
             *, ping_seconds: float = 10.0, deaf_seconds: float = DEAF_SECONDS, **choices: Any
         ) -> Line:
             clock = HeldClock()
-            given: dict[str, Any] = {
-                "ack_seconds": HANG_SECONDS,
-                "redeliver_after_seconds": (0.05,) * 9,
-            } | choices
-            workspace = Workspace(WorkspaceOptions(tmp_path, **given), clock)
+            options = dict[str, Any](ack_seconds=HANG_SECONDS, redeliver_after_seconds=(0.05,) * 9) | choices
+            workspace = Workspace(WorkspaceOptions(tmp_path, **options), clock)
             await workspace.start()
             stack.push_async_callback(workspace.stop)
             line = Line(workspace, clock)
@@ -111,7 +108,7 @@ async def _deaf(line: Line) -> None:
     line.workspace.faults.clear()
 
 
-async def test_a_dead_ticket_is_replaced_after_a_minute_and_the_gap_is_reported(opened: Opener) -> None:
+async def test_dead_ticket_is_replaced_and_its_gap_reported(opened: Opener) -> None:
     line = await opened(ping_seconds=OFTEN)
     await _deaf(line)
     await until(lambda: [e for e in line.workspace.log if e.get("ok") is False] or None)
@@ -127,7 +124,7 @@ async def test_a_dead_ticket_is_replaced_after_a_minute_and_the_gap_is_reported(
     assert line.gaps == 1
 
 
-async def test_without_a_new_ticket_slack_is_asked_again_a_minute_later(opened: Opener) -> None:
+async def test_refused_ticket_is_requested_again_a_minute_later(opened: Opener) -> None:
     line = await opened(ping_seconds=OFTEN)
     await _deaf(line)
     line.workspace.faults.order([{"method": "apps.connections.open", "fault": "500", "times": 1}])
@@ -140,7 +137,7 @@ async def test_without_a_new_ticket_slack_is_asked_again_a_minute_later(opened: 
     assert len(asked) == 4, "the start, the library's own, one that failed, and the one that helped"
 
 
-async def test_a_silent_connection_is_left_for_another(opened: Opener) -> None:
+async def test_silent_connection_is_replaced(opened: Opener) -> None:
     line = await opened(ping_seconds=OFTEN, ack_seconds=0.2)
     line.sockets.silence()
     await line.hears()
@@ -148,9 +145,7 @@ async def test_a_silent_connection_is_left_for_another(opened: Opener) -> None:
 
 
 @pytest.mark.parametrize("deaf_seconds", [DEAF_SECONDS, 5.0])
-async def test_a_gap_is_reported_before_the_next_event_is_handled(
-    opened: Opener, deaf_seconds: float
-) -> None:
+async def test_gap_is_reported_before_the_next_event(opened: Opener, deaf_seconds: float) -> None:
     line = await opened(deaf_seconds=deaf_seconds)
     line.pass_seconds(deaf_seconds - 1)
     await line.intake.check()
@@ -171,7 +166,7 @@ async def test_each_check_reports_the_number_of_sockets(opened: Opener) -> None:
     assert line.counts == [1, 1]
 
 
-async def test_a_close_leaves_events_to_others_and_still_answers_commands(opened: Opener) -> None:
+async def test_closing_socket_answers_commands_but_no_events(opened: Opener) -> None:
     line = await opened(redeliver_after_seconds=())
     begun, gate = asyncio.Event(), asyncio.Event()
 
@@ -216,7 +211,7 @@ async def test_answer_on_another_connection_is_logged(opened: Opener) -> None:
             while await handler.client.session_id() == before:
                 await asyncio.sleep(0.01)
         gate.set()
-        await until(lambda: [each for each in logged if each["event"] == "answer_may_be_lost"] or None)
+        await until(lambda: [entry for entry in logged if entry["event"] == "answer_may_be_lost"] or None)
     await asking
 
 
@@ -227,7 +222,7 @@ class Ticketing(AsyncWebClient):
         return {"ok": True, "url": f"{self.base_url}link"}
 
 
-async def test_a_goodbye_that_slack_does_not_answer_leaves_nothing_open() -> None:
+async def test_session_closes_without_slacks_answer_to_the_close() -> None:
     stopped = asyncio.Event()
 
     async def link(request: web.Request) -> web.StreamResponse:
@@ -250,15 +245,15 @@ async def test_a_goodbye_that_slack_does_not_answer_leaves_nothing_open() -> Non
         stopped.set()
 
 
-async def test_a_request_has_two_and_a_half_seconds_from_its_arrival(opened: Opener) -> None:
-    line, left = await opened(), list[float]()
+async def test_request_has_two_and_a_half_seconds(opened: Opener) -> None:
+    line, seconds = await opened(), list[float]()
 
     async def see(next: Callable[[], Awaitable[None]]) -> None:  # noqa: A002 - Bolt's name
         request = current_deadline()
         assert request is not None
-        left.append(request.left_seconds())
+        seconds.append(request.left_seconds())
         await next()
 
     line.app.middleware(see)
     await line.hears()
-    assert 0 < left[0] < Timeouts().intake_seconds
+    assert 0 < seconds[0] < Timeouts().intake_seconds

@@ -48,11 +48,7 @@ def of(enterprise: str) -> dict[str, Any]:
         (OURS | {"team_id": "T0OTHER"}, None, Access.STRANGER),
         (OURS | {"team_id": "T0OTHER", "is_stranger": False}, None, Access.STRANGER),
         (OURS | {"team_id": None}, None, Access.STRANGER),
-        (
-            OURS | {"team_id": "T0OTHER", "enterprise_user": {"enterprise_id": "E0ACME"}},
-            None,
-            Access.STRANGER,
-        ),
+        (OURS | of("E0ACME"), None, Access.STRANGER),
         (of("E0ACME"), "E0ACME", Access.MEMBER),
         (of("E0OTHER"), "E0ACME", Access.STRANGER),
         ({**OURS, "id": "USLACKBOT", "is_bot": False}, None, Access.BOT),

@@ -15,20 +15,10 @@ from tests.talk import Talk
 SHARED = {"is_share": True, "author_name": "Ben <b>", "text": "The page\nis wrong"}
 HOSTED = {"name": "a.txt", "mimetype": "text/plain", "size": 10, "mode": "hosted"}
 URL = "https://files.slack.com/files-pri/T1-F1/download/a.txt"
-NAMES = [
-    "text",
-    "files",
-    "attachments",
-    "is_share",
-    "message_blocks",
-    "message",
-    "blocks",
-    "elements",
-    "type",
-]
+KEYS = ["text", "files", "attachments", "is_share", "message_blocks", "message", "blocks", "elements", "type"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=10),
-    lambda inside: st.lists(inside, max_size=4) | st.dictionaries(st.sampled_from(NAMES), inside, max_size=4),
+    lambda inside: st.lists(inside, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inside, max_size=4),
 )
 
 
@@ -59,8 +49,8 @@ QUOTE = {"type": "rich_text_quote", "elements": [{"type": "link", "url": "https:
 async def test_forwarded_message_is_quoted_in_the_prompt(
     talk: Talk, attachments: list[dict[str, Any]], added: str
 ) -> None:
-    said = await talk.ana.says("good morning")
-    event = {"type": "app_mention", "channel": said["channel"], "user": talk.ana.id, "ts": said["ts"]}
+    message = await talk.ana.says("good morning")
+    event = {"type": "app_mention", "channel": message["channel"], "user": talk.ana.id, "ts": message["ts"]}
     event |= {"text": "<@U0DOCSBOT> Fix this", "attachments": attachments}
     await talk.receives({"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event})
     await talk.time.passes()

@@ -56,9 +56,7 @@ async def test_write_in_time_is_recorded(database: Database) -> None:
     assert request.has_written
 
 
-async def test_request_behind_a_lock_frees_its_connection(
-    migrated_databases: MigratedDatabases,
-) -> None:
+async def test_request_behind_a_lock_frees_its_connection(migrated_databases: MigratedDatabases) -> None:
     with migrated_databases.one() as url:
         database, other, pause = Database.open(url), Database.open(url), Pause()
 

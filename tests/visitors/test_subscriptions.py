@@ -48,9 +48,7 @@ async def test_a_zone_that_slack_does_not_tell_is_utc_and_shown(talk: Talk) -> N
     asker.reads()
 
 
-async def test_a_refused_first_post_pauses_the_subscription_and_names_the_way(
-    talk: Talk,
-) -> None:
+async def test_a_refused_first_post_pauses_the_subscription_and_names_the_way(talk: Talk) -> None:
     await talk.ana.types("/docs-visitors subscribe monday 09:00 UTC", channel="docs-secret")
     await talk.time.passes(5)
     note = talk.ana.reads()[-1]

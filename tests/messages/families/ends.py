@@ -74,10 +74,7 @@ def _results() -> Mapping[str, object]:
             job(version=2, pull_request=replace(over, ended_at=LATER + timedelta(minutes=1)))
         ),
         "end: a follow-up of one that was closed after": ended(
-            job(
-                version=2,
-                pull_request=replace(over, is_merged=False, ended_at=LATER + timedelta(minutes=1)),
-            )
+            job(version=2, pull_request=replace(over, is_merged=False, ended_at=LATER + timedelta(minutes=1)))
         ),
         "end: an address that is no link": ended(job(pr_link="https://code.example@evil.example/")),
         **{f"end: {state}": ended(job(state, ended_at=LATER)) for state in BAD_ENDS},
