@@ -110,6 +110,8 @@ class Process:
     timeouts: Timeouts = _TIMEOUTS
     features: Sequence[Feature] = FEATURES
     """The features of the bot besides jobs."""
+    store: Any = None
+    """Replaces the store of the conversation's database."""
     _session: SlackSession | None = None
     _started: list[AsyncExitStack] = field(default_factory=list)
 
@@ -129,7 +131,8 @@ class Process:
             chance=lambda: 0.5,
         )
         url = _settings(frozenset()).sqlalchemy_url
-        own = None if "DATABASE_URL" in self.settings else open_both_stores(url)[len(self._started) % 2]
+        is_own = "DATABASE_URL" not in self.settings
+        own = open_both_stores(url)[len(self._started) % 2] if is_own else None
         if own and not self._started:
             await empty_database(_settings(frozenset({("DATABASE_URL", TEMPLATE_URL)})))
         stack = AsyncExitStack()
@@ -138,7 +141,7 @@ class Process:
         opened = held_bot(
             *(chosen, doors),
             clock=talk.time.of_bot,
-            store=own,
+            store=self.store or own,
             timeouts=self.timeouts,
             features=self.features,
         )

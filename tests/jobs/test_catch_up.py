@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
-from bot.jobs.store.conversations import Conversations
-from bot.ports import SlackUnclear, ThreadReply
 from tests.talk import Talk
-from tests.work.drains import catch_up, deliver_due, prepare_prompts
-from tests.work.office import BOT, Office
 
 
 async def prompts(talk: Talk, *expected: str) -> None:
@@ -55,26 +50,6 @@ async def test_reply_given_up_before_the_status_was_found_is_taken(talk: Talk) -
     status, _ = await talk.receives(talk.slack.line.sent[-1])
     assert status != 200
     await prompts(talk, "Add a quickstart", "Mention retries")
-
-
-async def test_thread_read_before_its_status_is_found_is_read_again(office: Office) -> None:
-    office.slack.lose_answer.append(SlackUnclear("cut"))
-    await office.ask("Add a quickstart")
-    await prepare_prompts(office.context)
-    await deliver_due(office.context)
-    reply = office.missed("Mention retries")
-    assert isinstance(reply, ThreadReply)
-    office.slack.said[:] = [replace(reply, parent=BOT)]
-    now = office.clock()
-    await office.store.write(lambda tx: Conversations(tx).read_later(reply.origin, now))
-    await office.works(catch_up)
-    assert office.sent() == []
-    for seconds in (10, 10):
-        await office.settle(seconds)
-        office.clock.pass_seconds(office.context.timeouts.unread_pace_seconds)
-        await office.works(catch_up)
-    await office.settle(20)
-    assert office.sent() == ["Add a quickstart", "Mention retries"]
 
 
 async def test_nothing_is_read_while_slack_limits_reading(talk: Talk) -> None:

@@ -8,53 +8,44 @@ from typing import TypeVar
 
 import pytest
 
-from bot.ids import MessageTs, PromptId
+from bot.ids import ChannelId, MessageTs, UserId
+from bot.jobs.corrections import take_change
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import JobState
 from bot.jobs.store.prompts import Prompts
+from bot.ports import Changed, Origin, message_key
 from bot.store import LeaseLost, Store, Transaction
-from tests.builders import BEN
-from tests.work.office import BOT, Office
+from sandbox.workspace.state import BOT_USER
+from tests.builders import add_job, add_prompt, claimer, new_store
+from tests.talk import Talk
 
 Result = TypeVar("Result")
-AT_BOT = f"<@{BOT}>"
 
 
-async def waiting(office: Office) -> MessageTs:
-    """Let Ana mention the bot, and the prompt wait for the hourly limit."""
-    office.limit(1)
-    await office.started("Something first", user=BEN)
-    ts = await office.hears(f"{AT_BOT} Add a page")
-    await office.settle(2)
-    assert (await office.job(2)).state is JobState.WAITING
-    return ts
+async def test_edit_while_a_worker_prepares_the_prompt_is_kept(talk: Talk) -> None:
+    await talk.started("Something first")
+    talk.faults.is_late("users.info")
+    message = await talk.ana.says(f"@docs-agent Add a page for @{talk.ben.user.name}")
+    await talk.time.passes(1)
+    await talk.ana.edits(message, "@docs-agent Add two pages")
+    talk.faults.answers()
+    await talk.time.passes(minutes=3)
+    assert talk.agent_got() == ["Something first", "Add two pages"]
+    talk.everything()
 
 
-async def test_edit_while_a_worker_prepares_the_prompt_is_kept(office: Office) -> None:
-    ts = await office.hears(f"{AT_BOT} Add a page")
-    [claimed] = await office.store.write(lambda tx: Prompts(tx).claim_new(office.context.claimer(), 5))
-    await office.corrects(ts, f"{AT_BOT} Add two pages")
-    prepared = lifecycle.prompt_prepared(claimed, "Add a page")
-    with pytest.raises(LeaseLost):
-        await office.store.write(lambda tx: Prompts(tx).save(claimed, prepared, owner="one"))
-    await office.settle()
-    assert office.sent() == ["Add two pages"]
-
-
-async def test_worker_writes_nothing_it_read_before_an_edit(office: Office) -> None:
+async def test_worker_writes_nothing_it_read_before_an_edit() -> None:
     """The same process holds the lease both times."""
-    ts = await office.hears(f"{AT_BOT} Add a page")
-    claimer, number = office.context.claimer(), PromptId(1)
-    read = await office.store.read(lambda tx: Prompts(tx).get(number))
+    store = await new_store()
+    number = await add_prompt(store, await add_job(store))
+    read = await store.read(lambda tx: Prompts(tx).get(number))
     assert read is not None
+    edited = replace(read, raw="Add two pages")
+    await store.write(lambda tx: Prompts(tx).save(read, edited))
+    await store.write(lambda tx: Prompts(tx).claim_new(claimer("one"), 5))
     prepared = lifecycle.prompt_prepared(read, "Add a page")
-    await office.corrects(ts, f"{AT_BOT} Add two pages")
-    await office.store.write(lambda tx: Prompts(tx).claim_new(claimer, 5))
     with pytest.raises(LeaseLost):
-        await office.store.write(lambda tx: Prompts(tx).save(read, prepared, owner=claimer.owner))
-    office.limit(100)
-    await office.pass_time(3_700)
-    assert office.sent()[-1] == "Add two pages"
+        await store.write(lambda tx: Prompts(tx).save(read, prepared, owner="one"))
+    await store.close()
 
 
 class Overtaken(Store):
@@ -69,9 +60,16 @@ class Overtaken(Store):
         return await super().write(change)
 
 
-async def test_edit_overtaken_by_a_worker_is_done_anew(office: Office) -> None:
-    ts = await waiting(office)
-    office.context = replace(office.context, store=Overtaken(office.store.database))
-    await office.corrects(ts, f"{AT_BOT} Add two pages")
-    await office.pass_time(3_700)
-    assert office.sent() == ["Something first", "Add two pages"]
+async def test_edit_overtaken_by_a_worker_is_done_anew(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=1)
+    await talk.started("Something first", by=talk.ben)
+    message = await talk.ana.says("@docs-agent Add a page")
+    await talk.time.passes(2)
+    bot, room, ts = talk.process.bot, ChannelId(message["channel"]), MessageTs(message["ts"])
+    assert bot is not None
+    context = replace(bot._context, store=Overtaken(bot._context.store.database))
+    origin = Origin(message_key(room, ts), UserId(talk.ana.id), room, message_ts=ts)
+    await take_change(context, Changed(origin, f"<@{BOT_USER}> Add two pages", "1", None))
+    await talk.time.passes(hours=2)
+    assert talk.agent_got() == ["Something first", "Add two pages"]
+    talk.everything()

@@ -6,21 +6,28 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes import LINK, FakeGithub
-from tests.work.office import Office
+from bot.features import all_workers
+from tests.services import LINK
+from tests.talk import Talk
 
 
-@pytest.mark.parametrize("call", ["poll", "pull request", "build"])
-async def test_call_without_news_wakes_no_worker(office: Office, call: str) -> None:
-    office.docs.branch, github = "agent/quickstart", FakeGithub()
-    office.context = replace(office.context, github=github.client(office.clock))
-    await office.started()
+@pytest.mark.parametrize("call", ["poll", "pull requests", "preview"])
+async def test_call_without_news_wakes_no_worker(talk: Talk, call: str) -> None:
+    talk.service.branch = "agent/quickstart"
+    await talk.started()
     if call != "poll":
-        await office.ends(pr_link=LINK)
-    if call == "build":
-        await office.press("preview", "1")
-    await office.settle(30)
-    wakes, calls = office.wakes, len(office.docs.calls) + len(github.calls)
-    await office.settle(1_300 if call == "pull request" else 30)
-    assert len(office.docs.calls) + len(github.calls) > calls
-    assert office.wakes == wakes
+        await talk.ends(pr_link=LINK)
+    if call == "preview":
+        await talk.ana.presses("Preview")
+    await talk.time.passes(60)
+    talk.everything()
+    bot = talk.process.bot
+    assert bot is not None
+    woken: list[str] = []
+    workers = all_workers(replace(bot._context, wake=lambda: woken.append(call)))
+    [worker] = [worker for worker in workers if worker.name == call]
+    talk.time.is_set(minutes=20)
+    calls = len(talk.service.calls) + len(talk.github.calls)
+    assert await worker.run()
+    assert len(talk.service.calls) + len(talk.github.calls) > calls
+    assert woken == []

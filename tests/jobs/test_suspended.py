@@ -2,61 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+import asyncio
+from collections.abc import Callable
 from typing import TypeVar
 
+from bot.app import open_store
 from bot.ids import JobNumber
-from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.prompts import Prompts
 from bot.store import Store, Transaction
-from tests.work.drains import submit_prompts
-from tests.work.office import Office
+from tests.talk import Talk
+from tests.talk_database import DATABASE_URL
 
 Result = TypeVar("Result")
-SUSPENDED_SECONDS = 120.0
 
 
-class SuspendedStore(Store):
-    """A store whose process is suspended once, when it has marked the first job's prompt as being sent."""
+class SuspendingStore(Store):
+    """Suspends its process once, when the first job's prompt has been marked as being sent."""
 
-    def __init__(self, store: Store, suspended: Callable[[], Awaitable[object]]) -> None:
-        super().__init__(store.database)
-        self.suspended: Callable[[], Awaitable[object]] | None = suspended
+    def __init__(self, talk: Talk) -> None:
+        super().__init__(open_store(DATABASE_URL).database)
+        self.suspended = talk.faults.hung
+        self.resumes = asyncio.Event()
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
         result = await super().write(change)
         found = await self.read(lambda tx: Prompts(tx).starting(JobNumber(1)))
-        if self.suspended and found is not None and found.state is PromptState.SENDING:
-            suspended, self.suspended = self.suspended, None
-            await suspended()
+        if found and found.state is PromptState.SENDING and not self.resumes.is_set():
+            self.suspended.set()
+            await self.resumes.wait()
         return result
 
 
-async def test_suspended_process_sends_nothing_sent_again_meanwhile(
-    office: Office,
-) -> None:
-    other = replace(office.context, owner="another process", under_way={})
-
-    async def meanwhile() -> None:
-        office.clock.pass_seconds(SUSPENDED_SECONDS)
-        await submit_prompts(other)
-        await office.press("send_again", "1")
-        await submit_prompts(other)
-
-    office.context = replace(office.context, store=SuspendedStore(office.store, meanwhile))
-    await office.started("One")
-    assert office.sent() == ["One"]
-    assert (await office.job()).state is JobState.WORKING
+async def suspended(talk: Talk) -> SuspendingStore:
+    """Let Ana's prompt be marked, and two minutes pass in which its process stands still."""
+    talk.process.store = store = SuspendingStore(talk)
+    await talk.started("One")
+    assert talk.agent_got() == []
+    talk.time.is_set(seconds=120)
+    return store
 
 
-async def test_prompt_of_a_suspended_process_goes_out_unasked(office: Office) -> None:
-    async def meanwhile() -> None:
-        office.clock.pass_seconds(SUSPENDED_SECONDS)
+async def test_suspended_process_sends_nothing_sent_again_meanwhile(talk: Talk) -> None:
+    store = await suspended(talk)
+    talk.process.store = None
+    await talk.process.starts()
+    await talk.time.passes()
+    await talk.ana.presses("Send again")
+    await talk.time.passes()
+    store.resumes.set()
+    await talk.time.passes()
+    assert talk.agent_got() == ["One"]
+    assert "Working on it" in talk.status()
+    talk.everything()
 
-    office.context = replace(office.context, store=SuspendedStore(office.store, meanwhile))
-    await office.started("One")
-    assert office.sent() == ["One"]
-    assert (await office.job()).state is JobState.WORKING
-    assert office.said() == []
+
+async def test_prompt_of_a_suspended_process_goes_out_unasked(talk: Talk) -> None:
+    store = await suspended(talk)
+    store.resumes.set()
+    await talk.time.passes()
+    assert talk.agent_got() == ["One"]
+    assert "Working on it" in talk.status()
+    assert talk.replies() == []

@@ -1,113 +1,79 @@
-"""Several processes at the same moment: told once, and nobody waits for whom waits for them."""
+"""Acts at the same moment, with the database's threads: each has one outcome, and none waits for another."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from dataclasses import replace
-from datetime import datetime
-from functools import partial
+from datetime import datetime, timedelta
 
-import httpx
 import pytest
 
-from bot.ids import ChannelId, JobNumber, UserId
-from bot.jobs.decisions import withdraw
-from bot.jobs.model.jobs import JobState
-from bot.jobs.model.prompts import Prompt, PromptState
-from bot.jobs.store.prompts import Prompts
-from bot.slack.client import to_refusal
-from bot.store import Store, Transaction
-from tests.builders import ANA, BEN, HeldClock
-from tests.work.drains import deliver_due, prepare_prompts, submit_prompts
-from tests.work.office import Office
-
-ADMIN = UserId("U0ADA")
+from tests.talk import Talk, Time
 
 
-class Ticking(HeldClock):
-    """No two looks at it see the same time, as with real ones."""
+class Ticking(Time):
+    """A clock that never reports the same time twice, like real ones."""
 
-    def __call__(self) -> datetime:
-        self.pass_seconds(0.001)
-        return super().__call__()
+    def of_bot(self) -> datetime:
+        self.ahead += timedelta(milliseconds=1)
+        return super().of_bot()
 
 
 @pytest.fixture
-async def office(store: Store) -> AsyncIterator[Office]:
-    office = Office(store)
-    yield office
-    await office.context.docs.aclose()
+async def talk(talk: Talk, database_url: str) -> Talk:
+    """A conversation on a real database with its threads."""
+    talk.process.settings["DATABASE_URL"] = database_url.replace("+psycopg", "")
+    return talk
 
 
-async def open_threads(office: Office, count: int) -> None:
-    """So many jobs whose root stands, in turn of two people."""
-    for number in range(count):
-        await office.ask(f"p{number}", user=BEN if number % 2 else ANA)
-    for _ in range(count):
-        await prepare_prompts(office.context)
-        await deliver_due(office.context)
-        office.clock.pass_seconds(1.1)
+async def ask_eight_times(talk: Talk) -> None:
+    for number in range(8):
+        await (talk.ben if number % 2 else talk.ana).asks(f"Add page {number}")
 
 
-async def test_one_text_asked_twice_at_once_is_one_job(office: Office) -> None:
-    asked = await asyncio.gather(*(office.ask("Add a quickstart") for _ in range(5)))
-    assert {each.job for each in asked} == {asked[0].job}
-    assert sum(each.same for each in asked) == 4
+async def test_one_text_asked_twice_at_once_is_one_job(talk: Talk) -> None:
+    await talk.process.starts()
+    await asyncio.gather(*(talk.ana.asks("Add a quickstart") for _ in range(5)))
+    await talk.time.passes()
+    assert talk.agent_got() == ["Add a quickstart"]
+    assert len(talk.ana.reads()) == 4
+    talk.everything()
 
 
-async def test_a_key_that_is_refused_for_many_prompts_at_once_is_told_to_admins_once(office: Office) -> None:
-    office.access_policy(admins=frozenset({ADMIN}))
-    await open_threads(office, 8)
-    office.docs.answer_instead("create", *[httpx.Response(401, json={"error": "no"})] * 8)
-    await submit_prompts(replace(office.context, clock=Ticking()))
-    await deliver_due(office.context)
-    assert [user for user, _, _ in office.slack.direct] == [ADMIN]
+async def test_key_refused_for_many_prompts_at_once_is_told_to_admins_once(talk: Talk) -> None:
+    talk.time.of_bot = Ticking(talk).of_bot  # type: ignore[method-assign]
+    await talk.process.starts(admins=talk.pia.id)
+    await ask_eight_times(talk)
+    talk.service.says("create", 401, times=8)
+    await talk.time.passes(20)
+    assert len(talk.pia.reads()) == 1
+    talk.everything()
 
 
-async def test_all_who_wait_can_withdraw_while_places_are_given(office: Office) -> None:
-    office.limit(1)
-    await open_threads(office, 9)
-    await submit_prompts(office.context)
-    waiting = [number for number in range(1, 10) if (await office.job(number)).state is JobState.WAITING]
+async def test_all_who_wait_can_withdraw_while_another_process_sends(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=1)
+    await talk.started("Add a page")
+    await ask_eight_times(talk)
+    await talk.time.passes(20)
+    waiting = talk.channel()[1:]
     assert len(waiting) == 8
-    office.clock.pass_seconds(3600)
-    office.limit(0)
-    done = await asyncio.gather(
-        *[withdraw(office.context, await office.steers(number)) for number in waiting],
-        submit_prompts(office.context),
-        submit_prompts(replace(office.context, owner="two", under_way={})),
-    )
-    assert all(done[:8])
-    states = {(await office.job(number)).state for number in waiting}
-    assert states == {JobState.WITHDRAWN}
+    talk.time.is_set(hours=1)
+    asker = {talk.ana.id: talk.ana, talk.ben.id: talk.ben}
+    presses = [
+        next(asker[user] for user in asker if user in status).presses("Withdraw", on=status)
+        for status in waiting
+    ]
+    await asyncio.gather(talk.works(), *presses)
+    await talk.time.passes()
+    withdrawn = sum("ithdrawn" in status for status in talk.channel())
+    assert withdrawn + len(talk.agent_got()) == 1 + 8
+    talk.everything()
 
 
-async def test_a_use_that_a_refusal_gives_back_is_for_who_waits(office: Office) -> None:
-    office.limit(1)
-    office.docs.answer_instead("create", httpx.Response(400, json={"error": "because"}))
-    await open_threads(office, 2)
-    await submit_prompts(office.context)
-    await submit_prompts(office.context)
-    assert [text for _, text in office.docs.prompts] == ["p1"]
-
-
-def starting(number: int, tx: Transaction) -> Prompt | None:
-    return Prompts(tx).starting(JobNumber(number))
-
-
-async def test_a_face_that_slack_refuses_and_its_job_that_is_withdrawn_get_along(office: Office) -> None:
-    numbers = range(1, 9)
-    for number in numbers:
-        await office.ask(f"p{number}", channel=ChannelId(f"C{number}"))
-    for _ in numbers:
-        await prepare_prompts(office.context)
-    office.slack.trouble("post", *[to_refusal("thread_not_found")] * len(numbers))
-    withdrawing = [withdraw(office.context, await office.steers(number)) for number in numbers]
-    _, *withdrawn = await asyncio.gather(deliver_due(office.context), *withdrawing)
-    for number, is_withdrawn in zip(numbers, withdrawn, strict=True):
-        job = await office.job(number)
-        prompt = await office.store.read(partial(starting, number))
-        assert prompt is not None
-        ends = (JobState.WITHDRAWN, PromptState.WITHDRAWN), (JobState.REFUSED, PromptState.REFUSED)
-        assert (job.state, prompt.state) == ends[0 if is_withdrawn else 1]
+async def test_requests_deleted_as_slack_refuses_their_status_end_once(talk: Talk) -> None:
+    await talk.process.starts()
+    said = [await talk.ana.says(f"@docs-agent Add page {number}") for number in range(8)]
+    talk.faults.refuses("chat.postMessage", "thread_not_found", times=8)
+    await asyncio.gather(talk.works(), *(talk.ana.deletes(message) for message in said))
+    await talk.time.passes(60)
+    assert talk.agent_got() == []
+    talk.everything()

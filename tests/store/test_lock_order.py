@@ -10,19 +10,17 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Connection
 
-from bot.ids import JobNumber, Refusal
-from bot.jobs.decisions import stop_watching
+from bot.ids import JobNumber
 from bot.jobs.model.pull_requests import GIVEN_UP_AFTER
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.tables import jobs, limits, previews, prompts
 from bot.outbox.store import deliveries
-from bot.ports import SlackRefused
 from bot.store import Store, Transaction
 from bot.store.database import Database
-from tests.builders import BEN, PROJECT
+from tests.builders import PROJECT
 from tests.store.conftest import MigratedDatabases
-from tests.work.office import Office
+from tests.talk import Talk
 
 _ORDER = (limits.c.project, prompts.c.id, jobs.c.number, previews.c.job, deliveries.c.id)
 """The keys of the tables whose rows are locked in this order; jobs among themselves by number."""
@@ -62,99 +60,102 @@ class Watch:
 
 
 @pytest.fixture
-async def office(migrated_databases: MigratedDatabases) -> AsyncIterator[Office]:
+async def talk(talk: Talk, migrated_databases: MigratedDatabases) -> AsyncIterator[Talk]:
+    """A conversation on PostgreSQL."""
     with migrated_databases.one() as url:
-        office = Office(Store.open(url))
-        yield office
-        await office.close()
+        talk.process.settings["DATABASE_URL"] = url.replace("+psycopg", "")
+        yield talk
+        await talk.process.close()
 
 
-async def _main_story(office: Office) -> None:
-    await office.finished()
-    await office.reply("Mention Python 3.11", user=BEN)
-    await office.settle()
-    office.docs.finish()
-    await office.settle()
-    await office.press("reviewed", "1")
+async def _main_story(talk: Talk) -> None:
+    await talk.finished()
+    await talk.ben.replies("Mention Python 3.11")
+    await talk.time.passes()
+    await talk.ends()
+    await talk.ana.presses("Reviewed")
 
 
-async def _quota(office: Office) -> None:
-    office.limit(1)
+async def _quota(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=1)
     for number in range(3):
-        await office.ask(f"Write page {number}")
-    await office.settle()
-    await office.press("withdraw", "3")
-    await office.pass_time(3_700)
+        await talk.ana.asks(f"Write page {number}")
+    await talk.time.passes()
+    await talk.ana.presses("Withdraw")
+    await talk.time.passes(3_700)
 
 
-async def _changes(office: Office) -> None:
-    office.limit(1)
-    await office.started()
-    await office.ask("Write the second page")
-    await office.settle()
-    await stop_watching(office.context, await office.steers())
-    await office.run_again(1)
-    await office.settle()
+async def _changes(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=1)
+    await talk.started()
+    await talk.started("Write the second page")
+    await talk.ana.replies("stop")
+    await talk.time.passes()
+    await talk.ana.presses("Keep quiet about it")
+    await talk.time.passes()
+    await talk.ana.presses("Run again")
+    assert await talk.ana.fills_in() == {}
+    await talk.time.passes()
 
 
-async def _unconfirmed(office: Office) -> None:
-    office.docs.answer_instead("create", httpx.ReadError("cut off"))
-    await office.started()
-    await office.press("send_again", "1")
-    await office.settle()
-    office.docs.finish()
-    await office.settle()
+async def _unconfirmed(talk: Talk) -> None:
+    talk.service.answer_instead("create", httpx.ReadError("cut off"))
+    await talk.started()
+    await talk.ana.presses("Send again")
+    await talk.time.passes()
+    await talk.ends()
 
 
-async def _several_ends(office: Office) -> None:
+async def _several_ends(talk: Talk) -> None:
     for number in range(3):
-        await office.started(f"Write page {number}")
-    office.docs.finish()
-    await office.settle()
+        await talk.started(f"Write page {number}")
+    await talk.ends()
 
 
-async def _closed_channel(office: Office) -> None:
-    office.slack.trouble("post", SlackRefused(Refusal.PERMANENT, "is_archived"))
-    await office.started()
-    await office.started("Write another page")
+async def _closed_channel(talk: Talk) -> None:
+    talk.faults.refuses("chat.postMessage", "is_archived")
+    await talk.started()
+    await talk.started("Write another page")
 
 
-async def _previews(office: Office) -> None:
-    office.docs.branch = "agent/quickstart"
-    await office.finished()
-    await office.finished("Write another page")
-    await office.press("preview", "1")
-    await office.settle()
-    office.clock.pass_seconds(GIVEN_UP_AFTER.total_seconds())
-    await office.press("preview", "2")  # claimed together with the one that is given up
-    await office.settle(30)
-    office.docs.answer_instead("preview", httpx.Response(403, json={"error": "not on this plan"}))
-    await office.press("preview", "1")
-    await office.settle()
+async def _previews(talk: Talk) -> None:
+    talk.service.branch = "agent/quickstart"
+    await talk.finished()
+    await talk.finished("Write another page")
+    first, second = talk.channel()
+    await talk.ana.presses("Preview", on=first)
+    await talk.time.passes(1)
+    talk.time.is_set(seconds=GIVEN_UP_AFTER.total_seconds())
+    await talk.ana.presses("Preview", on=second)  # claimed together with the one that is given up
+    await talk.time.passes(30)
+    talk.service.says("preview", 403)
+    await talk.ana.presses("Preview", on=first)
+    await talk.time.passes()
 
 
-async def _refused_key(office: Office) -> None:
+async def _refused_key(talk: Talk) -> None:
     for number in range(3):
-        await office.started(f"Write page {number}")
-    office.docs.says("create", 401, times=3)
+        await talk.started(f"Write page {number}")
+    talk.service.says("create", 401, times=3)
     for number in range(3):
-        await office.ask(f"Write chapter {number}")
-    await office.settle()
-    await office.pass_time(900)
-    await office.pass_time(4_000)
+        await talk.ana.asks(f"Write chapter {number}")
+    await talk.time.passes(900)
+    await talk.time.passes(4_000)
 
 
-async def _trouble(office: Office) -> None:
+async def _trouble(talk: Talk) -> None:
     for number in range(3):
-        await office.started(f"Write page {number}")
-    office.docs.says("get", 503, times=1_000)
-    await office.settle(700)
-    await office.pass_time(60)
-    assert (await office.job()).trouble
-    office.docs.instead.clear()
-    await office.settle(60)
-    await office.pass_time(60)
-    assert not (await office.job()).trouble
+        await talk.started(f"Write page {number}")
+    talk.service.says("get", 503, times=1_000)
+    await talk.time.passes(800)
+    assert "no answer" in talk.status()
+    talk.service.instead.clear()
+    await talk.time.passes(120)
+
+
+def database_of(talk: Talk) -> Database:
+    assert talk.process.bot is not None
+    return talk.process.bot._context.store.database
 
 
 @pytest.mark.parametrize(
@@ -164,24 +165,25 @@ async def _trouble(office: Office) -> None:
         *(_refused_key, _trouble),
     ],
 )
-async def test_rows_are_locked_in_one_order(
-    office: Office, story: Callable[[Office], Awaitable[None]]
-) -> None:
-    watch = Watch(office.store.database)
-    await story(office)
+async def test_rows_are_locked_in_one_order(talk: Talk, story: Callable[[Talk], Awaitable[None]]) -> None:
+    await talk.process.starts()
+    watch = Watch(database_of(talk))
+    await story(talk)
     assert watch.statements > 10
     assert watch.late == []
+    talk.everything()
 
 
-async def test_the_watch_sees_what_is_locked_after_what_comes_behind_it(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.store.write(lambda tx: Quota(tx).lock(PROJECT))
-    watch = Watch(office.store.database)
+async def test_the_watch_sees_what_is_locked_after_what_comes_behind_it(talk: Talk) -> None:
+    await talk.ana.asks("Add a quickstart")
+    store = Store(database_of(talk))
+    await store.write(lambda tx: Quota(tx).lock(PROJECT))
+    watch = Watch(store.database)
 
     def wrong(tx: Transaction) -> None:
         Jobs(tx).lock(JobNumber(1))
         tx.connection.exec_driver_sql("UPDATE prompts SET attempts = 1")
         Quota(tx).lock(PROJECT)
 
-    await office.store.write(wrong)
+    await store.write(wrong)
     assert len(watch.late) == 2
