@@ -13,7 +13,8 @@ from pathlib import Path
 
 from tests.bots import zygote
 from tests.torture.checker import check
-from tests.torture.plan import Plan, make_plan
+from tests.torture.plan import Plan
+from tests.torture.planning import make_plan
 from tests.torture.report import Report
 from tests.torture.rolling import roll
 from tests.torture.run import carry_out

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -22,12 +23,13 @@ Json = dict[str, Any]
 _PATIENCE_SECONDS = 4.0
 """How long a user waits for a thread or a form to appear."""
 _LONG_PATIENCE_SECONDS = 12.0
-"""How long for the end of a job."""
+"""How long for the end of a job, or for an answer."""
 _AT_ONCE_SECONDS = 0.05
 _BROKEN = ("Something went wrong on my side, and nothing was started", "Slack didn't tell me who you are")
 _MAYBE = ("I may have taken this",)
 _CALLED = re.compile(r"<@(U\w+)>")
 _NUMBER = re.compile(r"· Job (\d+)")
+_ADDRESSED = ("mention", "question")
 _OPEN = (":hourglass_flowing_sand:", ":gear:", ":grey_question: *Unconfirmed*")
 
 
@@ -67,18 +69,24 @@ class Acting:
             "anyway": self._ask_anyway,
             "again": self._run_again,
             "pull": self._end_pull_request,
+            "question": self._say,
+            "inquire": self._command,
+            "on_answer": self._press_answer,
+            "draft": self._draft,
+            "gaps": self._dismiss_gap,
         }
         try:
             await ways[act.what](act, done)
         except (Refused, NeverAppeared):
             done.made = False
+        done.ended_at = self._clocks.now()
         return done
 
     def settle(self, done: Done) -> None:
         """Record whether a message's events were acknowledged, which is known only at the end of the run."""
         if done.ts is not None:
             told = [entry for entry in self._log if entry.get("ts") == done.ts and entry["to"] == "bot"]
-            if done.act.what == "mention":
+            if done.act.what in _ADDRESSED and not done.act.where.startswith("D"):
                 # Of its two events, the bot takes it from this one.
                 told = [entry for entry in told if entry["event"] == "app_mention"]
             ends = [entry["at"] + entry["seconds"] for entry in told if entry["acked"]]
@@ -86,8 +94,9 @@ class Acting:
             done.acknowledged_at = self._clocks.at(min(ends)) if ends else None
 
     async def _command(self, act: Act, done: Done) -> None:
-        name = "/docs-agent" if act.what in ("command", "repeat") else "/docs-visitors"
-        await self._type(act, done, act.where, name, act.words)
+        name = "/docs-agent" if act.what in ("command", "repeat", "inquire") else "/docs-visitors"
+        line = f"ask {act.words}" if act.what == "inquire" else act.words
+        await self._type(act, done, act.where, name, line)
 
     async def _type(self, act: Act, done: Done, where: str, name: str, words: str) -> None:
         answer = await self._people.command(act.who, where, name, words)
@@ -106,7 +115,8 @@ class Acting:
         return False
 
     async def _say(self, act: Act, done: Done) -> None:
-        words = f"@docs-agent {act.words}" if act.what == "mention" else act.words
+        is_addressed = act.what in _ADDRESSED and not act.where.startswith("D")
+        words = f"@docs-agent {act.words}" if is_addressed else act.words
         said = self._people.say(act.who, act.where, words)
         self._said[act.marker], done.ts = said, str(said["ts"])
 
@@ -190,6 +200,44 @@ class Acting:
         keys = ("type", "action_id", "value", "text")
         action = {key: button[key] for key in keys if key in button}
         return bool((await self._people.press(act.who, container, action))["ok"])
+
+    async def _press_answer(self, act: Act, done: Done) -> None:
+        look = partial(self._on_answer, act, act.words)
+        container, button = await self._until(look, _LONG_PATIENCE_SECONDS)
+        done.pressed = button["value"]
+        done.acknowledged = await self._press_in(container, act, button)
+
+    async def _draft(self, act: Act, done: Done) -> None:
+        """Press *Change the docs* or *Draft a page on it*, and submit the form with a prompt of one's own."""
+        async with self._filling_in[act.who]:
+            look = partial(self._on_answer, act, "change_docs")
+            container, button = await self._until(look, _LONG_PATIENCE_SECONDS)
+            done.pressed = button["value"]
+            await self._press_in(container, act, button)
+            await self._submit(act, done, "ask", '"about": [')
+
+    async def _dismiss_gap(self, act: Act, done: Done) -> None:
+        """List the gaps of a channel and dismiss one of them."""
+        await self._people.command(act.who, act.where, "/docs-agent", "gaps")
+        container, button = await self._until(lambda: self._in_private(act, "dismiss_gap"))
+        done.pressed = button["value"]
+        done.acknowledged = await self._press_in(container, act, button)
+
+    def _on_answer(self, act: Act, button_id: str) -> tuple[Json, Json] | None:
+        """Return where the answer to a question stands, and its button. Only its asker sees a private one."""
+        if (question := self._said.get(act.about)) is None:
+            return self._in_private(act, button_id)
+        for message in self._state.thread(question["channel"], question["ts"]):
+            if button := self._with_action(message, button_id):
+                return {"type": "message", "channel": message["channel"], "ts": message["ts"]}, button
+        return None
+
+    def _in_private(self, act: Act, button_id: str) -> tuple[Json, Json] | None:
+        for note in self._state.ephemerals.values():
+            is_theirs = (note["user"], note["channel"]) == (act.who, act.where)
+            if is_theirs and (button := self._with_action(note, button_id)):
+                return _private(note), button
+        return None
 
     async def _end_pull_request(self, act: Act, _done: Done) -> None:
         """Merge or close the pull request of a job on the page of its host."""

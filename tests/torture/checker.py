@@ -18,6 +18,7 @@ from tests.torture.checks import Checks
 from tests.torture.record import Record
 from tests.torture.rules_numbers import numbers
 from tests.torture.rules_pulls import pulls
+from tests.torture.rules_questions import questions
 from tests.torture.rules_quiet import quiet
 from tests.torture.rules_requests import requests
 from tests.torture.rules_weekly import weekly
@@ -28,6 +29,6 @@ from tests.torture.seen import Seen
 def check(record: Record) -> Checks:
     """Apply all rules to a record and return the results."""
     seen, checks = Seen(record), Checks()
-    for rule in (requests, words, pulls, numbers, weekly, quiet):
+    for rule in (requests, words, pulls, numbers, weekly, questions, quiet):
         rule(seen, checks)
     return checks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.torture.plan import DOCS, PRODUCT, Act, Plan
+from tests.torture.plan import DOCS, PRODUCT, SECRET, Act, Plan
 from tests.torture.record import Done, Json, Record
 from tests.torture.rows import Row
 
@@ -16,7 +16,10 @@ FOLLOW_UP = Act(0.9, "reply", ANA, DOCS, "mk03", "Add an example of mk03", "mk01
 VISITORS = Act(0.3, "visitors", ANA, DOCS, "mk04", "last week csv here")
 DIGEST = Act(0.4, "digest", BEN, PRODUCT, "mk05", "digest now")
 WEEKLY = Act(0.5, "weekly", BEN, PRODUCT, "mk06", "subscribe monday 09:00 UTC")
+QUESTION = Act(0.6, "question", BEN, DOCS, "mk07", "How do I rotate mk08?", "mk08")
+HIDDEN = Act(0.6, "inquire", ANA, SECRET, "mk09", "What does mk10 mean?", "mk10")
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
+QUESTION_TS = "1772442000.000800"
 ROOT, OTHER_ROOT = "1772442000.000100", "1772442000.000200"
 
 
@@ -62,6 +65,31 @@ def book(number: int, message_number: int, act: Act, outcome: str) -> Row:
     """Return the docs service's row about one prompt."""
     row = {"job_id": f"job_{number}", "number": message_number, "prompt": act.words, "outcome": outcome}
     return row | {"sent_at": AT}
+
+
+def inquiry(number: int, act: Act, state: str, **values: Any) -> Row:
+    """Return the row of a question about the docs."""
+    row = {"id": number, "user": act.who, "channel": act.where, "text": act.words, "state": state}
+    return row | {"gap_key": act.about, "job": None} | values
+
+
+def add_questions(made: Record) -> None:
+    """Add an open gap, and a question of a private channel."""
+    made.done += [Done(act, AT, acknowledged=True) for act in (QUESTION, HIDDEN)]
+    mark = Act(0.7, "on_answer", BEN, DOCS, "mk11", "did_not_help", "mk07")
+    made.done.append(Done(mark, AT, acknowledged=True, pressed="1", ended_at=AT))
+    made.rows["inquiries"] = [inquiry(1, QUESTION, "gap"), inquiry(2, HIDDEN, "answered")]
+    made.rows["deliveries"] += [
+        delivery("inquiry:1:answer", "post", id="asked-id", message_ts=QUESTION_TS),
+        delivery("inquiry:2:answer", "private", user=ANA),
+    ]
+    payload = {"event_payload": {"delivery": "asked-id"}}
+    made.messages.append(
+        message("Rotate it", "1772442000.000810", None, thread_ts=QUESTION_TS) | {"metadata": payload}
+    )
+    button = {"action_id": "change_docs", "value": "2"}
+    note = {"user": ANA, "channel": SECRET, "ts": ROOT, "text": "It means mk10"}
+    made.private.append(note | {"blocks": [{"elements": [button]}]})
 
 
 def record() -> Record:

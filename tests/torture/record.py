@@ -19,7 +19,7 @@ class Done:
     ``acknowledged``: the bot acknowledged the request. ``broken``: its answer was that something went wrong
     and nothing was started. ``ts``: the message of a mention or reply, or the event of an edit or deletion.
     ``acknowledged_at``: when the bot acknowledged an event, None for other requests. ``pressed``: the marker
-    of the job whose button was pressed.
+    of the job whose button was pressed, or the id of the inquiry.
     """
 
     act: Act
@@ -30,6 +30,7 @@ class Done:
     ts: str | None = None
     acknowledged_at: datetime | None = None
     pressed: str = ""
+    ended_at: datetime | None = None
 
 
 @dataclass

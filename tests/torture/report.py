@@ -81,6 +81,9 @@ class Report:
                 "told": checks.pulls_told,
                 "previews built": len(record.service["builds"]),
                 "weeks told": sum(_is_weekly(row) for row in record.of("deliveries")),
+                "questions answered": _with_key(record, "inquiry:", ":answer"),
+                "askers told": _with_key(record, "inquiry:", ":written"),
+                "gaps": sum(row["state"] == "gap" for row in record.of("inquiries")),
                 "read again": record.log.count('"event": "missed_messages"'),
                 "doubts": sum("unconfirmed:" in row["key"] for row in record.of("deliveries")),
                 "deliveries": len(record.of("deliveries")),
@@ -118,3 +121,9 @@ class Report:
 def _is_weekly(row: dict[str, object]) -> bool:
     """Whether a delivery is the digest of a subscription."""
     return row["kind"] == "post" and bool(row["question"]) and not row["user"]
+
+
+def _with_key(record: Record, begin: str, end: str) -> int:
+    """Return how many deliveries have a key that begins and ends so."""
+    keys = (str(row["key"]) for row in record.of("deliveries"))
+    return sum(key.startswith(begin) and key.endswith(end) for key in keys)

@@ -21,7 +21,8 @@ from tests.limits import HANG_SECONDS
 from tests.torture.bots import Bot
 from tests.torture.checker import check
 from tests.torture.checks import Checks
-from tests.torture.plan import DOCS, PEOPLE, Plan, make_acts
+from tests.torture.plan import DOCS, PEOPLE, Plan
+from tests.torture.planning import make_acts
 from tests.torture.record import Json, Record
 from tests.torture.report import Report
 from tests.torture.run import Run, carry_out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -115,7 +115,11 @@ def let_looks_come(url: str, now: datetime) -> None:
 
 
 def let_the_week_pass(url: str, now: datetime) -> None:
-    """Let the hour of every active subscription come now. Raises NotReadable."""
+    """Let the hour of every active subscription come now. Raises NotReadable.
+
+    Questions count as asked in the week before, which the digest is about.
+    """
+    _bring_forward(url, ("inquiries.asked_at",), now - timedelta(weeks=1))
     _bring_forward(url, ("subscriptions.next_run_at",), now)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tests.torture.checks import Checks
+from tests.torture.record import Record
 from tests.torture.rows import Row
 from tests.torture.seen import Seen
 
@@ -38,13 +39,19 @@ def _told(seen: Seen, checks: Checks, job: Row, book: Row | None) -> None:
     checks.insist(ended or not told, f"{about}: its pull request is open, and it is told that it is not")
     if not (ended and seen.record.plan.sees_pull_requests and job["state"] == "pull_request"):
         return
-    bent = {"bad_pr_link", "stale_status"} & set(seen.docs_faults)
+    bent = {"bad_pr_link", "stale_status"} & set(seen.docs_faults) or _is_held(seen.record)
     mute = any(row["state"] == "dead" for row in seen.deliveries(job["number"]))
     checks.insist(told, f"{about}: its pull request is ended, and nobody was told", explained=bent or mute)
     became = "merged" if ended["merged_by"] else "closed"
     checks.insist(
         job.get("review") == became, f"{about}: {became}, and shown as {job.get('review')}", explained=bent
     )
+
+
+def _is_held(record: Record) -> bool:
+    """Return whether the host refused the token or a call, after which the bot asks nothing for a while."""
+    faults = {call["fault"] for call in record.docs if call["operation"] == "pull_request"}
+    return bool(faults & {"401", "429_no_header"})
 
 
 def _preview(seen: Seen, checks: Checks, preview: Row) -> None:

@@ -69,7 +69,7 @@ def _delivery(seen: Seen, checks: Checks, row: Row) -> None:
         checks.insist(stands, f"{about}: said to be sent, and stands nowhere")
     job = seen.jobs.get(row["job"])
     for message in stands:
-        thread = None
+        thread = row.get("message_ts") if row["kind"] == "post" else None
         if job is not None:
             thread = thread_of(job) if row["kind"] == "reply" else job.get("thread_ts")
         place = (message["channel"], message["thread_ts"])
@@ -79,10 +79,11 @@ def _delivery(seen: Seen, checks: Checks, row: Row) -> None:
 def _message(seen: Seen, checks: Checks, message: Json) -> None:
     """Check that a message has a delivery and is about the job whose thread contains it."""
     about = f"message {message['text'][:40]!r} in {message['channel']}"
-    known = {row["id"] for row in seen.record.of("deliveries")}
+    known = {row["id"]: row["key"] for row in seen.record.of("deliveries")}
     delivery = delivery_of(message)
     checks.insist(message["files"] or delivery in known, f"{about}: nobody wrote that down before")
-    if message["thread_ts"] and message["thread_ts"] != message["ts"]:
+    is_answer = known.get(delivery or "", "").startswith("inquiry:")
+    if not is_answer and message["thread_ts"] and message["thread_ts"] != message["ts"]:
         job = seen.jobs.get(seen.job_of.get(delivery or "") or 0)
         if job is None or (job["channel"], thread_of(job)) != (message["channel"], message["thread_ts"]):
             job = seen.threads.get((message["channel"], message["thread_ts"]))

@@ -39,10 +39,11 @@ _QUIET_SECONDS = 0.6
 _LOOK_SECONDS = 0.25
 _OPEN = {
     "prompts": ("new", "waiting", "sending"),
-    "deliveries": ("pending", "sending"),
+    "deliveries": ("pending", "sending", "unclear"),
     "snapshots": ("requested",),
     "questions": ("waiting",),
     "digests": ("waiting",),
+    "inquiries": ("asked", "written"),
 }
 
 

@@ -74,6 +74,8 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
     await workspace.start()
     secrets = _secrets(workspace.options, docs_options)
     env = _environment(plan, workspace, docs_url, docs_options.api_key) | {
+        "ASSISTANT_KEY": docs_options.assistant_key,
+        "ASSISTANT_DOMAIN": docs_options.domain,
         "DATABASE_URL": database_url,
         "HEALTH_PORT": "0",
     }
@@ -106,7 +108,14 @@ def _workspace_options(plan: Plan, folder: Path, docs_url: str, port: int) -> Wo
 
 
 def _secrets(slack: WorkspaceOptions, docs: DocsServiceOptions) -> tuple[str, ...]:
-    return (slack.bot_token, slack.app_token, slack.signing_secret, docs.api_key, GITHUB_TOKEN)
+    return (
+        slack.bot_token,
+        slack.app_token,
+        slack.signing_secret,
+        docs.api_key,
+        docs.assistant_key,
+        GITHUB_TOKEN,
+    )
 
 
 def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) -> dict[str, str]:
@@ -120,6 +129,8 @@ def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) 
         "DOCS_PROJECT_ID": PROJECT,
         "USES_AN_HOUR": str(plan.uses_an_hour),
         "ANALYTICS_CALLS_AN_HOUR": "100",
+        "ANSWERS": plan.answers,
+        "ANSWERS_A_DAY": str(plan.answers_a_day),
         "ADMINS": ADMIN,
         "POLL_MIN_SECONDS": "0.1",
         "POLL_MAX_SECONDS": "0.2",

@@ -28,16 +28,20 @@ from tests.torture.made_up import (
     FOLLOW_UP,
     OTHER,
     OTHER_ROOT,
+    QUESTION,
     ROOT,
+    add_questions,
     book,
     delivery,
     digest,
+    inquiry,
     message,
     prompt,
     record,
 )
 from tests.torture.plan import (
     ADMIN,
+    DISCOVERY_FAULTS,
     HASTY,
     LOOK_FAULTS,
     NATIVE_BLOCKS,
@@ -48,8 +52,8 @@ from tests.torture.plan import (
     Act,
     Trouble,
     described,
-    make_plan,
 )
+from tests.torture.planning import make_plan
 from tests.torture.record import Done, Record
 from tests.torture.rolling import acknowledged, roll
 
@@ -78,8 +82,10 @@ def test_each_kind_of_trouble_comes_up() -> None:
     assert {True, False} == {
         each.seconds > 0 for plan in plans for each in plan.troubles if each.kind == "wrong"
     }
-    assert {"weekly", "pull"} <= {act.what for plan in plans for act in plan.acts}
-    assert {("docs", kind) for kind in LOOK_FAULTS} <= kinds
+    assert {"weekly", "pull", "question", "inquire", "on_answer", "draft", "gaps"} <= {
+        act.what for plan in plans for act in plan.acts
+    }
+    assert {("docs", kind) for kind in (*LOOK_FAULTS, *DISCOVERY_FAULTS)} <= kinds
     assert {plan.sees_pull_requests for plan in plans} == {True, False}
     assert {plan.limits for plan in plans} == {SLACK_MINUTE, SHORT_MINUTE}
     assert {plan.redeliver_after_seconds for plan in plans} == {PATIENT, HASTY}
@@ -361,6 +367,48 @@ def test_what_is_wrong_is_found(complaint: str) -> None:
     BREAKS[complaint](made)
     found = check(made).complaints
     assert any(complaint in each for each in found), found
+
+
+def _notify(made: Record, **job: Any) -> None:
+    """Let the first job write a page on the gap, and its asker get a notice."""
+    _row(made, "jobs").update({"about": {"key": "mk08"}, "review": "merged"} | job)
+    _row(made, "inquiries").update(state="notified", job=1)
+    made.rows["deliveries"].append(delivery("inquiry:1:written", "private", user=BEN))
+
+
+def _merge_untold(made: Record) -> None:
+    _notify(made)
+    made.rows["deliveries"].pop()
+    made.service["jobs"][0]["pull_end"] = {"merged_by": "ana-b"}
+    pull = Act(0.9, "pull", BEN, PRODUCT, "mk12", "merge", ASK.marker)
+    made.done.append(Done(pull, AT + timedelta(seconds=1)))
+
+
+QUESTION_BREAKS: dict[str, Callable[[Record], object]] = {
+    "mk07: stored 2 times": lambda made: made.rows["inquiries"].append(inquiry(3, QUESTION, "answered")),
+    "mk07: acknowledged, and not stored": lambda made: made.rows["inquiries"].pop(0),
+    "inquiry 2: nobody asked that": lambda made: made.done.pop(-2),
+    "inquiry 1: still asked at the end": _spoil("inquiries", state="asked"),
+    "inquiry 1: 0 answers": lambda made: made.rows["deliveries"].pop(-2),
+    "inquiry 2: answered, and nobody saw it": lambda made: made.private.pop(),
+    "inquiry 2: is gap, and nobody said so": _spoil("inquiries", 1, state="gap"),
+    "inquiry 1: it did not help, and is no gap": _spoil("inquiries", state="answered"),
+    "inquiry 1: is notified, told 0 times": _merge_untold,
+    "inquiry 1: told of a page that nobody wrote": lambda made: _notify(made, review="closed"),
+    "inquiry 1: told of job 1, which is private": lambda made: _notify(made, channel="C06TRIO"),
+    "job 1 is merged, and its asker was not told": _merge_untold,
+    "mk08: asked 1 times, 2 counted": lambda made: _say(made, "How do I rotate mk08? · asked 2 times"),
+    "mk10: asked in {'G04SECRET'}, shown in C01DOCS": lambda made: _say(made, "mk10"),
+}
+
+
+@pytest.mark.parametrize("complaint", QUESTION_BREAKS)
+def test_wrong_answers_and_notices_are_found(complaint: str) -> None:
+    made = record()
+    add_questions(made)
+    assert check(made).complaints == []
+    QUESTION_BREAKS[complaint](made)
+    assert [one for one in check(made).complaints if complaint in one]
 
 
 def test_a_refusal_that_was_ordered_explains_what_was_not_said() -> None:
