@@ -36,20 +36,22 @@ class Zygote:
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        written = json.dumps({"env": dict(env), "output": str(output), **order})
+        line = json.dumps({"env": dict(env), "output": str(output), **order})
         async with self._turn:
-            self._process.stdin.write(written.encode() + b"\n")
+            self._process.stdin.write(line.encode() + b"\n")
             await self._process.stdin.drain()
             return int(await self._process.stdout.readline())
 
-    async def command(self, words: Sequence[str], env: Mapping[str, str], folder: Path) -> tuple[int, str]:
-        """Run ``docs-bot`` with these words to its end, and return its exit code and what it wrote."""
+    async def command(
+        self, arguments: Sequence[str], env: Mapping[str, str], folder: Path
+    ) -> tuple[int, str]:
+        """Run ``docs-bot`` to its end, and return its exit code and output."""
         with TemporaryDirectory() as place:
-            output = Path(place) / "output"
-            pid = await self.fork(env, output, words=words, folder=str(folder))
-            await wait_for(f"the end of {words}", lambda: not is_alive(pid))
-            said, _, code = output.read_text().rstrip("\n").rpartition("\n")
-        return int(code), said
+            file = Path(place) / "output"
+            pid = await self.fork(env, file, arguments=arguments, folder=str(folder))
+            await wait_for(f"the end of {arguments}", lambda: not is_alive(pid))
+            output, _, code = file.read_text().rstrip("\n").rpartition("\n")
+        return int(code), output
 
     async def start(
         self,
@@ -65,9 +67,8 @@ class Zygote:
     ) -> int:
         """Start a bot that is connected to this world, and return its process id.
 
-        ``settings`` override settings. ``watched``: the modules whose awaits are reported and can be killed
-        at. Without ``lease_seconds`` leases are short, so that they end soon after the process is killed.
-        ``ahead``: how far the bot's clock is ahead. ``blind``: it cannot look at pull requests.
+        ``watched`` names the modules whose places are reported. Leases are short by default, to end soon
+        after a kill. ``ahead`` is the lead of the bot's clock. A ``blind`` bot cannot poll pull requests.
         """
         env = environment(world) | _FAST | settings
         env |= {"GITHUB_API_URL": "https://api.github.com"} if blind else {}
@@ -90,7 +91,7 @@ async def zygote() -> AsyncIterator[Zygote]:
 
 
 def lines(output: Path) -> list[dict[str, Any]]:
-    """Return the JSON lines that a bot has printed so far."""
+    """Return the JSON lines in a bot's output."""
     if not output.exists():
         return []
     return [json.loads(line) for line in output.read_text().splitlines() if line.startswith("{")]
@@ -105,11 +106,11 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-async def wait_for(what: str, check: Callable[[], bool]) -> None:
+async def wait_for(event: str, check: Callable[[], bool]) -> None:
     """Wait until the check is true. Fails after ``HANG_SECONDS``."""
     deadline = monotonic() + HANG_SECONDS
     while not check():
-        assert monotonic() < deadline, f"{what} did not come about"
+        assert monotonic() < deadline, f"{event} did not come about"
         await asyncio.sleep(0.02)
 
 

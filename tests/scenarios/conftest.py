@@ -1,4 +1,4 @@
-"""The whole thing running: docs service, workspace and the bot, in Socket Mode and over HTTP."""
+"""Docs service, workspace and the bot, in Socket Mode and over HTTP."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class DocsBot(Protocol):
     """Runs the command line; see the fixture ``docs_bot``."""
 
     async def __call__(
-        self, *words: str, env: Mapping[str, str] | None = None, folder: Path = ...
+        self, *arguments: str, env: Mapping[str, str] | None = None, folder: Path = ...
     ) -> tuple[int, str]:
-        """Return the exit code and what it wrote."""
+        """Return the exit code and the output."""
         ...
 
 
@@ -35,12 +35,12 @@ FAST = {"poll_min_seconds": 0.1, "poll_max_seconds": 0.2}
 
 @pytest.fixture
 def http_mode() -> bool:
-    """Over which protocol the bot is reached."""
+    """Whether the bot gets Slack's requests over HTTP."""
     return False
 
 
 def options(folder: Path, *, http_mode: bool = False) -> WorldOptions:
-    """Return the options of a world with an agent that works fast."""
+    """Return the options of a world with a fast agent."""
     return WorldOptions(
         folder,
         http_mode=http_mode,
@@ -54,10 +54,7 @@ def options(folder: Path, *, http_mode: bool = False) -> WorldOptions:
 
 @pytest.fixture(scope="session")
 async def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a world in which nothing has been said yet, with its visits, its pages and a database.
-
-    Making them takes longer than many a story, so that they are made once and copied.
-    """
+    """Return the folder of a new world with visits, pages and a database, to be copied by each test."""
     folder = tmp_path_factory.mktemp("begun")
     async with both_sides(options(folder)) as world:
         await migrate_database(world.settings)
@@ -79,14 +76,13 @@ async def story(world: World) -> AsyncIterator[Story]:
 
 @pytest.fixture
 async def zygote() -> AsyncIterator[bots.Zygote]:
-    """What forks bots."""
     async with bots.zygote() as zygote:
         yield zygote
 
 
 @pytest.fixture(scope="session")
 async def command_line() -> AsyncIterator[bots.Zygote]:
-    """What forks processes of the command line, because an import of the bot takes a second."""
+    """Fork processes of the command line: an import of the bot takes a second."""
     async with bots.zygote() as zygote:
         yield zygote
 
@@ -96,14 +92,14 @@ def docs_bot(command_line: bots.Zygote, tmp_path: Path) -> DocsBot:
     """Run the command line to its end."""
 
     async def run(
-        *words: str, env: Mapping[str, str] | None = None, folder: Path = tmp_path
+        *arguments: str, env: Mapping[str, str] | None = None, folder: Path = tmp_path
     ) -> tuple[int, str]:
-        return await command_line.command(words, {"PATH": os.environ["PATH"], **(env or {})}, folder)
+        return await command_line.command(arguments, {"PATH": os.environ["PATH"], **(env or {})}, folder)
 
     return run
 
 
 @pytest.fixture
 def most_kills(request: pytest.FixtureRequest) -> int | None:
-    """Return at how many places the bot is killed in a tale; None for all of them."""
+    """Return the number of kills in a tale; None for every place."""
     return None if request.config.getoption("--every-place") else SOME_PLACES

@@ -1,17 +1,16 @@
-"""Running the bot in a process of its own and killing it at a chosen place.
+"""Run the bot in a process of its own and kill it at a chosen place.
 
 A *zygote* process imports the bot once and forks a child for each run, so that a run costs
 milliseconds instead of a start. The child reports each new place (``tests.scenarios.places``), and kills
-itself with SIGKILL when it comes to the one it was given.
+itself with SIGKILL at the place in its order.
 
-An order has the bot's settings (``env``) and a file for its ``output``. It may name the modules of the
-work that are ``watched`` and the place to be killed at (``kill_at``), a ``role`` (run, serve or work), the
-``lease_seconds`` of claims, the ``deaf_seconds`` of sockets and by how many seconds its clock is ``ahead``,
-or the file that says so meanwhile (``clock``). It may ask to be ``terse``: then a bot that cannot start says
-only of what kind the reason is, and whether the command line would have explained it.
+An order has the bot's settings (``env``) and a file for its ``output``. It may name the ``watched`` modules
+and the place of the kill (``kill_at``), a ``role`` (run, serve or work), the ``lease_seconds`` of claims, the
+``deaf_seconds`` of sockets, and the lead of its clock in seconds (``ahead``) or a file with it (``clock``).
+A ``terse`` bot that cannot start reports only the type of the error, and whether the command line explains
+it.
 
-An order with ``words``, those after ``docs-bot``, is for the command line in a ``folder``. The exit code is
-the last line of the output.
+An order with ``arguments`` runs ``docs-bot`` in a ``folder``. The exit code is the last line of the output.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from pydantic import SecretStr
 
 from bot.docs_api import DocsClient
 from tests.scenarios.clocks import SetClock, SharedClock
-from tests.scenarios.places import Places, tell, watch
+from tests.scenarios.places import Places, report, watch
 
 _LOADED = (
     "alembic.command",
@@ -58,44 +57,43 @@ async def _run(order: dict[str, Any]) -> None:
     loop = asyncio.get_running_loop()
     if watched := order.get("watched"):
         watch(loop, Places(watched, order.get("kill_at")))
-    # A bot that outlives its test would take what is meant for the next one on the same port.
+    # A bot that outlives its test would receive the next test's events on the same port.
     orphaned = asyncio.create_task(_leave_with(os.getppid()))
     stop = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     role = order.get("role", "run")
     roles = Roles(intake=role != "work", workers=role != "serve")
-    given = {
-        name: order[name] for name in ("lease_seconds", "deaf_seconds", "intake_seconds") if order.get(name)
-    }
-    timeouts, ahead = replace(SHORT, **given), timedelta(seconds=order.get("ahead") or 0.0)
+    names = ("lease_seconds", "deaf_seconds", "intake_seconds")
+    timeouts = replace(SHORT, **{name: order[name] for name in names if order.get(name)})
+    ahead = timedelta(seconds=order.get("ahead") or 0.0)
     clock = SharedClock(order["clock"]) if order.get("clock") else SetClock(ahead)
     settings = Settings.load(order["env"], env_file=None)
     async with running_bot(settings, roles=roles, timeouts=timeouts, clock=clock):
-        tell(ready=True)
+        report(ready=True)
         await stop.wait()
-    tell(stopped=True)
+    report(stopped=True)
     orphaned.cancel()
 
 
 async def _leave_with(parent: int) -> None:
-    """End at once when the zygote is gone."""
+    """End with the zygote."""
     while os.getppid() == parent:
         await asyncio.sleep(0.5)
     os._exit(2)
 
 
 def _child(order: dict[str, Any]) -> None:
-    """One bot, in a forked process; what it prints goes to the file it was given."""
+    """Run one order in a forked process, with its output in a file."""
     output = os.open(order["output"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    if "words" in order:
+    if "arguments" in order:
         _command(order)
     try:
         asyncio.run(_run(order))
     except BaseException as error:
         if order.get("terse"):
-            tell(failed=type(error).__name__, explained=_is_explained(error))
+            report(failed=type(error).__name__, explained=_is_explained(error))
         else:
             traceback.print_exc()
         os._exit(1)
@@ -109,7 +107,7 @@ def _command(order: dict[str, Any]) -> NoReturn:
     os.chdir(order["folder"])
     os.environ.clear()
     os.environ.update(order["env"])
-    sys.argv = ["docs-bot", *order["words"]]
+    sys.argv = ["docs-bot", *order["arguments"]]
     code: object = 0
     try:
         main()
@@ -123,7 +121,7 @@ def _command(order: dict[str, Any]) -> NoReturn:
 
 
 def _is_explained(error: BaseException) -> bool:
-    """Whether the command line has words for it."""
+    """Return whether the command line explains this error."""
     from sqlalchemy.exc import SQLAlchemyError
 
     from bot.ports import SlackError
@@ -132,13 +130,13 @@ def _is_explained(error: BaseException) -> bool:
 
 
 def serve(orders: TextIO) -> None:
-    """The zygote: for each order fork a child, and print its process id."""
-    # What takes long is done once, before any loop or thread exists.
+    """Fork a child for each order, and print its process id."""
+    # Slow imports run once, before any loop or thread exists.
     for name in _LOADED:
         importlib.import_module(name)
     # The first client loads the certificates for all later ones.
     DocsClient(base_url="http://127.0.0.1", api_key=SecretStr("none"))
-    # Else each child's first garbage collection would copy all that has been loaded.
+    # Otherwise each child's first garbage collection would copy all loaded modules.
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Telling a story once for each place at which the bot can be killed, and starting the bot again after it."""
+"""Stories that are repeated with a kill of the bot at each place, and a restart."""
 
 from __future__ import annotations
 
@@ -23,88 +23,88 @@ from tests.scenarios.timeouts import KILLED_LEASE_SECONDS, STEADY
 
 _AT_ONCE = 10
 _QUIET_SECONDS = 0.6
-"""How long nothing more may be said after the end."""
+"""The silence after the end."""
 _SEED = 1
-"""Chooses the places that an ordinary run kills at. Any number; names of places change with the code."""
+"""Chooses the places of an ordinary run. Any number; names of places change with the code."""
 
 
 class Tale:
-    """What people do, and what must hold however often the bot was killed meanwhile."""
+    """Acts of people, and a check of the result after any number of kills."""
 
     watched: Sequence[str] = ()
-    """The modules of the work whose places are killed at."""
+    """The modules whose places are killed at."""
     world: type[WorldOptions] = WorldOptions
     ahead = timedelta(0)
-    """How long after its beginning the tale is told."""
-    sees_pull_requests = True
-    """Whether the bot can look at the sandbox's pull requests."""
+    """The time between its beginning and its acts."""
+    polls_pull_requests = True
 
     def options(self, folder: Path) -> WorldOptions:
-        """Return the world in which it takes place: its agent works fast, and it has hardly any visitors."""
+        """Return its world, with a fast agent and few visitors."""
         return self.world(folder, work_seconds=0.2, pages=20, days=2)
 
     async def begin(self, story: Story) -> None:
-        """Let happen what is over before anything is killed."""
+        """Do the part before any kill."""
 
     async def act(self, story: Story) -> Sequence[Json]:
-        """Do what people do, and return what they are answered at once."""
+        """Carry out the acts, and return their immediate answers."""
         raise NotImplementedError
 
     def is_over(self, story: Story) -> bool:
-        """Return whether all of it has been told."""
+        """Return whether the result is visible."""
         raise NotImplementedError
 
     def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
-        """Return whether all that was acknowledged has been told; an event comes until it is acknowledged."""
+        """Return whether each acknowledged act has its result; Slack repeats an unacknowledged event."""
         return self.is_over(story) and not story.world.workspace.bot_connection.has_pending_events()
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
-        """Raise AssertionError when something was lost or doubled."""
+        """Raise AssertionError if a result is lost or doubled."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class Theatre:
-    """Where a tale is told: ``stage`` is a folder with its world as it is after the beginning."""
+    """Plays a tale from its beginning."""
 
     tale: Tale
     zygote: Zygote
     stage: Path
+    """The folder of its world after the beginning."""
 
     async def prepare(self) -> None:
-        """Bring the database to its schema and tell the beginning, for all later times."""
+        """Migrate the database and play the beginning, for all later runs."""
         async with both_sides(self.tale.options(self.stage)) as world:
             pid = await self.zygote.start(
-                world, self.stage / "prepared", blind=not self.tale.sees_pull_requests
+                world, self.stage / "prepared", blind=not self.tale.polls_pull_requests
             )
             await started(pid, self.stage / "prepared")
             await self.tale.begin(Story(world))
             await stop(pid)
 
-    async def tell(self, folder: Path, kill_at: str | None) -> tuple[set[str], bool]:
-        """Tell the tale with a bot that is killed at the place, start it again, and check what people see.
+    async def play(self, folder: Path, kill_at: str | None) -> tuple[set[str], bool]:
+        """Play the tale with a kill at a place and a restart, and check the result.
 
-        Returns the places that were passed, and whether the kill happened.
+        Return the passed places, and whether the kill happened.
         """
         shutil.copytree(self.stage, folder)
         async with both_sides(self.tale.options(folder)) as world:
             world.clock.set(datetime.now(UTC) + self.tale.ahead)
-            killed = await self._tell_in(world, folder, kill_at)
+            killed = await self._play_in(world, folder, kill_at)
         return {line["place"] for line in lines(folder / "first") if "place" in line}, killed
 
-    async def _tell_in(self, world: World, folder: Path, kill_at: str | None) -> bool:
+    async def _play_in(self, world: World, folder: Path, kill_at: str | None) -> bool:
         story, tale = Story(world), self.tale
         pid = await self.zygote.start(
             *(world, folder / "first", kill_at, tale.watched),
             lease_seconds=KILLED_LEASE_SECONDS,
             ahead=tale.ahead,
-            blind=not tale.sees_pull_requests,
+            blind=not tale.polls_pull_requests,
         )
         await started(pid, folder / "first")
         acting = asyncio.create_task(tale.act(story))
         await wait_for("the end or the kill", lambda: tale.is_over(story) or not is_alive(pid))
         if is_alive(pid):
-            # It may come to its place only now, as it notes what it has said.
+            # The place may follow the last message, when the bot stores its post.
             await asyncio.sleep(_QUIET_SECONDS)
         await stop(pid)
         if killed := {"stopped": True} not in lines(folder / "first"):
@@ -113,37 +113,36 @@ class Theatre:
         return killed
 
     async def _start_again(self, story: Story, folder: Path, acting: asyncio.Task[Sequence[Json]]) -> None:
-        """Let another bot go on with what the killed one has left."""
+        """Let another bot continue the work of the killed one."""
         output = folder / "second"
         pid = await self.zygote.start(
             *(story.world, output),
             lease_seconds=STEADY.lease_seconds,
             ahead=self.tale.ahead,
-            blind=not self.tale.sees_pull_requests,
+            blind=not self.tale.polls_pull_requests,
         )
         answers = await acting
-        await wait_for("what was acknowledged", lambda: self.tale.is_settled(story, answers))
+        await wait_for("each acknowledged act", lambda: self.tale.is_settled(story, answers))
         await asyncio.sleep(_QUIET_SECONDS)
         await stop(pid)
 
 
 async def requests(world: World) -> Counter[str]:
-    """Return how often the docs service was asked for what."""
+    """Count the docs service's calls by operation."""
     url = f"{world.docs_service_url}/sandbox/log"
     async with aiohttp.ClientSession() as session, session.get(url) as answer:
         return Counter(entry["operation"] for entry in await answer.json())
 
 
 async def kill_everywhere(tale: Tale, zygote: Zygote, folder: Path, *, most: int | None) -> None:
-    """Tell a tale once without a kill, then once for each place with a kill there.
+    """Play a tale once without a kill, then once for each place with a kill there.
 
-    ``most``: the number of places to take, the same each time; None takes all.
-    A place that a later run does not come to again is no kill: on a slow machine calls and statements differ.
-    Of each kind there must be a kill, so others are taken of a kind without one.
+    ``most`` is the number of places, always the same ones; None takes all. On a slow machine calls and
+    statements differ, so a later run may miss its place. Another place of its kind replaces it then.
     """
     theatre = Theatre(tale, zygote, folder / "stage")
     await theatre.prepare()
-    passed, killed = await theatre.tell(folder / "calm", None)
+    passed, killed = await theatre.play(folder / "calm", None)
     assert not killed
     began, kills, places = monotonic(), dict[str, bool](), chosen(passed, most)
     while places:
@@ -160,7 +159,7 @@ def _kinds_killed_at(kills: Mapping[str, bool]) -> set[Kind]:
 
 
 def chosen(places: Iterable[str], most: int | None) -> list[str]:
-    """Return all places, or only so many, always the same ones and of all kinds alike."""
+    """Return all places, or the same few of each kind."""
     ordered = sorted(places)
     if most is None:
         return ordered
@@ -175,7 +174,7 @@ async def _kill_at_each(theatre: Theatre, places: Sequence[str], folder: Path) -
     async def one(number: int, place: str) -> bool:
         async with room:
             try:
-                return (await theatre.tell(folder / str(number), place))[1]
+                return (await theatre.play(folder / str(number), place))[1]
             except AssertionError as error:
                 raise AssertionError(f"killed at {place}, in {folder / str(number)}: {error}") from error
 
@@ -185,8 +184,8 @@ async def _kill_at_each(theatre: Theatre, places: Sequence[str], folder: Path) -
 
 
 def report(passed: Iterable[str], kills: Mapping[str, bool], seconds: float) -> None:
-    """Print how many places of each kind there are, and how many of them were killed at."""
-    known, tried = Counter(map(kind_of, passed)), Counter(map(kind_of, kills))
+    """Print the numbers of places, tries and kills for each kind."""
+    places, tried = Counter(map(kind_of, passed)), Counter(map(kind_of, kills))
     done = Counter(kind_of(place) for place, killed in kills.items() if killed)
-    told = ", ".join(f"{kind}: {done[kind]} of {tried[kind]} (of {known[kind]})" for kind in Kind)
-    print(f"{sum(kills.values())} kills in {seconds:.0f} s; {told}")
+    counts = ", ".join(f"{kind}: {done[kind]} of {tried[kind]} (of {places[kind]})" for kind in Kind)
+    print(f"{sum(kills.values())} kills in {seconds:.0f} s; {counts}")

@@ -1,9 +1,9 @@
 """The places at which a bot can be killed: its awaits, its statements, and both sides of its commits.
 
-A place is named by the chain of the bot's own frames, outermost first, and by its kind. Awaits are seen by
-stepping the coroutines of tasks: whenever one is suspended, its frames are the chain. Statements and commits
-happen in the threads of the database, and are seen through SQLAlchemy's events. A commit has no frame of a
-use case around it, so it is named by the last statement of its transaction.
+A place is named by the chain of the bot's own frames, outermost first, and by its kind. The coroutines of
+tasks are stepped: the frames of a suspended one are the chain. Statements and commits happen in the threads
+of the database, and SQLAlchemy's events report them. A commit has no frame of a use case around it, so it is
+named by the last statement of its transaction.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from typing import Any
 
 from sqlalchemy import Engine, Pool, event
 
-_SHOWN = (
+_OWN = (
     "/bot/answers/",
     *("/bot/jobs/", "/bot/outbox/", "/bot/visitors/", "/bot/work/"),
     *("/bot/store/", "/bot/slack/messenger", "/bot/docs_api/client"),
 )
 _HIDDEN = ("/bot/store/store.py", "/bot/store/database.py", "/bot/store/deadline.py")
-"""Every transaction passes these, so their frames say nothing about where it comes from."""
+"""Every transaction passes these, so their frames identify no place."""
 
 
 class Kind(StrEnum):
-    """What happens at a place."""
+    """The event at a place."""
 
     AWAIT = "await"
     STATEMENT = "statement"
@@ -39,7 +39,7 @@ class Kind(StrEnum):
     COMMIT = "commit"
     """A transaction is about to be committed."""
     COMMITTED = "committed"
-    """A transaction has been committed, and the event loop does not know it yet."""
+    """A transaction has been committed, and the event loop has not resumed."""
 
 
 def kind_of(place: str) -> Kind:
@@ -48,7 +48,7 @@ def kind_of(place: str) -> Kind:
 
 
 class Places:
-    """Reports each place once, and kills this process with SIGKILL at the one that it was given.
+    """Reports each place once, and kills this process with SIGKILL at ``kill_at``.
 
     Only chains that pass one of the ``watched`` modules, such as ``jobs/poll``, are places.
     """
@@ -56,27 +56,27 @@ class Places:
     def __init__(self, watched: Sequence[str], kill_at: str | None) -> None:
         self._marks = [f"/{name}:" for name in watched]
         self._kill_at = kill_at
-        self._seen: set[str] = set()
+        self._reported: set[str] = set()
 
     def passed(self, chain: Sequence[str], kind: Kind) -> None:
-        """The process is at a place; may be called from any thread."""
+        """Report a place, from any thread."""
         text = " > ".join(chain)
         place = f"{text} {kind}"
-        if place in self._seen or not any(mark in text for mark in self._marks):
+        if place in self._reported or not any(mark in text for mark in self._marks):
             return
-        self._seen.add(place)
+        self._reported.add(place)
         if place == self._kill_at:
             os.kill(os.getpid(), signal.SIGKILL)
-        tell(place=place)
+        report(place=place)
 
 
-def tell(**facts: object) -> None:
-    """Print a line of JSON, in one write, so that lines of different threads do not mix."""
+def report(**facts: object) -> None:
+    """Print a line of JSON in one write, because lines of threads would mix."""
     os.write(sys.stdout.fileno(), json.dumps(facts).encode() + b"\n")
 
 
 def watch(loop: asyncio.AbstractEventLoop, places: Places) -> None:
-    """Watch every task that this loop starts, and every database that the process opens, from now on."""
+    """Watch each new task of this loop, and each new database of the process."""
 
     def factory(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
         wrapped: Any = _Stepped(coroutine, places) if asyncio.iscoroutine(coroutine) else coroutine
@@ -87,7 +87,7 @@ def watch(loop: asyncio.AbstractEventLoop, places: Places) -> None:
 
 
 class _Stepped(Coroutine[Any, Any, Any]):
-    """A coroutine that tells where it is whenever it is suspended."""
+    """A coroutine that reports its place whenever it is suspended."""
 
     def __init__(self, inner: Any, places: Places) -> None:
         self._inner, self._places = inner, places
@@ -110,14 +110,14 @@ class _Stepped(Coroutine[Any, Any, Any]):
 
 
 class _Transactions:
-    """Tells where each transaction of this process is; a transaction stays in one thread."""
+    """Reports the places of transactions; a transaction stays in one thread."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
-        self._here = threading.local()
+        self._thread = threading.local()
 
     def listen(self) -> None:
-        """Hear of every engine's transactions."""
+        """Listen to the transactions of every engine."""
         event.listen(Engine, "before_cursor_execute", self._statement)
         event.listen(Engine, "commit", self._commit)
         event.listen(Engine, "rollback", self._rollback)
@@ -125,26 +125,26 @@ class _Transactions:
 
     def _statement(self, *_: Any) -> None:
         # The statement that begins a transaction has no frame of a use case around it.
-        self._here.chain = _running(sys._getframe(1))
-        self._here.is_committed = False
-        self._places.passed(self._here.chain, Kind.STATEMENT)
+        self._thread.chain = _running(sys._getframe(1))
+        self._thread.is_committed = False
+        self._places.passed(self._thread.chain, Kind.STATEMENT)
 
     def _commit(self, *_: Any) -> None:
-        self._places.passed(self._here.chain, Kind.COMMIT)
-        self._here.is_committed = True
+        self._places.passed(self._thread.chain, Kind.COMMIT)
+        self._thread.is_committed = True
 
     def _rollback(self, *_: Any) -> None:
-        self._here.is_committed = False
+        self._thread.is_committed = False
 
     def _end(self, *_: Any) -> None:
-        """The connection goes back to its pool: the first that is heard after a commit is done."""
-        if getattr(self._here, "is_committed", False):
-            self._places.passed(self._here.chain, Kind.COMMITTED)
-        self._here.is_committed = False
+        """Report a committed transaction: the checkin is the first event after a commit."""
+        if getattr(self._thread, "is_committed", False):
+            self._places.passed(self._thread.chain, Kind.COMMITTED)
+        self._thread.is_committed = False
 
 
 def _waiting(coroutine: Any) -> list[str]:
-    """Return the frames that a suspended coroutine waits in."""
+    """Return the frames of a suspended coroutine."""
     chain: list[str] = []
     while (frame := getattr(coroutine, "cr_frame", None)) is not None:
         _add(chain, frame)
@@ -163,7 +163,7 @@ def _running(frame: FrameType | None) -> list[str]:
 
 def _add(chain: list[str], frame: FrameType) -> None:
     name = frame.f_code.co_filename
-    if not any(shown in name for shown in _SHOWN) or name.endswith(_HIDDEN):
+    if not any(part in name for part in _OWN) or name.endswith(_HIDDEN):
         return
     link = f"bot/{name.rpartition('/bot/')[2].removesuffix('.py')}:{frame.f_lineno}"
     # A comprehension is a frame of its own on the same line.

@@ -1,4 +1,4 @@
-"""axe finds nothing on any page of the sandbox, in light and in dark."""
+"""All pages of the sandbox pass axe, in light and in dark."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _RUN = "async (options) => ({violations: (await axe.run(document, options)).viol
 
 
 async def complaints(page: Page) -> list[str]:
-    """Return what axe finds on the page: in light everything, in dark the contrasts, which alone differ.
+    """Return axe's complaints about the page: all in light, only contrasts in dark.
 
-    axe looks at no contrast of lines, so those of charts are measured here, too.
+    axe ignores the contrast of lines, so the page measures those of charts.
     """
     if not await page.evaluate("'axe' in window"):
         await page.evaluate(Axe().axe_script)
-    found = []
+    violations = []
     schemes: list[tuple[Literal["light", "dark"], dict[str, list[str]]]] = [
         ("light", {}),
         ("dark", {"runOnly": ["color-contrast"]}),
@@ -32,13 +32,13 @@ async def complaints(page: Page) -> list[str]:
     for scheme, options in schemes:
         await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         answer = await page.evaluate(_RUN, {"resultTypes": ["violations"], **options})
-        found += [
+        violations += [
             f"{scheme}: {rule['id']}: {node['html'][:200]}"
             for rule in answer["violations"]
             for node in rule["nodes"]
         ]
-        found += [f"{scheme}: line {line}" for line in await page.evaluate(_FAINT)]
-    return found
+        violations += [f"{scheme}: line {line}" for line in await page.evaluate(_FAINT)]
+    return violations
 
 
 _FAINT = """() => {
@@ -63,7 +63,7 @@ _FAINT = """() => {
 """The contrasts below 3:1 of charts' lines: https://www.w3.org/TR/WCAG22/#non-text-contrast"""
 
 
-async def test_axe_finds_nothing_on_the_workspaces_page(browser: Browser, story: Story) -> None:
+async def test_workspace_page_passes_axe(browser: Browser, story: Story) -> None:
     root = await story.finished(PROMPT)
     story.reply(root, "Thanks, that reads well", BEN)
     story.people.say(ANA, DOCS, "Good morning")
@@ -107,7 +107,7 @@ async def test_axe_finds_nothing_on_the_workspaces_page(browser: Browser, story:
         assert await complaints(page) == []
 
 
-async def test_axe_finds_nothing_on_the_pages_of_the_docs_service(browser: Browser, story: Story) -> None:
+async def test_docs_service_pages_pass_axe(browser: Browser, story: Story) -> None:
     await story.finished(PROMPT)
     url = story.world.docs_service_url
     async with opened(browser, url, height=900) as page:

@@ -39,9 +39,9 @@ async def on_sandbox(world: World) -> AsyncIterator[Talk]:
         await talk.close()
 
 
-async def test_a_job_and_its_follow_up_within_the_process(talk: Talk) -> None:
+async def test_job_and_follow_up_within_process(talk: Talk) -> None:
     await a_job_and_its_follow_up(talk)
 
 
-async def test_a_job_and_its_follow_up_on_the_sandbox(on_sandbox: Talk) -> None:
+async def test_job_and_follow_up_on_sandbox(on_sandbox: Talk) -> None:
     await a_job_and_its_follow_up(on_sandbox)

@@ -28,7 +28,7 @@ async def type_in(page: Page, label: str, text: str) -> None:
     await field.press("Enter")
 
 
-async def test_a_person_asks_reads_the_pull_request_replies_and_hears_back(page: Page) -> None:
+async def test_job_pull_request_and_follow_up(page: Page) -> None:
     await type_in(page, "Message #docs", PROMPT)
     messages = page.get_by_role("log", name="Messages")
     await expect(messages).to_contain_text("Pull request ready")
@@ -46,7 +46,7 @@ async def test_a_person_asks_reads_the_pull_request_replies_and_hears_back(page:
     await expect(messages.get_by_role("article")).to_have_count(1)
 
 
-async def test_a_person_asks_who_reads_the_docs_sees_a_chart_and_a_table_and_shares_them(page: Page) -> None:
+async def test_visitors_show_chart_and_table_and_are_shared(page: Page) -> None:
     await type_in(page, "Message #docs", "/docs-visitors last week top 5")
     messages = page.get_by_role("log", name="Messages")
     answer = (
@@ -71,7 +71,7 @@ async def test_a_person_asks_who_reads_the_docs_sees_a_chart_and_a_table_and_sha
     )
 
 
-async def test_a_recommendation_is_a_job_in_two_clicks_and_the_next_digest_begins_with_its_merge(
+async def test_next_digest_begins_with_merge_of_recommendation(
     page: Page,
 ) -> None:
     await type_in(page, "Message #docs", "/docs-visitors digest now")
@@ -87,16 +87,14 @@ async def test_a_recommendation_is_a_job_in_two_clicks_and_the_next_digest_begin
     pull_request = await opened.value
     await pull_request.get_by_role("button", name="Merge").click()
     await expect(messages).to_contain_text("Merged")
-    # The same digest comes once a minute, one of a section besides.
+    # The bot repeats a digest once a minute at most, but one of a section is another.
     await type_in(page, "Message #docs", "/docs-visitors digest now path /guides")
     await expect(digests).to_have_count(2)
     await expect(digests.last).to_contain_text("Merged since: ")
 
 
 @pytest.mark.parametrize(("width", "most"), [(1280, 420), (390, 620)])
-async def test_the_digest_of_the_sandboxs_past_leaves_room_on_the_screen(
-    page: Page, story: Story, width: int, most: int
-) -> None:
+async def test_digest_leaves_room_on_screen(page: Page, story: Story, width: int, most: int) -> None:
     for number in (1, 2):
         await story.finished(f"Add a page about teams, number {number}")
     await page.set_viewport_size({"width": width, "height": 900})
@@ -104,16 +102,14 @@ async def test_the_digest_of_the_sandboxs_past_leaves_room_on_the_screen(
     digest = page.get_by_role("article").filter(has_text="Your docs,")
     await expect(digest.get_by_role("button", name="All numbers")).to_be_visible()
     await expect(digest.get_by_role("button", name=re.compile("^(Draft|Improve) it$"))).to_have_count(3)
-    box = await digest.bounding_box()
-    assert box is not None
-    assert box["height"] <= most
+    assert await height_of(digest) <= most
     await digest.get_by_role("button", name="All numbers").click()
     await digest.get_by_role("button", name=re.compile("1 reply")).click()
     numbers = page.get_by_role("log", name="Replies").get_by_role("article").filter(has_text="All numbers of")
     await expect(numbers.locator("svg.chart").first).to_be_visible()
 
 
-async def test_files_are_attached_and_those_that_do_not_go_along_are_named(page: Page) -> None:
+async def test_files_that_agent_cannot_read_are_named(page: Page) -> None:
     notes = FilePayload(name="notes.txt", mimeType="text/plain", buffer=b"Use uv")
     screen = FilePayload(name="screen.png", mimeType="image/png", buffer=b"pixels")
     picker = page.get_by_role("main").locator("input[type=file]").first
@@ -138,7 +134,7 @@ async def test_forms_open_complain_and_send(page: Page) -> None:
     await expect(page.get_by_role("log", name="Messages")).to_contain_text("Explain rate limits")
 
 
-async def test_private_answers_are_seen_by_one_person_and_stay_over_a_reload(page: Page) -> None:
+async def test_private_answer_survives_reload_for_its_person(page: Page) -> None:
     await type_in(page, "Message #docs", "/docs-agent help")
     messages = page.get_by_role("log", name="Messages")
     await expect(messages).to_contain_text("Only visible to you")
@@ -149,19 +145,17 @@ async def test_private_answers_are_seen_by_one_person_and_stay_over_a_reload(pag
 
 
 @pytest.mark.parametrize("command", ["/docs-agent", "/docs-followup", "/docs-visitors"])
-async def test_the_help_of_a_command_leaves_room_on_the_screen(page: Page, command: str) -> None:
+async def test_help_leaves_room_on_screen(page: Page, command: str) -> None:
     await page.set_viewport_size({"width": 1400, "height": 900})
     await type_in(page, "Message #docs", f"{command} help")
     answer = page.get_by_role("article").filter(has_text="Only visible to you")
     await expect(answer.get_by_role("button", name="More")).to_be_visible()
-    box = await answer.bounding_box()
-    assert box is not None
-    assert box["height"] <= 500
+    assert await height_of(answer) <= 500
     await answer.get_by_role("button", name="More").click()
     await expect(page.get_by_role("dialog")).to_contain_text("What it costs")
 
 
-async def test_commands_are_refused_in_threads_as_slack_refuses_them(page: Page) -> None:
+async def test_commands_are_refused_in_threads(page: Page) -> None:
     await type_in(page, "Message #docs", "Good morning")
     await page.get_by_role("article").hover()
     await page.get_by_role("button", name="Reply in thread").click()
@@ -169,7 +163,7 @@ async def test_commands_are_refused_in_threads_as_slack_refuses_them(page: Page)
     await expect(page.get_by_text("/docs-agent is not supported in threads. Sorry!")).to_be_visible()
 
 
-async def test_the_page_works_on_a_phones_width_and_by_keyboard(page: Page) -> None:
+async def test_page_works_on_phone_and_by_keyboard(page: Page) -> None:
     await page.set_viewport_size({"width": 390, "height": 844})
     await page.get_by_role("button", name="Show channels").press("Enter")
     await page.get_by_role("button", name="product-docs").press("Enter")
@@ -180,7 +174,7 @@ async def test_the_page_works_on_a_phones_width_and_by_keyboard(page: Page) -> N
     assert not wide
 
 
-async def test_the_link_of_a_job_leads_to_its_thread(page: Page, story: Story) -> None:
+async def test_link_of_job_leads_to_its_thread(page: Page, story: Story) -> None:
     await story.finished("Add a quickstart for the Python SDK")
     await type_in(page, "Message #docs", "/docs-agent status 1")
     await page.get_by_role("button", name="Details").click()
@@ -190,7 +184,7 @@ async def test_the_link_of_a_job_leads_to_its_thread(page: Page, story: Story) -
     await expect(thread).to_contain_text("is done: PR #")
 
 
-async def test_a_threads_whole_story_from_talk_to_merged(page: Page, story: Story) -> None:
+async def test_thread_from_talk_to_merge(page: Page, story: Story) -> None:
     root = story.people.say("U02BEN", "C01DOCS", "How do customers change an API key?")
     story.people.say("U03CHIKA", "C01DOCS", "Two keys work at the same time", root["ts"])
     await page.get_by_role("button", name=re.compile("1 reply")).click()
@@ -213,10 +207,10 @@ async def test_a_threads_whole_story_from_talk_to_merged(page: Page, story: Stor
     await expect(view).to_contain_text("PR #1")
     await expect(view).to_contain_text("Only admins can make keys.")
     await view.get_by_role("button", name="Close").last.click()
-    face_and_end = thread.get_by_role("article").filter(has_not_text="Only visible")
+    status_and_end = thread.get_by_role("article").filter(has_not_text="Only visible")
     names = re.compile("^(PR #1|Review #1|Reviewed|Not needed)$")
-    # The bot sees by itself what becomes of it.
-    await expect(face_and_end.get_by_role("button", name=names)).to_have_count(2)
+    # The bot polls the merge.
+    await expect(status_and_end.get_by_role("button", name=names)).to_have_count(2)
     async with page.expect_popup() as opened:
         await thread.get_by_role("button", name="Review #1").first.click()
     await (await opened.value).get_by_role("button", name="Merge").click()
@@ -225,7 +219,7 @@ async def test_a_threads_whole_story_from_talk_to_merged(page: Page, story: Stor
     await expect(thread).to_contain_text("by ana-b.")
 
 
-async def test_the_home_tab_shows_the_welcome_and_its_prompts_open_the_form(page: Page) -> None:
+async def test_prompts_of_home_tab_open_form(page: Page) -> None:
     await page.locator("#dms button", has_text=re.compile("^docs-agent$")).click()
     await page.get_by_role("button", name="Home", exact=True).click()
     home = page.get_by_role("region", name="Home")
@@ -237,13 +231,13 @@ async def test_the_home_tab_shows_the_welcome_and_its_prompts_open_the_form(page
     await expect(page.get_by_role("dialog")).to_contain_text("Where should I report?")
 
 
-async def test_answers_about_a_job_leave_room_on_the_screen(page: Page, story: Story) -> None:
+async def test_answers_about_job_leave_room_on_screen(page: Page, story: Story) -> None:
     await story.finished("Add a quickstart for the Python SDK")
     answers = ("status 1", "Details", 120), ("stats", "Did you mean", 120), ("jobs", "to review", 110)
-    for line, words, most in answers:
+    for line, phrase, most in answers:
         await type_in(page, "Message #docs", f"/docs-agent {line}")
         answer = page.get_by_role("log", name="Messages").get_by_role("article").last
-        await expect(answer).to_contain_text(words)
+        await expect(answer).to_contain_text(phrase)
         assert await height_of(answer) <= most
     await page.get_by_role("button", name=re.compile("1 reply")).click()
     assert await height_of(page.get_by_role("log", name="Replies").get_by_role("article").last) <= 125

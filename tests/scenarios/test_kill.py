@@ -1,6 +1,6 @@
-"""SIGKILL at places on the way of what people ask for, and a start after it.
+"""SIGKILL at places on the way of a request, and a restart.
 
-Whatever the moment: nothing is done or said twice, and nobody who was acknowledged is left without a word.
+At any moment: nothing is done or posted twice, and every acknowledged request gets an answer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from tests.bots import Zygote
 from tests.scenarios.clocks import working_day_ahead
 from tests.scenarios.kills import Tale, kill_everywhere, requests
 from tests.scenarios.story import ANA, BEN, DOCS, Json, Story
-from tests.scenarios.test_visitors import digests
 
 pytestmark = pytest.mark.slow
 BOT = Path(__file__).parents[2] / "bot"
@@ -29,22 +28,28 @@ _TALK = "The quickstart lacks Python"
 _REMINDED = "has been ready"
 _QUESTION, _GAP, _WRITTEN = "What are the kinds of keys?", "That didn't help", "It is written now"
 _LATER = 5
-"""Days after which the tale of a review is told. A reminder comes after three."""
+"""Days until the review; the reminder comes after three."""
 
 
 @dataclass(frozen=True)
 class PersistentWorld(WorldOptions):
-    """A world whose workspace delivers an event again soon, for as long as nobody acknowledges it."""
+    """A world whose workspace soon delivers an unacknowledged event again."""
 
     def workspace(self) -> WorkspaceOptions:
-        """Return the options of the workspace."""
         return replace(super().workspace(), redeliver_after_seconds=(0.3,) * 400)
 
 
-def said(story: Story, *words: str) -> list[str]:
-    """The bot's replies that contain one of these words; all without any."""
-    texts = [one["text"] for root in story.roots() for one in story.said(root)]
-    return [text for text in texts if not words or any(word in text for word in words)]
+def replies(story: Story, *phrases: str) -> list[str]:
+    """Return the texts of the bot's replies with one of these phrases, or of all."""
+    texts = [reply["text"] for root in story.roots() for reply in story.replies_in(root)]
+    return [text for text in texts if not phrases or any(phrase in text for phrase in phrases)]
+
+
+async def merge(story: Story) -> None:
+    """Merge the pull request on the page of its host."""
+    page = f"{story.world.docs_service_url}/acme/acme-docs/pull/1/merge"
+    async with aiohttp.ClientSession() as session, session.post(page) as answer:
+        assert answer.ok
 
 
 class AskedForAJob(Tale):
@@ -59,20 +64,20 @@ class AskedForAJob(Tale):
         return [await story.command("/docs-agent", PROMPT)]
 
     def is_over(self, story: Story) -> bool:
-        return bool(said(story, "is done", _DOUBT))
+        return bool(replies(story, "is done", _DOUBT))
 
     def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
-        """Asked but not acknowledged: the person was told so, and may or may not see the job."""
+        """Return whether the job is over; an unacknowledged command may have no job."""
         return self.is_over(story) or not (answers[0]["ok"] or story.roots())
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
-        """At most one job; one root, one end or one doubt; and a word for whoever asked."""
-        asked, ends = await requests(story.world), said(story, "is done", _DOUBT)
-        told = f"{dict(asked)} {said(story)}"
-        assert asked["create"] <= 1, told
-        assert len(story.roots()) <= 1, told
-        assert len(ends) <= 1, told
-        assert not answers[0]["ok"] or (len(story.roots()), len(ends)) == (1, 1), told
+        """Insist on one root and one end or doubt, or fewer if the command failed."""
+        calls, ends = await requests(story.world), replies(story, "is done", _DOUBT)
+        state = f"{dict(calls)} {replies(story)}"
+        assert calls["create"] <= 1, state
+        assert len(story.roots()) <= 1, state
+        assert len(ends) <= 1, state
+        assert not answers[0]["ok"] or (len(story.roots()), len(ends)) == (1, 1), state
 
 
 class Steered(Tale):
@@ -91,21 +96,21 @@ class Steered(Tale):
         return [story.reply(story.roots()[0], "Mention retries")]
 
     def is_over(self, story: Story) -> bool:
-        """Return whether an end has been told that is not the job's first, or that it is in doubt."""
-        return len(self._ends(story)) > 1 or bool(said(story, _DOUBT))
+        """Return whether a second end or a doubt has been posted."""
+        return len(self._ends(story)) > 1 or bool(replies(story, _DOUBT))
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
-        """Sent once at most, and told: its end, or a doubt, which may turn into an end."""
-        asked, ends, doubts = await requests(story.world), self._ends(story), said(story, _DOUBT)
-        told = f"{dict(asked)} {said(story)}"
-        assert asked["create"] == 0, told
-        assert asked["follow_up"] <= 1, told
-        assert len(story.roots()) == 1, told
-        assert len(ends) == 2 or (len(ends) == 1 and len(doubts) == 1), told
-        assert len(doubts) <= 1, told
+        """Insist on one call at most, and on an end or a doubt, which may turn into an end."""
+        calls, ends, doubts = await requests(story.world), self._ends(story), replies(story, _DOUBT)
+        state = f"{dict(calls)} {replies(story)}"
+        assert calls["create"] == 0, state
+        assert calls["follow_up"] <= 1, state
+        assert len(story.roots()) == 1, state
+        assert len(ends) == 2 or (len(ends) == 1 and len(doubts) == 1), state
+        assert len(doubts) <= 1, state
 
     def _ends(self, story: Story) -> list[str]:
-        return said(story, "is done", "follow-up done")
+        return replies(story, "is done", "follow-up done")
 
 
 class AddedTo(Tale):
@@ -119,23 +124,21 @@ class AddedTo(Tale):
 
     async def act(self, story: Story) -> Sequence[Json]:
         root = story.roots()[0]
-        return [story.reply(root, words) for words in ("Mention retries", "Mention timeouts, too")]
+        return [story.reply(root, text) for text in ("Mention retries", "Mention timeouts, too")]
 
     def is_over(self, story: Story) -> bool:
-        return self._arrived(story, "retries") > 0 < self._arrived(story, "timeouts") or bool(
-            said(story, _DOUBT)
-        )
+        return 0 not in self._received(story) or bool(replies(story, _DOUBT))
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
-        """Each of both arrives once, or is in doubt; joined or, after a kill between them, by itself."""
-        arrived = {words: self._arrived(story, words) for words in ("retries", "timeouts")}
-        told = f"{arrived} {said(story)}"
-        assert max(arrived.values()) <= 1, told
-        assert min(arrived.values()) == 1 or said(story, _DOUBT), told
+        """Insist that both replies arrive once, joined or apart, or are in doubt."""
+        received = self._received(story)
+        assert max(received) <= 1, replies(story)
+        assert min(received) == 1 or replies(story, _DOUBT), replies(story)
 
-    def _arrived(self, story: Story, words: str) -> int:
+    def _received(self, story: Story) -> list[int]:
         [job] = story.world.docs_service._backend.jobs
-        return sum(words in each.prompt for each in job.messages)
+        topics = ("retries", "timeouts")
+        return [sum(topic in message.prompt for message in job.messages) for topic in topics]
 
 
 class Mentioned(Tale):
@@ -151,29 +154,30 @@ class Mentioned(Tale):
         return [story.reply(self._talk(story), f"@docs-agent {PROMPT}")]
 
     def is_over(self, story: Story) -> bool:
-        return any("is done" in text or _DOUBT in text for text in self._said(story))
+        return any("is done" in text or _DOUBT in text for text in self._texts(story))
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
-        """At most one job; one face in the thread, one end or one doubt, and nothing elsewhere."""
-        asked, texts = await requests(story.world), self._said(story)
-        told = f"{dict(asked)} {texts}"
-        assert asked["create"] <= 1, told
-        assert sum("· Job " in text.partition("\n")[0] for text in texts) == 1, told
-        assert sum("is done" in text or _DOUBT in text for text in texts) == 1, told
-        assert story.roots() == [], told
+        """Insist on one job at most, and on its messages in the thread only."""
+        calls, texts = await requests(story.world), self._texts(story)
+        state = f"{dict(calls)} {texts}"
+        assert calls["create"] <= 1, state
+        assert sum("· Job " in text.partition("\n")[0] for text in texts) == 1, state
+        assert sum("is done" in text or _DOUBT in text for text in texts) == 1, state
+        assert story.roots() == [], state
 
     def _talk(self, story: Story) -> Json:
-        return next(each for each in story.state.messages[DOCS].values() if each["text"] == _TALK)
+        messages = story.state.messages[DOCS].values()
+        return next(message for message in messages if message["text"] == _TALK)
 
-    def _said(self, story: Story) -> list[str]:
-        return [each["text"] for each in story.said(self._talk(story))]
+    def _texts(self, story: Story) -> list[str]:
+        return [reply["text"] for reply in story.replies_in(self._talk(story))]
 
 
 class Reviewed(Tale):
-    """A reminder comes due, and somebody says that the pull request was reviewed."""
+    """A reminder comes due, and a person marks the pull request as reviewed."""
 
     watched = ("jobs/decisions",)
-    sees_pull_requests = False
+    polls_pull_requests = False
 
     def __init__(self) -> None:
         self.ahead = working_day_ahead(_LATER)
@@ -182,70 +186,68 @@ class Reviewed(Tale):
         await story.finished(PROMPT)
 
     async def act(self, story: Story) -> Sequence[Json]:
-        """Say what became of the pull request, once its thread was reminded."""
-        await story.until(lambda: said(story, _REMINDED) or None, "the reminder")
-        # Until the bot knows Ben, it may answer his press that Slack didn't tell in time who he is.
+        """Mark the pull request as reviewed after the reminder."""
+        await story.until(lambda: replies(story, _REMINDED) or None, "the reminder")
+        # Without Ben's cached profile the bot may answer his press with an error.
         while not any("Starts a job" in note["text"] for note in story.private(BEN)):
             await story.command("/docs-agent", "help", BEN)
             await asyncio.sleep(0.1)
-        return [await story.press(self._face(story), "reviewed", BEN)]
+        return [await story.press(self._status_message(story), "reviewed", BEN)]
 
     def is_over(self, story: Story) -> bool:
-        return bool(said(story, _REMINDED)) and self._is_reviewed(story)
+        return bool(replies(story, _REMINDED)) and self._is_reviewed(story)
 
     def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
-        """Return whether all that came due has been told, and the review if it was acknowledged."""
-        return bool(said(story, _REMINDED)) and (self._is_reviewed(story) or not answers[0]["ok"])
+        """Return whether the reminder and an acknowledged review are shown."""
+        return bool(replies(story, _REMINDED)) and (self._is_reviewed(story) or not answers[0]["ok"])
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
-        """One reminder, and no review lost."""
-        assert len(said(story, _REMINDED)) == 1, said(story)
-        assert self._is_reviewed(story) or not answers[0]["ok"], said(story)
+        """Insist on one reminder and on an acknowledged review."""
+        assert len(replies(story, _REMINDED)) == 1, replies(story)
+        assert self._is_reviewed(story) or not answers[0]["ok"], replies(story)
 
-    def _face(self, story: Story) -> Json:
+    def _status_message(self, story: Story) -> Json:
         return next(root for root in story.roots() if PROMPT in root["text"])
 
     def _is_reviewed(self, story: Story) -> bool:
-        return f"marked by <@{BEN}>" in self._face(story)["text"]
+        return f"marked by <@{BEN}>" in self._status_message(story)["text"]
 
 
 class Merged(Tale):
-    """Somebody merges a pull request, which the bot knows only by looking at it."""
+    """A person merges a pull request, which the bot polls."""
 
     watched = ("jobs/pull_requests",)
 
     async def act(self, story: Story) -> Sequence[Json]:
         while not (await story.command("/docs-agent", PROMPT))["ok"]:
             await asyncio.sleep(0.1)  # the bot was killed at its start
-        await story.until(lambda: said(story, "is done") or None, "the end")
-        page = f"{story.world.docs_service_url}/acme/acme-docs/pull/1/merge"
-        async with aiohttp.ClientSession() as session, session.post(page) as merged:
-            assert merged.ok
+        await story.until(lambda: replies(story, "is done") or None, "the end")
+        await merge(story)
         return []
 
     def is_over(self, story: Story) -> bool:
-        return bool(said(story, "was merged") and "*Merged*" in story.roots()[0]["text"])
+        return bool(replies(story, "was merged") and "*Merged*" in story.roots()[0]["text"])
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
-        """Told once, and shown in the face and in the end, which is no other one."""
-        told, ends = said(story, "was merged"), said(story, "is done", "is merged")
-        assert len(told) == len(ends) == 1, said(story)
+        """Insist on one report, in the status message and in the only end."""
+        reports, ends = replies(story, "was merged"), replies(story, "is done", "is merged")
+        assert len(reports) == len(ends) == 1, replies(story)
         assert "*Merged*" in story.roots()[0]["text"], story.roots()[0]["text"]
         assert "+46" in ends[0], ends
 
 
 class Previewed(Tale):
-    """Somebody presses *Preview* at the end of a job."""
+    """A person presses *Preview* at the end of a job."""
 
     watched = ("jobs/previews",)
 
     def options(self, folder: Path) -> WorldOptions:
-        """Return a world in which previews are soon built."""
+        """Return a world with fast builds of previews."""
         return replace(super().options(folder), build_seconds=0.4)
 
     async def begin(self, story: Story) -> None:
         await story.finished(PROMPT)
-        # The bot knows Ben from now on, so that it stores his press before it acknowledges it.
+        # With Ben's profile cached, the bot stores his press before it acknowledges it.
         await story.command("/docs-agent", "help", BEN)
         await story.answer("/docs-agent", BEN)
 
@@ -256,19 +258,19 @@ class Previewed(Tale):
         return "Preview: " in self._end(story)["text"]
 
     def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
-        """Return whether the preview is shown; if the press was not acknowledged, it may not have counted."""
+        """Return whether the preview is shown; an unacknowledged press may be lost."""
         return self.is_over(story) or (not answers[0]["ok"] and "building" not in self._end(story)["text"])
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
-        """Asked for twice at most, and shown in the one end."""
-        asked = await requests(story.world)
-        assert asked["preview"] <= 2, asked
-        assert self.is_over(story) or not answers[0]["ok"], said(story)
-        assert len(said(story, "is done")) == 1, said(story)
+        """Insist on two calls at most, and on a preview in the only end."""
+        calls = await requests(story.world)
+        assert calls["preview"] <= 2, calls
+        assert self.is_over(story) or not answers[0]["ok"], replies(story)
+        assert len(replies(story, "is done")) == 1, replies(story)
 
     def _end(self, story: Story) -> Json:
         [root] = story.roots()
-        return next(each for each in story.said(root) if "is done" in each["text"])
+        return next(reply for reply in story.replies_in(root) if "is done" in reply["text"])
 
 
 class AskedForNumbers(Tale):
@@ -280,7 +282,7 @@ class AskedForNumbers(Tale):
     )
 
     def options(self, folder: Path) -> WorldOptions:
-        """Return a world with a small site that is read a little."""
+        """Return a world with a small site and few visits."""
         return WorldOptions(folder, pages=40, days=30)
 
     async def act(self, story: Story) -> Sequence[Json]:
@@ -290,32 +292,31 @@ class AskedForNumbers(Tale):
         )
 
     def is_over(self, story: Story) -> bool:
-        return _is_answered(story) and bool(_files(story)) and bool(digests(story))
+        return _is_answered(story) and bool(_files(story)) and bool(story.digests())
 
     def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
-        """Return whether what was acknowledged has been told."""
+        """Return whether each acknowledged request is answered."""
         question, digest = (answer["ok"] for answer in answers)
-        asked = not question or (_is_answered(story) and bool(_files(story)))
-        return asked and (not digest or bool(digests(story)))
+        is_answered = not question or (_is_answered(story) and bool(_files(story)))
+        return is_answered and (not digest or bool(story.digests()))
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
-        """One file and one digest at most, and no more calls than they take."""
-        told = [post["text"][:60] for post in story.roots()]
-        assert len(digests(story)) <= 1, told
-        assert len(_files(story)) <= 1, told
-        # Two windows of the digest, six weeks before them, where the data begins, the chart; a call may be
-        # made again after a kill.
+        """Insist on one file and one digest at most, and on the calls that they need."""
+        posts = [post["text"][:60] for post in story.roots()]
+        assert len(story.digests()) <= 1, posts
+        assert len(_files(story)) <= 1, posts
+        # Two windows of the digest, six weeks before them, the first day of data, the chart; a call may be
+        # repeated after a kill.
         assert (await requests(story.world))["visitors"] <= 2 + 6 + 1 + 7 + 4
 
 
 def _is_answered(story: Story) -> bool:
-    """Whether the question's answer has been read, privately or as a direct message."""
+    """Return whether the person got the answer, privately or as a direct message."""
     texts = [note["text"] for note in story.private()] + [post["text"] for post in story.roots("D01ANA")]
     return any("Who read the docs, " in text and " people" in text for text in texts)
 
 
 def _files(story: Story) -> list[str]:
-    """The names of the files in the channel."""
     return [post["files"][0]["name"] for post in story.roots() if post["files"]]
 
 
@@ -326,7 +327,7 @@ class Inquired(Tale):
     world = PersistentWorld
 
     async def begin(self, story: Story) -> None:
-        # The bot knows both from now on, so that it stores what they press before it acknowledges it.
+        # With both profiles cached, the bot stores their presses before it acknowledges them.
         for user in (ANA, BEN):
             await story.command("/docs-agent", "limits", user)
             await story.answer("this hour", user)
@@ -345,25 +346,24 @@ class Inquired(Tale):
             await asyncio.sleep(0.1)
         await story.until(lambda: self._replies(story, "is done", _DOUBT) or None, "the end")
         if not self._replies(story, _DOUBT):
-            page = f"{story.world.docs_service_url}/acme/acme-docs/pull/1/merge"
-            async with aiohttp.ClientSession() as session, session.post(page) as merged:
-                assert merged.ok
+            await merge(story)
         return []
 
     def is_over(self, story: Story) -> bool:
         return bool(self._replies(story, _WRITTEN, _DOUBT))
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
-        """One answer, one job at most, and one notice once it is merged."""
-        told = str([one["text"] for one in self._replies(story)])
-        assert len(self._replies(story, _GAP)) == 1, told
-        assert len(self._replies(story, _WRITTEN, _DOUBT)) == 1, told
-        assert (await requests(story.world))["create"] <= 1, told
+        """Insist on one answer, one job at most, and one notice of its merge."""
+        texts = str([reply["text"] for reply in self._replies(story)])
+        assert len(self._replies(story, _GAP)) == 1, texts
+        assert len(self._replies(story, _WRITTEN, _DOUBT)) == 1, texts
+        assert (await requests(story.world))["create"] <= 1, texts
 
-    def _replies(self, story: Story, *words: str) -> list[Json]:
-        asked = [each for each in story.state.messages.get(DOCS, {}).values() if _QUESTION in each["text"]]
-        replies = story.said(asked[0]) if asked else []
-        return [one for one in replies if not words or any(word in str(one) for word in words)]
+    def _replies(self, story: Story, *phrases: str) -> list[Json]:
+        messages = story.state.messages.get(DOCS, {}).values()
+        question = next((message for message in messages if _QUESTION in message["text"]), None)
+        replies = story.replies_in(question) if question else []
+        return [reply for reply in replies if not phrases or any(phrase in str(reply) for phrase in phrases)]
 
 
 @pytest.mark.timeout(3_000)
@@ -371,7 +371,7 @@ class Inquired(Tale):
     "tale",
     [AskedForAJob, Steered, AddedTo, Mentioned, Reviewed, Merged, Previewed, AskedForNumbers, Inquired],
 )
-async def test_a_kill_anywhere_loses_nothing_and_says_nothing_twice(
+async def test_kill_anywhere_loses_and_repeats_nothing(
     zygote: Zygote, tmp_path: Path, most_kills: int | None, tale: type[Tale]
 ) -> None:
     assert [name for name in tale.watched if not list(BOT.rglob(f"{name}.py"))] == []

@@ -1,4 +1,4 @@
-"""What an operator does by the docs: from nothing to a pull request, backups, and a reverse proxy."""
+"""The operator's pages, as commands: install, first pull request, backups and a reverse proxy."""
 
 from __future__ import annotations
 
@@ -29,29 +29,28 @@ from tests.scenarios.story import ANA, Story, environment
 pytestmark = pytest.mark.slow
 PAGE = (DOCS / "run.md").read_text()
 WALK = fences(section((DOCS / "install.md").read_text(), "On a machine").split("\n### ")[0])
-HOSTS = dict(each.split("\n", 1) for each in section(PAGE, "Backup, restore and upgrade").split("\n### ")[1:])
-_HERE = (
+HOSTS = dict(part.split("\n", 1) for part in section(PAGE, "Backup, restore and upgrade").split("\n### ")[1:])
+_IN_CLONE = (
     (r"sudo -u docs-bot env --chdir=\S+ /opt/docs-bot/|docker exec docs-bot (?=docs-bot )", ".venv/bin/"),
     (r"docker run --rm .* docs-bot (?=restore )", ".venv/bin/docs-bot "),
     (r"(?:sudo systemctl|docker) start docs-bot", ".venv/bin/docs-bot run"),
     (r"docker cp docs-bot:", "cp "),
     (r"\.venv/bin/\.venv/bin/", ".venv/bin/"),
 )
-"""What the commands of a host do, as it is done in a clone without that host."""
+"""Commands of a host, with their equivalents in a clone."""
 _CLONED = ("Makefile", "requirements.txt", "pyproject.toml", ".env.example")
 
 
 @dataclass(frozen=True)
 class FromManifest(WorldOptions):
-    """A workspace with the app of a manifest that was printed."""
+    """A workspace with the app of the printed manifest."""
 
     def workspace(self) -> WorkspaceOptions:
-        """Return the options of the workspace, with the app of this manifest."""
         return replace(super().workspace(), manifest=self.folder / "printed.yml")
 
 
 class Operator:
-    """Does what the page shows, in an empty folder with what a clone has, beside the sandbox's Slack."""
+    """Carries out the page's commands in a small clone, with the sandbox's Slack."""
 
     def __init__(self, folder: Path, stack: AsyncExitStack) -> None:
         self.clone, self._world_folder, self._stack = folder / "clone", folder / "world", stack
@@ -59,16 +58,16 @@ class Operator:
         self._world_folder.mkdir()
         for name in _CLONED:
             shutil.copy(ROOT / name, self.clone)
-        # What `make setup` installs is here already.
+        # A link replaces `make setup`.
         (self.clone / ".venv").mkdir()
         (self.clone / ".venv/bin").symlink_to(Path(sys.executable).parent)
         (self.clone / ".venv/.run").touch()
-        self.said: dict[str, str] = {}
+        self.outputs: dict[str, str] = {}
         self.story: Story | None = None
         self._bot: asyncio.subprocess.Process | None = None
 
     async def do(self, language: str, block: str) -> None:
-        """Do what a block shows: run its commands, fill in its settings, or type it in Slack."""
+        """Carry out a block: run its commands, fill in its settings, or type it in Slack."""
         for line in filter(None, map(str.strip, block.splitlines())):
             match language:
                 case "console":
@@ -79,14 +78,14 @@ class Operator:
                     await self._type(line)
 
     async def back_up_and_restore(self, host: str) -> None:
-        """Do what the page shows for a host up to its upgrade, with a folder of its own for the copy."""
+        """Carry out the commands of a host up to its upgrade."""
         folder = self.clone / f"of-{'-'.join(host.split())}"
         folder.mkdir()
         for _, block in fences(HOSTS[host].split("\nUpgrade", 1)[0]):
             for line in block.splitlines():
                 command = line.strip().removeprefix("$ ")
-                for shown, here in _HERE:
-                    command = re.sub(shown, here, command)
+                for pattern, replacement in _IN_CLONE:
+                    command = re.sub(pattern, replacement, command)
                 command = re.sub(r"/srv/backups|/var/lib/docs-bot|/srv/docs-bot/var", str(folder), command)
                 await (self.stop() if command.endswith("stop docs-bot") else self._run(command))
 
@@ -96,31 +95,29 @@ class Operator:
             await asyncio.wait_for(self._sockets().wait(), HANG_SECONDS)
             return
         if " restore " in command:
-            await self.stop()  # as the page says
+            await self.stop()  # as on the page
         process = await self._start(command.replace("C0123", people.DOCS).replace("U0123", ANA))
         ended = asyncio.ensure_future(process.communicate())
         if " --try " in command:
             await self._press_when_asked(ended)
-        said = (await asyncio.wait_for(ended, HANG_SECONDS))[0].decode()
-        assert process.returncode == 0, f"{command}: {said}"
-        self.said[command] = said
+        output = (await asyncio.wait_for(ended, HANG_SECONDS))[0].decode()
+        assert process.returncode == 0, f"{command}: {output}"
+        self.outputs[command] = output
         if command.endswith(" manifest"):
-            await self._create_app(said)
+            await self._create_app(output)
 
     async def _press_when_asked(self, ended: asyncio.Future[tuple[bytes, bytes]]) -> None:
-        """Press the button that the doctor posts, unless it has ended without one."""
+        """Press the doctor's button, unless the doctor ends without one."""
         story = self.story
         assert story is not None, "the app is created before the doctor tries it"
 
-        def asked() -> Json | None:
-            posts = (one for root in story.roots() for one in story.said(root))
-            return (
-                {} if ended.done() else next((one for one in posts if "Press me" in str(one["blocks"])), None)
-            )
+        def find() -> Json | None:
+            posts = (post for root in story.roots() for post in story.replies_in(root))
+            question = next((post for post in posts if "Press me" in str(post["blocks"])), None)
+            return {} if ended.done() else question
 
-        found = await story.until(asked, "the button")
-        if found:
-            await story.press(found, "try")
+        if question := await story.until(find, "the button"):
+            await story.press(question, "try")
 
     def _sockets(self) -> asyncio.Event:
         assert self.story is not None, "the app is created before the bot starts"
@@ -141,14 +138,14 @@ class Operator:
         self.story = Story(await self._stack.enter_async_context(both_sides(options)))
 
     def _fill_in(self, name: str) -> None:
-        """Write into `.env` what the page asks for, and what leads to the sandbox and keeps to free ports."""
+        """Write a setting of the page into `.env`, and the sandbox's address and a free port."""
         env = self._env() | {"ADMINS": ANA}
         file = self.clone / ".env"
-        written = file.read_text()
-        for each in (name, "SLACK_API_URL", "HEALTH_PORT"):
-            assert re.search(rf"^{each}=", written, re.MULTILINE), each
-            written = re.sub(rf"^{each}=.*$", f"{each}={env[each]}", written, flags=re.MULTILINE)
-        file.write_text(written)
+        text = file.read_text()
+        for setting in (name, "SLACK_API_URL", "HEALTH_PORT"):
+            text, count = re.subn(rf"^{setting}=.*$", f"{setting}={env[setting]}", text, flags=re.MULTILINE)
+            assert count, setting
+        file.write_text(text)
 
     def _env(self) -> dict[str, str]:
         assert self.story is not None, "the app is created before its tokens are copied"
@@ -164,8 +161,8 @@ class Operator:
         """Press Ctrl+C."""
         if self._bot is not None:
             self._bot.send_signal(signal.SIGINT)
-            said = (await asyncio.wait_for(self._bot.communicate(), HANG_SECONDS))[0].decode()
-            assert self._bot.returncode in STOPPED, said
+            output = (await asyncio.wait_for(self._bot.communicate(), HANG_SECONDS))[0].decode()
+            assert self._bot.returncode in STOPPED, output
             self._bot = None
 
 
@@ -177,7 +174,7 @@ async def operator(tmp_path: Path) -> AsyncIterator[Operator]:
         yield operator
 
 
-async def test_the_page_leads_from_nothing_to_a_pull_request_a_backup_and_back(operator: Operator) -> None:
+async def test_page_leads_to_pull_request_backup_and_restore(operator: Operator) -> None:
     for language, block in WALK:
         await operator.do(language, block)
     assert operator.story is not None
@@ -185,21 +182,21 @@ async def test_the_page_leads_from_nothing_to_a_pull_request_a_backup_and_back(o
     await story.answer("starts a job, too")
     root = await story.until(lambda: next(iter(story.roots()), None), "the thread of the job")
     await story.replies(root, 1)
-    *_, jobs = operator.said.values()
+    *_, jobs = operator.outputs.values()
     assert jobs.startswith("#1 "), jobs
-    assert "BAD" not in operator.said[".venv/bin/docs-bot doctor"]
+    assert "BAD" not in operator.outputs[".venv/bin/docs-bot doctor"]
     for host in ("A clone", "systemd", "One container with SQLite"):
         await operator.back_up_and_restore(host)
     await operator.do("console", "$ docs-bot jobs --state pull_request")
-    assert operator.said["docs-bot jobs --state pull_request"].startswith("#1  pull_request")
+    assert operator.outputs["docs-bot jobs --state pull_request"].startswith("#1  pull_request")
 
 
-def test_a_reverse_proxy_passes_on_what_slack_sends_and_keeps_the_rest_inside() -> None:
+def test_reverse_proxy_passes_on_only_slack_requests() -> None:
     [text] = [block for kind, block in fences(PAGE) if kind == "nginx"]
     assert re.findall(r"location = (/\S+)", text) == [SLACK_PATH]
     assert set(re.findall(r"(?:\d+\.){3}\d+:(\d+)", text)) == {str(Settings.model_fields["port"].default)}
     megabytes = re.findall(r"max_body_size (\d+)m", text)
-    assert [int(each) * 1_000_000 for each in megabytes] == [BODY_BYTES]
+    assert [int(number) * 1_000_000 for number in megabytes] == [BODY_BYTES]
     [connect] = re.findall(r"connect_timeout (\d+)s", text)
     [answer] = re.findall(r"read_timeout (\d+)s", text)
     slack_waits_seconds = 3

@@ -1,4 +1,4 @@
-"""A kill happens where its place says: before a commit nothing is stored, after it everything."""
+"""A kill happens at its place: before a commit nothing is stored, after it everything."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.scenarios.story import Story
 WATCHED = ("jobs/ask",)
 
 
-async def told_places(zygote: Zygote, world: World, folder: Path) -> dict[Kind, str]:
+async def places_of_a_job(zygote: Zygote, world: World, folder: Path) -> dict[Kind, str]:
     """Return the last place of each kind that asking for a job passes."""
     pid = await zygote.start(world, folder / "calm", watched=WATCHED)
     await started(pid, folder / "calm")
@@ -35,20 +35,20 @@ def is_over(asking: asyncio.Task[object], pid: int) -> bool:
 
 
 def stored(folder: Path) -> int:
-    """Return how many prompts are in the database."""
+    """Count the prompts in the database."""
     with closing(sqlite3.connect(folder / "docs-bot.db")) as connection:
         [(count,)] = connection.execute("SELECT count(*) FROM prompts").fetchall()
     return int(count)
 
 
-@pytest.mark.parametrize(("kind", "kept"), [(Kind.STATEMENT, 0), (Kind.COMMIT, 0), (Kind.COMMITTED, 1)])
-async def test_what_is_killed_is_stored_only_after_its_commit(
-    zygote: Zygote, world: World, tmp_path: Path, kind: Kind, kept: int
+@pytest.mark.parametrize(("kind", "added"), [(Kind.STATEMENT, 0), (Kind.COMMIT, 0), (Kind.COMMITTED, 1)])
+async def test_killed_prompt_is_stored_only_after_commit(
+    zygote: Zygote, world: World, tmp_path: Path, kind: Kind, added: int
 ) -> None:
-    places = await told_places(zygote, world, tmp_path)
+    places = await places_of_a_job(zygote, world, tmp_path)
     pid = await zygote.start(world, tmp_path / "killed", places[kind], WATCHED)
     await started(pid, tmp_path / "killed")
-    # A commit has another name when changes of others happen to be committed with it.
+    # A commit that includes other changes has another name.
     for attempt in range(20):
         before = stored(tmp_path)
         asking = asyncio.create_task(Story(world).command("/docs-agent", f"Add page {attempt}"))
@@ -57,10 +57,10 @@ async def test_what_is_killed_is_stored_only_after_its_commit(
             break
     asking.cancel()
     assert not is_alive(pid)
-    assert stored(tmp_path) == before + kept
+    assert stored(tmp_path) == before + added
 
 
-def test_the_same_few_places_of_all_kinds_are_chosen_or_all() -> None:
+def test_same_few_places_of_all_kinds_are_chosen() -> None:
     places = [f"bot/jobs/ask:{line} {kind}" for line in range(10) for kind in Kind]
     few = chosen(places, 8)
     assert Counter(map(kind_of, few)) == dict.fromkeys(Kind, 2)

@@ -1,4 +1,4 @@
-"""Several processes on one database: each request is handled once, and nobody reads of a locked database."""
+"""Several processes on one database: each request and digest is handled once, without lock errors."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select, update
 
+from bot.store import Store
+from bot.visitors.tables import subscriptions
 from sandbox.world import World
 from tests.bots import lines, stop, wait_for, zygote
+from tests.builders import execute, rows_of
 from tests.command_line import as_anybody
 from tests.databases import PostgresServer
+from tests.limits import HANG_SECONDS
 from tests.scenarios.conftest import DocsBot
 from tests.scenarios.kills import requests
 from tests.scenarios.story import Json, Story, environment
@@ -35,7 +41,7 @@ _FAST = {
 async def running(
     world: World, folder: Path, roles: Sequence[str], **settings: str
 ) -> AsyncIterator[list[Path]]:
-    """Bots in processes of their own, started at the same moment; answers where each writes its log."""
+    """Start bots in processes of their own at the same moment, and yield their logs."""
     outputs = [folder / f"{number}-{role}.log" for number, role in enumerate(roles)]
     env = {**environment(world), **_FAST, **settings}
     async with zygote() as parent:
@@ -50,54 +56,71 @@ async def running(
     assert all({"stopped": True} in lines(output) for output in outputs)
 
 
-async def told(story: Story, steered: Sequence[str] = ()) -> None:
-    """Many ask at once, then one steers in each of these channels: one thread, one job, one end each time."""
+async def insist_on_one_end_each(story: Story) -> None:
+    """Ask for many jobs at once, follow up in each channel, and insist on one end each time."""
 
     def roots() -> list[Json]:
         return [root for channel in CHANNELS for root in story.roots(channel)]
 
     def ends() -> list[int]:
-        return [len(story.said(root)) for root in roots()]
+        return [len(story.replies_in(root)) for root in roots()]
 
-    asking = [
+    commands = [
         story.command("/docs-agent", f"Add page {number} about {channel}", channel=channel)
         for number in range(2)
         for channel in CHANNELS
     ]
-    assert all(answer["ok"] for answer in await asyncio.gather(*asking))
-    await wait_for("every end", lambda: ends() == [1] * len(asking))
-    for root in (story.roots(channel)[0] for channel in steered):
-        # It comes as two events, one to each process that takes in.
-        story.reply(root, "@docs-agent Mention retries")
-    in_all = len(asking) + len(steered)
-    await wait_for("every second end", lambda: sum(ends()) >= in_all)
+    assert all(answer["ok"] for answer in await asyncio.gather(*commands))
+    jobs, follow_ups = len(commands), len(CHANNELS)
+    await wait_for("every end", lambda: ends() == [1] * jobs)
+    for channel in CHANNELS:
+        # Slack sends two events, one to each intake process.
+        story.reply(story.roots(channel)[0], "@docs-agent Mention retries")
+    await wait_for("every second end", lambda: sum(ends()) >= jobs + follow_ups)
     await asyncio.sleep(0.3)
-    assert sorted(ends()) == [1] * (len(asking) - len(steered)) + [2] * len(steered)
-    assert len({root["text"] for root in roots()}) == len(asking)
+    assert sorted(ends()) == [1] * (jobs - follow_ups) + [2] * follow_ups
+    assert len({root["text"] for root in roots()}) == jobs
     assert story.private() == []
-    asked = await requests(story.world)
-    assert (asked["create"], asked["follow_up"]) == (len(asking), len(steered)), asked
+    calls = await requests(story.world)
+    assert (calls["create"], calls["follow_up"]) == (jobs, follow_ups), calls
 
 
-def troubles(outputs: Sequence[Path]) -> list[str]:
-    """What the processes logged as an error, or said of locks."""
-    text = [line for output in outputs for line in output.read_text().splitlines()]
-    return [line for line in text if "locked" in line or "error" in line.lower() or "Traceback" in line]
+@pytest.fixture
+def postgres(tmp_path: Path) -> Iterator[str]:
+    server = PostgresServer(tmp_path)
+    yield server.new_database()
+    server.stop()
 
 
 @pytest.mark.parametrize("roles", [["run", "run"], ["serve", "work", "work", "work"]], ids="-".join)
-async def test_processes_share_a_postgresql(world: World, tmp_path: Path, roles: list[str]) -> None:
-    server = PostgresServer(tmp_path)
-    try:
-        url = server.new_database().replace("postgresql+psycopg://", "postgres://", 1)
-        async with running(world, tmp_path, roles, DATABASE_URL=url) as outputs:
-            await told(Story(world), steered=CHANNELS)
-        assert troubles(outputs) == []
-    finally:
-        server.stop()
+async def test_processes_share_postgresql(
+    world: World, tmp_path: Path, postgres: str, roles: list[str]
+) -> None:
+    async with running(world, tmp_path, roles, DATABASE_URL=postgres.replace("+psycopg", "", 1)) as outputs:
+        await insist_on_one_end_each(Story(world))
+    log = "".join(output.read_text() for output in outputs)
+    assert [sign for sign in ("locked", "error", "Traceback") if sign in log] == [], log
 
 
-async def test_a_second_process_on_a_sqlite_file_is_refused_while_the_first_one_runs(
+async def test_processes_post_one_digest_a_week(world: World, tmp_path: Path, postgres: str) -> None:
+    story, roles = Story(world), ["run", "run"]
+    async with running(world, tmp_path, roles, DATABASE_URL=postgres.replace("+psycopg", "", 1)):
+        await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
+        await story.post("this channel gets a digest")
+        store = Store.open(postgres)
+        async with asyncio.timeout(HANG_SECONDS):
+            # The bot stores the arrival of its first post a moment after it.
+            while {row["state"] for row in await rows_of(store, select(subscriptions.c.state))} != {"active"}:
+                await asyncio.sleep(0.02)
+        for _ in range(3):
+            await execute(store, update(subscriptions).values(next_run_at=datetime.now(UTC)))
+            await story.post("Your docs,")
+            await asyncio.sleep(0.3)
+        await store.close()
+    assert len(story.digests()) == 1
+
+
+async def test_second_process_on_sqlite_file_is_refused(
     docs_bot: DocsBot, world: World, tmp_path: Path
 ) -> None:
     settings, logs = {**environment(world), **_FAST}, [tmp_path / "first.log", tmp_path / "second.log"]
@@ -105,22 +128,20 @@ async def test_a_second_process_on_a_sqlite_file_is_refused_while_the_first_one_
         first = await parent.fork(settings, logs[0], role="run", terse=True)
         await wait_for("the start", lambda: {"ready": True} in lines(logs[0]))
         for second in ("run", "serve", "work"):
-            code, said = await docs_bot(second, env=settings, folder=tmp_path)
-            assert code == 69, said
-            assert "Another process runs on this SQLite file, and only one may: stop it first" in said
-            assert "Traceback" not in said
+            code, output = await docs_bot(second, env=settings, folder=tmp_path)
+            assert code == 69, output
+            assert "Another process runs on this SQLite file, and only one may: stop it first" in output
+            assert "Traceback" not in output
         for command in (["jobs"], ["migrate"], ["audit"], ["backup", f"{tmp_path}/copy.db"]):
-            code, said = await docs_bot(*command, env=settings, folder=tmp_path)
-            assert code == 0, said
+            code, output = await docs_bot(*command, env=settings, folder=tmp_path)
+            assert code == 0, output
         os.kill(first, signal.SIGKILL)
         again = await parent.fork(settings, logs[1], role="run", terse=True)
         await wait_for("the start after a kill", lambda: {"ready": True} in lines(logs[1]))
         await stop(again)
 
 
-async def test_a_sqlite_file_that_cannot_be_written_stops_the_start_with_what_to_do(
-    world: World, tmp_path: Path
-) -> None:
+async def test_read_only_sqlite_file_stops_start_with_advice(world: World, tmp_path: Path) -> None:
     folder = tmp_path / "read only"
     folder.mkdir(mode=0o555)
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path.cwd())}
@@ -133,7 +154,7 @@ async def test_a_sqlite_file_that_cannot_be_written_stops_the_start_with_what_to
         stderr=asyncio.subprocess.STDOUT,
         preexec_fn=as_anybody,
     )
-    said = (await bot.communicate())[0].decode()
-    assert bot.returncode == 69, said
-    assert "read-only: let this user write both" in said
-    assert "Traceback" not in said
+    output = (await bot.communicate())[0].decode()
+    assert bot.returncode == 69, output
+    assert "read-only: let this user write both" in output
+    assert "Traceback" not in output

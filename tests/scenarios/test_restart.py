@@ -1,4 +1,4 @@
-"""Stopping, starting again, splitting in two, and Slack's own troubles, with everything running."""
+"""Restarts and faults of Slack, with both services running."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ PROMPT = "Add a quickstart for the Python SDK"
 
 @dataclass(frozen=True)
 class ForgetfulWorld(WorldOptions):
-    """A world whose workspace delivers an event once, and whose docs service takes one job an hour."""
+    """A world whose workspace delivers each event once."""
 
     def workspace(self) -> WorkspaceOptions:
-        """Return the options of the workspace."""
         return replace(super().workspace(), redeliver_after_seconds=())
 
 
-async def test_an_edit_and_a_deletion_while_the_bot_was_away_count_when_it_is_back(tmp_path: Path) -> None:
+async def test_edit_and_deletion_during_outage_count_after_restart(tmp_path: Path) -> None:
     options = ForgetfulWorld(
         tmp_path, work_seconds=0.3, answer_seconds=HANG_SECONDS, uses_an_hour=1, pages=20, days=2
     )
@@ -37,18 +36,17 @@ async def test_an_edit_and_a_deletion_while_the_bot_was_away_count_when_it_is_ba
         story, settings = Story(world), world.settings.model_copy(update=FAST)
         async with running_bot(settings, timeouts=STEADY):
             await story.finished(PROMPT)
-            edited, deleted = [
-                story.people.say(ANA, DOCS, f"@docs-agent {words}") for words in ("Add a page", "Add two")
-            ]
-            [[face], [gone]] = [await story.replies(asked, 1) for asked in (edited, deleted)]
+            edited = story.people.say(ANA, DOCS, "@docs-agent Add a page")
+            deleted = story.people.say(ANA, DOCS, "@docs-agent Add two")
+            [[first], [second]] = [await story.replies(edited, 1), await story.replies(deleted, 1)]
         story.people.edit(ANA, DOCS, edited["ts"], "@docs-agent Describe the rate limits")
         story.people.delete(ANA, DOCS, deleted["ts"])
         async with running_bot(settings, timeouts=STEADY):
-            await story.until(lambda: "Describe the rate limits" in face["text"] or None, "the new text")
-            await story.until(lambda: "Withdrawn" in gone["text"] or None, "the end of the other job")
+            await story.until(lambda: "Describe the rate limits" in first["text"] or None, "the new text")
+            await story.until(lambda: "Withdrawn" in second["text"] or None, "the end of the other job")
 
 
-async def test_a_connection_that_slack_renews_loses_nothing(story: Story) -> None:
+async def test_renewed_connection_loses_nothing(story: Story) -> None:
     root = await story.finished(PROMPT)
     await story.world.workspace.bot_connection.sockets.disconnect(warn=True)
     story.reply(root, "Mention retries")
@@ -56,7 +54,7 @@ async def test_a_connection_that_slack_renews_loses_nothing(story: Story) -> Non
 
 
 @pytest.mark.parametrize("fault", ["429", "500", "502_html", "lost_answer"])
-async def test_slacks_troubles_with_posts_lose_and_repeat_nothing(story: Story, fault: str) -> None:
+async def test_slack_faults_lose_and_repeat_no_post(story: Story, fault: str) -> None:
     story.world.workspace.faults.order([{"method": "chat.postMessage", "fault": fault, "times": 2}])
     root = await story.finished(PROMPT)
     await story.replies(root, 1)
@@ -64,9 +62,7 @@ async def test_slacks_troubles_with_posts_lose_and_repeat_nothing(story: Story, 
 
 
 @pytest.mark.parametrize("fault", ["500", "lost_answer", "502_html"])
-async def test_a_lost_answer_of_the_docs_service_is_told_and_decided_by_a_person(
-    story: Story, fault: str
-) -> None:
+async def test_person_decides_after_lost_answer_of_docs_service(story: Story, fault: str) -> None:
     story.world.docs_service.faults.order([{"match": "create", "fault": fault}])
     root = await story.asked(PROMPT)
     [doubt] = await story.replies(root, 1)
@@ -79,9 +75,7 @@ async def test_a_lost_answer_of_the_docs_service_is_told_and_decided_by_a_person
     )
 
 
-async def test_no_secret_and_no_prompt_stands_in_any_log_line(
-    world: World, capfd: pytest.CaptureFixture[str]
-) -> None:
+async def test_log_contains_no_secret_and_no_prompt(world: World, capfd: pytest.CaptureFixture[str]) -> None:
     settings = world.settings.model_copy(update={**FAST, "log_level": "DEBUG"})
     story = Story(world)
     world.docs_service.faults.order([{"match": "create", "fault": "500"}])

@@ -1,4 +1,4 @@
-"""The machine's clock is set while the bot runs, or while it is stopped."""
+"""The machine's clock is set during a run or between two runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def is_ready(port: int) -> bool:
 
 
 @pytest.mark.parametrize("stops", [False, True])
-async def test_jobs_go_on_when_a_clock_that_was_ahead_is_set_back(world: World, stops: bool) -> None:
+async def test_jobs_continue_after_clock_is_set_back(world: World, stops: bool) -> None:
     story, clock, port = Story(world), SetClock(), free_port()
     settings = world.settings.model_copy(update={**FAST, "health_port": port})
     async with running_bot(settings, timeouts=STEADY, clock=clock):

@@ -1,6 +1,6 @@
-"""A process that is told to stop ends, whatever hangs, and loses nothing.
+"""A process that gets SIGTERM ends and loses nothing, also while its services hang.
 
-How soon is shown in ``tests/health/test_stopping.py``, since no test is measured against the machine's pace.
+``tests/health/test_stopping.py`` has the time limits.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
+from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -29,12 +31,12 @@ from tests.scenarios.timeouts import STEADY
 from tests.valve import Valve, valve
 
 LEASE = timedelta(seconds=100)
-"""Longer than the leases that a process leaves behind when it cannot write."""
+"""Longer than the leases of a process that stopped without writing."""
 
 
 @dataclass
 class Bot:
-    """``docs-bot run`` in a process of its own, with what it logs."""
+    """``docs-bot run`` in a process of its own, and its log."""
 
     command_line: Zygote
     env: dict[str, str]
@@ -42,13 +44,13 @@ class Bot:
     pid: int = 0
 
     async def start(self) -> None:
-        """Start it and wait until it has begun to start."""
-        order = {"words": ["run"], "folder": str(self.folder)}
+        """Start the process and wait for its first log line."""
+        order = {"arguments": ["run"], "folder": str(self.folder)}
         self.pid = await self.command_line.fork(self.env, self.folder / "bot.log", **order)
         await self.until("starting")
 
     async def until(self, event: str) -> None:
-        """Wait until it has logged this."""
+        """Wait for an event in the log."""
         await wait_for(event, lambda: event in [line["event"] for line in self.log])
 
     async def stop(self) -> int:
@@ -58,7 +60,6 @@ class Bot:
 
     @property
     def log(self) -> list[Json]:
-        """Return what it has logged so far."""
         return lines(self.folder / "bot.log")
 
 
@@ -70,17 +71,15 @@ class Lock:
         self.connection.execute("PRAGMA journal_mode=WAL")
 
     def shut(self) -> None:
-        """Take it."""
         self.connection.execute("BEGIN IMMEDIATE")
 
     def open(self) -> None:
-        """Give it back."""
         self.connection.execute("ROLLBACK")
 
 
 @asynccontextmanager
 async def database(folder: Path, kind: str, env: dict[str, str]) -> AsyncIterator[Lock | Valve]:
-    """Put a database into the environment, and yield what makes it hang."""
+    """Put a database into the environment, and yield the means to make it hang."""
     if kind == "sqlite":
         lock = Lock(env["DATABASE_URL"].removeprefix("sqlite:///"))
         with closing(lock.connection):
@@ -99,7 +98,7 @@ async def database(folder: Path, kind: str, env: dict[str, str]) -> AsyncIterato
 
 @asynccontextmanager
 async def slack(world: World, env: dict[str, str]) -> AsyncIterator[Valve]:
-    """Put a line to Slack into the environment, over which its socket goes, too."""
+    """Put a line to Slack and its socket into the environment."""
     port = urlsplit(world.workspace_url).port
     assert port is not None
     async with valve(lambda: asyncio.open_connection("127.0.0.1", port), port) as line:
@@ -110,12 +109,11 @@ async def slack(world: World, env: dict[str, str]) -> AsyncIterator[Valve]:
 
 @pytest.fixture
 def env(world: World) -> dict[str, str]:
-    """What a bot beside this world starts with."""
     fast = {"HEALTH_PORT": "0", "POLL_MIN_SECONDS": "0.1", "POLL_MAX_SECONDS": "0.2"}
     return environment(world) | fast | {"LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
 
 
-async def test_a_bot_stops_while_everything_hangs_and_the_next_one_goes_on(
+async def test_bot_stops_while_everything_hangs_and_next_one_continues(
     command_line: Zygote, world: World, tmp_path: Path, env: dict[str, str]
 ) -> None:
     story = Story(world)
@@ -133,27 +131,16 @@ async def test_a_bot_stops_while_everything_hangs_and_the_next_one_goes_on(
         line.open()
         settings = Settings.load(env, env_file=None)
         async with running_bot(settings, timeouts=STEADY, clock=lambda: utc_now() + LEASE):
-            await story.until(lambda: story.said(root) or None, "the end")
-    assert len(story.said(root)) == 1
-
-
-class Skip:
-    """A clock in seconds on which the time to finish is over as soon as the stop has begun."""
-
-    def __init__(self) -> None:
-        self._seconds = 0.0
-
-    def __call__(self) -> float:
-        """Return the time, and go on."""
-        self._seconds += WORK_SECONDS
-        return self._seconds
+            await story.until(lambda: story.replies_in(root) or None, "the end")
+    assert len(story.replies_in(root)) == 1
 
 
 @pytest.mark.parametrize("http_mode", [True])
-async def test_parts_that_hang_on_postgresql_and_slack_are_left_when_their_time_is_over(
+async def test_parts_that_hang_are_left_after_their_time(
     world: World, tmp_path: Path, env: dict[str, str]
 ) -> None:
-    story, stopping = Story(world), Stopping(Skip())
+    # The time to finish is over as soon as the stop has begun.
+    story, stopping = Story(world), Stopping(partial(next, count(step=WORK_SECONDS)))
     async with (
         asyncio.timeout(HANG_SECONDS),
         database(tmp_path, "postgresql", env) as stored,
@@ -171,17 +158,17 @@ async def test_parts_that_hang_on_postgresql_and_slack_are_left_when_their_time_
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-async def test_a_start_on_a_database_that_hangs_stops_at_once(
+async def test_start_on_hanging_database_stops_at_once(
     command_line: Zygote, tmp_path: Path, env: dict[str, str], kind: str
 ) -> None:
-    env["DATABASE_URL"] = f"sqlite:///{tmp_path / 'empty.db'}"  # so that it hangs as it is migrated
+    env["DATABASE_URL"] = f"sqlite:///{tmp_path / 'empty.db'}"  # it hangs during the migration
     async with database(tmp_path, kind, env) as stored:
         stored.shut()
         await stops_at_once(Bot(command_line, env, tmp_path))
 
 
 @pytest.mark.parametrize("http_mode", [False, True])
-async def test_a_start_on_a_slack_that_hangs_stops_at_once(
+async def test_start_on_hanging_slack_stops_at_once(
     command_line: Zygote, world: World, tmp_path: Path, env: dict[str, str]
 ) -> None:
     async with slack(world, env) as line:
@@ -190,15 +177,15 @@ async def test_a_start_on_a_slack_that_hangs_stops_at_once(
 
 
 async def stops_at_once(bot: Bot) -> None:
-    """Start a bot that hangs, stop it, and expect that it has left nothing."""
+    """Start a bot that hangs, stop it, and insist that its work is whole."""
     await bot.start()
-    await asyncio.sleep(1.0)  # so that it hangs; sooner it would stop as well
+    await asyncio.sleep(1.0)  # until it hangs
     assert await bot.stop() == 0
     assert [line["event"] for line in bot.log][-2:] == ["stopping", "stopped"]
     assert "left" not in bot.log[-1]
 
 
-async def test_an_idle_bot_leaves_nothing(command_line: Zygote, tmp_path: Path, env: dict[str, str]) -> None:
+async def test_idle_bot_leaves_nothing(command_line: Zygote, tmp_path: Path, env: dict[str, str]) -> None:
     bot = Bot(command_line, env, tmp_path)
     await bot.start()
     await bot.until("ready")

@@ -1,4 +1,4 @@
-"""A start waits for Slack while Slack stumbles: a restart during an outage needs nobody to start it again."""
+"""A start waits for Slack during an outage."""
 
 from __future__ import annotations
 
@@ -18,30 +18,23 @@ from tests.scenarios.timeouts import STEADY
 PASSING = ["500", "502_html", "429", "error:internal_error"]
 
 
-@pytest.fixture
-def env(world: World) -> dict[str, str]:
-    """What a bot beside this world starts with."""
-    return environment(world) | {"HEALTH_PORT": "0", "LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
-
-
 def order(world: World, method: str, fault: str, **more: object) -> None:
     world.workspace.faults.order([{"method": method, "fault": fault, **more}])
 
 
 @pytest.mark.parametrize("method", ["auth.test", "apps.connections.open"])
 @pytest.mark.parametrize("fault", PASSING)
-async def test_a_fault_of_slack_that_passes_delays_a_start_and_does_not_end_it(
-    world: World, method: str, fault: str
-) -> None:
+async def test_passing_fault_of_slack_only_delays_start(world: World, method: str, fault: str) -> None:
     order(world, method, fault)
     async with running_bot(world.settings):
         assert world.workspace.faults.waiting() == []
         await Story(world).asked("Add a page")
 
 
-async def test_a_start_that_waits_for_slack_can_be_stopped(
-    command_line: Zygote, world: World, tmp_path: Path, env: dict[str, str]
+async def test_start_that_waits_for_slack_can_be_stopped(
+    command_line: Zygote, world: World, tmp_path: Path
 ) -> None:
+    env = environment(world) | {"HEALTH_PORT": "0", "LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
     order(world, "auth.test", "500", lasts=600)
     bot = Bot(command_line, env, tmp_path)
     await bot.start()

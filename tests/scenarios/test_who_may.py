@@ -1,4 +1,4 @@
-"""Who may use the bot, as people see it: the guest, a list, a group, a channel, and Slack's silence."""
+"""Authorization as people see it: guests, lists and groups."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ PROMPT = "Add a quickstart for the Python SDK"
         ("/docs-visitors", "digest now"),
     ],
 )
-async def test_a_guest_sees_nothing_by_any_command_and_is_told_so(
-    story: Story, command: str, text: str
-) -> None:
+async def test_guest_gets_only_refusal(story: Story, command: str, text: str) -> None:
     await story.command(command, text, user=GUS)
     await story.answer("Guests can't use this bot", GUS)
     await asyncio.sleep(0.3)
@@ -42,19 +40,19 @@ async def test_a_guest_sees_nothing_by_any_command_and_is_told_so(
     assert story.roots() == []
 
 
-async def test_a_guests_reply_and_button_change_nothing(story: Story) -> None:
+async def test_reply_and_button_of_guest_change_nothing(story: Story) -> None:
     root = await story.finished(f"{PROMPT} and fail on purpose")
     [end] = await story.replies(root, 1)
     await story.press(end, "run_again", user=GUS)
     await story.answer("Guests can't use this bot", GUS)
     story.reply(root, "Delete everything", user=GUS)
     await asyncio.sleep(0.3)
-    assert len(story.private(GUS)) == 2  # both in place
+    assert len(story.private(GUS)) == 2  # both with the same text
     await story.replies(root, 1)
     assert len(story.roots()) == 1
 
 
-async def test_a_member_sees_answer_and_form_though_slack_had_to_be_asked_first(story: Story) -> None:
+async def test_new_member_gets_answer_and_form(story: Story) -> None:
     await story.command("/docs-agent", "help", user=BEN)
     assert "/docs-agent jobs" in (await story.answer("/docs-agent", BEN))["text"]
     await story.command("/docs-agent", "", user=CHIKA)
@@ -70,7 +68,7 @@ async def test_a_member_sees_answer_and_form_though_slack_had_to_be_asked_first(
         ({"allowed_user_groups": frozenset({"S0GONE"})}, [], [ANA]),
     ],
 )
-async def test_lists_and_groups_let_in_whom_they_name(
+async def test_lists_and_groups_admit_their_members(
     world: World, lists: dict[str, Any], may: list[str], may_not: list[str]
 ) -> None:
     async with running_bot(world.settings.model_copy(update={**FAST, **lists}), timeouts=STEADY):

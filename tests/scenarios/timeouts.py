@@ -1,4 +1,4 @@
-"""Short waits, so that what takes minutes for people takes a moment here."""
+"""Short waits: minutes for people are moments in tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bot.app import Timeouts
 from tests.limits import HANG_SECONDS
 
 SHORT = Timeouts(
-    intake_seconds=HANG_SECONDS,  # a busy machine is no database that hangs
+    intake_seconds=HANG_SECONDS,  # because a busy machine is slow without a hanging database
     lease_seconds=1.5,
     channel_pace_seconds=0.05,
     hold_seconds=0.3,
@@ -23,10 +23,10 @@ SHORT = Timeouts(
 )
 
 KILLED_LEASE_SECONDS = 3.0
-"""The lease of a process that will be killed: what it held waits so long for the next process.
+"""The lease of a process that will be killed; its work waits so long for the next process.
 
 A third of it outlasts a request on a machine that is busy with many such processes.
 """
 
 STEADY = replace(SHORT, lease_seconds=HANG_SECONDS)
-"""The same where nobody is killed: a busy machine may keep a process from its work beyond a short lease."""
+"""For processes without kills, because a busy machine may outlast a short lease."""
