@@ -28,12 +28,12 @@ PROMTOOL = shutil.which("promtool")
 """A program of Debian's package prometheus."""
 CHECKS = ("database", "slack", "workers", "runs", "socket", "signatures")
 HOLDS_MINUTES = 20
-"""Longer than any alert waits before it fires."""
+"""Longer than the ``for`` of any alert."""
 _FIRED = re.compile(r"alertname: ?(\w+)")
 
 
 def gauges(projects: Mapping[str, float] | None = None, alive: int = 2, gone: int = 0, **whole: float) -> Any:
-    """Return the gauges of the rows of two projects, of which the second has these values."""
+    """Return the gauges of two projects, the second with these values."""
     usual = {"quota_used": 0, "quota_limit": 100, "quota_exhausted": 0, "key_refused": 0}
     usual |= {"service_failing_seconds": 0}
     beta = usual | dict(projects or {})
@@ -46,7 +46,7 @@ def gauges(projects: Mapping[str, float] | None = None, alive: int = 2, gone: in
 
 
 def well() -> Metrics:
-    """Return the metrics of a bot that is well."""
+    """Return the metrics of a sound bot."""
     metrics = Metrics()
     metrics.set_rows(gauges())
     metrics.set_gauge("sockets", 2)
@@ -68,9 +68,9 @@ def samples(page: str) -> list[Sample]:
 
 
 def fired(*pages: str, before: str | None = None, minutes: int = HOLDS_MINUTES) -> set[str]:
-    """Return the alerts that fire when these pages have been shown for ``minutes``, each by a process.
+    """Return the alerts that fire after ``minutes`` of these pages, one for each process.
 
-    ``before``: the page of an hour before that; None if Prometheus saw none, as at the first start.
+    ``before`` is the page of the hour before; None at the first start.
     """
     assert PROMTOOL is not None
     values: dict[str, str] = {}
@@ -97,7 +97,7 @@ def fired(*pages: str, before: str | None = None, minutes: int = HOLDS_MINUTES) 
         ran = subprocess.run(
             [PROMTOOL, "test", "rules", file.name], capture_output=True, text=True, check=False
         )
-    said = ran.stdout + ran.stderr
-    names = set(_FIRED.findall(said))
-    assert (ran.returncode == 0) is (not names), said
+    output = ran.stdout + ran.stderr
+    names = set(_FIRED.findall(output))
+    assert (ran.returncode == 0) is (not names), output
     return names

@@ -1,4 +1,4 @@
-"""Alerts and the dashboard ask for metrics that exist, and each alert fires on its own trouble alone."""
+"""Alerts and the dashboard use existing metrics, and each alert fires on its own trouble."""
 
 from __future__ import annotations
 
@@ -60,25 +60,25 @@ def test_ci_has_promtool() -> None:
 
 
 @needs_promtool
-def test_no_alert_fires_while_all_is_well() -> None:
+def test_sound_bot_fires_no_alert() -> None:
     assert fired(WELL, before=WELL) == set()
 
 
 @needs_promtool
 @pytest.mark.parametrize("alert", RULES)
-def test_each_alert_fires_on_its_trouble_alone(alert: str) -> None:
+def test_alert_fires_on_its_trouble_alone(alert: str) -> None:
     assert fired(in_trouble(alert), before=WELL) == {alert}
 
 
 @needs_promtool
 @pytest.mark.parametrize("alert", RULES)
-def test_each_alert_fires_in_the_first_hour_and_lasts_with_its_trouble(alert: str) -> None:
+def test_alert_fires_in_first_hour_and_lasts(alert: str) -> None:
     assert fired(in_trouble(alert)) == {alert}
     assert fired(in_trouble(alert), before=WELL, minutes=180) == {alert}
 
 
 @needs_promtool
-def test_a_limit_that_the_service_reports_fires_too() -> None:
+def test_limit_of_service_fires() -> None:
     metrics = well()
     of_rows(projects={"quota_exhausted": 1})(metrics)
     assert fired(page_of(metrics), before=WELL) == {"DocsBotQuotaUsedUp"}
@@ -89,18 +89,18 @@ def test_one_process_with_its_socket_is_enough() -> None:
     assert fired(in_trouble("DocsBotIntakeDead"), WELL, before=WELL) == set()
 
 
-def test_refused_signatures_get_nobody_up() -> None:
+def test_refused_signatures_are_no_page() -> None:
     assert RULES["DocsBotSignaturesRefused"]["labels"]["severity"] == "ticket"
 
 
 @needs_promtool
-def test_a_missing_intake_fires() -> None:
+def test_missing_intake_fires() -> None:
     metrics = Metrics()
     of_rows()(metrics)
     assert fired(page_of(metrics)) == {"DocsBotIntakeDead"}
 
 
-def test_every_rule_has_what_prometheus_and_a_person_need() -> None:
+def test_rules_have_valid_keys_severity_and_summary() -> None:
     for rule in RULES.values():
         assert rule.keys() <= {"alert", "expr", "for", "labels", "annotations"}
         assert re.fullmatch(r"\d+m", rule.get("for", "1m"))
@@ -108,15 +108,15 @@ def test_every_rule_has_what_prometheus_and_a_person_need() -> None:
         assert rule["annotations"]["summary"].endswith(".")
 
 
-def test_the_runbook_has_every_part_of_readyz_and_its_alert() -> None:
-    told = rows(section((ROOT / "docs" / "runbook.md").read_text(), "Parts of `/readyz`"))
-    assert {part.strip("`") for part, _, _ in told} == set(CHECKS)
-    assert {alert.strip("`") for _, _, alert in told} <= RULES.keys()
+def test_runbook_has_every_part_of_readyz_with_alert() -> None:
+    table = rows(section((ROOT / "docs" / "runbook.md").read_text(), "Parts of `/readyz`"))
+    assert {part.strip("`") for part, _, _ in table} == set(CHECKS)
+    assert {alert.strip("`") for _, _, alert in table} <= RULES.keys()
 
 
-def test_each_alert_has_its_section_that_begins_with_how_urgent_it_is_and_ends_with_what_to_do() -> None:
-    told = section((ROOT / "docs" / "runbook.md").read_text(), "Alerts")
-    sections = dict(re.findall(r"^### `(\w+)`\n\n(.*?)(?=\n### |\Z)", told, re.MULTILINE | re.DOTALL))
+def test_each_alert_has_section_with_severity_and_advice() -> None:
+    text = section((ROOT / "docs" / "runbook.md").read_text(), "Alerts")
+    sections = dict(re.findall(r"^### `(\w+)`\n\n(.*?)(?=\n### |\Z)", text, re.MULTILINE | re.DOTALL))
     assert list(sections) == list(RULES)
     for name, rule in RULES.items():
         meaning, advice = sections[name].strip().split("\n\n", 1)
@@ -124,7 +124,7 @@ def test_each_alert_has_its_section_that_begins_with_how_urgent_it_is_and_ends_w
         assert advice
 
 
-def test_the_dashboard_shows_metrics_that_exist() -> None:
+def test_dashboard_shows_existing_metrics() -> None:
     metrics = well()
     metrics.expect_runs(["poll"])
     names = {sample.name for sample in samples(page_of(metrics))} | {f"docs_bot_{name}" for name in GAUGES}

@@ -9,11 +9,11 @@ from tests.talk import Talk
 
 pytestmark = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed")
 REST = "".join(f'docs_bot_check_ok{{check="{check}"}} 1\n' for check in CHECKS) + "docs_bot_sockets 2\n"
-"""What a process that is well shows besides the gauges of its database."""
+"""The other metrics of a sound process."""
 
 
 async def page(talk: Talk) -> str:
-    """Return what Prometheus reads now."""
+    """Return the present page of metrics."""
     assert talk.process.bot is not None
     lines = (await talk.process.bot.metrics()).splitlines(keepends=True)
     return "".join(line for line in lines if "disk_free_bytes" not in line and "check_ok" not in line) + REST
@@ -21,15 +21,15 @@ async def page(talk: Talk) -> str:
 
 @pytest.fixture
 async def before(talk: Talk) -> str:
-    """The page of an hour ago, on which nothing had happened yet."""
+    """Return the page of an hour ago, before any job."""
     await talk.process.starts(uses_an_hour=3)
     await talk.works()
-    found = await page(talk)
-    assert fired(found, before=found) == set()
-    return found
+    before = await page(talk)
+    assert fired(before, before=before) == set()
+    return before
 
 
-async def test_an_edit_that_slack_puts_off_gets_nobody_up(talk: Talk, before: str) -> None:
+async def test_delayed_edit_fires_no_alert(talk: Talk, before: str) -> None:
     await talk.started()
     talk.faults.limits("chat.update", 600, times=3)
     await talk.ends()
@@ -38,9 +38,7 @@ async def test_an_edit_that_slack_puts_off_gets_nobody_up(talk: Talk, before: st
     talk.everything()
 
 
-async def test_a_docs_service_that_fails_is_told_until_it_answers_though_nobody_asks(
-    talk: Talk, before: str
-) -> None:
+async def test_failing_docs_service_fires_until_it_answers(talk: Talk, before: str) -> None:
     for prompt in ("Add a page", "Add another"):
         await talk.started(prompt)
     talk.service.says("get", 503, times=10_000)
@@ -52,7 +50,7 @@ async def test_a_docs_service_that_fails_is_told_until_it_answers_though_nobody_
     talk.everything()
 
 
-async def test_one_call_that_failed_in_the_evening_gets_nobody_up_at_night(talk: Talk, before: str) -> None:
+async def test_single_failed_call_fires_no_alert_later(talk: Talk, before: str) -> None:
     talk.service.says("create", 503)
     await talk.started()
     talk.time.is_set(hours=1)
@@ -61,13 +59,13 @@ async def test_one_call_that_failed_in_the_evening_gets_nobody_up_at_night(talk:
     talk.everything()
 
 
-async def test_a_prompt_that_nobody_takes_up(talk: Talk, before: str) -> None:
+async def test_stuck_prompt_fires(talk: Talk, before: str) -> None:
     await talk.ana.asks("Add a page")
     talk.time.is_set(minutes=11)
     assert fired(await page(talk), before=before) == {"DocsBotPromptsStuck", "DocsBotNoWorker"}
 
 
-async def test_prompts_that_wait_for_the_limit_get_nobody_up(talk: Talk, before: str) -> None:
+async def test_prompts_behind_limit_are_not_stuck(talk: Talk, before: str) -> None:
     for number in range(4):
         await talk.started(f"Add page {number}")
     await talk.ends()
@@ -76,7 +74,7 @@ async def test_prompts_that_wait_for_the_limit_get_nobody_up(talk: Talk, before:
     talk.everything()
 
 
-async def test_an_end_that_cannot_be_said_in_a_channel_that_is_archived(talk: Talk, before: str) -> None:
+async def test_dead_letter_fires(talk: Talk, before: str) -> None:
     await talk.started()
     talk.faults.refuses("chat.postMessage", "is_archived")
     await talk.ends()

@@ -1,4 +1,4 @@
-"""What makes a process not ready, and the cause that it tells."""
+"""The checks of readiness, and the cause of each failure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from bot.ports import SlackError, SlackThrottled, SlackUnreachable
 from bot.slack.client import to_refusal
 from bot.store import Store
 from bot.store.heartbeats import Heartbeats
-from tests.builders import HeldClock, execute, new_store
+from tests.builders import HeldClock, execute, new_store, rows_of
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS
 from tests.store.conftest import postgres
@@ -41,53 +41,50 @@ def utc_now() -> datetime:
 
 
 async def only(check: Callable[[], Awaitable[Sequence[Finding]]]) -> Finding:
-    """Return the one finding of a check."""
-    [found] = await check()
-    return found
+    """Return the only finding of a check."""
+    [finding] = await check()
+    return finding
 
 
-async def test_a_database_that_takes_writes_is_well_and_keeps_one_row_for_it() -> None:
+async def test_writable_database_passes_with_one_row() -> None:
     store = await new_store()
     for _ in range(3):
         assert (await only(partial(database_check, store, "one", utc_now))).ok
-    found = await store.read(
-        lambda tx: tx.connection.execute(text("SELECT count(*) FROM heartbeats")).scalar()
-    )
-    assert found == 1
+    assert len(await rows_of(store, text("SELECT * FROM heartbeats"))) == 1
     assert free_bytes(store) is None
     await store.close()
 
 
-async def test_a_full_disk_is_named(tmp_path: Path) -> None:
+async def test_full_disk_is_named(tmp_path: Path) -> None:
     store = Store.open(f"sqlite:///{tmp_path}/bot.db")
     await new_store(store.database)
     assert (free_bytes(store) or 0) > 0
-    # As little room as the file takes now; an update of a row may still fit.
+    # The file may not grow; an update of a row may still fit.
     await execute(store, text("PRAGMA max_page_count = 1"))
     names = (str(number).ljust(80, "-") for number in itertools.count())
     checks = (await only(partial(database_check, store, next(names), utc_now)) for _ in range(1_000))
-    found = await anext(check async for check in checks if not check.ok)
-    assert (found.seen, found.advice != "") == ("cannot be written: database or disk is full", True)
+    finding = await anext(check async for check in checks if not check.ok)
+    assert (finding.seen, finding.advice != "") == ("cannot be written: database or disk is full", True)
     await store.close()
 
 
-async def test_a_locked_database_is_left_alone_and_the_cause_is_told(tmp_path: Path) -> None:
+async def test_locked_database_fails_with_cause(tmp_path: Path) -> None:
     store = Store.open(f"sqlite:///{tmp_path}/bot.db")
     await new_store(store.database)
     await execute(store, text("PRAGMA busy_timeout = 1"))
     with closing(sqlite3.connect(tmp_path / "bot.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        found = await only(partial(database_check, store, "one", utc_now))
-    assert (found.ok, found.seen) == (False, "cannot be written: database is locked")
+        finding = await only(partial(database_check, store, "one", utc_now))
+    assert (finding.ok, finding.seen) == (False, "cannot be written: database is locked")
     await store.close()
 
 
 @pytest.mark.parametrize("required", [True, False])
-async def test_without_a_process_that_works_it_is_said(required: bool) -> None:
+async def test_missing_worker_process_is_reported(required: bool) -> None:
     store, clock = await new_store(), HeldClock()
     check = partial(workers_check, store, clock, required=required)
-    seen = "no process carries requests out: no heartbeat for 50 s"
-    dead = Finding("workers", False, seen, required=required)
+    cause = "no process carries requests out: no heartbeat for 50 s"
+    dead = Finding("workers", False, cause, required=required)
     assert await only(check) == dead
     await store.write(lambda tx: Heartbeats(tx).beat("one", clock()))
     await store.try_writing("door", clock())
@@ -97,35 +94,35 @@ async def test_without_a_process_that_works_it_is_said(required: bool) -> None:
     await store.close()
 
 
-class AskedSlack:
-    """Slack, which says what a test wants, and counts how often it is asked."""
+class FakeSlack:
+    """Slack with an error on request, and a count of the calls."""
 
-    def __init__(self) -> None:
-        self.error: SlackError | None = None
-        self.asked = 0
+    def __init__(self, error: SlackError | None = None) -> None:
+        self.error = error
+        self.calls = 0
 
     async def __call__(self) -> None:
-        self.asked += 1
+        self.calls += 1
         if self.error is not None:
             raise self.error
 
 
-async def test_slack_is_asked_about_the_token_twice_a_minute() -> None:
-    slack, now = AskedSlack(), [0.0]
+async def test_token_is_checked_twice_a_minute() -> None:
+    slack, now = FakeSlack(), [0.0]
     check = SlackCheck(slack, required=True, clock=lambda: now[0])
     for now[0] in (0.0, 2.0, 29.0, 31.0):
         assert (await only(check)).ok
-    assert slack.asked == 2
+    assert slack.calls == 2
     slack.error = to_refusal("token_revoked")
     now[0] = 62.0
     assert (await only(check)).seen == "the token was revoked (token_revoked)"
     slack.error = None
     now[0] = 68.0
-    assert (await only(check)).ok, "it is asked again soon"
+    assert (await only(check)).ok, "a failed check is soon repeated"
 
 
 @pytest.mark.parametrize(
-    ("error", "needed", "ok", "seen", "required"),
+    ("error", "needed", "ok", "cause", "required"),
     [
         (SlackUnreachable("Cannot connect"), True, False, "Cannot connect", True),
         (SlackUnreachable("Cannot connect"), False, False, "Cannot connect", False),
@@ -133,13 +130,11 @@ async def test_slack_is_asked_about_the_token_twice_a_minute() -> None:
         (SlackThrottled(5.0, None), True, True, "asks to wait, so it knows the token", True),
     ],
 )
-async def test_what_slack_says_decides(
-    error: SlackError, needed: bool, ok: bool, seen: str, required: bool
+async def test_answer_of_slack_decides(
+    error: SlackError, needed: bool, ok: bool, cause: str, required: bool
 ) -> None:
-    slack = AskedSlack()
-    slack.error = error
-    found = await only(SlackCheck(slack, required=needed))
-    assert (found.ok, found.seen, found.required) == (ok, seen, required)
+    finding = await only(SlackCheck(FakeSlack(error), required=needed))
+    assert (finding.ok, finding.seen, finding.required) == (ok, cause, required)
 
 
 async def test_refused_signatures_count_until_one_is_accepted() -> None:
@@ -161,11 +156,11 @@ async def test_refused_signatures_count_until_one_is_accepted() -> None:
     fresh = SignatureCheck(Metrics().count, clock=lambda: 0.0)
     for _ in range(6):
         fresh.record(False)
-    found = await only(fresh)
-    assert (found.ok, found.required) == (False, False), "strangers may have forged all requests"
+    finding = await only(fresh)
+    assert (finding.ok, finding.required) == (False, False), "strangers may have forged all requests"
 
 
-async def test_a_database_that_hangs_is_told_in_time_and_hangs_nothing_else(postgres: PostgresServer) -> None:
+async def test_hanging_database_is_reported_in_time(postgres: PostgresServer) -> None:
     store = Store.open(url := postgres.new_database(), connections=1)
     await new_store(store.database)
     parts: Checks = {
@@ -176,8 +171,9 @@ async def test_a_database_that_hangs_is_told_in_time_and_hangs_nothing_else(post
         another.execute(text("LOCK TABLE heartbeats IN ACCESS EXCLUSIVE MODE"))
         # More often than the process has connections.
         for _ in range(8):
-            found = await run_checks(parts, limit_seconds=0.02)
-            assert {each.name: each.seen for each in found} == dict.fromkeys(parts, "no answer within 0.02 s")
-    found = await run_checks(parts, HANG_SECONDS)
-    assert [each.ok for each in found if each.name == "database"] == [True], "it goes on by itself"
+            findings = await run_checks(parts, limit_seconds=0.02)
+            causes = {finding.name: finding.seen for finding in findings}
+            assert causes == dict.fromkeys(parts, "no answer within 0.02 s")
+    database, *_ = await run_checks(parts, HANG_SECONDS)
+    assert (database.name, database.ok) == ("database", True), "it recovers by itself"
     await store.close()

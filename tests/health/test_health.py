@@ -1,4 +1,4 @@
-"""What an operator's tools see: alive, ready or not and why, and counts."""
+"""The pages for an operator's tools: liveness, readiness with causes, and metrics."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bot.health.checks import LIMIT_SECONDS, Checks, Finding, add_health_routes,
 from bot.health.metrics import Metrics
 
 
-def saying(name: str, ok: bool, seen: str, *, required: bool = True) -> Checks:
-    """A check that always finds this."""
+def constant(name: str, ok: bool, text: str, *, required: bool = True) -> Checks:
+    """Return a check with a constant finding."""
 
     async def check() -> Sequence[Finding]:
-        return [Finding(name, ok, seen, required=required)]
+        return [Finding(name, ok, text, required=required)]
 
     return {name: check}
 
@@ -34,7 +34,7 @@ async def hanging() -> Sequence[Finding]:
 def client(checks: Checks, metrics: Metrics | None = None) -> TestClient[web.Request, web.Application]:
     counts = metrics or Metrics()
 
-    async def page(_found: Sequence[Finding]) -> tuple[bytes, str]:
+    async def page(_findings: Sequence[Finding]) -> tuple[bytes, str]:
         return counts.page()
 
     server = web.Application()
@@ -43,7 +43,7 @@ def client(checks: Checks, metrics: Metrics | None = None) -> TestClient[web.Req
 
 
 async def test_process_is_ready_when_every_part_is_well() -> None:
-    async with client(saying("database", True, "answers") | saying("socket", True, "connected")) as http:
+    async with client(constant("database", True, "answers") | constant("socket", True, "connected")) as http:
         answer = await http.get("/readyz")
         assert answer.status == 200
         assert await answer.json() == {
@@ -57,7 +57,9 @@ async def test_process_is_ready_when_every_part_is_well() -> None:
 
 @pytest.mark.parametrize(("required", "status"), [(True, 503), (False, 200)])
 async def test_broken_required_part_alone_makes_the_process_unready(required: bool, status: int) -> None:
-    checks = saying("database", True, "answers") | saying("socket", False, "not connected", required=required)
+    checks = constant("database", True, "answers") | constant(
+        "socket", False, "not connected", required=required
+    )
     async with client(checks) as http:
         answer = await http.get("/readyz")
         assert answer.status == status
@@ -68,12 +70,12 @@ async def test_broken_required_part_alone_makes_the_process_unready(required: bo
 async def test_check_that_breaks_or_hangs_is_named() -> None:
     async with client({"database": broken}) as http:
         answer = await http.get("/readyz")
-        told = await answer.text()
+        page = await answer.text()
     assert answer.status == 503
-    assert "ConnectionError" in told
-    assert "canary" not in told
-    [found] = await run_checks({"database": hanging}, limit_seconds=0.01)
-    assert (found.ok, found.seen) == (False, "no answer within 0.01 s")
+    assert "ConnectionError" in page
+    assert "canary" not in page
+    [finding] = await run_checks({"database": hanging}, limit_seconds=0.01)
+    assert (finding.ok, finding.seen) == (False, "no answer within 0.01 s")
     assert LIMIT_SECONDS < 2.0
 
 

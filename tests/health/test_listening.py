@@ -1,4 +1,4 @@
-"""Listening for HTTP: how long a connection is waited for and kept, and how many files may be open."""
+"""Listening for HTTP: time limits of connections, and the limit of open files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Opener = Callable[..., "asyncio.Future[Callable[[], asyncio.Future[Line]]]"]
 
 @pytest.fixture
 async def open_site() -> AsyncIterator[Callable[..., object]]:
-    """Opens a small application, and returns what connects to it."""
+    """Start a small application, and return a function that connects to it."""
     async with AsyncExitStack() as stack:
 
         async def now(_request: web.Request) -> web.Response:
@@ -75,13 +75,13 @@ async def open_site() -> AsyncIterator[Callable[..., object]]:
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /now HTTP/1.1\r\nHost: bot\r\n"])
-async def test_a_head_that_does_not_come_is_not_waited_for(open_site: Opener, sent: bytes) -> None:
+async def test_connection_without_head_is_closed(open_site: Opener, sent: bytes) -> None:
     line = await (await open_site(head_seconds=0.1))()
     line.writer.write(sent)
     assert await line.ends()
 
 
-async def test_a_connection_is_not_kept_for_ever(open_site: Opener) -> None:
+async def test_idle_connection_is_closed(open_site: Opener) -> None:
     line = await (await open_site(idle=0.05))()
     assert await line.ask()
     assert await line.ends()
@@ -96,7 +96,7 @@ async def test_a_connection_is_not_kept_for_ever(open_site: Opener) -> None:
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
     ],
 )
-async def test_what_is_not_http_is_refused_with_one_line_in_the_log(
+async def test_bytes_other_than_http_are_refused_and_logged_once(
     open_site: Opener, sent: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configure("INFO", "json")
@@ -106,16 +106,16 @@ async def test_what_is_not_http_is_refused_with_one_line_in_the_log(
     assert [json.loads(line)["kind"] for line in capsys.readouterr().err.splitlines()] == ["not HTTP"]
 
 
-async def test_a_port_in_use_is_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+async def test_used_port_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
         with pytest.raises(OSError, match=f"127.0.0.1, port {port}") as error:
             async with listening(web.Application(), "127.0.0.1", port, idle_seconds=5.0):
                 pass
     assert "\n" not in str(error.value)
 
 
-def test_as_many_files_may_be_open_as_the_machine_allows() -> None:
+def test_limit_of_open_files_is_raised() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     try:
@@ -126,15 +126,15 @@ def test_as_many_files_may_be_open_as_the_machine_allows() -> None:
 
 
 @pytest.mark.parametrize("steps", range(5))
-async def test_a_connection_that_arrives_at_the_moment_of_the_stop_is_no_error(steps: int) -> None:
+async def test_connection_during_stop_is_no_error(steps: int) -> None:
     loop, errors = asyncio.get_running_loop(), list[object]()
     loop.set_exception_handler(lambda _, context: errors.append(context["message"]))
     async with listening(web.Application(), "127.0.0.1", 0, idle_seconds=5.0) as port:
         await asyncio.sleep(0)
         client = socket.create_connection(("127.0.0.1", port))
-        for _ in range(steps):  # in which the loop sees the connection, accepts it and hands it to the server
+        for _ in range(steps):  # the loop reports the connection, accepts it and passes it to the server
             await asyncio.sleep(0)
     client.close()
     loop.set_exception_handler(None)
     assert errors == []
-    gc.collect()  # would warn of a connection that was left open
+    gc.collect()  # warns of an open connection

@@ -1,4 +1,4 @@
-"""How long each part of a stop may take, what the last line says, and a process that cannot end by itself."""
+"""Stops: the time of each part, the last log line, and a process that hangs."""
 
 from __future__ import annotations
 
@@ -32,38 +32,28 @@ asyncio.run(stuck())
 """
 
 
-class Part:
-    """A part of the process that keeps how many seconds it was given."""
-
-    def __init__(self, *left: str) -> None:
-        self.seconds = -1.0
-        self._left = left
-
-    async def stop(self, seconds: float) -> Sequence[str]:
-        """Leave what it was made with."""
-        self.seconds = seconds
-        return self._left
-
-
-def test_the_limits_leave_time_before_what_is_promised() -> None:
+def test_limits_end_before_promised_time() -> None:
     assert WORK_SECONDS < END_SECONDS
     assert END_SECONDS + TELLING_SECONDS < PROMISED_SECONDS
 
 
-@pytest.mark.parametrize(("left", "code"), [((), 0), (("poll", "leases"), CUT_SHORT)])
-async def test_the_end_names_what_was_left(left: Sequence[str], code: int) -> None:
+@pytest.mark.parametrize(("parts", "code"), [((), 0), (("poll", "leases"), CUT_SHORT)])
+async def test_last_line_names_unfinished_parts(parts: Sequence[str], code: int) -> None:
     stopping = Stopping()
+
+    async def stop(_seconds: float) -> Sequence[str]:
+        return parts
+
     with capture_logs() as lines:
         stopping.begin()
-        for name in left:
-            await stopping.finish(Part(name).stop)
+        await stopping.finish(stop)
         assert stopping.told() == code
     assert lines[-1]["event"] == "stopped"
-    assert lines[-1].get("left", []) == list(left)
+    assert lines[-1].get("left", []) == list(parts)
 
 
 async def end_of(hangs: str, telling_seconds: float, *, is_read: bool = True) -> tuple[int, bytes]:
-    """Run a process that hangs; return its exit code, and its log if somebody reads that."""
+    """Run a process that hangs, and return its exit code and its log, if it is read."""
     reader, writer = os.pipe()
     command = (sys.executable, "-c", STUCK.format(hangs=hangs), str(telling_seconds))
     process = await asyncio.create_subprocess_exec(*command, stderr=writer)
@@ -75,12 +65,12 @@ async def end_of(hangs: str, telling_seconds: float, *, is_read: bool = True) ->
 
 
 @pytest.mark.parametrize("hangs", ["time.sleep(600)", "await asyncio.sleep(600)"])
-async def test_a_process_that_hangs_is_ended_and_says_what_kept_it(hangs: str) -> None:
+async def test_hanging_process_is_ended_and_names_cause(hangs: str) -> None:
     code, log = await end_of(hangs, HANG_SECONDS)
     last = json.loads(log.splitlines()[-1])
     assert (code, last["event"], last["left"]) == (CUT_SHORT, "stopped", ["stuck"])
 
 
-async def test_a_log_that_nobody_reads_does_not_keep_the_process() -> None:
+async def test_unread_log_does_not_keep_process() -> None:
     code, _ = await end_of("print('x' * 65_536, file=sys.stderr)", 0.1, is_read=False)
     assert code == CUT_SHORT

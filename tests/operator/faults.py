@@ -1,4 +1,4 @@
-"""Small servers that stand for what an operator meets: a web page, silence, a proxy, TLS, a PostgreSQL."""
+"""Small servers with faults: a web page, silence, a proxy, TLS, a PostgreSQL."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ async def listening_with(handle: Handle, tls: ssl.SSLContext | None = None) -> A
         await close_server(server)
 
 
-def saying(response: bytes) -> Handle:
-    """Return a server that sends this response to whatever comes."""
+def sending(response: bytes) -> Handle:
+    """Return a server that sends this response to every request."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(65_536)
@@ -47,7 +47,7 @@ def saying(response: bytes) -> Handle:
 
 
 async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
-    """Take what comes and say nothing until the other side leaves."""
+    """Read without an answer until the other side leaves."""
     await reader.read()
 
 
@@ -55,8 +55,8 @@ HALF = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 50
 
 
 async def stalling(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Send the first half of an answer, and nothing more until the other side leaves."""
-    await saying(HALF)(reader, writer)
+    """Send the first half of an answer and wait until the other side leaves."""
+    await sending(HALF)(reader, writer)
     await reader.read()
 
 
@@ -64,11 +64,11 @@ def http(status: str, body: str, content_type: str = "text/html", **headers: str
     """Return a server that sends this page."""
     lines = [f"HTTP/1.1 {status}", f"Content-Type: {content_type}", f"Content-Length: {len(body)}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
-    return saying("\r\n".join([*lines, "Connection: close", "", body]).encode())
+    return sending("\r\n".join([*lines, "Connection: close", "", body]).encode())
 
 
 def tunnel(ports: Mapping[str, int]) -> Handle:
-    """Return a proxy that opens a tunnel to a port of this machine for each of these hosts, and to no other.
+    """Return a proxy that opens tunnels to these hosts only, each to a port of this machine.
 
     https://www.rfc-editor.org/rfc/rfc9110#CONNECT
     """
@@ -93,7 +93,7 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     writer.close()
 
 
-def postgres_refusing(code: str, said: str) -> Handle:
+def postgres_refusing(code: str, message: str) -> Handle:
     """Return a PostgreSQL without TLS that refuses every start with this error.
 
     https://www.postgresql.org/docs/current/protocol-message-formats.html
@@ -105,9 +105,7 @@ def postgres_refusing(code: str, said: str) -> Handle:
             if await reader.readexactly(length - 4) != _SSL_REQUEST:
                 break
             writer.write(b"N")
-        fields = b"".join(
-            f"{kind}{value}\0".encode() for kind, value in zip("SCM", ("FATAL", code, said), strict=True)
-        )
+        fields = f"SFATAL\0C{code}\0M{message}\0".encode()
         writer.write(b"E" + (len(fields) + 5).to_bytes(4, "big") + fields + b"\0")
         await writer.drain()
 
@@ -115,17 +113,17 @@ def postgres_refusing(code: str, said: str) -> Handle:
 
 
 def tls() -> ssl.SSLContext:
-    """Return a server's TLS with a certificate that nobody has signed."""
+    """Return a server's TLS with a self-signed certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATE)
     return context
 
 
-def told(found: Any) -> str:
-    """Return what the doctor says of something that is wrong."""
-    assert not found.ok
-    assert found.advice
-    return f"{found.seen} | {found.advice}"
+def bad(finding: Any) -> str:
+    """Return the text and the advice of a bad finding."""
+    assert not finding.ok
+    assert finding.advice
+    return f"{finding.seen} | {finding.advice}"
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -134,7 +132,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 async def database_with_subscriptions(folder: Path, *channels: str, zone: str = "UTC") -> str:
-    """Make a SQLite file with an active subscription in each of these channels; return its URL."""
+    """Make a SQLite file with a subscription in each channel, and return its URL."""
     url = f"sqlite:///{folder}/bot.db"
     await asyncio.to_thread(migrate, url)
     with closing(sqlite3.connect(folder / "bot.db")) as database, database:
@@ -152,6 +150,6 @@ def add_subscription(zone: str, value: str = "?") -> str:
 
 
 def mark_revision(file: Path, revision: str) -> None:
-    """Make a migrated SQLite file look as if another version of the bot had made it."""
+    """Mark a migrated SQLite file as made by another version of the bot."""
     with closing(sqlite3.connect(file)) as database, database:
         database.execute("UPDATE alembic_version SET version_num = ?", [revision])

@@ -1,4 +1,4 @@
-"""`docs-bot audit`: what people did, as CSV and JSON."""
+"""`docs-bot audit`: the acts of people, as CSV and JSON."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Terminal(io.StringIO):
         return True
 
 
-async def rows_in_json(talk: Talk, *words: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(await talk.operator("audit", "--json", *words))
+async def rows_in_json(talk: Talk, *arguments: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(await talk.operator("audit", "--json", *arguments))
     return rows
 
 

@@ -1,4 +1,4 @@
-"""`docs-bot backup` and `restore`: beside a bot that writes, and only where nothing is lost by it."""
+"""`docs-bot backup` and `restore`: beside a running bot, and without any loss."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BEFORE, AFTER = "before", "after"
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Return a SQLite file with one note, of which copy.db is a backup."""
+    """Return a SQLite file with one note and its backup copy.db."""
     file = tmp_path / "bot.db"
     migrate(f"sqlite:///{file}")
     with closing(connect(file)) as database:
@@ -43,7 +43,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def live(file: Path) -> Iterator[sqlite3.Connection]:
-    """Return a connection that has written a second note and stays open, as a running bot's does."""
+    """Write a second note and keep the connection open, as a running bot does."""
     with closing(connect(file)) as live:
         note(live, AFTER)
         yield live
@@ -51,8 +51,9 @@ def live(file: Path) -> Iterator[sqlite3.Connection]:
 
 def run(command: str, file: Path, *, of: Path | None = None, fails: bool = False) -> str:
     """Run a command on the SQLite file and on copy.db beside it; return its output."""
-    words = [of or file.with_name("copy.db")] if command in ("backup", "restore") else ["U0ANA"]
-    ran = docs_bot(command, *(words if command != "jobs" else ()), DATABASE_URL=f"sqlite:///{file}")
+    copy = of or file.with_name("copy.db")
+    arguments = {"jobs": [], "forget": ["U0ANA"]}.get(command, [copy])
+    ran = docs_bot(command, *arguments, DATABASE_URL=f"sqlite:///{file}")
     output = ran.stderr if fails else ran.stdout
     assert (ran.exit_code, ran.output) == (69 if fails else 0, output)
     assert output.count("\n") == 1 or "is damaged" in output
@@ -81,14 +82,14 @@ def beside(file: Path) -> list[Path]:
 
 
 def earlier(line: str) -> Path:
-    """Return the file that a restore has put aside."""
-    kept = re.search(r"is kept in (\S+)\.", line)
-    assert kept, line
-    return Path(kept[1])
+    """Return the earlier file, which a restore renames."""
+    name = re.search(r"is kept in (\S+)\.", line)
+    assert name, line
+    return Path(name[1])
 
 
 def copy_all(file: Path, name: str) -> Path:
-    """Copy a file and its log, as a kill leaves them."""
+    """Copy a file and its log, as after a kill."""
     for path in (file, *beside(file)):
         if path.exists():
             shutil.copy(path, path.with_name(path.name.replace("bot", name)))
@@ -136,9 +137,9 @@ def test_backup_overwrites_nothing_and_needs_a_file(file: Path) -> None:
 def test_restore_brings_back_the_backup_and_keeps_the_rest(file: Path) -> None:
     with closing(connect(file)) as database:
         note(database, AFTER)
-    kept = earlier(run("restore", file))
-    assert (notes(file), notes(kept)) == ({BEFORE}, {BEFORE, AFTER})
-    assert re.fullmatch(r"bot\.db\.\d{8}T\d{6}", kept.name)
+    old = earlier(run("restore", file))
+    assert (notes(file), notes(old)) == ({BEFORE}, {BEFORE, AFTER})
+    assert re.fullmatch(r"bot\.db\.\d{8}T\d{6}", old.name)
     run("jobs", file)
     with closing(connect(file)) as database:
         note(database, "on")
@@ -171,8 +172,8 @@ def test_log_of_a_lost_file_is_not_discarded(file: Path) -> None:
 def test_restore_after_a_kill_keeps_the_log_of_the_dead(file: Path) -> None:
     dead = copy_all(file, "dead")
     assert log_of(dead).stat().st_size > 0
-    kept = earlier(run("restore", dead))
-    assert (notes(dead), notes(kept)) == ({BEFORE}, {BEFORE, AFTER})
+    old = earlier(run("restore", dead))
+    assert (notes(dead), notes(old)) == ({BEFORE}, {BEFORE, AFTER})
 
 
 def test_restore_beside_a_running_bot_is_refused(file: Path, live: sqlite3.Connection) -> None:
@@ -260,7 +261,7 @@ def test_restore_of_no_sound_backup_changes_nothing(file: Path, spoil: Callable[
 
 
 def leave_log(file: Path) -> None:
-    """Write a note, and leave the log beside the file, as a killed bot does."""
+    """Write a note, and restore the log, as after a kill."""
     with closing(connect(file)) as database:
         note(database, AFTER)
         log = log_of(file).read_bytes()
@@ -320,9 +321,9 @@ def test_documented_commands_for_postgresql_bring_everything_back(
 
     def run(command: str) -> None:
         # The container knows its database by the name of its user.
-        here = command.replace("--username=docs_bot ", "").replace("docs_bot", shlex.quote(url))
-        words = ["sh", "-ec", f"{postgres.programs}/{here}"]
-        subprocess.run(words, cwd=tmp_path, check=True, timeout=HANG_SECONDS)
+        command = command.replace("--username=docs_bot ", "").replace("docs_bot", shlex.quote(url))
+        shell = ["sh", "-ec", f"{postgres.programs}/{command}"]
+        subprocess.run(shell, cwd=tmp_path, check=True, timeout=HANG_SECONDS)
 
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE notes (key TEXT)")

@@ -1,4 +1,4 @@
-"""The doctor: says what is wrong and what to do, and never a secret."""
+"""`docs-bot doctor`: names each fault with its remedy, and no secret."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MANIFEST = yaml.safe_load((Path(__file__).parents[2] / "manifest.yml").read_tex
 SCOPES: frozenset[str] = frozenset(_MANIFEST["oauth_config"]["scopes"]["bot"])
 VISITORS = {"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False}
 NOBODY = "http://127.0.0.1:1/"
-_NOT_KNOWN = {
+_NOT_FOUND = {
     "/api/users.info": "user_not_found",
     "/api/usergroups.users.list": "no_such_subteam",
     "/api/conversations.info": "channel_not_found",
@@ -35,7 +35,7 @@ _NOT_KNOWN = {
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding of the doctor, as it prints it."""
+    """A printed finding of the doctor."""
 
     name: str
     state: str
@@ -44,26 +44,25 @@ class Finding:
 
     @property
     def ok(self) -> bool:
-        """Return whether nothing is wrong."""
         return self.state != "bad"
 
 
 @dataclass
 class FakeOutside:
-    """Slack and the docs service, well unless a test says otherwise."""
+    """Slack, GitHub and the docs service, without faults by default."""
 
     slack: Mapping[str, object] = field(default_factory=lambda: {"ok": True, "user": "docs", "team": "Acme"})
     headers: Mapping[str, str] = field(default_factory=lambda: {"x-oauth-scopes": ", ".join(SCOPES)})
     socket: Mapping[str, object] = field(default_factory=lambda: {"ok": True, "url": "wss://canary"})
     docs_status: int = 200
     github_status: int = 200
-    known: frozenset[str] = frozenset()
+    ids: frozenset[str] = frozenset()
     ready: Mapping[str, object] = field(default_factory=dict)
     channels: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    asked: list[tuple[str, str | None]] = field(default_factory=list)
+    requests: list[tuple[str, str | None]] = field(default_factory=list)
 
     async def answer(self, request: web.Request) -> web.Response:
-        self.asked.append((request.path, request.headers.get("Authorization")))
+        self.requests.append((request.path, request.headers.get("Authorization")))
         match request.path:
             case "/api/auth.test":
                 return web.json_response(self.slack, headers=self.headers)
@@ -73,11 +72,11 @@ class FakeOutside:
                 return web.json_response({}, status=self.github_status)
             case "/readyz":
                 return web.json_response({"ok": False, "checks": self.ready})
-            case path if path in _NOT_KNOWN:
-                named = str([*request.query.values(), *(await request.post()).values()][0])
-                is_known = named in self.known or named in self.channels
-                about = {"channel": self.channels.get(named), "error": _NOT_KNOWN[path]}
-                return web.json_response({"ok": is_known, **about})
+            case path if path in _NOT_FOUND:
+                name = str([*request.query.values(), *(await request.post()).values()][0])
+                is_found = name in self.ids or name in self.channels
+                details = {"channel": self.channels.get(name), "error": _NOT_FOUND[path]}
+                return web.json_response({"ok": is_found, **details})
             case _:
                 return web.json_response(VISITORS, status=self.docs_status)
 
@@ -91,25 +90,25 @@ async def listening(outside: FakeOutside) -> AsyncIterator[str]:
 
 
 async def findings(outside: FakeOutside | None = None, /, **changes: str) -> dict[str, Finding]:
-    """Return what `docs-bot doctor` finds, by name, with these settings changed."""
+    """Return the findings of `docs-bot doctor` by name, with changed settings."""
     async with listening(outside or FakeOutside()) as address:
         env = dict.fromkeys(Settings.variables()) | well(address) | changes
         ran = await asyncio.to_thread(CliRunner().invoke, cli, ["doctor", "--json"], env=env)
     assert "canary" not in ran.output
-    return {each["name"]: Finding(**each) for each in json.loads(ran.stdout)["findings"]}
+    return {finding["name"]: Finding(**finding) for finding in json.loads(ran.stdout)["findings"]}
 
 
 async def findings_within(call_seconds: float, changes: Mapping[str, str]) -> dict[str, Finding]:
-    """Return what the doctor finds with less patience than the command has."""
+    """Return the findings of a doctor with short time limits."""
     async with listening(FakeOutside()) as address:
         settings = Settings.load(well(address) | dict(changes), env_file=None)
-        found = await diagnose(settings, call_seconds)
-    assert "canary" not in repr(found)
-    return {each.name: Finding(each.name, each.state, each.seen, each.advice) for each in found}
+        report = await diagnose(settings, call_seconds)
+    assert "canary" not in repr(report)
+    return {item.name: Finding(item.name, item.state, item.seen, item.advice) for item in report}
 
 
 def well(address: str) -> dict[str, str]:
-    """Return the settings of an installation that is well."""
+    """Return the settings of a sound installation."""
     return {
         "SLACK_BOT_TOKEN": "xoxb-canary",
         "SLACK_APP_TOKEN": "xapp-canary",
@@ -124,18 +123,18 @@ def well(address: str) -> dict[str, str]:
 
 
 async def test_sound_installation_has_no_bad_findings() -> None:
-    found = await findings()
+    report = await findings()
     parts = {"settings", "files", "database", "slack", "scopes", "clock", "intake", "who may", "docs service"}
-    assert parts | {"github", "ports", "running bot"} == found.keys()
-    assert all(finding.ok for finding in found.values()), found
-    assert "took one analytics call of this hour; whether it may write" in found["docs service"].seen
-    assert "nobody is told" in found["who may"].seen
+    assert parts | {"github", "ports", "running bot"} == report.keys()
+    assert all(finding.ok for finding in report.values()), report
+    assert "took one analytics call of this hour; whether it may write" in report["docs service"].seen
+    assert "nobody is told" in report["who may"].seen
 
 
 async def test_key_goes_only_to_its_own_service() -> None:
     outside = FakeOutside()
     await findings(outside)
-    assert sorted(outside.asked, key=str) == [
+    assert sorted(outside.requests, key=str) == [
         ("/api/apps.connections.open", "Bearer xapp-canary"),
         ("/api/auth.test", "Bearer xoxb-canary"),
         ("/api/v3/rate_limit", None),
@@ -145,7 +144,7 @@ async def test_key_goes_only_to_its_own_service() -> None:
 
 
 def several(address: str, **beta: str) -> str:
-    """Return two projects, of which the second has an address and a key of its own."""
+    """Return two projects, the second with its own address and key."""
     own = {"id": "p-beta", "address": f"{address}beta", "key": "canary-of-beta"}
     return json.dumps({"acme": {"id": "p-acme"}, "beta": own | beta})
 
@@ -153,13 +152,13 @@ def several(address: str, **beta: str) -> str:
 async def test_project_is_checked_with_its_own_key_and_address() -> None:
     outside, beta = FakeOutside(), FakeOutside()
     async with listening(beta) as address:
-        found = await findings(outside, DOCS_PROJECTS=several(address), DOCS_PROJECT_ID="")
-    assert found["docs service, acme"].ok
-    assert found["docs service, beta"].ok
-    assert "p-beta" in found["docs service, beta"].seen
-    assert beta.asked == [("/beta/v1/analytics/p-beta/visitors", "Bearer canary-of-beta")]
-    assert ("/docs/v1/analytics/p-acme/visitors", "Bearer canary-key") in outside.asked
-    assert "canary-of-beta" not in str(outside.asked)
+        report = await findings(outside, DOCS_PROJECTS=several(address), DOCS_PROJECT_ID="")
+    assert report["docs service, acme"].ok
+    assert report["docs service, beta"].ok
+    assert "p-beta" in report["docs service, beta"].seen
+    assert beta.requests == [("/beta/v1/analytics/p-beta/visitors", "Bearer canary-of-beta")]
+    assert ("/docs/v1/analytics/p-acme/visitors", "Bearer canary-key") in outside.requests
+    assert "canary-of-beta" not in str(outside.requests)
 
 
 @pytest.mark.parametrize(
@@ -171,38 +170,33 @@ async def test_project_is_checked_with_its_own_key_and_address() -> None:
 )
 async def test_fault_of_one_project_names_its_setting(status: int, advice: str) -> None:
     async with listening(FakeOutside(docs_status=status)) as address:
-        found = await findings(DOCS_PROJECTS=several(address), DOCS_PROJECT_ID="")
-    assert found["docs service, acme"].ok
-    assert not found["docs service, beta"].ok
-    assert advice in found["docs service, beta"].advice
+        report = await findings(DOCS_PROJECTS=several(address), DOCS_PROJECT_ID="")
+    assert report["docs service, acme"].ok
+    assert not report["docs service, beta"].ok
+    assert advice in report["docs service, beta"].advice
 
 
 async def test_token_of_slack_as_a_projects_key_is_sent_nowhere() -> None:
     beta = FakeOutside()
     async with listening(beta) as address:
-        found = await findings(DOCS_PROJECTS=several(address, key="xoxb-canary-2"), DOCS_PROJECT_ID="")
-    assert "the key of beta in DOCS_PROJECTS is a token of Slack" in found["docs service, beta"].seen
-    assert beta.asked == []
+        report = await findings(DOCS_PROJECTS=several(address, key="xoxb-canary-2"), DOCS_PROJECT_ID="")
+    assert "the key of beta in DOCS_PROJECTS is a token of Slack" in report["docs service, beta"].seen
+    assert beta.requests == []
 
 
 async def test_missing_scopes_are_listed() -> None:
-    found = await findings(FakeOutside(headers={"x-oauth-scopes": ",".join(SCOPES - {"commands"})}))
-    assert (found["scopes"].ok, found["scopes"].seen) == (False, "missing: commands")
+    report = await findings(FakeOutside(headers={"x-oauth-scopes": ",".join(SCOPES - {"commands"})}))
+    assert (report["scopes"].ok, report["scopes"].seen) == (False, "missing: commands")
 
 
 async def test_ids_unknown_to_slack_are_named() -> None:
-    outside = FakeOutside(known=frozenset({"U1", "S1", "C1"}))
-    lists = {
-        "ADMINS": "U1,U9",
-        "ALLOWED_USERS": "U1",
-        "ALLOWED_USER_GROUPS": "S1 S9",
-        "ALLOWED_CHANNELS": "C1,C9",
-    }
-    found = (await findings(outside, **lists))["who may"]
-    assert (found.ok, found.seen) == (False, "unknown to Slack: U9, S9, C9")
-    assert "ids, not names" in found.advice
-    found = (await findings(outside, ADMINS="U1", ALLOWED_USER_GROUPS="S1"))["who may"]
-    assert (found.ok, found.seen) == (True, "2 ids, all known to Slack")
+    outside = FakeOutside(ids=frozenset({"U1", "S1", "C1"}))
+    lists = {"ADMINS": "U1,U9", "ALLOWED_USERS": "U1", "ALLOWED_USER_GROUPS": "S1 S9"}
+    finding = (await findings(outside, **lists, ALLOWED_CHANNELS="C1,C9"))["who may"]
+    assert (finding.ok, finding.seen) == (False, "unknown to Slack: U9, S9, C9")
+    assert "ids, not names" in finding.advice
+    finding = (await findings(outside, ADMINS="U1", ALLOWED_USER_GROUPS="S1"))["who may"]
+    assert (finding.ok, finding.seen) == (True, "2 ids, all known to Slack")
 
 
 @pytest.mark.parametrize(("minutes", "well"), [(0, True), (4, False), (-4, False)])
@@ -212,16 +206,16 @@ async def test_wrong_clock_is_reported(minutes: int, well: bool) -> None:
 
 
 async def test_malformed_date_hides_no_other_finding() -> None:
-    found = await findings(FakeOutside(headers={"Date": "rubbish"}))
-    assert found["slack"].ok
-    assert "clock" not in found
+    report = await findings(FakeOutside(headers={"Date": "rubbish"}))
+    assert report["slack"].ok
+    assert "clock" not in report
 
 
 async def test_wrong_token_of_github_is_reported() -> None:
     outside = FakeOutside(github_status=401)
-    found = (await findings(outside, GITHUB_TOKEN="ghp_canary"))["github"]
-    assert (found.ok, "GITHUB_TOKEN" in found.advice) == (False, True)
-    assert ("/api/v3/rate_limit", "Bearer ghp_canary") in outside.asked
+    finding = (await findings(outside, GITHUB_TOKEN="ghp_canary"))["github"]
+    assert (finding.ok, "GITHUB_TOKEN" in finding.advice) == (False, True)
+    assert ("/api/v3/rate_limit", "Bearer ghp_canary") in outside.requests
     outside.github_status = 429
     assert (await findings(outside, GITHUB_TOKEN="ghp_canary"))["github"].ok
 
@@ -237,19 +231,19 @@ async def test_used_up_limit_proves_the_key() -> None:
 
 
 async def test_unreachable_slack_leaves_the_rest_checked() -> None:
-    found = await findings(SLACK_API_URL=NOBODY)
-    assert [name for name, finding in found.items() if not finding.ok] == ["slack", "intake"]
-    assert found["docs service"].ok
+    report = await findings(SLACK_API_URL=NOBODY)
+    assert [name for name, finding in report.items() if not finding.ok] == ["slack", "intake"]
+    assert report["docs service"].ok
 
 
 async def test_http_needs_no_app_token() -> None:
-    found = await findings(SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET="canary-s", PORT="3005", HOST="127.0.0.1")
-    assert found["intake"].seen == "HTTP on 127.0.0.1, port 3005, /slack/events"
+    report = await findings(SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET="canary", PORT="3005", HOST="127.0.0.1")
+    assert report["intake"].seen == "HTTP on 127.0.0.1, port 3005, /slack/events"
 
 
 async def test_misspelt_setting_is_reported() -> None:
-    found = (await findings(LOG_LEVLE="DEBUG"))["settings"]
-    assert (found.ok, "LOG_LEVEL" in found.seen) == (False, True)
+    finding = (await findings(LOG_LEVLE="DEBUG"))["settings"]
+    assert (finding.ok, "LOG_LEVEL" in finding.seen) == (False, True)
 
 
 async def test_readable_files_are_named_with_the_remedy(
@@ -258,24 +252,19 @@ async def test_readable_files_are_named_with_the_remedy(
     monkeypatch.chdir(tmp_path)
     tmp_path.chmod(0o700)  # noqa: ASYNC240
     url = f"sqlite:///{tmp_path / 'bot.db'}"
-    assert (await findings(DATABASE_URL=url))["files"] == Finding(
-        "files", "ok", "no other user can read them", ""
-    )
+    finding = (await findings(DATABASE_URL=url))["files"]
+    assert finding == Finding("files", "ok", "no other user can read them", "")
     tmp_path.chmod(0o755)  # noqa: ASYNC240
     assert "others can list the folder" in (await findings(DATABASE_URL=url))["files"].seen
     (tmp_path / "bot.db").touch()
     (tmp_path / "bot.db").chmod(0o640)
-    found = (await findings(DATABASE_URL=url))["files"]
-    assert (found.ok, found.advice) == (False, f"Run: chmod 600 {tmp_path / 'bot.db'}")
+    finding = (await findings(DATABASE_URL=url))["files"]
+    assert (finding.ok, finding.advice) == (False, f"Run: chmod 600 {tmp_path / 'bot.db'}")
     (tmp_path / "bot.db").chmod(0o600)
     (tmp_path / ".env").write_text("")
     (tmp_path / ".env").chmod(0o644)
-    found = (await findings(DATABASE_URL=url))["files"]
-    assert (found.ok, found.seen, found.advice) == (
-        False,
-        "other users can read .env",
-        "Run: chmod 600 .env",
-    )
+    finding = (await findings(DATABASE_URL=url))["files"]
+    assert finding == Finding("files", "bad", "other users can read .env", "Run: chmod 600 .env")
 
 
 async def test_texts_of_slack_do_not_steer_the_terminal() -> None:

@@ -17,13 +17,13 @@ from tests.command_line import migrate
 from tests.databases import PostgresServer
 from tests.operator.faults import (
     add_subscription,
+    bad,
     contents,
     database_with_subscriptions,
     listening_with,
     mark_revision,
     postgres_refusing,
     silent,
-    told,
 )
 from tests.operator.test_doctor import Finding, findings, findings_within
 from tests.store.conftest import postgres
@@ -38,9 +38,8 @@ async def database_of(url: str) -> Finding:
 
 
 async def test_look_at_sqlite_writes_nothing(tmp_path: Path) -> None:
-    assert (
-        await database_of(f"sqlite:///{tmp_path}/var/none.db")
-    ).seen == "sqlite, none yet; a start makes it"
+    finding = await database_of(f"sqlite:///{tmp_path}/var/none.db")
+    assert finding.seen == "sqlite, none yet; a start makes it"
     assert contents(tmp_path) == {}
     url = await database_with_subscriptions(tmp_path)
     before = contents(tmp_path)
@@ -48,7 +47,7 @@ async def test_look_at_sqlite_writes_nothing(tmp_path: Path) -> None:
     assert contents(tmp_path) == before
     with closing(sqlite3.connect(tmp_path / "bot.db")) as live:
         live.execute("SELECT * FROM jobs").close()
-        assert (await database_of(url)).ok, "while a bot has it open, too"
+        assert (await database_of(url)).ok, "also while a bot has it open"
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -62,36 +61,36 @@ async def test_oldest_pending_work_is_named_with_its_reason(
     talk.time.at = now - timedelta(minutes=10)
     for prompt in ("Add one", "Add two"):
         await talk.started(prompt)
-    found = (await findings(DATABASE_URL=url))["waiting"]
-    assert (found.state, "job 2, prompt waits for the hourly limit" in found.seen) == ("ok", True)
+    finding = (await findings(DATABASE_URL=url))["waiting"]
+    assert (finding.state, "job 2, prompt waits for the hourly limit" in finding.seen) == ("ok", True)
     talk.time.at = now - timedelta(hours=1)
     await talk.ben.asks("Add three")
     await talk.process.stops()
-    found = (await findings(DATABASE_URL=url))["waiting"]
-    assert "job 3, prompt waits (since " in found.seen
-    assert (found.state, "docs/runbook.md" in found.advice) == ("bad", True)
+    finding = (await findings(DATABASE_URL=url))["waiting"]
+    assert "job 3, prompt waits (since " in finding.seen
+    assert (finding.state, "docs/runbook.md" in finding.advice) == ("bad", True)
     talk.everything()
 
 
 async def test_empty_sqlite_file_needs_a_start(tmp_path: Path) -> None:
     (tmp_path / "bot.db").touch()
-    found = await database_of(f"sqlite:///{tmp_path}/bot.db")
-    assert (found.ok, "at revision none of" in found.seen) == (True, True)
-    assert "a start brings it up to date" in found.seen
+    finding = await database_of(f"sqlite:///{tmp_path}/bot.db")
+    assert (finding.ok, "at revision none of" in finding.seen) == (True, True)
+    assert "a start brings it up to date" in finding.seen
 
 
 async def test_database_of_another_version_is_reported(tmp_path: Path, migrated: str) -> None:
     url = await database_with_subscriptions(tmp_path)
     mark_revision(tmp_path / "bot.db", "9999")
-    found = await database_of(url)
-    assert (found.ok, "newer version" in found.seen) == (True, True)
+    finding = await database_of(url)
+    assert (finding.ok, "newer version" in finding.seen) == (True, True)
     mark_revision(tmp_path / "bot.db", "0021")
     execute(migrated, "UPDATE alembic_version SET version_num = '0021'")
-    for each in (url, migrated):
-        found = await database_of(each)
-        assert not found.ok
-        assert "made by a version before 0.2.0" in found.seen
-        assert "move the SQLite file" in found.advice
+    for database in (url, migrated):
+        finding = await database_of(database)
+        assert not finding.ok
+        assert "made by a version before 0.2.0" in finding.seen
+        assert "move the SQLite file" in finding.advice
 
 
 async def test_path_without_a_usable_sqlite_file_is_reported(tmp_path: Path) -> None:
@@ -101,20 +100,20 @@ async def test_path_without_a_usable_sqlite_file_is_reported(tmp_path: Path) -> 
         "/page.db": "file is not a database",
         "/page.db/bot.db": "cannot be made",
     }.items():
-        assert expected in told(await database_of(f"sqlite:///{tmp_path}{path}"))
+        assert expected in bad(await database_of(f"sqlite:///{tmp_path}{path}"))
 
 
 def test_full_disk_is_reported(tmp_path: Path) -> None:
     assert place_trouble(tmp_path / "bot.db", least_bytes=1) is None
     more = shutil.disk_usage(tmp_path).free + 10**12
-    found = place_trouble(tmp_path / "bot.db", least_bytes=more)
-    assert found is not None
-    assert "the disk is full" in told(found)
+    finding = place_trouble(tmp_path / "bot.db", least_bytes=more)
+    assert finding is not None
+    assert "the disk is full" in bad(finding)
 
 
 async def test_database_in_memory_is_noted() -> None:
-    found = await database_of("sqlite://")
-    assert (found.ok, found.state, "lost at every restart" in found.advice) == (True, "note", True)
+    finding = await database_of("sqlite://")
+    assert (finding.ok, finding.state, "lost at every restart" in finding.advice) == (True, "note", True)
 
 
 @pytest.mark.parametrize(
@@ -128,19 +127,19 @@ async def test_database_in_memory_is_noted() -> None:
 )
 async def test_unusable_postgresql_is_reported_with_the_drivers_reason(address: str, expected: str) -> None:
     async with listening_with(postgres_refusing("53300", "sorry, too many clients already")) as port:
-        found = told(await database_of(f"postgres://u:canary@{address.format(port=port)}"))
-    assert expected in found
-    assert "| Look at DATABASE_URL" in found
+        finding = bad(await database_of(f"postgres://u:canary@{address.format(port=port)}"))
+    assert expected in finding
+    assert "| Look at DATABASE_URL" in finding
 
 
 async def test_silent_postgresql_is_reported_in_time() -> None:
     async with listening_with(silent) as port:
-        found = await findings_within(1.0, {"DATABASE_URL": f"postgres://u:canary@127.0.0.1:{port}/d"})
-    assert "timeout" in told(found["database"])
+        report = await findings_within(1.0, {"DATABASE_URL": f"postgres://u:canary@127.0.0.1:{port}/d"})
+    assert "timeout" in bad(report["database"])
 
 
 def plain(url: str) -> str:
-    """Return a URL as people write it."""
+    """Return a URL in the form of the settings."""
     return url.replace("+psycopg", "")
 
 
@@ -165,18 +164,16 @@ def as_role(url: str, *statements: str) -> str:
 
 
 async def test_sound_postgresql_has_no_findings(migrated: str) -> None:
-    found = await findings(DATABASE_URL=migrated)
-    assert found["database"].seen == "postgresql, up to date"
-    assert found["connections"].ok
+    report = await findings(DATABASE_URL=migrated)
+    assert report["database"].seen == "postgresql, up to date"
+    assert report["connections"].ok
 
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
-async def test_an_encoding_but_utf_8_is_reported_and_hides_nothing_of_slack(
-    postgres: PostgresServer, encoding: str
-) -> None:
-    found = await findings(DATABASE_URL=plain(postgres.new_database("template0", encoding)))
-    assert f"has the encoding {encoding}" in told(found["database"])
-    assert found["slack"].ok
+async def test_wrong_encoding_is_reported_beside_slack(postgres: PostgresServer, encoding: str) -> None:
+    report = await findings(DATABASE_URL=plain(postgres.new_database("template0", encoding)))
+    assert f"has the encoding {encoding}" in bad(report["database"])
+    assert report["slack"].ok
 
 
 @pytest.mark.parametrize(
@@ -195,24 +192,24 @@ async def test_an_encoding_but_utf_8_is_reported_and_hides_nothing_of_slack(
     ],
 )
 async def test_missing_right_is_reported(migrated: str, statements: list[str], expected: str) -> None:
-    assert expected in told(await database_of(as_role(migrated, *statements)))
+    assert expected in bad(await database_of(as_role(migrated, *statements)))
 
 
 async def test_role_without_a_right_to_create_tables_is_reported(postgres: PostgresServer) -> None:
     url = as_role(plain(postgres.new_database()), "REVOKE CREATE ON SCHEMA public FROM public")
-    assert "may not create tables, and some are missing" in told(await database_of(url))
+    assert "may not create tables, and some are missing" in bad(await database_of(url))
 
 
 async def test_too_few_connections_are_reported(migrated: str) -> None:
-    found = (await findings(DATABASE_URL=migrated, DATABASE_CONNECTIONS="100"))["connections"]
-    assert "each process may open 100 | Lower DATABASE_CONNECTIONS" in told(found)
+    finding = (await findings(DATABASE_URL=migrated, DATABASE_CONNECTIONS="100"))["connections"]
+    assert "each process may open 100 | Lower DATABASE_CONNECTIONS" in bad(finding)
 
 
 async def test_unknown_time_zones_are_reported(tmp_path: Path, migrated: str) -> None:
     assert "rows" not in await findings(DATABASE_URL=migrated)
     execute(migrated, add_subscription("Europe/Newborg", "'C1'"))
     url = await database_with_subscriptions(tmp_path, "C1", zone="Europe/Newborg")
-    for each in (url, migrated):
-        found = await findings(DATABASE_URL=each)
-        assert "digests at times in Europe/Newborg | Run the bot on a machine" in told(found["rows"])
-        assert not found["rows"].ok
+    for database in (url, migrated):
+        report = await findings(DATABASE_URL=database)
+        assert "digests at times in Europe/Newborg | Run the bot on a machine" in bad(report["rows"])
+        assert not report["rows"].ok

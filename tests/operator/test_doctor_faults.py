@@ -1,4 +1,4 @@
-"""Each fault of an installation, planted, and the cause that the doctor names with what to do."""
+"""Faults of an installation: the doctor names each cause and its remedy."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.operator.faults import (
     CERTIFICATE,
     HALF,
     Handle,
+    bad,
     database_with_subscriptions,
     http,
     listening_with,
-    saying,
+    sending,
     silent,
     stalling,
     tls,
-    told,
     tunnel,
 )
 from tests.operator.test_doctor import NOBODY, FakeOutside, findings, findings_within
@@ -45,7 +45,7 @@ WELL = {
 
 
 def doctor(monkeypatch: pytest.MonkeyPatch, folder: Path, **changes: str) -> Result:
-    """Run `docs-bot doctor --json` with these settings and nothing else."""
+    """Run `docs-bot doctor --json` in this folder with these settings."""
     monkeypatch.chdir(folder)
     for name, value in (WELL | changes).items():
         monkeypatch.setenv(name, value)
@@ -69,11 +69,11 @@ def test_wrong_setting_is_a_finding(
     assert ran.exit_code == 1
     assert "canary" not in ran.output
     document = json.loads(ran.output)
-    [wrong] = [each for each in document["findings"] if each["name"] == "settings"]
+    [wrong] = [finding for finding in document["findings"] if finding["name"] == "settings"]
     assert (document["ok"], wrong["state"]) == (False, "bad")
     assert expected in wrong["seen"]
-    others = {each["name"] for each in document["findings"]}
-    assert ("database" in others) is (name != "DATABASE_URL"), "what can be looked at is looked at"
+    names = {finding["name"] for finding in document["findings"]}
+    assert ("database" in names) is (name != "DATABASE_URL"), "the other checks still run"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_wrong_setting_is_a_finding(
     ],
 )
 async def test_key_of_another_kind_is_reported_without_a_call(key: str, address: str, expected: str) -> None:
-    assert expected in told((await findings(DOCS_API_KEY=key, DOCS_API_URL=address))["docs service"])
+    assert expected in bad((await findings(DOCS_API_KEY=key, DOCS_API_URL=address))["docs service"])
 
 
 # ---- Slack
@@ -104,21 +104,21 @@ async def test_key_of_another_kind_is_reported_without_a_call(key: str, address:
     ],
 )
 async def test_bad_token_is_named_and_people_are_not_checked(kind: str, code: str, expected: str) -> None:
-    bad = {"ok": False, "error": code}
-    outside = FakeOutside(slack=bad) if kind == "slack" else FakeOutside(socket=bad)
-    found = await findings(outside, ADMINS="U1,U2")
+    refusal = {"ok": False, "error": code}
+    outside = FakeOutside(slack=refusal) if kind == "slack" else FakeOutside(socket=refusal)
+    report = await findings(outside, ADMINS="U1,U2")
     token = "SLACK_BOT_TOKEN" if kind == "slack" else "SLACK_APP_TOKEN"
-    assert expected.format(token=token) in told(found[kind])
-    assert (kind == "intake") is ("U1" in found["who may"].seen)
+    assert expected.format(token=token) in bad(report[kind])
+    assert (kind == "intake") is ("U1" in report["who may"].seen)
 
 
 async def test_channels_closed_to_the_bot_are_named(tmp_path: Path) -> None:
     url = await database_with_subscriptions(tmp_path, "C1", "C2", "C3", "C4")
-    open_channel, left = {"is_member": True}, {"is_member": False}
-    outside = FakeOutside(channels={"C1": open_channel, "C2": {"is_archived": True}, "C3": left})
-    found = (await findings(outside, DATABASE_URL=url))["channels"]
-    assert "C2 (archived), C3 (the bot has left), C4 (channel_not_found)" in told(found)
-    outside.channels = dict.fromkeys(("C1", "C2", "C3", "C4"), open_channel)
+    joined, archived = {"is_member": True}, {"is_archived": True}
+    outside = FakeOutside(channels={"C1": joined, "C2": archived, "C3": {"is_member": False}})
+    finding = (await findings(outside, DATABASE_URL=url))["channels"]
+    assert "C2 (archived), C3 (the bot has left), C4 (channel_not_found)" in bad(finding)
+    outside.channels = dict.fromkeys(("C1", "C2", "C3", "C4"), joined)
     assert (await findings(outside, DATABASE_URL=url))["channels"].ok
 
 
@@ -143,25 +143,25 @@ async def test_unusable_service_is_reported_with_its_cause(name: str, fault: str
     servers = {
         "page": http("200 OK", HTML),
         "gateway": http("502 Bad Gateway", HTML),
-        "cut": saying(HALF),
+        "cut": sending(HALF),
         "strict proxy": http("407 Proxy Authentication Required", ""),
     }
     secured = tls() if fault == "own ca" else None
     async with listening_with(servers.get(fault, silent), secured) as port:
-        found = await findings(**_at(name, fault, port))
-    seen = told(found["slack" if name == "SLACK_API_URL" else "docs service"])
-    assert any(words in seen for words in expected.split("|")), seen
-    assert f"Look at {name}" in seen
+        report = await findings(**_at(name, fault, port))
+    finding = bad(report["slack" if name == "SLACK_API_URL" else "docs service"])
+    assert any(cause in finding for cause in expected.split("|")), finding
+    assert f"Look at {name}" in finding
 
 
 @pytest.mark.parametrize("name", ["SLACK_API_URL", "DOCS_API_URL"])
 @pytest.mark.parametrize("server", [silent, stalling])
 async def test_service_that_never_answers_is_reported_in_time(name: str, server: Handle) -> None:
     async with listening_with(server) as port:
-        found = await findings_within(0.2, _at(name, "silent", port))
-    seen = told(found["slack" if name == "SLACK_API_URL" else "docs service"])
-    assert "Timeout" in seen or "in time" in seen
-    assert f"Look at {name}" in seen
+        report = await findings_within(0.2, _at(name, "silent", port))
+    finding = bad(report["slack" if name == "SLACK_API_URL" else "docs service"])
+    assert "Timeout" in finding or "in time" in finding
+    assert f"Look at {name}" in finding
 
 
 def _at(name: str, fault: str, port: int) -> Mapping[str, str]:
@@ -182,7 +182,7 @@ def _at(name: str, fault: str, port: int) -> Mapping[str, str]:
 
 @pytest.mark.parametrize("through_proxy", [False, True], ids=["direct", "through a proxy"])
 async def test_private_ca_is_trusted(tmp_path: Path, through_proxy: bool) -> None:
-    """The doctor trusts what the bot trusts; both read SSL_CERT_FILE at their start."""
+    """The doctor and the bot read SSL_CERT_FILE at their start."""
     page = json.dumps({"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False})
     body = json.dumps({"ok": True, "user": "docs", "team": "Acme", "url": "wss://x"})
     async with (
@@ -201,9 +201,9 @@ async def test_private_ca_is_trusted(tmp_path: Path, through_proxy: bool) -> Non
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bot", "doctor", env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
         )
-        said, _ = await process.communicate()
-    assert process.returncode == 0, said.decode()
-    assert b"ok   slack: docs in Acme" in said
+        output, _ = await process.communicate()
+    assert process.returncode == 0, output.decode()
+    assert b"ok   slack: docs in Acme" in output
 
 
 @pytest.mark.parametrize(
@@ -225,8 +225,8 @@ async def test_refusal_of_the_docs_service_has_its_cause(status: int, body: str,
     kind = "text/html" if body == HTML else "application/json"
     server = http(f"{status} Status", body, kind, Location="https://elsewhere.invalid/")
     async with listening_with(server) as port:
-        found = (await findings(DOCS_API_URL=f"http://127.0.0.1:{port}"))["docs service"]
-    assert expected in told(found)
+        finding = (await findings(DOCS_API_URL=f"http://127.0.0.1:{port}"))["docs service"]
+    assert expected in bad(finding)
 
 
 # ---- this machine
@@ -234,18 +234,18 @@ async def test_refusal_of_the_docs_service_has_its_cause(status: int, body: str,
 
 async def test_port_of_another_program_is_reported() -> None:
     http_mode = {"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "canary", "HEALTH_PORT": "0"}
-    async with listening_with(http("404 Not Found", HTML)) as taken:
-        found = (await findings(HEALTH_PORT=str(taken)))["ports"]
-        assert f"127.0.0.1, port {taken} is taken by another program" in told(found)
-        assert "HEALTH_HOST and HEALTH_PORT" in found.advice
-        found = (await findings(**http_mode, PORT=str(taken), HOST="127.0.0.1"))["ports"]
-        assert "is taken by another program" in told(found)
-    found = (await findings(**http_mode, HOST="192.0.2.1", PORT="3005"))["ports"]
-    assert "cannot be opened (Cannot assign requested address)" in told(found)
-    found = (await findings(**http_mode, HOST="192.0.2.1", PORT="0"))["ports"]
-    assert found.ok, "any port will do"
+    async with listening_with(http("404 Not Found", HTML)) as port:
+        finding = (await findings(HEALTH_PORT=str(port)))["ports"]
+        assert f"127.0.0.1, port {port} is taken by another program" in bad(finding)
+        assert "HEALTH_HOST and HEALTH_PORT" in finding.advice
+        finding = (await findings(**http_mode, PORT=str(port), HOST="127.0.0.1"))["ports"]
+        assert "is taken by another program" in bad(finding)
+    finding = (await findings(**http_mode, HOST="192.0.2.1", PORT="3005"))["ports"]
+    assert "cannot be opened (Cannot assign requested address)" in bad(finding)
+    finding = (await findings(**http_mode, HOST="192.0.2.1", PORT="0"))["ports"]
+    assert finding.ok, "any port will do"
 
 
 async def test_failed_check_of_a_running_bot_is_reported() -> None:
     outside = FakeOutside(ready={"workers": {"ok": False, "about": "no process carries requests out"}})
-    assert "workers: no process carries requests out" in told((await findings(outside))["running bot"])
+    assert "workers: no process carries requests out" in bad((await findings(outside))["running bot"])

@@ -31,7 +31,7 @@ def test_missing_command_prints_the_help_and_fails() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         (["frobnicate"], "No such command 'frobnicate'"),
         (["jobs", "--state", "asleep"], "Invalid value for '--state': 'asleep' is not one of 'waiting'"),
@@ -56,8 +56,8 @@ def test_missing_command_prints_the_help_and_fails() -> None:
         (["sandbox", "--nope"], "--nope"),
     ],
 )
-def test_bad_option_is_named_with_exit_code_2(words: list[str], expected: str) -> None:
-    result = CliRunner().invoke(cli, words)
+def test_bad_option_is_named_with_exit_code_2(arguments: list[str], expected: str) -> None:
+    result = CliRunner().invoke(cli, arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert expected in result.stderr
 

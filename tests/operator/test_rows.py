@@ -13,10 +13,10 @@ from tests.talk import Talk
 SECRET = "the launch of Project Heron"
 
 
-async def jobs(talk: Talk, *words: object, exit_code: int = 0) -> str:
-    """Return the output of `docs-bot jobs`; everything in Slack counts as read."""
+async def jobs(talk: Talk, *arguments: object, exit_code: int = 0) -> str:
+    """Return the output of `docs-bot jobs`, and ignore the messages in Slack."""
     talk.everything()
-    return await talk.operator("jobs", *words, exit_code=exit_code)
+    return await talk.operator("jobs", *arguments, exit_code=exit_code)
 
 
 async def forget(talk: Talk, user: str) -> str:
@@ -25,8 +25,8 @@ async def forget(talk: Talk, user: str) -> str:
 
 
 async def lose_the_end(talk: Talk) -> str:
-    """Let Slack refuse the end of Ana's job; return the number of the letter."""
-    talk.time.at = datetime.now(UTC)  # the time of the command, which makes the letter due
+    """Let Slack refuse the end of Ana's job; return the number of the dead letter."""
+    talk.time.at = datetime.now(UTC)  # the time of the command, when the letter becomes due
     await talk.started(SECRET)
     talk.faults.refuses("chat.postMessage", "is_archived")
     await talk.ends()
@@ -55,19 +55,19 @@ async def test_filter_leaves_only_its_jobs(talk: Talk) -> None:
     await talk.ben.asks("project:beta Add a page", "other")
     await talk.time.passes()
     filters = {"state": "failed", "channel": "C01DOCS", "user": talk.ana.id, "project": "acme-docs"}
-    for words in filters.items():
-        [line] = (await jobs(talk, f"--{words[0]}", words[1])).splitlines()
+    for option, value in filters.items():
+        [line] = (await jobs(talk, f"--{option}", value)).splitlines()
         assert line.startswith("#1  failed")
     assert await jobs(talk, "--state", "failed", "--user", talk.ben.id) == "No jobs.\n"
 
 
-async def test_job_is_shown_with_acts_and_without_texts(talk: Talk) -> None:
+async def test_job_is_listed_with_acts_and_without_texts(talk: Talk) -> None:
     await talk.started(SECRET)
     await talk.ends("failed", pr_link=None)
-    shown = await jobs(talk, 1)
-    assert "  project: acme-docs" in shown
-    assert f"  2026-11-02 09:00 UTC  asked  {talk.ana.id}  failed" in shown
-    assert SECRET not in shown
+    output = await jobs(talk, 1)
+    assert "  project: acme-docs" in output
+    assert f"  2026-11-02 09:00 UTC  asked  {talk.ana.id}  failed" in output
+    assert SECRET not in output
 
 
 async def test_pending_work_of_a_job_has_its_reasons(talk: Talk) -> None:
@@ -118,7 +118,7 @@ async def test_job_under_way_is_not_forgotten(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "expected"),
+    ("arguments", "code", "expected"),
     [
         (["jobs", "--user", "U1", "--channel", "C1", "--state", "failed", "--project", "x"], 0, "No jobs."),
         (["jobs", "7"], 2, "there is no job 7"),
@@ -133,17 +133,17 @@ async def test_job_under_way_is_not_forgotten(talk: Talk) -> None:
     ],
 )
 def test_command_needs_only_the_database_and_names_its_mistake(
-    words: list[str], code: int, expected: str, tmp_path: Path
+    arguments: list[str], code: int, expected: str, tmp_path: Path
 ) -> None:
     url = f"sqlite:///{tmp_path / 'bot.db'}"
     migrate(url)
-    ran = docs_bot(*words, DATABASE_URL=url)
+    ran = docs_bot(*arguments, DATABASE_URL=url)
     assert (ran.exit_code, expected in ran.output) == (code, True), ran.output
 
 
-@pytest.mark.parametrize("words", [["jobs"], ["audit"], ["forget", "U0ANA"]])
-def test_before_the_first_start_migrate_is_advised(words: list[str], tmp_path: Path) -> None:
-    ran = docs_bot(*words, DATABASE_URL=f"sqlite:///{tmp_path / 'bot.db'}")
+@pytest.mark.parametrize("arguments", [["jobs"], ["audit"], ["forget", "U0ANA"]])
+def test_before_the_first_start_migrate_is_advised(arguments: list[str], tmp_path: Path) -> None:
+    ran = docs_bot(*arguments, DATABASE_URL=f"sqlite:///{tmp_path / 'bot.db'}")
     assert (ran.exit_code, "docs-bot migrate" in ran.stderr) == (69, True)
 
 

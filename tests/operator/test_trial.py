@@ -56,15 +56,15 @@ def world(shared_world: World) -> World:
     return shared_world
 
 
-async def trial(world: World, *words: str) -> dict[str, dict[str, str]]:
+async def trial(world: World, *arguments: str) -> dict[str, dict[str, str]]:
     """Run the command; return its steps by name."""
     env = environment(world)
-    ran = await asyncio.to_thread(docs_bot, "doctor", "--json", "--try", DOCS, *words, **env)
+    ran = await asyncio.to_thread(docs_bot, "doctor", "--json", "--try", DOCS, *arguments, **env)
     return {step["name"]: step for step in json.loads(ran.stdout)["steps"]}
 
 
 async def press(world: World) -> None:
-    """Press the button as soon as it is there."""
+    """Press the button as soon as it appears."""
     async with asyncio.timeout(HANG_SECONDS):
         while not (asked := [post for post in posts(world) if post["text"].startswith("Press this")]):
             await asyncio.sleep(0.02)
@@ -142,7 +142,7 @@ async def test_command_prints_a_line_for_each_step(world: World) -> None:
 async def try_with(
     world: World, steps: Sequence[Step], ask: Callable[[str], Any] = str, **seconds: float
 ) -> list[StepResult]:
-    """Take these steps with less patience than the command has."""
+    """Take these steps with short time limits."""
     results: list[StepResult] = []
     chosen = TrialOptions(ChannelId(DOCS), UserId(ANA), **({"press_seconds": HANG_SECONDS} | seconds))
     await try_out(world.settings, chosen, results.append, ask, steps)

@@ -20,34 +20,28 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def choice(tmp_path: Path) -> Choice:
-    """The options of a sandbox that could start."""
+    """Return the options of a sandbox that can start."""
     return Choice(folder=tmp_path / "sandbox", port=0, work_seconds=1)
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
-        "--port 65535",
-        "--work-seconds -1",
-        "--pages 0",
-        "--days 1001",
-        "--uses-an-hour 0",
-        "--agent-minutes 0",
+        *("--port 65535", "--work-seconds -1", "--pages 0", "--days 1001"),
+        *("--uses-an-hour 0", "--agent-minutes 0"),
     ],
 )
-def test_a_number_out_of_its_range_is_refused(words: str) -> None:
+def test_number_out_of_range_is_refused(arguments: str) -> None:
     with pytest.raises(click.BadParameter, match="is not in the range"):
-        options_of(*words.split())
+        options_of(*arguments.split())
 
 
-def test_a_story_needs_the_bot(choice: Choice, capsys: pytest.CaptureFixture[str]) -> None:
+def test_story_needs_bot(choice: Choice, capsys: pytest.CaptureFixture[str]) -> None:
     assert sandbox_command(replace(choice, play=True, services=True)) == USAGE
     assert "--services does not go with --play" in capsys.readouterr().err
 
 
-def test_a_second_sandbox_in_the_same_folder_is_refused(
-    choice: Choice, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_second_sandbox_in_folder_is_refused(choice: Choice, capsys: pytest.CaptureFixture[str]) -> None:
     choice.folder.mkdir()
     with (choice.folder / "in-use").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -55,13 +49,13 @@ def test_a_second_sandbox_in_the_same_folder_is_refused(
     assert f"Another sandbox uses {choice.folder}." in capsys.readouterr().err
 
 
-def options_of(*words: str) -> Choice:
-    return Choice(**cli.make_context("docs-bot sandbox", list(words)).params)
+def options_of(*arguments: str) -> Choice:
+    return Choice(**cli.make_context("docs-bot sandbox", list(arguments)).params)
 
 
-def test_options_reach_what_is_chosen() -> None:
-    words = "--folder there --http --pages 40 --repository docs --agent a --agent-env A --agent-env B"
-    assert options_of(*words.split()) == Choice(
+def test_options_reach_choice() -> None:
+    arguments = "--folder there --http --pages 40 --repository docs --agent a --agent-env A --agent-env B"
+    assert options_of(*arguments.split()) == Choice(
         folder=Path("there"),
         http_mode=True,
         pages=40,
@@ -72,7 +66,7 @@ def test_options_reach_what_is_chosen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"agent": ""}, "--repository needs --agent"),
         ({"agent": "", "repository": None, "publish": "git push"}, "--publish needs --agent"),
@@ -85,14 +79,14 @@ def test_options_reach_what_is_chosen() -> None:
         ({"play": True}, "--agent does not go with --play"),
     ],
 )
-def test_an_agent_that_could_not_work_is_told_before_anything_starts(
-    choice: Choice, changed: dict[str, Any], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_unusable_agent_is_refused_before_start(
+    choice: Choice, changed: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     git(tmp_path, "init", "--quiet", "docs")
     chosen = {"agent": "git status", "repository": tmp_path / "docs", **changed}
     assert sandbox_command(replace(choice, **chosen)) == USAGE
     printed = capsys.readouterr().err
-    assert said in printed
+    assert message in printed
     assert "secret" not in printed
 
 
@@ -107,7 +101,7 @@ main()
 """
 
 
-def test_without_its_extra_the_sandbox_says_in_one_line_what_to_install() -> None:
+def test_missing_extra_is_named_with_its_installation() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", _WITHOUT_THE_EXTRA], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -118,7 +112,7 @@ def test_without_its_extra_the_sandbox_says_in_one_line_what_to_install() -> Non
     )
 
 
-def test_a_production_install_brings_nothing_that_only_the_sandbox_needs() -> None:
+def test_production_install_has_no_sandbox_packages() -> None:
     pinned = (ROOT / "requirements.txt").read_text()
     for name in ("jinja2", "markdown-it-py", "pygments", "rich"):
         assert f"\n{name}==" not in pinned

@@ -1,4 +1,4 @@
-"""Other sites in the browser of whoever runs the sandbox can neither read nor do anything there."""
+"""Other sites in the same browser can neither read nor change the sandbox."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def urls(docs_url: str, workspace_url: str) -> tuple[str, str]:
     return docs_url, workspace_url
 
 
-async def test_only_its_own_names_are_answered(urls: tuple[str, str]) -> None:
+async def test_only_own_host_names_are_answered(urls: tuple[str, str]) -> None:
     async with aiohttp.ClientSession() as session:
         for url in urls:
             port = url.rpartition(":")[2]
@@ -47,7 +47,7 @@ async def test_only_its_own_names_are_answered(urls: tuple[str, str]) -> None:
                     assert answer.status == 421, name
 
 
-async def test_no_other_site_can_frame_a_page(urls: tuple[str, str]) -> None:
+async def test_pages_cannot_be_framed(urls: tuple[str, str]) -> None:
     async with aiohttp.ClientSession() as session:
         for url in urls:
             for path in ("/", "/sandbox/log", "/nothing"):
@@ -57,7 +57,7 @@ async def test_no_other_site_can_frame_a_page(urls: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded"])
-async def test_the_controls_take_json_only(urls: tuple[str, str], content_type: str) -> None:
+async def test_controls_accept_only_json(urls: tuple[str, str], content_type: str) -> None:
     headers = {"Content-Type": content_type}
     async with aiohttp.ClientSession() as session:
         for url, path in zip(urls, ("sandbox/faults", "page/faults"), strict=True):
@@ -67,7 +67,7 @@ async def test_the_controls_take_json_only(urls: tuple[str, str], content_type: 
                 assert answer.status == 200
 
 
-def test_each_folder_has_secrets_of_its_own_and_keeps_them(tmp_path: Path) -> None:
+def test_each_folder_keeps_its_own_secrets(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     made = kept_secrets(first)
     assert kept_secrets(first) == made
@@ -75,7 +75,7 @@ def test_each_folder_has_secrets_of_its_own_and_keeps_them(tmp_path: Path) -> No
     assert stat.S_IMODE((first / FILE).stat().st_mode) == 0o600
 
 
-async def test_what_people_write_in_a_sandbox_is_for_this_user_alone(tmp_path: Path) -> None:
+async def test_files_of_sandbox_are_private(tmp_path: Path) -> None:
     async with both_sides(WorldOptions(tmp_path, pages=12, days=2)):
         pass
     written = {file.name: stat.S_IMODE(file.stat().st_mode) for file in _files(tmp_path)}

@@ -1,4 +1,4 @@
-"""What happened in the sandbox before it is opened for the first time."""
+"""The past of the sandbox before it is opened for the first time."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.scenarios.timeouts import STEADY
 
 @pytest.mark.hypothesis
 @given(st.datetimes(datetime(2020, 1, 1), datetime(2040, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001
-def test_the_past_begins_on_a_monday_at_nine_within_the_last_eight_days(now: datetime) -> None:
+def test_past_begins_at_nine_on_recent_monday(now: datetime) -> None:
     begin = begins_at(now)
     assert (begin.weekday(), begin.hour, begin.minute) == (0, 9, 0)
     assert timedelta(minutes=130) <= now - begin < timedelta(days=8)
 
 
-async def test_the_channel_has_a_digest_a_finished_thread_and_a_running_job_and_the_limits_are_whole(
+async def test_past_has_digest_finished_thread_and_running_job(
     tmp_path: Path,
 ) -> None:
     options = WorldOptions(tmp_path, work_seconds=100, answer_seconds=HANG_SECONDS, pages=80, days=70)
@@ -41,11 +41,12 @@ async def test_the_channel_has_a_digest_a_finished_thread_and_a_running_job_and_
             digest, root, talk = list(reversed(list(world.workspace.state.history(DOCS))))
             assert "Your docs," in digest["text"]
             assert float(digest["ts"]) == pytest.approx(begins_at(utcnow()).timestamp(), abs=HANG_SECONDS)
-            said = story.state.thread(DOCS, root["ts"])
-            assert [one["user"] for one in said if not one["bot_id"]][:3] == ["U02BEN", "U03CHIKA", "U02BEN"]
-            assert len([one for one in said if one["bot_id"]]) == 3
-            assert [each["name"] for each in said[-1]["reactions"]] == ["+1"]
-            assert [bool(one["bot_id"]) for one in story.state.thread(DOCS, talk["ts"])] == [False, False]
+            thread = story.state.thread(DOCS, root["ts"])
+            people = [message["user"] for message in thread if not message["bot_id"]]
+            assert people[:3] == ["U02BEN", "U03CHIKA", "U02BEN"]
+            assert len(thread) - len(people) == 3
+            assert [reaction["name"] for reaction in thread[-1]["reactions"]] == ["+1"]
+            assert [message["bot_id"] for message in story.state.thread(DOCS, talk["ts"])] == [None, None]
             assert abs(world.clock() - utcnow()) < timedelta(seconds=HANG_SECONDS)
             await story.command("/docs-agent", "limits", ANA)
             assert "0 of 100" in (await story.answer("of 100"))["text"]
