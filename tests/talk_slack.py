@@ -181,9 +181,8 @@ class InProcess(BotConnection):
         One that is not acknowledged comes again as often as Slack sends it.
         """
         due = [event for event in self._events if event[0] <= self._now()]
-        for event in due:
-            self._events.remove(event)
-            _, attempt, payload = event
+        self._events = [event for event in self._events if event not in due]
+        for _, attempt, payload in due:
             try:
                 await self.deliver("event", payload, attempt=attempt)
             except NotAcknowledged:

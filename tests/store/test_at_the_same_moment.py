@@ -46,6 +46,7 @@ async def test_key_refused_for_many_prompts_at_once_is_told_to_admins_once(talk:
     talk.service.says("create", 401, times=8)
     await talk.time.passes(20)
     assert len(talk.pia.reads()) == 1
+    assert talk.errors() == {"key_refused"}
     talk.everything()
 
 

@@ -71,13 +71,12 @@ async def talk(talk: Talk, migrated_databases: MigratedDatabases) -> AsyncIterat
 async def _main_story(talk: Talk) -> None:
     await talk.finished()
     await talk.ben.replies("Mention Python 3.11")
-    await talk.time.passes()
+    await talk.time.passes(20)
     await talk.ends()
     await talk.ana.presses("Reviewed")
 
 
 async def _quota(talk: Talk) -> None:
-    await talk.process.starts(uses_an_hour=1)
     for number in range(3):
         await talk.ana.asks(f"Write page {number}")
     await talk.time.passes()
@@ -86,13 +85,13 @@ async def _quota(talk: Talk) -> None:
 
 
 async def _changes(talk: Talk) -> None:
-    await talk.process.starts(uses_an_hour=1)
     await talk.started()
     await talk.started("Write the second page")
     await talk.ana.replies("stop")
     await talk.time.passes()
     await talk.ana.presses("Keep quiet about it")
-    await talk.time.passes()
+    await talk.time.passes(3_700)
+    await talk.ends("failed")
     await talk.ana.presses("Run again")
     assert await talk.ana.fills_in() == {}
     await talk.time.passes()
@@ -122,7 +121,7 @@ async def _previews(talk: Talk) -> None:
     talk.service.branch = "agent/quickstart"
     await talk.finished()
     await talk.finished("Write another page")
-    first, second = talk.channel()
+    [first], [second] = talk.replies(1), talk.replies(2)
     await talk.ana.presses("Preview", on=first)
     await talk.time.passes(1)
     talk.time.is_set(seconds=GIVEN_UP_AFTER.total_seconds())
@@ -141,6 +140,7 @@ async def _refused_key(talk: Talk) -> None:
         await talk.ana.asks(f"Write chapter {number}")
     await talk.time.passes(900)
     await talk.time.passes(4_000)
+    assert talk.errors() == {"key_refused"}
 
 
 async def _trouble(talk: Talk) -> None:
@@ -148,7 +148,7 @@ async def _trouble(talk: Talk) -> None:
         await talk.started(f"Write page {number}")
     talk.service.says("get", 503, times=1_000)
     await talk.time.passes(800)
-    assert "no answer" in talk.status()
+    assert "hasn't given a usable answer" in talk.status()
     talk.service.instead.clear()
     await talk.time.passes(120)
 
@@ -166,7 +166,7 @@ def database_of(talk: Talk) -> Database:
     ],
 )
 async def test_rows_are_locked_in_one_order(talk: Talk, story: Callable[[Talk], Awaitable[None]]) -> None:
-    await talk.process.starts()
+    await talk.process.starts(uses_an_hour=1 if story in (_quota, _changes) else 100)
     watch = Watch(database_of(talk))
     await story(talk)
     assert watch.statements > 10
