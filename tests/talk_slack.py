@@ -102,6 +102,10 @@ class SlackFaults:
         """Never answer the next calls; they are not carried out."""
         self._order(method, Fault("hang"), times)
 
+    def breaks(self, method: str, times: int = 1) -> None:
+        """Raise in the next calls an error that the bot does not know."""
+        self._order(method, Fault("broken"), times)
+
     def is_late(self, method: str) -> None:
         """Carry the next call out only when `answers` is called."""
         self._order(method, Fault("late"), 1)
@@ -295,6 +299,8 @@ class SlackSession:
                 return SlackResponse(200, {"ok": False, "error": code})
             case Fault("429", _, seconds):
                 return _limited(seconds)
+            case Fault("broken"):
+                raise KeyError(name)
             case Fault("unreachable"):
                 raise aiohttp.ConnectionTimeoutError
             case Fault("hang"):

@@ -7,13 +7,12 @@ from datetime import datetime
 
 import pytest
 
+from bot.features import all_workers
 from bot.ids import JobNumber
 from bot.jobs.thread import update_status_message
 from tests.builders import HeldClock
 from tests.talk import Talk
 from tests.talk_people import Shown
-from tests.work.drains import deliver_due
-from tests.work.office import Office
 from tests.work.readers import FIRST, LAST
 
 
@@ -58,12 +57,15 @@ class Leaping(HeldClock):
         return at
 
 
-async def test_old_state_is_not_drawn_over_a_newer_one(office: Office) -> None:
+async def test_old_state_is_not_drawn_over_a_newer_one(talk: Talk) -> None:
     """Stopped between the claim and the edit; another process has gone on meanwhile."""
-    await office.finished()
-    drawn = len(office.slack.edits[office.slack.root().ts])
-    await office.store.write(lambda tx: update_status_message(tx, JobNumber(1), office.clock()))
-    await deliver_due(replace(office.context, owner="stopped", under_way={}, clock=Leaping(office.clock.at)))
-    assert len(office.slack.edits[office.slack.root().ts]) == drawn
-    await office.pass_time(10_000)
-    assert len(office.slack.edits[office.slack.root().ts]) == drawn + 1
+    await talk.finished()
+    assert talk.process.bot is not None
+    context, drawn = talk.process.bot._context, talk.slack.calls.count("chat.update")
+    await context.store.write(lambda tx: update_status_message(tx, JobNumber(1), talk.time.at))
+    stopped = replace(context, owner="stopped", clock=Leaping(talk.time.at))
+    [worker] = [worker for worker in all_workers(stopped) if worker.name == "deliver"]
+    assert await worker.run()
+    assert talk.slack.calls.count("chat.update") == drawn
+    await talk.time.passes(hours=3)
+    assert talk.slack.calls.count("chat.update") == drawn + 1

@@ -2,61 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass
 
-import pytest
-
-from bot.ids import ChannelId, MessageTs
-from bot.outbox.store import Outbox
-from tests.builders import ANA, new_store
-from tests.fakes import FakeSlack
-from tests.work.drains import deliver_due
-from tests.work.office import Office
-
-A_DAY_OF_LEASES = 960
+from tests.talk import Talk
 
 
-@dataclass
-class BrokenSlack(FakeSlack):
-    """A post in a thread raises what no port says."""
-
-    tries: int = 0
-
-    async def post(self, channel: ChannelId, *message: object, **about: object) -> MessageTs:
-        if about["thread"] is not None:
-            self.tries += 1
-            raise KeyError("unexpected")
-        return await super().post(channel, *message, **about)  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def slack() -> BrokenSlack:
-    return BrokenSlack()
+async def test_end_that_fails_unexpectedly_is_told_directly(talk: Talk) -> None:
+    await talk.started("Add a page")
+    talk.faults.breaks("chat.postMessage", times=12)
+    talk.service.finish()
+    calls = talk.slack.calls.count("chat.postMessage")
+    for _ in range(60):
+        with suppress(KeyError):
+            await talk.time.passes(91)
+    assert talk.slack.calls.count("chat.postMessage") == calls + 13
+    [told] = talk.ana.reads()
+    assert "Add a page" in told
+    assert "unexpected_error" in await talk.operator("jobs")
+    assert talk.errors() == {"delivery_broken"}
+    talk.everything()
 
 
-@pytest.fixture
-async def office(slack: BrokenSlack) -> AsyncIterator[Office]:
-    office = Office(await new_store(), slack=slack)
-    yield office
-    await office.close()
-
-
-async def a_day(office: Office) -> None:
-    for _ in range(A_DAY_OF_LEASES):
-        office.clock.pass_seconds(91)
-        with suppress(KeyError, LookupError):
-            await deliver_due(office.context)
-
-
-async def test_end_that_fails_unexpectedly_is_told_directly(office: Office, slack: BrokenSlack) -> None:
-    await office.started()
-    office.docs.finish()
+async def test_delivery_that_fails_unexpectedly_stops_no_other(talk: Talk) -> None:
+    talk.faults.breaks("chat.postMessage")
+    await talk.ana.asks("Add a page")
+    await talk.ben.asks("Add a guide", "general")
     with suppress(KeyError):
-        await office.settle(60)
-    await a_day(office)
-    assert slack.tries <= 12
-    assert [user for user, _, _ in slack.direct] == [ANA]
-    [letter] = await office.store.read(lambda tx: Outbox(tx).dead_letters(10))
-    assert letter.reason == "unexpected_error"
+        await talk.time.passes(0.5)
+    assert talk.channel() == []
+    assert len(talk.channel("general")) == 1
+    await talk.time.passes(minutes=3)
+    talk.everything()

@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import RowMapping, insert, select, text
 
-from bot.ids import UserId
 from bot.jobs.store.tables import previews, pull_requests
-from bot.store import Transaction
+from bot.store import Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import AnyTable, metadata
 from tests.builders import new_store, rows_of
-from tests.work.office import Office
+from tests.talk import Talk
+from tests.talk_database import DATABASE_URL
 
 MOST_BYTES = 2_150
 """For each job with ids as long as Slack's, on pages without gaps. 10,000 jobs may take 20 MB."""
@@ -35,20 +35,26 @@ def copied(table: AnyTable, row: RowMapping, number: int) -> dict[str, Any]:
     return fields
 
 
-async def test_a_finished_job_takes_about_two_kilobytes(office: Office, tmp_path: Path) -> None:
-    key = "command:1334522460912.7384749208088.8088930838d88f008e0a"
-    await office.finished(PROMPT, user=UserId("U012AB3CD4E"), key=key)
+async def test_a_finished_job_takes_about_two_kilobytes(talk: Talk, tmp_path: Path) -> None:
+    person = talk.newcomer("012AB3CD4E")
+    talk.opens_channel("012ab3cd4e")
+    await person.asks(PROMPT, "012ab3cd4e")
+    await talk.time.passes()
+    await talk.ends()
+    talk.everything()
+    store = Store.open(DATABASE_URL)
     tables = [table for table in metadata.sorted_tables if {"number", "job"} & set(table.c.keys())]
     # Most jobs have no link to GitHub, no preview and no question behind them.
     for table in (pull_requests, previews, metadata.tables["inquiries"]):
         tables.remove(table)
-    rows = {table: await rows_of(office.store, select(table)) for table in tables}
+    rows = {table: await rows_of(store, select(table)) for table in tables}
     assert {table.name: len(rows[table]) for table in tables} == {
         "jobs": 1,
         "prompts": 1,
         "deliveries": 2,
         "audit": 1,
     }
+    await store.close()
     large = await new_store(Database.open(f"sqlite:///{tmp_path / 'bot.db'}"))
 
     def fill(tx: Transaction) -> None:
