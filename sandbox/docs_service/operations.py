@@ -10,6 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
@@ -246,10 +247,11 @@ async def _stream(request: web.Request, whole: web.Response, is_cut: bool) -> we
     """Send an answer event by event; close the connection after half of it if it is cut."""
     text = whole.text or ""
     stream = web.StreamResponse(status=whole.status, headers={"Content-Type": whole.headers["Content-Type"]})
-    await stream.prepare(request)
-    for event in re.split(r"(?<=\n\n)", text[: len(text) // 2] if is_cut else text):
-        await stream.write(event.encode())
-        await asyncio.sleep(_EVENT_SECONDS)
+    with suppress(ConnectionResetError):  # the caller has left
+        await stream.prepare(request)
+        for event in re.split(r"(?<=\n\n)", text[: len(text) // 2] if is_cut else text):
+            await stream.write(event.encode())
+            await asyncio.sleep(_EVENT_SECONDS)
     if is_cut:
         drop_connection(request)
     return stream
