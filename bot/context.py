@@ -107,10 +107,17 @@ class PostHooks:
     on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = lambda *_: None
 
 
-RecommendationSource = Callable[
-    [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]
-]
-"""Returns a feature's recommendations about a project, for a channel, from a time until before another."""
+@dataclass(frozen=True, slots=True)
+class RecommendationSource:
+    """A feature's recommendations for digests."""
+
+    list: Callable[[Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]]
+    """Returns those about a project, for a channel, from a time until before another.
+
+    One without evidence keeps its subject out of the digest.
+    """
+    refresh: Callable[[Context, ProjectId], Awaitable[None]]
+    """Asks Slack, before they are listed, which channels are public now."""
 
 
 AskDocs = Callable[..., Awaitable[Message | None]]

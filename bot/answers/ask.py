@@ -93,10 +93,10 @@ async def work_on_inquiry(context: WorkerContext, inquiry: Inquiry) -> None:
 async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
     """Return the function that writes the answer. The search answers where the assistant cannot."""
     reply: AssistantReply | tuple[Passage, ...] | None = None
-    client, is_public = context.discovery.get(inquiry.project), False
+    client = context.discovery.get(inquiry.project)
     try:
         async with asyncio.timeout(context.timeouts.answer_seconds):
-            is_public = await _show_status(context, inquiry)
+            await _show_status(context, inquiry)
             if client and inquiry.by_assistant:
                 try:
                     reply = await client.ask(inquiry.text, key=inquiry.key, thread_id=inquiry.conversation)
@@ -118,7 +118,7 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
         message = messages.pages_unreadable(inquiry)
     else:
         message, state = messages.nothing_found(inquiry), InquiryState.GAP
-    new = replace(inquiry, state=state, conversation=conversation, is_public=is_public, response_url=None)
+    new = replace(inquiry, state=state, conversation=conversation, response_url=None)
     new = replace(new, answer=None if inquiry.thread_ts else message)
 
     def settle(tx: Transaction) -> None:
@@ -137,13 +137,10 @@ def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:
     return NewDelivery.private(key, channel, user, message, response_url=inquiry.response_url)
 
 
-async def _show_status(context: WorkerContext, inquiry: Inquiry) -> bool:
-    """Show the status in the thread. Return whether the channel is public, as far as Slack reports it."""
-    is_public = False
+async def _show_status(context: WorkerContext, inquiry: Inquiry) -> None:
+    if inquiry.thread_ts is None:
+        return
     try:
-        is_public = await context.messenger.is_public(inquiry.channel)
-        if inquiry.thread_ts is not None:
-            await context.messenger.set_status(inquiry.channel, inquiry.thread_ts, messages.STATUS)
+        await context.messenger.set_status(inquiry.channel, inquiry.thread_ts, messages.STATUS)
     except SlackError as error:
         log.info("status_not_shown", inquiry=inquiry.id, reason=str(error))
-    return is_public

@@ -9,10 +9,18 @@ from operator import attrgetter
 
 from bot.answers import messages
 from bot.answers.ask import ask_docs, claim_inquiries, work_on_inquiry
-from bot.answers.gaps import find_inquiry, list_gaps, mark, on_published, recommend_gaps, share_answer
+from bot.answers.gaps import (
+    find_inquiry,
+    list_gaps,
+    mark,
+    on_published,
+    recommend_gaps,
+    refresh_privacy,
+    share_answer,
+)
 from bot.answers.model import InquiryState
 from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
-from bot.context import Context, WorkerContext, queue_worker
+from bot.context import Context, RecommendationSource, WorkerContext, queue_worker
 from bot.engine import Worker
 from bot.feature import Feature
 from bot.jobs.commands.job_lists import projects_to_choose
@@ -88,7 +96,7 @@ ANSWERS = Feature(
         Action.SHARE_ANSWER: _share,
     },
     workers=_workers,
-    recommend=recommend_gaps,
+    recommend=RecommendationSource(recommend_gaps, refresh_privacy),
     ask_docs=ask_docs,
     on_published=on_published,
 )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-
-from sqlalchemy import or_
 
 from bot.access.admit import Allowed, is_reader
 from bot.answers import messages
@@ -17,6 +16,7 @@ from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation
 from bot.jobs.model.jobs import Review, TrackedJob
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
+from bot.messages import blocks as b
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import SlackError
@@ -76,23 +76,32 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
 def recommend_gaps(
     tx: Transaction, project: ProjectId, channel: ChannelId, since: datetime, before: datetime
 ) -> Sequence[Recommendation]:
-    """Return the gaps of a period for a channel's digest: its own, and those of public channels."""
-    may_show = or_(inquiries.c.channel == channel, inquiries.c.is_public)
-    asked = inquiries.c.project == project, inquiries.c.asked_at.between(since, before), may_show
+    """Return the gaps of a period for a channel's digest: its own, and those of public channels.
+
+    Words that were asked elsewhere only stay out of the digest, also where the service's own list has them.
+    """
     groups: dict[str, list[Inquiry]] = {}
-    for inquiry in Inquiries(tx).gaps(*asked):
-        groups.setdefault(inquiry.gap_key, []).append(inquiry)
-    return [
-        Recommendation(
-            heading="Asked in Slack",
-            key=key,
-            title=(title := masked(rows[0].text, is_readers=True)),
-            evidence=f"asked {messages.asked_times(len(rows))}",
-            events=len(rows),
-            prompt=messages.draft_prompt(title),
-        )
-        for key, rows in groups.items()
-    ]
+    for inquiry in Inquiries(tx).asked_between(project, since, before):
+        may_show = inquiry.channel == channel or inquiry.is_public
+        groups.setdefault(inquiry.gap_key, []).extend([inquiry] if may_show else [])
+    gaps = {key: [row for row in rows if row.state is InquiryState.GAP] for key, rows in groups.items()}
+    return [_recommendation(key, gaps[key]) for key, rows in groups.items() if gaps[key] or not rows]
+
+
+def _recommendation(key: str, gaps: Sequence[Inquiry]) -> Recommendation:
+    """Return the recommendation to answer a question; without gaps, one that keeps it out of the digest."""
+    title = masked(gaps[0].text, is_readers=True) if gaps else ""
+    evidence = b.counted(len(gaps), "time", "times") if gaps else ""
+    return Recommendation("Asked in Slack", key, title, evidence, len(gaps), messages.draft_prompt(title))
+
+
+async def refresh_privacy(context: Context, project: ProjectId) -> None:
+    """Note which channels are public now. One about which Slack is silent counts as private."""
+    public = []
+    for channel in await context.store.read(lambda tx: Inquiries(tx).channels(project)):
+        with suppress(SlackError):
+            public += [channel] if await context.messenger.is_public(channel) else []
+    await context.store.write(lambda tx: Inquiries(tx).note_public(project, public))
 
 
 def on_published(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:

@@ -51,7 +51,7 @@ class Inquiry:
     by_assistant: bool = False
     """Whether the assistant answers, which costs credits."""
     is_public: bool = False
-    """Whether the channel was public when it was answered. Its words may be shown elsewhere then."""
+    """Whether the channel was public before the last digest. Its words may be shown elsewhere then."""
     conversation: str | None = None
     """The service's id of the conversation."""
     answer: Message | None = None

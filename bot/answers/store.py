@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Boolean, Column, ColumnElement, Index, Integer, Table, and_, func, or_, select, text
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ColumnElement,
+    Index,
+    Integer,
+    Table,
+    and_,
+    func,
+    or_,
+    select,
+    text,
+    update,
+)
 
 from bot.answers.model import Inquiry, InquiryState
 from bot.ids import ChannelId, Message, MessageTs, ProjectId, can_be_id
@@ -88,6 +101,22 @@ class Inquiries(Rows[Inquiry]):
         """Return how many inquiries of a project the assistant has answered or answers."""
         mine = and_(inquiries.c.project == project, inquiries.c.asked_at >= since, inquiries.c.by_assistant)
         return self.connection.execute(select(func.count()).where(mine)).scalar_one()
+
+    def asked_between(self, project: ProjectId, since: datetime, before: datetime) -> Sequence[Inquiry]:
+        """Return a project's inquiries of a period, the newest first."""
+        when = inquiries.c.asked_at.between(since, before)
+        return self._many(and_(inquiries.c.project == project, when), MOST_ROWS)
+
+    def channels(self, project: ProjectId) -> Sequence[ChannelId]:
+        """Return the channels in which people asked about a project."""
+        asked = select(inquiries.c.channel).distinct().where(inquiries.c.project == project)
+        return self.connection.execute(asked).scalars().all()
+
+    def note_public(self, project: ProjectId, public: Sequence[ChannelId]) -> None:
+        """Note which channels are public; the others are private."""
+        is_public = inquiries.c.channel.in_(public)
+        changed = and_(inquiries.c.project == project, inquiries.c.is_public != is_public)
+        self.connection.execute(update(inquiries).where(changed).values(is_public=is_public))
 
     def gaps(self, *which: ColumnElement[bool]) -> Sequence[Inquiry]:
         """Return inquiries whose answers the docs lack, the newest first."""

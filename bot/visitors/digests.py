@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from zoneinfo import ZoneInfo
 
 import structlog
 
 from bot.context import Context, WorkerContext
-from bot.ids import QuestionId, Recommendation
+from bot.ids import ProjectId, QuestionId, Recommendation
 from bot.jobs.model.jobs import JobState, Review, ToReview, TrackedJob
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.jobs.thread import status_message_link
@@ -81,16 +80,29 @@ def send_digest(context: WorkerContext, tx: Transaction, question: Question, num
     return False
 
 
+async def refresh_recommendations(context: Context, project: ProjectId) -> None:
+    for source in context.recommendation_sources:
+        await source.refresh(context, project)
+
+
 def list_recommendations(
     context: Context, tx: Transaction, question: Question, numbers: Numbers
 ) -> list[Recommendation]:
-    """Return all recommendations of a digest, the largest evidence first."""
+    """Return all recommendations of a digest, the largest evidence first.
+
+    The service counts the questions that the bot asks for people, so of two with the same key one counts.
+    """
     week, zone, channel = question.query.period, context.analytics.zone, question.channel
     times = day_start(week.first, zone), day_start(week.end, zone)
-    sources = () if question.query.section else context.recommendation_sources
-    further = (recommend(tx, question.project, channel, *times) for recommend in sources)
-    candidates = chain(gap_recommendations(numbers), *further)
-    return sorted(candidates, key=lambda item: (-item.events, item.title))
+    sources = context.recommendation_sources
+    further = [item for source in sources for item in source.list(tx, question.project, channel, *times)]
+    hidden = {item.key for item in further if not item.evidence}
+    candidates = [*gap_recommendations(numbers), *(() if question.query.section else further)]
+    largest: dict[str, Recommendation] = {}
+    for item in sorted(candidates, key=lambda item: (-item.events, item.title)):
+        if item.key not in hidden:
+            largest.setdefault(item.key, item)
+    return list(largest.values())
 
 
 def list_more(

@@ -28,7 +28,13 @@ from bot.ports import Origin
 from bot.store import Transaction
 from bot.visitors import digest_messages, gap_messages, messages, reply_messages
 from bot.visitors.content_gaps import SOURCES, Source, Topic
-from bot.visitors.digests import answer_key, gap_windows, list_more, send_digest
+from bot.visitors.digests import (
+    answer_key,
+    gap_windows,
+    list_more,
+    refresh_recommendations,
+    send_digest,
+)
 from bot.visitors.model import (
     FileTo,
     Numbers,
@@ -150,6 +156,8 @@ claim_questions = make_claim(lambda tx, claimer, limit: Questions(tx).claim(clai
 async def answer_question(context: WorkerContext, question: Question) -> None:
     """Answer a question, or put it back until its numbers are read."""
     with unless_taken_over("question", question.id):
+        if question.kind is QuestionKind.DIGEST:
+            await refresh_recommendations(context, question.project)
         await context.settle(lambda tx: _settle(context, tx, question))
         context.wake()
         context.wake_after(context.timeouts.reading_seconds * 1.1)
@@ -341,6 +349,9 @@ async def show_ideas(context: Context, number: QuestionId, private: str) -> Mess
             return answer
         return digest_messages.ideas_view(list_more(context, tx, *answer), number, private=private)
 
+    question = await context.store.read(lambda tx: Questions(tx).get(number))
+    if question:
+        await refresh_recommendations(context, question.project)
     return await context.store.read(view)
 
 

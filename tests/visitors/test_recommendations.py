@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot.app import FEATURES
+from bot.context import RecommendationSource
 from bot.ids import Recommendation
 from tests.services import LINK
 from tests.site import Site
@@ -206,7 +207,11 @@ async def test_a_feature_adds_a_source_of_recommendations(readers: Talk) -> None
         place = "Teammates asked", "t1", "Is there a sandbox?", "99 questions, no answer"
         return [Recommendation(*place, 99, "Write the page about the sandbox.")]
 
-    readers.process.features = tuple(replace(feature, recommend=recommend) for feature in FEATURES)
+    async def refresh(*_: object) -> None:
+        pass
+
+    source = RecommendationSource(recommend, refresh)
+    readers.process.features = tuple(replace(feature, recommend=source) for feature in FEATURES)
     digest = await first_digest(readers)
     assert digest.splitlines()[2] == "*Teammates asked* “Is there a sandbox?” · 99 questions, no answer"
     assert digest.buttons[-1] == "1 more idea"

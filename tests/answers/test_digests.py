@@ -1,0 +1,74 @@
+"""Gaps in digests: recommended once, drafted, and shown in no channel that may not see them."""
+
+from __future__ import annotations
+
+from tests.answers.conftest import QUESTION, asks, merges
+from tests.services import LINK
+from tests.talk import Talk
+from tests.talk_people import Shown
+from tests.work.readers import digests, subscribe, turns, until
+
+
+async def gap(talk: Talk, channel: str = "docs") -> None:
+    """Let Ana ask in a channel, and mark the answer as one that did not help."""
+    await talk.ana.presses("That didn't help", await asks(talk, channel=channel))
+    talk.everything()
+
+
+async def next_digest(talk: Talk, channel: str = "docs") -> Shown:
+    """Read the channel's digest about the week in which people asked."""
+    await subscribe(talk, channel=channel)
+    await until(talk, 9)
+    digest = digests(talk, channel)[-1]
+    talk.everything()
+    return digest
+
+
+async def test_digest_recommends_what_three_people_asked(talk: Talk) -> None:
+    for person in (talk.ana, talk.ben, talk.chika):
+        asked = await person.says(f"@docs-agent {QUESTION}")
+        await talk.time.passes()
+        await person.presses("That didn't help", talk.thread(asked)[-1])
+        talk.everything()
+    digest = await next_digest(talk)
+    assert f"*Asked in Slack* “{QUESTION}” · 3 times" in digest
+    await talk.ben.presses("Draft it", digest)
+    await talk.ben.fills_in()
+    await talk.time.passes()
+    await talk.ends(pr_link=LINK)
+    talk.everything()
+    await merges(talk)
+    mentions = [reply.split()[0] for reply in talk.all_replies() if "It is written now" in reply]
+    assert sorted(mentions) == sorted(f"<@{person.id}>" for person in (talk.ana, talk.ben, talk.chika))
+    talk.everything()
+
+
+async def test_question_in_the_service_list_counts_once(talk: Talk) -> None:
+    talk.service.readers["assistant"] = turns(*[(QUESTION, None, "unanswered")] * 4)
+    await gap(talk)
+    digest = await next_digest(talk)
+    assert f"*Readers asked* “{QUESTION}” · 4 questions, no answer" in digest
+    assert digest.count(QUESTION) == 1
+
+
+async def test_words_of_a_private_channel_stay_out_of_another_digest(talk: Talk) -> None:
+    talk.opens_channel("secret", talk.ana, is_private=True)
+    talk.service.readers["assistant"] = turns(*[(QUESTION, None, "unanswered")] * 4)
+    await gap(talk, "secret")
+    await subscribe(talk, channel="secret")
+    assert QUESTION not in await next_digest(talk)
+    assert QUESTION in digests(talk, "secret")[-1]
+
+
+async def test_words_of_a_public_channel_stay_there_once_it_is_private(talk: Talk) -> None:
+    for name in ("help", "ideas"):
+        talk.opens_channel(name)
+    await gap(talk, "help")
+    assert QUESTION in await next_digest(talk, "ideas")
+    talk.room("help").is_private = True
+    await talk.time.passes(minutes=3)
+    await talk.ben.types("/docs-visitors digest now")
+    await talk.time.passes(minutes=1)
+    [digest] = digests(talk)
+    assert QUESTION not in digest
+    talk.everything()
