@@ -23,24 +23,24 @@ from tests.torture.servers import postgres
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    made = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
-    made.add_argument("--runs", type=int, default=200, help="how many")
-    made.add_argument("--seed", type=int, default=1, help="of the first; each further run takes the next")
-    made.add_argument("--at-once", type=int, default=8, help="how many at the same time")
-    made.add_argument("--only", type=int, help="one run, of this seed, with its plan")
-    made.add_argument("--rolling", type=float, help="restart processes in turn for so many seconds instead")
-    return made
+    arguments = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
+    arguments.add_argument("--runs", type=int, default=200, help="how many")
+    arguments.add_argument("--seed", type=int, default=1, help="of the first run; counts up")
+    arguments.add_argument("--at-once", type=int, default=8, help="how many at the same time")
+    arguments.add_argument("--only", type=int, help="one run, of this seed, with its plan")
+    arguments.add_argument("--rolling", type=float, help="seconds to restart processes in turn instead")
+    return arguments
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 1 if a run failed."""
-    asked = parser().parse_args(words)
-    seeds = [asked.only] if asked.only is not None else range(asked.seed, asked.seed + asked.runs)
+    options = parser().parse_args(arguments)
+    seeds = [options.only] if options.only is not None else range(options.seed, options.seed + options.runs)
     folder = Path(tempfile.mkdtemp(prefix="docs-bot-torture-"))
-    if asked.rolling:
-        report = asyncio.run(roll(asked.seed, folder, seconds=asked.rolling))
+    if options.rolling:
+        report = asyncio.run(roll(options.seed, folder, seconds=options.rolling))
     else:
-        report = asyncio.run(torture(seeds, asked.at_once, folder, show_plans=asked.only is not None))
+        report = asyncio.run(torture(seeds, options.at_once, folder, show_plans=options.only is not None))
     print("\n".join(report.lines()))
     if not report.failures:
         shutil.rmtree(folder, ignore_errors=True)
@@ -48,13 +48,13 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 async def torture(
-    seeds: Sequence[int], at_once: int, folder: Path, *, show_plans: bool = False, tell: bool = True
+    seeds: Sequence[int], at_once: int, folder: Path, *, show_plans: bool = False, prints: bool = True
 ) -> Report:
     """Run the plans of these seeds and return the report. ``folder`` keeps the logs of runs that failed."""
-    report, turn = Report(len(seeds), show_plans=show_plans, tell=tell), asyncio.Semaphore(at_once)
+    report, turn = Report(len(seeds), show_plans=show_plans, prints=prints), asyncio.Semaphore(at_once)
     plans = [make_plan(seed) for seed in seeds]
-    wanted = any(plan.database == "postgres" for plan in plans)
-    async with postgres(folder, wanted=wanted) as address, zygote() as mother:
+    needs_postgres = any(plan.database == "postgres" for plan in plans)
+    async with postgres(folder, is_needed=needs_postgres) as address, zygote() as mother:
 
         async def one(plan: Plan) -> None:
             async with turn:

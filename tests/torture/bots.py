@@ -29,11 +29,7 @@ _STOP_SECONDS = 30.0
 
 @dataclass
 class Bot:
-    """One bot during the whole run. Like a service manager, it restarts its process when that has ended.
-
-    ``complaints``: unexpected ends, failed starts and failed stops. ``ready``: the current process accepts
-    requests.
-    """
+    """One bot during the whole run. Like a service manager, it restarts an ended process."""
 
     zygote: Zygote
     env: Mapping[str, str]
@@ -41,18 +37,20 @@ class Bot:
     log: Path
     clock: Path
     complaints: list[str] = field(default_factory=list)
+    """Unexpected ends, failed starts and failed stops."""
     failed_starts: int = 0
     starts: int = 0
     pid: int = 0
     ready: bool = False
-    _wanted: bool = True
+    """The current process accepts requests."""
+    _is_kept: bool = True
     _ordered: bool = False
     _killed: set[int] = field(default_factory=set)
     _not_before: float = 0.0
 
     async def keep(self) -> None:
         """Start the process whenever it is not running, until ``end`` is called."""
-        while self._wanted:
+        while self._is_kept:
             if self.pid and not is_alive(self.pid):
                 self._note_end()
             if not self.pid and monotonic() >= self._not_before:
@@ -74,7 +72,7 @@ class Bot:
         )
         deadline = monotonic() + _START_SECONDS
         while is_alive(self.pid):
-            if not self._wanted:
+            if not self._is_kept:
                 self.kill(0)
             if b'{"ready": true}' in self._since(at):
                 self.ready = True
@@ -104,7 +102,7 @@ class Bot:
         self.pid, self.ready = 0, False
 
     def kill(self, down_seconds: float) -> bool:
-        """Send SIGKILL and restart after a delay. Returns whether there was a process to kill."""
+        """Send SIGKILL and restart after a delay. Return whether a process was running."""
         if not self.pid or not is_alive(self.pid):
             return False
         self._ordered = True
@@ -115,10 +113,7 @@ class Bot:
         return True
 
     async def stop(self, down_seconds: float = 0.0) -> bool:
-        """Send SIGTERM, wait for the end and restart after a delay.
-
-        Returns whether there was a process to stop.
-        """
+        """Send SIGTERM, wait for the end and restart after a delay. Return whether a process was ready."""
         pid = self.pid
         if not self.ready or not is_alive(pid):
             return False
@@ -137,13 +132,13 @@ class Bot:
 
     async def end(self) -> None:
         """Stop the bot without a restart."""
-        self._wanted = False
+        self._is_kept = False
         if self.pid and not self.ready and is_alive(self.pid):
             self.kill(0)
         await self.stop()
 
     def fill_disk(self, *, full: bool) -> None:
-        """Limit the file size of the process to the largest current file, or remove the limit."""
+        """Limit the process's file size to the largest current file, or remove the limit."""
         if not self.pid:
             return
         databases = [*self.log.parent.glob("docs-bot.db*"), self.log]
@@ -156,6 +151,6 @@ class Bot:
 def _failure(output: bytes) -> dict[str, object] | None:
     for line in output.splitlines():
         if line.startswith(b'{"failed"'):
-            found: dict[str, object] = json.loads(line)
-            return found
+            failure: dict[str, object] = json.loads(line)
+            return failure
     return None

@@ -16,19 +16,19 @@ from __future__ import annotations
 
 from tests.torture.checks import Checks
 from tests.torture.record import Record
-from tests.torture.rules_numbers import numbers
+from tests.torture.record_index import RecordIndex
+from tests.torture.rules_messages import messages
 from tests.torture.rules_pulls import pulls
 from tests.torture.rules_questions import questions
 from tests.torture.rules_quiet import quiet
 from tests.torture.rules_requests import requests
+from tests.torture.rules_visitors import visitors
 from tests.torture.rules_weekly import weekly
-from tests.torture.rules_words import words
-from tests.torture.seen import Seen
 
 
 def check(record: Record) -> Checks:
     """Apply all rules to a record and return the results."""
-    seen, checks = Seen(record), Checks()
-    for rule in (requests, words, pulls, numbers, weekly, questions, quiet):
-        rule(seen, checks)
+    index, checks = RecordIndex(record), Checks()
+    for rule in (requests, messages, pulls, visitors, weekly, questions, quiet):
+        rule(index, checks)
     return checks

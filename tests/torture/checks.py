@@ -7,19 +7,17 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Checks:
-    """Counts of checks, and the complaints about those that failed.
-
-    ``explained``: number of failed checks that a fault of the run explains.
-    """
+    """Counts of checks, and the complaints about those that failed."""
 
     made: int = 0
     explained: int = 0
-    ends_told: int = 0
-    pulls_told: int = 0
+    """Failed checks that a fault of the run explains."""
+    reported_ends: int = 0
+    reported_pulls: int = 0
     complaints: list[str] = field(default_factory=list)
 
     def insist(self, holds: object, complaint: str, *, explained: object = False) -> None:
-        """Count a check. Adds the complaint if it does not hold and no fault explains it."""
+        """Count a check. Add its complaint if it fails without a fault that explains this."""
         self.made += 1
         if holds:
             return

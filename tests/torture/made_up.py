@@ -26,12 +26,8 @@ ROOT, OTHER_ROOT = "1772442000.000100", "1772442000.000200"
 def delivery(name: str, kind: str, **values: Any) -> Row:
     """Return an outbox row of a sent delivery."""
     row = {"id": f"{name:0>8}-id", "key": name, "kind": kind, "state": "sent", "job": None, "channel": DOCS}
-    return (
-        row
-        | {"user": None, "error": None, "question": None, "due_at": AT, "seq": 1}
-        | {"attempts": 1}
-        | values
-    )
+    more = {"user": None, "error": None, "question": None, "due_at": AT, "seq": 1, "attempts": 1}
+    return row | more | values
 
 
 def message(text: str, ts: str, name: str | None, **values: Any) -> Json:
@@ -43,7 +39,7 @@ def message(text: str, ts: str, name: str | None, **values: Any) -> Json:
 
 def job(number: int, act: Act, state: str, root: str) -> Row:
     """Return the row of a tracked job."""
-    row = {"number": number, "project": "p", "channel": DOCS, "requester": act.who, "text": act.words}
+    row = {"number": number, "project": "p", "channel": DOCS, "requester": act.user, "text": act.text}
     more = {"state": state, "root_ts": root, "service_id": f"job_{number}", "iteration": 1}
     times = {"poll_at": None, "claimed_until": None, "due_at": AT, "iteration_started_at": AT}
     return row | more | times
@@ -51,26 +47,26 @@ def job(number: int, act: Act, state: str, root: str) -> Row:
 
 def prompt(number: int, act: Act, of: int, kind: str, **values: Any) -> Row:
     """Return the row of a sent prompt."""
-    row = {"id": number, "job": of, "kind": kind, "state": "sent", "asked_by": act.who, "raw": act.words}
+    row = {"id": number, "job": of, "kind": kind, "state": "sent", "asked_by": act.user, "raw": act.text}
     return row | {"attempts": 1, "due_at": AT, "sent_at": AT, "claimed_until": None} | values
 
 
 def digest(number: int, **values: Any) -> Row:
-    """Return the row of a digest that was told."""
+    """Return the row of a posted digest."""
     row = {"id": number, "user": "", "subscription": None, "channel": PRODUCT, "query": "2026-02-23"}
     return row | {"state": "answered"} | values
 
 
 def book(number: int, message_number: int, act: Act, outcome: str) -> Row:
     """Return the docs service's row about one prompt."""
-    row = {"job_id": f"job_{number}", "number": message_number, "prompt": act.words, "outcome": outcome}
+    row = {"job_id": f"job_{number}", "number": message_number, "prompt": act.text, "outcome": outcome}
     return row | {"sent_at": AT}
 
 
 def inquiry(number: int, act: Act, state: str, **values: Any) -> Row:
     """Return the row of a question about the docs."""
-    row = {"id": number, "user": act.who, "channel": act.where, "text": act.words, "state": state}
-    return row | {"gap_key": act.about, "job": None} | values
+    row = {"id": number, "user": act.user, "channel": act.channel, "text": act.text, "state": state}
+    return row | {"gap_key": act.target, "job": None} | values
 
 
 def add_questions(made: Record) -> None:
@@ -151,7 +147,7 @@ def record() -> Record:
 
 def _first_thread() -> list[Json]:
     return [
-        message(f":memo: *Pull request ready* · Job 1\n{ASK.words}\nasked by", ROOT, "root1"),
+        message(f":memo: *Pull request ready* · Job 1\n{ASK.text}\nasked by", ROOT, "root1"),
         message(f"<@{ANA}> :memo: Job 1 is done", "1772442000.000300", "end1", thread_ts=ROOT),
         message(f"<@{ANA}> :memo: Job 1: follow-up done", "1772442000.000500", "end3", thread_ts=ROOT),
     ]
@@ -159,7 +155,7 @@ def _first_thread() -> list[Json]:
 
 def _second_thread() -> list[Json]:
     return [
-        message(f":x: *Failed* · Job 2\n{OTHER.words}\nasked by", OTHER_ROOT, "root2"),
+        message(f":x: *Failed* · Job 2\n{OTHER.text}\nasked by", OTHER_ROOT, "root2"),
         message(f"<@{BEN}> :x: Job 2 failed", "1772442000.000400", "end2", thread_ts=OTHER_ROOT),
     ]
 

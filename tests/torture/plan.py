@@ -1,4 +1,4 @@
-"""Plans of runs: what users do, what fails, and when. ``described`` prints one."""
+"""Plans of runs: the acts of users and the faults, with their times. ``described`` prints one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROMPTS = (
     "Explain {}, then archive this job",
 )
 CHANGING = tuple(prompt.partition("{")[0] for prompt in PROMPTS[:3])
-"""How the prompts begin that make a pull request."""
+"""The beginnings of the prompts that make a pull request."""
 FOLLOW_UPS = ("Add an example of {}", "Mention {} in the changelog", "Change nothing, only look at {}")
 BUTTONS = ("send_again", "dismiss", "withdraw")
 VISITS = ("last week compare none csv", "last week compare none csv here", "7d compare none", "yesterday")
@@ -62,12 +62,12 @@ DOCS_FAULTS = (
     "odd_status",
     "bad_pr_link",
 )
-LOOKED = ("pull_request", "preview", "build")
-LOOK_FAULTS = (
+POLLED = ("pull_request", "preview", "build")
+POLL_FAULTS = (
     *("lost_answer", "500", "404") * 2,
     *("429", "429_no_header", "502_html", "slow", "timeout", "broken_json", "401", "403", "broken_build"),
 )
-"""What fails at the host of pull requests, and at the docs service's previews."""
+"""Faults at the host of pull requests and at the docs service's previews."""
 QUESTIONS = ("How do I rotate {}?", "Where is the quickstart for {}?", "What does {} mean?")
 ON_ANSWERS = ("did_not_help", "did_not_help", "did_not_help", "share_answer")
 DISCOVERY_FAULTS = (
@@ -83,92 +83,84 @@ PATIENT, HASTY = (0.3, 1.0, 3.0), (0.05, 0.4, 1.0)
 """Delays before an event comes again. After the last one it is dropped."""
 LENGTH_SECONDS = 3.0
 OUTAGE_SECONDS, HOUR_SECONDS = 6.0, 3_600.0
-"""How long an outage of Slack of two hours takes in a run."""
-SAID = ("mention", "direct", "reply")
-"""The acts that are messages, which their authors may edit and delete."""
+"""An outage of Slack of two hours takes six seconds in a run."""
+MESSAGES = ("mention", "direct", "reply")
+"""Kinds of acts that are messages. Their authors may edit and delete them."""
 ASKS = ("command", "mention", "direct", "form", "again", "draft")
-"""The acts that ask for a job."""
+"""Kinds of acts that request a job."""
 ENDINGS = ("again", "again", "reviewed", "not_needed", "undo_review")
-"""What people do with a job that runs or has ended: its menu, and the buttons under its pull request."""
+"""Acts on a running or ended job: its menu and the buttons under its pull request."""
 PULLS = ("preview", "preview", "preview", "merge", "merge", "close")
-"""What they do with a pull request: a button at the job's end, and the page of the host."""
+"""Acts on a pull request: a button at the job's end, and the page of the host."""
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Something that a user does.
-
-    ``about``: the marker of the earlier act that it needs, such as the request of the job whose button is
-    pressed. An edited message keeps its marker and gets the edit's.
-    """
+    """One action of a user. An edited message keeps its marker and gets the edit's."""
 
     at: float
-    what: str
-    who: str
-    where: str
+    kind: str
+    user: str
+    channel: str
     marker: str
-    words: str
-    about: str = ""
+    text: str
+    target: str = ""
+    """The marker of an earlier act, such as the request of the job whose button is pressed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A fault on one ``side``: slack, docs, line, database, bot, week or clock.
+    """A fault on one side: slack, docs, line, database, bot, week or clock.
 
-    It occurs ``times`` times, or for ``lasts`` seconds. ``seconds`` is a parameter of the fault: a
-    ``Retry-After``, the delay of an answer, or the downtime of a process. On the side ``week`` the hour of
-    all subscriptions comes. On the side ``clock`` the clock of the bots' machine is wrong by ``seconds`` for
-    a while, or so many seconds pass for everybody while Slack is away.
+    On the side ``week`` all subscriptions become due. On the side ``clock`` the clock of the bots' machine is
+    wrong for a while, or time passes for everybody while Slack is down.
     """
 
     at: float
     side: str
-    what: str
+    target: str
+    """The method, the operation, or the number of the bot."""
     kind: str
     times: int = 1
     lasts: float = 0.0
+    """Seconds; 0 for a fault that occurs ``times`` times."""
     seconds: float = 0.0
+    """A ``Retry-After``, an answer's delay, a downtime, a clock's error, or the time that passes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of one run.
-
-    ``bots``: the roles of its processes. ``intake``: socket or http. ``decision``: the button that users
-    press at the end for each unconfirmed prompt; empty for none. ``limits``: the calls of tiers 2 to 4 and of
-    the other methods that Slack takes in a minute, and the seconds of that minute. ``refused_blocks``: the
-    kinds of block that the workspace does not have. ``redeliver_after_seconds``: when an event comes again.
-    ``uses_an_hour``: the docs service's limit on jobs. ``ack_seconds``: how long Slack waits for the bot.
-    ``sees_pull_requests``: the bot can look at them. ``answers`` and ``answers_a_day``: its settings.
-    """
+    """The plan of one run."""
 
     seed: int
     database: str
     intake: str
+    """socket or http."""
     bots: tuple[str, ...]
+    """The roles of its processes."""
     work_seconds: float
     log_level: str
     acts: tuple[Act, ...]
     troubles: tuple[Trouble, ...]
     decision: str = ""
+    """The button that users press at the end for unconfirmed prompts; empty for none."""
     limits: tuple[tuple[int, int, int], int, float] = SLACK_MINUTE
+    """Calls a minute of tiers 2 to 4, calls a minute of the other methods, and the seconds of that minute."""
     refused_blocks: tuple[str, ...] = ()
+    """The kinds of block that the workspace lacks."""
     redeliver_after_seconds: tuple[float, ...] = PATIENT
     uses_an_hour: int = 100
+    """The docs service's limit on jobs."""
     ack_seconds: float = 3.0
-    sees_pull_requests: bool = True
+    """Slack's time limit for an acknowledgement."""
+    polls_pull_requests: bool = True
     answers: str = "assistant"
     answers_a_day: int = 50
 
-    @property
-    def sets_clock(self) -> bool:
-        """Whether the clock of the bots' machine is wrong for a while."""
-        return self.clock_is_wrong_by() > 0
-
-    def clock_is_wrong_by(self) -> float:
-        """Return by how many seconds times that the bot wrote may be wrong."""
-        wrong = (abs(each.seconds) for each in self.troubles if each.side == "clock" and each.kind == "wrong")
-        return max(wrong, default=0.0)
+    def clock_error_seconds(self) -> float:
+        """Return the largest error of the times that the bot wrote."""
+        errors = (abs(trouble.seconds) for trouble in self.troubles if trouble.kind == "wrong")
+        return max(errors, default=0.0)
 
 
 def described(plan: Plan) -> list[str]:
@@ -177,14 +169,13 @@ def described(plan: Plan) -> list[str]:
         f"seed {plan.seed}: {plan.database}, {plan.intake}, {' and '.join(plan.bots)}, "
         f"the agent works {plan.work_seconds:g} s, logs {plan.log_level}"
     )
-    lines = [(act.at, _told(act)) for act in plan.acts]
-    for each in plan.troubles:
-        extent = f"for {each.lasts:g} s" if each.lasts else f"x{each.times}"
-        lines.append((each.at, f"! {each.side} {each.what} {each.kind} {extent} ({each.seconds:g} s)"))
+    lines = [
+        (act.at, f"{act.kind} {act.user} {act.channel} {act.text[:70]!r} {act.target}") for act in plan.acts
+    ]
+    for trouble in plan.troubles:
+        extent = f"for {trouble.lasts:g} s" if trouble.lasts else f"x{trouble.times}"
+        event = f"! {trouble.side} {trouble.target} {trouble.kind} {extent} ({trouble.seconds:g} s)"
+        lines.append((trouble.at, event))
     head += f", doubts: {plan.decision or 'left'}, {plan.limits[1]} posts in {plan.limits[2]:g} s"
     head += f", events again after {plan.redeliver_after_seconds}, refuses {plan.refused_blocks or 'nothing'}"
     return [head, *(f"  {at:6.3f}  {text.rstrip()}" for at, text in sorted(lines))]
-
-
-def _told(act: Act) -> str:
-    return f"{act.what} {act.who} {act.where} {act.words[:70]!r} {act.about}"

@@ -21,19 +21,19 @@ from tests.torture.plan import (
     HOUR_SECONDS,
     LENGTH_SECONDS,
     LINE_FAULTS,
-    LOOK_FAULTS,
-    LOOKED,
+    MESSAGES,
     MODES,
     NATIVE_BLOCKS,
     ON_ANSWERS,
     OUTAGE_SECONDS,
     PATIENT,
     PEOPLE,
+    POLL_FAULTS,
+    POLLED,
     PRODUCT,
     PROMPTS,
     PULLS,
     QUESTIONS,
-    SAID,
     SECRET,
     SHORT_MINUTE,
     SLACK_FAULTS,
@@ -64,23 +64,21 @@ def make_plan(seed: int) -> Plan:
         work_seconds=chance.choice((0.05, 0.2, 0.2, 0.8)),
         log_level=chance.choice(("INFO", "INFO", "DEBUG")),
         acts=acts,
-        troubles=tuple(sorted(troubles, key=lambda trouble: trouble.at)),
+        troubles=(),
         decision=chance.choice(("", "send_again", "send_again", "dismiss")),
         limits=chance.choice((SLACK_MINUTE, SLACK_MINUTE, SHORT_MINUTE)),
         refused_blocks=chance.choice(((), (), NATIVE_BLOCKS, NATIVE_BLOCKS[:1])),
         redeliver_after_seconds=chance.choice((PATIENT, HASTY)),
     )
     # Drawn last, so that the rest of a seed's plan is as it was before there were changes.
-    changes = _changes(chance, acts)
-    more = [*changes, *_endings(chance, acts), *_repeats(chance, acts)]
-    plan = replace(plan, acts=tuple(sorted([*acts, *more], key=lambda act: act.at)))
+    more = [*_changes(chance, acts), *_endings(chance, acts), *_repeats(chance, acts)]
     troubles += _clocks(chance)
     pulls = _pulls(chance, acts)
-    ends = [*plan.acts, *pulls]
+    ends = [*acts, *more, *pulls]
     if pulls and chance.random() < 0.6:
         troubles.append(Trouble(_moment(chance, 4.5), "bot", "0", "kill"))
-    troubles += [_look(chance) for _ in range(chance.choice((0, 0, 1, 2)))]
-    sees_pull_requests = chance.random() < 0.7
+    troubles += [_poll_fault(chance) for _ in range(chance.choice((0, 0, 1, 2)))]
+    polls_pull_requests = chance.random() < 0.7
     if questions := _questions(chance):
         ends += questions
         troubles += _question_troubles(chance)
@@ -88,7 +86,7 @@ def make_plan(seed: int) -> Plan:
         plan,
         acts=tuple(sorted(ends, key=lambda act: act.at)),
         troubles=tuple(sorted(troubles, key=lambda trouble: trouble.at)),
-        sees_pull_requests=sees_pull_requests,
+        polls_pull_requests=polls_pull_requests,
         answers=chance.choice(("assistant", "assistant", "search")),
         answers_a_day=chance.choice((50, 50, 1)),
     )
@@ -99,14 +97,18 @@ def _moment(chance: Random, until: float = LENGTH_SECONDS) -> float:
 
 
 def make_acts(chance: Random) -> tuple[Act, ...]:
-    """Return the acts of people in one run, in the order of its times."""
+    """Return the acts of one run, sorted by time."""
     asks = [_ask(chance) for _ in range(chance.randint(2, 4))]
-    # Follow-ups and buttons need a job's thread, which these channels never get.
-    threads = [ask for ask in asks if ask.where not in (SECRET, ARCHIVED)] or asks
+    threads = _with_thread(asks) or asks
     later = [_later(chance, chance.choice(threads)) for _ in range(chance.randint(1, 4))]
     others = [_numbers(chance) for _ in range(chance.choice((0, 0, 1, 1, 2)))]
     others += [_weekly(chance) for _ in range(chance.choice((0, 0, 1, 1, 2)))]
     return tuple(sorted([*asks, *later, *others], key=lambda act: act.at))
+
+
+def _with_thread(acts: Sequence[Act]) -> list[Act]:
+    """Return the requests that get a thread, which follow-ups and buttons need."""
+    return [act for act in acts if act.kind in ASKS and act.channel not in (SECRET, ARCHIVED)]
 
 
 def _marker(chance: Random) -> str:
@@ -114,69 +116,64 @@ def _marker(chance: Random) -> str:
 
 
 def _ask(chance: Random) -> Act:
-    marker, who = _marker(chance), chance.choice(PEOPLE)
+    marker, user = _marker(chance), chance.choice(PEOPLE)
     kind = chance.choice(("command", "command", "command", "mention", "mention", "direct", "form"))
-    where = chance.choice((DOCS, DOCS, DOCS, PRODUCT, SECRET, ARCHIVED))
-    if kind == "mention":
-        where = DOCS
-    if kind == "direct":
-        where = f"D{who[1:]}"
+    channel = chance.choice((DOCS, DOCS, DOCS, PRODUCT, SECRET, ARCHIVED))
+    channel = {"mention": DOCS, "direct": f"D{user[1:]}"}.get(kind, channel)
     text = chance.choice(PROMPTS).format(marker)
     if chance.random() < 0.1:
         text += " and say it at length." + " It is a long story, which goes on for a while." * 9
-    return Act(_moment(chance, 1.8), kind, who, where, marker, text)
+    return Act(_moment(chance, 1.8), kind, user, channel, marker, text)
 
 
 def _later(chance: Random, ask: Act) -> Act:
-    who = chance.choice((ask.who, ask.who, *PEOPLE)) if ask.what != "direct" else ask.who
+    user = chance.choice((ask.user, ask.user, *PEOPLE)) if ask.kind != "direct" else ask.user
     at = _after(chance, ask)
     if chance.random() < 0.35:
         button = chance.choice(BUTTONS)
-        return Act(at, "press", who, ask.where, _marker(chance), button, ask.marker)
+        return Act(at, "press", user, ask.channel, _marker(chance), button, ask.marker)
     marker = _marker(chance)
     kind = chance.choice(("reply", "reply", "followup"))
     text = chance.choice(FOLLOW_UPS).format(marker)
-    return Act(at, kind, who, ask.where, marker, text, ask.marker)
+    return Act(at, kind, user, ask.channel, marker, text, ask.marker)
 
 
 def _changes(chance: Random, acts: Sequence[Act]) -> list[Act]:
-    """Return the edits and deletions of messages, soon after each was posted or a while later."""
-    message = [act for act in acts if act.what in SAID]
-    return [_change(chance, act) for act in message if chance.random() < 0.3]
+    """Return the edits and deletions of messages, at once or a while later."""
+    messages = [act for act in acts if act.kind in MESSAGES]
+    return [_change(chance, message) for message in messages if chance.random() < 0.3]
 
 
 def _change(chance: Random, message: Act) -> Act:
     soon, late = chance.uniform(0.0, 0.1), chance.uniform(0.1, 1.5)
     at = round(min(message.at + chance.choice((soon, late)), LENGTH_SECONDS), 3)
     kind, marker = chance.choice(("edit", "edit", "delete")), _marker(chance)
-    text = f"{message.words} Also name {marker}." if kind == "edit" else ""
-    return Act(at, kind, message.who, message.where, marker, text, message.marker)
+    text = f"{message.text} Also name {marker}." if kind == "edit" else ""
+    return Act(at, kind, message.user, message.channel, marker, text, message.marker)
 
 
 def _repeats(chance: Random, acts: Sequence[Act]) -> list[Act]:
     """Return commands typed a second time, and presses that run them nevertheless."""
     repeats: list[Act] = []
     for act in acts:
-        if act.what != "command" or chance.random() < 0.8:
+        if act.kind != "command" or chance.random() < 0.8:
             continue
         at = _after(chance, act, 0.0, 1.0)
-        repeats.append(replace(act, at=at, what="repeat", marker=_marker(chance), about=act.marker))
+        repeats.append(replace(act, at=at, kind="repeat", marker=_marker(chance), target=act.marker))
         if chance.random() < 0.5:
-            repeats.append(
-                replace(repeats[-1], at=_after(chance, act), what="anyway", marker=_marker(chance))
-            )
+            at = _after(chance, act)
+            repeats.append(replace(repeats[-1], at=at, kind="anyway", marker=_marker(chance)))
     return repeats
 
 
 def _endings(chance: Random, acts: Sequence[Act]) -> list[Act]:
-    threads = [act for act in acts if act.what in ASKS and act.where not in (SECRET, ARCHIVED)]
+    threads = _with_thread(acts)
     chosen = [chance.choice(threads) for _ in range(chance.choice((0, 0, 1, 1, 2)))] if threads else []
     return [_ending(chance, ask) for ask in chosen]
 
 
 def _pulls(chance: Random, acts: Sequence[Act]) -> list[Act]:
-    threads = [act for act in acts if act.what in ASKS and act.where not in (SECRET, ARCHIVED)]
-    threads = [act for act in threads if act.words.startswith(CHANGING)]
+    threads = [act for act in _with_thread(acts) if act.text.startswith(CHANGING)]
     chosen = [chance.choice(threads) for _ in range(chance.choice((0, 1, 2, 2)))] if threads else []
     return [_pull(chance, ask) for ask in chosen]
 
@@ -184,15 +181,15 @@ def _pulls(chance: Random, acts: Sequence[Act]) -> list[Act]:
 def _pull(chance: Random, ask: Act) -> Act:
     text = chance.choice(PULLS)
     kind = "press" if text == "preview" else "pull"
-    return Act(_after(chance, ask), kind, ask.who, ask.where, _marker(chance), text, ask.marker)
+    return Act(_after(chance, ask), kind, ask.user, ask.channel, _marker(chance), text, ask.marker)
 
 
 def _ending(chance: Random, ask: Act) -> Act:
     at, kind, marker = _after(chance, ask), chance.choice(ENDINGS), _marker(chance)
     if kind != "again":
-        return Act(at, "press", ask.who, ask.where, marker, kind, ask.marker)
-    text = chance.choice(PROMPTS).format(marker) if kind == "again" else ""
-    return Act(at, kind, ask.who, ask.where, marker, text, ask.marker)
+        return Act(at, "press", ask.user, ask.channel, marker, kind, ask.marker)
+    text = chance.choice(PROMPTS).format(marker)
+    return Act(at, kind, ask.user, ask.channel, marker, text, ask.marker)
 
 
 def _after(chance: Random, act: Act, least: float = 0.2, most: float = 1.8) -> float:
@@ -201,15 +198,18 @@ def _after(chance: Random, act: Act, least: float = 0.2, most: float = 1.8) -> f
 
 def _numbers(chance: Random) -> Act:
     kind = chance.choice(("visitors", "visitors", "digest"))
-    where = chance.choice((DOCS, DOCS, PRODUCT, SECRET))
+    channel = chance.choice((DOCS, DOCS, PRODUCT, SECRET))
     text = "digest now" if kind == "digest" else chance.choice(VISITS)
-    return Act(_moment(chance, 2.0), kind, chance.choice(PEOPLE), where, _marker(chance), text)
+    return Act(_moment(chance, 2.0), kind, chance.choice(PEOPLE), channel, _marker(chance), text)
 
 
 def _weekly(chance: Random) -> Act:
-    where, zone = chance.choice((DOCS, DOCS, PRODUCT, SECRET)), chance.choice(("", " UTC", " Europe/Berlin"))
+    channel, zone = (
+        chance.choice((DOCS, DOCS, PRODUCT, SECRET)),
+        chance.choice(("", " UTC", " Europe/Berlin")),
+    )
     text = f"subscribe {chance.choice(('monday', 'friday'))} 09:00{zone}"
-    return Act(_moment(chance, 1.2), "weekly", chance.choice(PEOPLE), where, _marker(chance), text)
+    return Act(_moment(chance, 1.2), "weekly", chance.choice(PEOPLE), channel, _marker(chance), text)
 
 
 def _troubles(chance: Random, database: str, bots: int) -> list[Trouble]:
@@ -221,9 +221,9 @@ def _troubles(chance: Random, database: str, bots: int) -> list[Trouble]:
     troubles += [Trouble(_moment(chance), "week", "week", "due") for _ in range(chance.choice((0, 1, 2)))]
     ends = chance.choice(("", "kill", "kill", "kill", "kill kill", "term", "term kill"))
     for kind in ends.split():
-        which = str(chance.randrange(bots))
-        down = round(chance.choice((0.0, 0.1, 0.5, 1.8)), 3)
-        troubles.append(Trouble(_moment(chance, 2.8), "bot", which, kind, seconds=down))
+        number = str(chance.randrange(bots))
+        down_seconds = chance.choice((0.0, 0.1, 0.5, 1.8))
+        troubles.append(Trouble(_moment(chance, 2.8), "bot", number, kind, seconds=down_seconds))
     return troubles
 
 
@@ -243,14 +243,14 @@ def _docs(chance: Random) -> Trouble:
     return Trouble(_moment(chance), "docs", operation, kind, times, lasts, _own_seconds(chance, kind))
 
 
-def _look(chance: Random) -> Trouble:
-    kind, (times, lasts) = chance.choice(LOOK_FAULTS), _extent(chance)
-    target = "preview" if kind == "broken_build" else chance.choice(LOOKED)
+def _poll_fault(chance: Random) -> Trouble:
+    kind, (times, lasts) = chance.choice(POLL_FAULTS), _extent(chance)
+    target = "preview" if kind == "broken_build" else chance.choice(POLLED)
     return Trouble(_moment(chance), "docs", target, kind, times, lasts, _own_seconds(chance, kind))
 
 
 def _extent(chance: Random) -> tuple[int, float]:
-    """Return how many times the fault occurs, or for how many seconds."""
+    """Return a fault's number of times, or its length in seconds."""
     if chance.random() < 0.4:
         return 1, round(chance.uniform(0.2, 1.8), 2)
     return chance.choice((1, 1, 2, 3)), 0.0
@@ -272,7 +272,7 @@ def _database(chance: Random, database: str) -> Trouble:
 
 
 def _clocks(chance: Random) -> list[Trouble]:
-    """Return how the bots' clock is wrong for a while, ahead or behind, or an outage of Slack."""
+    """Return a wrong clock of the bots, an outage of Slack, or nothing."""
     kind = chance.choice(("", "", "", "", "", "ahead", "ahead", "behind", "outage"))
     at, lasts = _moment(chance, 1.5), round(chance.uniform(0.5, 3.5), 2)
     if kind == "outage":
@@ -284,7 +284,7 @@ def _clocks(chance: Random) -> list[Trouble]:
 
 def _stale(chance: Random, acts: Sequence[Act]) -> list[Trouble]:
     """Return faults that make the service report a stale status just after a follow-up."""
-    follow_ups = [act for act in acts if act.what in ("reply", "followup")]
+    follow_ups = [act for act in acts if act.kind in ("reply", "followup")]
     if not follow_ups or chance.random() < 0.7:
         return []
     return [
@@ -300,42 +300,42 @@ def _questions(chance: Random) -> list[Act]:
         text, topic = chance.choice(QUESTIONS), _marker(chance)
         is_private = chance.random() < 0.3
         people = chance.sample(PEOPLE, chance.randint(1, 3))
-        asked = [_question(chance, who, text.format(topic), topic, is_private=is_private) for who in people]
+        asked = [_question(chance, user, text.format(topic), topic, is_private=is_private) for user in people]
         acts += asked
         acts += [_on_answer(chance, chance.choice(asked)) for _ in range(chance.choice((0, 1, 2)))]
         if chance.random() < 0.9:
             acts += _draft(chance, chance.choice(asked))
         if chance.random() < 0.3:
             listed = chance.choice(asked)
-            acts.append(replace(listed, at=_after(chance, listed), what="gaps", marker=_marker(chance)))
+            acts.append(replace(listed, at=_after(chance, listed), kind="gaps", marker=_marker(chance)))
     return acts
 
 
-def _question(chance: Random, who: str, text: str, topic: str, *, is_private: bool) -> Act:
-    """Return a question by a mention or in direct messages, or by a command. ``about`` is its topic."""
-    direct, groups = f"D{who[1:]}", (TRIO,) if who in TRIO_PEOPLE else ()
-    kind, where = "question", chance.choice((direct, *groups)) if is_private else DOCS
+def _question(chance: Random, user: str, text: str, topic: str, *, is_private: bool) -> Act:
+    """Return a question by a mention or in direct messages, or by a command. Its target is its topic."""
+    direct, groups = f"D{user[1:]}", (TRIO,) if user in TRIO_PEOPLE else ()
+    kind, channel = "question", chance.choice((direct, *groups)) if is_private else DOCS
     if chance.random() < 0.4:
-        kind, where = "inquire", chance.choice((SECRET, *groups) if is_private else (DOCS, PRODUCT))
-    return Act(_moment(chance, 1.2), kind, who, where, _marker(chance), text, topic)
+        kind, channel = "inquire", chance.choice((SECRET, *groups) if is_private else (DOCS, PRODUCT))
+    return Act(_moment(chance, 1.2), kind, user, channel, _marker(chance), text, topic)
 
 
 def _on_answer(chance: Random, asked: Act) -> Act:
     button = chance.choice(ON_ANSWERS)
-    who = chance.choice(PEOPLE) if (asked.what, asked.where) == ("question", DOCS) else asked.who
-    return Act(_after(chance, asked), "on_answer", who, asked.where, _marker(chance), button, asked.marker)
+    user = chance.choice(PEOPLE) if (asked.kind, asked.channel) == ("question", DOCS) else asked.user
+    return Act(_after(chance, asked), "on_answer", user, asked.channel, _marker(chance), button, asked.marker)
 
 
 def _draft(chance: Random, asked: Act) -> list[Act]:
     """Return the request for a page under an answer, and mostly the end of its pull request."""
     marker = _marker(chance)
     text = chance.choice(PROMPTS[:4]).format(marker)
-    drafted = Act(_after(chance, asked), "draft", asked.who, asked.where, marker, text, asked.marker)
+    drafted = Act(_after(chance, asked), "draft", asked.user, asked.channel, marker, text, asked.marker)
     if chance.random() < 0.2:
         return [drafted]
     end, marker = chance.choice(("merge", "merge", "merge", "close")), _marker(chance)
     at = _after(chance, drafted)
-    return [drafted, Act(at, "pull", asked.who, asked.where, marker, end, drafted.marker)]
+    return [drafted, Act(at, "pull", asked.user, asked.channel, marker, end, drafted.marker)]
 
 
 def _question_troubles(chance: Random) -> list[Trouble]:

@@ -1,4 +1,4 @@
-"""A plain proxy before several processes: each connection goes to the next one that takes it."""
+"""A plain proxy before several processes: each connection goes to the next one that accepts it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _PIECE_BYTES = 65_536
 
 
 class Proxy:
-    """Passes connections on to these ports of this machine in turn, and looks at nothing in them.
+    """Passes connections on to these ports of this machine in turn, without reading them.
 
-    A connection ends with the process behind it. One that no process takes is closed at once.
+    A connection ends with the process behind it. One that no process accepts is closed at once.
     """
 
     def __init__(self, ports: Sequence[int]) -> None:

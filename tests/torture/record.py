@@ -14,46 +14,44 @@ Json = dict[str, Any]
 
 @dataclass
 class Done:
-    """The result of an act.
-
-    ``acknowledged``: the bot acknowledged the request. ``broken``: its answer was that something went wrong
-    and nothing was started. ``ts``: the message of a mention or reply, or the event of an edit or deletion.
-    ``acknowledged_at``: when the bot acknowledged an event, None for other requests. ``pressed``: the marker
-    of the job whose button was pressed, or the id of the inquiry.
-    """
+    """The result of an act."""
 
     act: Act
     at: datetime
     made: bool = True
     acknowledged: bool = False
     broken: bool = False
+    """The bot answered that something went wrong and nothing was started."""
     ts: str | None = None
+    """The message of a mention or reply, or the event of an edit or deletion."""
     acknowledged_at: datetime | None = None
+    """None for requests other than events."""
     pressed: str = ""
+    """The id of the inquiry whose button was pressed."""
     ended_at: datetime | None = None
 
 
 @dataclass
 class Record:
-    """A finished run.
-
-    ``slack`` and ``docs``: request logs of both services. ``notices``: messages of Slackbot. ``moving``: rows
-    that were still open at the time limit.
-    """
+    """A finished run."""
 
     plan: Plan
     done: list[Done] = field(default_factory=list)
     messages: list[Json] = field(default_factory=list)
     private: list[Json] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    """Messages of Slackbot."""
     slack: list[Json] = field(default_factory=list)
+    """The request log of the workspace."""
     docs: list[Json] = field(default_factory=list)
+    """The request log of the docs service."""
     rows: Rows = field(default_factory=dict)
     service: Rows = field(default_factory=lambda: {"jobs": [], "messages": [], "builds": []})
     log: str = ""
     secrets: tuple[str, ...] = ()
     complaints: list[str] = field(default_factory=list)
     moving: list[str] = field(default_factory=list)
+    """Rows that were still open at the time limit."""
     kills: int = 0
     starts: int = 0
     failed_starts: int = 0
@@ -65,13 +63,10 @@ class Record:
 
     def thread(self, channel: str, ts: str) -> list[Json]:
         """Return the bot's messages in a thread, without its root."""
-        return [
-            each
-            for each in self.messages
-            if each["channel"] == channel and each["thread_ts"] == ts and each["ts"] != ts and each["bot_id"]
-        ]
+        replies = [message for message in self.messages if message["bot_id"] and message["ts"] != ts]
+        return [reply for reply in replies if (reply["channel"], reply["thread_ts"]) == (channel, ts)]
 
     def faults(self) -> list[tuple[str, str]]:
-        """Return the faults that occurred, each with its side, without those that no call met."""
-        met = [("slack", str(each["fault"])) for each in self.slack if each.get("fault")]
-        return [*met, *(("docs", str(each["fault"])) for each in self.docs if each.get("fault"))]
+        """Return the side and kind of each fault that a call met."""
+        calls = [*(("slack", call) for call in self.slack), *(("docs", call) for call in self.docs)]
+        return [(side, str(call["fault"])) for side, call in calls if call.get("fault")]

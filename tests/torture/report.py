@@ -27,18 +27,20 @@ class Failure:
 
     def lines(self) -> list[str]:
         """Return the failure as lines of text."""
-        told = [f"FAILED seed {self.seed}; logs in {self.logs}"]
-        told += [f"  - {complaint}" for complaint in self.complaints[:_SHOWN]]
-        return told + [f"    {line}" for line in self.plan]
+        return [
+            f"FAILED seed {self.seed}; logs in {self.logs}",
+            *(f"  - {complaint}" for complaint in self.complaints[:_SHOWN]),
+            *(f"    {line}" for line in self.plan),
+        ]
 
 
 @dataclass
 class Report:
     """Totals over all runs so far, and their failures."""
 
-    wanted: int
+    planned: int
     show_plans: bool = False
-    tell: bool = True
+    prints: bool = True
     counts: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
@@ -49,17 +51,18 @@ class Report:
         """Add a finished run. Its folder is deleted unless it failed."""
         self._count(record, checks)
         if checks.complaints:
-            plan = described(record.plan)
-            failure = Failure(record.plan.seed, plan, checks.complaints, folder)
+            failure = Failure(record.plan.seed, described(record.plan), checks.complaints, folder)
             self.failures.append(failure)
-            if self.tell:
+            if self.prints:
                 print("\n".join(failure.lines()), flush=True)
         else:
             shutil.rmtree(folder, ignore_errors=True)
         if self.show_plans:
             print("\n".join(described(record.plan)))
-        if self.tell:
-            self._progress()
+        if self.prints:
+            line = f"{self.counts['runs']} of {self.planned} runs, {len(self.failures)} failed, "
+            line += f"{monotonic() - self.began:.0f} s"
+            print(line, end="\r" if sys.stdout.isatty() else "\n", flush=True)
 
     def broke(self, plan: Plan, trace: str, folder: Path) -> None:
         """Add a run that raised an exception."""
@@ -67,7 +70,6 @@ class Report:
         self.failures.append(Failure(plan.seed, described(plan), [f"broke off: {trace}"], folder))
 
     def _count(self, record: Record, checks: Checks) -> None:
-        ended = [each for each in record.service["messages"] if each["outcome"]]
         self.counts.update(
             {
                 "runs": 1,
@@ -75,12 +77,12 @@ class Report:
                 "requests": sum(done.acknowledged for done in record.done),
                 "creates": len(record.service["jobs"]),
                 "follow-ups": len(record.service["messages"]) - len(record.service["jobs"]),
-                "rounds ended": len(ended),
-                "ends told": checks.ends_told,
-                "pull requests ended": sum(bool(each["pull_end"]) for each in record.service["jobs"]),
-                "told": checks.pulls_told,
+                "rounds ended": sum(bool(message["outcome"]) for message in record.service["messages"]),
+                "ends reported": checks.reported_ends,
+                "pull requests ended": sum(bool(job["pull_end"]) for job in record.service["jobs"]),
+                "reported": checks.reported_pulls,
                 "previews built": len(record.service["builds"]),
-                "weeks told": sum(_is_weekly(row) for row in record.of("deliveries")),
+                "weeks reported": sum(_is_weekly(row) for row in record.of("deliveries")),
                 "questions answered": _with_key(record, "inquiry:", ":answer"),
                 "askers told": _with_key(record, "inquiry:", ":written"),
                 "gaps": sum(row["state"] == "gap" for row in record.of("inquiries")),
@@ -96,30 +98,27 @@ class Report:
         )
         self.faults.update(f"{side} {kind}" for side, kind in record.faults())
         self.faults["slack limits"] += sum(
-            each.get("error") == "ratelimited" and not each.get("fault") for each in record.slack
+            call.get("error") == "ratelimited" and not call.get("fault") for call in record.slack
         )
         for trouble in record.plan.troubles:
             if trouble.side in ("line", "database", "bot", "week"):
                 self.faults[f"{trouble.side} {trouble.kind}"] += 1
         self.slowest_seconds = max(self.slowest_seconds, record.wall_seconds)
 
-    def _progress(self) -> None:
-        took = monotonic() - self.began
-        line = f"{self.counts['runs']} of {self.wanted} runs, {len(self.failures)} failed, {took:.0f} s"
-        print(line, end="\r" if sys.stdout.isatty() else "\n", flush=True)
-
     def lines(self) -> list[str]:
         """Return the report as lines of text."""
-        told = ["", *(line for failure in self.failures for line in failure.lines())]
-        took = monotonic() - self.began
-        told += [", ".join(f"{name} {count}" for name, count in self.counts.items())]
-        told += ["faults: " + ", ".join(f"{name} {count}" for name, count in sorted(self.faults.items()))]
-        told += [f"{took:.0f} s, the slowest run {self.slowest_seconds:.1f} s; {len(self.failures)} failed"]
-        return told
+        seconds = monotonic() - self.began
+        return [
+            "",
+            *(line for failure in self.failures for line in failure.lines()),
+            ", ".join(f"{name} {count}" for name, count in self.counts.items()),
+            "faults: " + ", ".join(f"{name} {count}" for name, count in sorted(self.faults.items())),
+            f"{seconds:.0f} s, the slowest run {self.slowest_seconds:.1f} s; {len(self.failures)} failed",
+        ]
 
 
 def _is_weekly(row: dict[str, object]) -> bool:
-    """Whether a delivery is the digest of a subscription."""
+    """Return whether a delivery is the digest of a subscription."""
     return row["kind"] == "post" and bool(row["question"]) and not row["user"]
 
 

@@ -1,8 +1,8 @@
 """Two processes that take requests in and two that carry them out, restarted in turn under load.
 
 Slack's requests come through a plain proxy; the database is a PostgreSQL. One process after the other is
-stopped with SIGTERM and later killed with SIGKILL, each time when all are ready and commands are acknowledged
-again. The checker of the other runs insists that nothing is lost and nothing is said twice. In addition each
+stopped with SIGTERM and later killed with SIGKILL, as soon as all are ready and acknowledge commands again.
+The checker of the other runs insists that nothing is lost and nothing is posted twice. In addition each
 command and button is acknowledged in time, or its connection breaks, which Slack shows to the person.
 """
 
@@ -32,13 +32,18 @@ _BOTS = ("serve", "serve", "work", "work")
 _BETWEEN = 6
 """Commands that are acknowledged between two restarts."""
 _WAVE_SECONDS = 3.0
-"""From the end of one wave of requests to the next. Slack takes one post a second in a channel."""
+"""Between two waves of requests: Slack accepts one post a second in a channel."""
 _PAUSE_SECONDS = 0.1
 
 
-def rolling_plan(seed: int, ack_seconds: float) -> Plan:
-    """Return a plan without faults, whose acts come from the seed while the processes are restarted."""
-    return Plan(
+async def roll(
+    seed: int, folder: Path, *, seconds: float = 0.0, ack_seconds: float = 3.0, prints: bool = True
+) -> Report:
+    """Restart each process in both ways, repeat that for some seconds, and return the report.
+
+    ``ack_seconds`` is Slack's time limit for an acknowledgement.
+    """
+    plan = Plan(
         seed=seed,
         database="postgres",
         intake="http",
@@ -51,21 +56,11 @@ def rolling_plan(seed: int, ack_seconds: float) -> Plan:
         uses_an_hour=100_000,
         ack_seconds=ack_seconds,
     )
-
-
-async def roll(
-    seed: int, folder: Path, *, seconds: float = 0.0, ack_seconds: float = 3.0, tell: bool = True
-) -> Report:
-    """Restart each process in both ways, and again until the seconds are over. Return the report.
-
-    ``ack_seconds``: how long Slack waits for an acknowledgement.
-    """
-    report, logs = Report(1, tell=tell), folder / "rolling"
+    report, logs = Report(1, prints=prints), folder / "rolling"
     async with postgres(folder) as address, zygote() as mother:
-        kind = partial(Rolling, seconds=seconds)
-        record = await carry_out(rolling_plan(seed, ack_seconds), mother, logs, address, kind)
+        record = await carry_out(plan, mother, logs, address, partial(Rolling, seconds=seconds))
     checks = check(record)
-    acknowledged(record, checks)
+    check_acknowledgements(record, checks)
     report.add(record, checks, logs)
     report.counts.update(_counts(record))
     return report
@@ -80,20 +75,20 @@ class Rolling(Run):
         self._rolled = False
 
     async def _play(self) -> None:
-        load = [asyncio.create_task(each) for each in (self._ask(), *map(self._look, PEOPLE))]
+        load = [asyncio.create_task(task) for task in (self._ask(), *map(self._list_limits, PEOPLE))]
         await self._restart_in_turn()
         self._rolled = True
         await asyncio.gather(*load)
 
     async def _ask(self) -> None:
-        """Carry out waves. The last one begins after the last restart, however fast the machine is."""
+        """Carry out waves of requests; the last one begins after the last restart."""
         chance, is_last = Random(self._plan.seed), False
         while not is_last:
             is_last = self._rolled
             await self._act(make_acts(chance))
             await self._until(lambda: self._rolled, _WAVE_SECONDS)
 
-    async def _look(self, person: str) -> None:
+    async def _list_limits(self, person: str) -> None:
         while not self._rolled:
             await self._place.workspace.people.command(person, DOCS, "/docs-agent", "limits")
             await asyncio.sleep(_PAUSE_SECONDS)
@@ -118,28 +113,28 @@ class Rolling(Run):
             bot.complaints.append(f"a bot ({bot.role}) did not come back, or commands were not acknowledged")
 
     def _acknowledged(self) -> int:
-        return sum(bool(each["acked"]) for each in _from_people(self._place.workspace.log))
+        return sum(bool(call["acked"]) for call in _from_people(self._place.workspace.log))
 
 
-def acknowledged(record: Record, checks: Checks) -> None:
-    """Check that each command and button was acknowledged in time or refused by a closed connection."""
-    for each in _from_people(record.slack):
-        fine = each["acked"] or each["error"] == "connection_failed"
-        checks.insist(fine, f"a {each['kind']} failed after {each['seconds']:.1f} s: {each.get('error')}")
+def check_acknowledgements(record: Record, checks: Checks) -> None:
+    """Check that each command and button was acknowledged in time or lost its connection."""
+    for call in _from_people(record.slack):
+        is_fine = call["acked"] or call["error"] == "connection_failed"
+        checks.insist(is_fine, f"a {call['kind']} failed after {call['seconds']:.1f} s: {call.get('error')}")
 
 
 def _from_people(log: list[Json]) -> list[Json]:
     """Return the finished commands and interactions of a log."""
     kinds = ("command", "interactive")
-    return [each for each in log if each.get("kind") in kinds and "seconds" in each]
+    return [call for call in log if call.get("kind") in kinds and "seconds" in call]
 
 
 def _counts(record: Record) -> dict[str, int]:
-    made = _from_people(record.slack)
-    slowest = max(each["seconds"] for each in made if each["acked"])
+    calls = _from_people(record.slack)
+    slowest = max(call["seconds"] for call in calls if call["acked"])
     return {
         "restarts": record.starts - len(_BOTS),
-        "commands and buttons": len(made),
-        "closed connections": sum(not each["acked"] for each in made),
+        "commands and buttons": len(calls),
+        "closed connections": sum(not call["acked"] for call in calls),
         "slowest acknowledgement in ms": round(slowest * 1_000),
     }

@@ -17,60 +17,45 @@ from sandbox.shelf import Shelf
 
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
-_LATER = ("back_offs.until", "limits.prompts_until", "limits.calls_until", "jobs.poll_at", "prompts.due_at")
-_LATER_TOO = (
-    "previews.due_at",
-    "deliveries.due_at",
-    "snapshots.due_at",
-    "questions.due_at",
-    "conversations.due_at",
-    "inquiries.due_at",
+_DUE = (
+    *("back_offs.until", "limits.prompts_until", "limits.calls_until", "jobs.poll_at", "prompts.due_at"),
+    *("previews.due_at", "deliveries.due_at", "snapshots.due_at", "questions.due_at"),
+    *("conversations.due_at", "inquiries.due_at"),
 )
-"""Columns with the time at which something is due."""
-_LOOKS = ("pull_requests.look_at",)
-MOVED = (*_LATER, *_LATER_TOO, *_LOOKS)
+"""Columns with due times."""
+_POLLS = ("pull_requests.look_at",)
+MOVED = (*_DUE, *_POLLS)
 TABLES = (
-    "jobs",
-    "prompts",
-    "deliveries",
-    "back_offs",
-    "limits",
-    "snapshots",
-    "questions",
-    "question_snapshots",
-    "subscriptions",
-    "conversations",
-    "pull_requests",
-    "previews",
-    "inquiries",
+    *("jobs", "prompts", "deliveries", "back_offs", "limits", "snapshots", "questions", "question_snapshots"),
+    *("subscriptions", "conversations", "pull_requests", "previews", "inquiries"),
 )
 
 
 class NotReadable(Exception):
-    """The database cannot be read now: it does not exist yet, is locked or is unreachable."""
+    """The database does not exist yet, is locked or is unreachable."""
 
 
 def read_rows(url: str) -> Rows:
-    """Return all rows of the bot's tables at one moment, with time zones. Raises NotReadable.
+    """Return all rows of the bot's tables, with time zones. Raises NotReadable.
 
-    Tables read at different moments could show nothing to do while a row makes another one.
+    One transaction reads all of them: a row that moves between two reads would be missed.
     """
     try:
         rows = _from_sqlite(url) if url.startswith("sqlite") else _from_postgres(url)
     except (sqlite3.Error, psycopg.Error) as error:
         raise NotReadable(type(error).__name__) from None
-    both = rows["questions"]
-    waiting = {row["id"] for row in both if row["state"] == "waiting"}
+    questions = rows["questions"]
+    waiting = {row["id"] for row in questions if row["state"] == "waiting"}
     listed = {row["snapshot"] for row in rows["question_snapshots"] if row["question"] in waiting}
     for row in rows["snapshots"]:
         row["is_listed"] = row["id"] in listed
-    rows["questions"] = [row for row in both if row["kind"] != "digest"]
-    rows["digests"] = [row for row in both if row["kind"] == "digest"]
+    rows["questions"] = [row for row in questions if row["kind"] != "digest"]
+    rows["digests"] = [row for row in questions if row["kind"] == "digest"]
     return rows
 
 
 def is_wanted(row: Row) -> bool:
-    """Return whether the bot still works on this row: a snapshot needs a waiting question that lists it."""
+    """Return whether the bot still works on this row; a snapshot needs a waiting question."""
     return bool(row.get("is_listed", True))
 
 
@@ -79,17 +64,13 @@ def _from_sqlite(url: str) -> Rows:
     with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=0.2)) as connection:
         connection.row_factory = sqlite3.Row
         connection.execute("BEGIN")
-        found = {name: [dict(row) for row in connection.execute(f"SELECT * FROM {name}")] for name in TABLES}  # noqa: S608
-    for rows in found.values():
-        for row in rows:
-            for name, value in row.items():
-                if name.endswith(("_at", "_until")) or name == "until":
-                    row[name] = _instant(value)
-    return found
-
-
-def _instant(value: Any) -> datetime | None:
-    return datetime.fromisoformat(value).replace(tzinfo=UTC) if isinstance(value, str) else None
+        rows = {name: [dict(row) for row in connection.execute(f"SELECT * FROM {name}")] for name in TABLES}  # noqa: S608
+    for row in (row for table in rows.values() for row in table):
+        for name, value in row.items():
+            if name.endswith(("_at", "_until")) or name == "until":
+                is_time = isinstance(value, str)
+                row[name] = datetime.fromisoformat(value).replace(tzinfo=UTC) if is_time else None
+    return rows
 
 
 def _from_postgres(url: str) -> Rows:
@@ -97,21 +78,21 @@ def _from_postgres(url: str) -> Rows:
         psycopg.connect(url.replace("postgres://", "postgresql://", 1), connect_timeout=5) as connection,
         connection.cursor(row_factory=dict_row) as cursor,
     ):
-        found: Rows = {}
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        for name in TABLES:
-            found[name] = list(cursor.execute(f"SELECT * FROM {name}".encode()).fetchall())  # noqa: S608
-    return found
+        return {
+            name: list(cursor.execute(f"SELECT * FROM {name}".encode()).fetchall())  # noqa: S608
+            for name in TABLES
+        }
 
 
 def let_time_pass(url: str, now: datetime) -> None:
-    """Make everything due now that is due later, instead of waiting for it. Raises NotReadable."""
-    _bring_forward(url, (*_LATER, *_LATER_TOO), now)
+    """Make later work due now. Raises NotReadable."""
+    _bring_forward(url, _DUE, now)
 
 
-def let_looks_come(url: str, now: datetime) -> None:
-    """Let each pull request be looked at now that is looked at again and again. Raises NotReadable."""
-    _bring_forward(url, _LOOKS, now)
+def let_polls_come(url: str, now: datetime) -> None:
+    """Make the next poll of each pull request due now. Raises NotReadable."""
+    _bring_forward(url, _POLLS, now)
 
 
 def let_the_week_pass(url: str, now: datetime) -> None:
@@ -148,7 +129,7 @@ def _bring_forward_postgres(url: str, names: list[list[str]], now: datetime) -> 
 
 
 def read_service(folder: Path) -> Rows:
-    """Return the docs service's jobs and the prompts sent to them; an outcome of None is still to come."""
+    """Return the docs service's jobs, builds and received prompts; open prompts have no outcome."""
     with closing(Shelf(folder / "service.db")) as shelf:
         jobs = shelf.all("job")
         builds = [{"job_id": build["job"]} for build in shelf.all("build")]

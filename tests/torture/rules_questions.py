@@ -8,55 +8,51 @@ import re
 from tests.torture.checks import Checks
 from tests.torture.plan import DOCS, PRODUCT
 from tests.torture.record import Done
+from tests.torture.record_index import Json, RecordIndex
 from tests.torture.rows import Row
-from tests.torture.seen import Json, Seen
 
 _PUBLIC = (DOCS, PRODUCT)
 _NOTHING = "The docs have nothing on that"
 _TIMES = re.compile(r"(?:asked|” ·) (\d+) times")
 
 
-def questions(run: Seen, checks: Checks) -> None:
+def questions(index: RecordIndex, checks: Checks) -> None:
     """Check each question from its acknowledgement to the notice that a page answers it."""
-    asked = run.made("question", "inquire")
-    inquiries = {str(row["id"]): row for row in run.record.of("inquiries")}
+    asked = index.made("question", "inquire")
+    inquiries = {str(row["id"]): row for row in index.record.of("inquiries")}
     for done in asked:
         act = done.act
         mine = [row for row in inquiries.values() if _is_of(row, done)]
-        name = f"{act.what} {act.marker}"
+        name = f"{act.kind} {act.marker}"
         checks.insist(len(mine) <= 1, f"{name}: stored {len(mine)} times")
         if done.acknowledged and not done.broken:
             checks.insist(mine, f"{name}: acknowledged, and not stored")
     for row in inquiries.values():
         checks.insist(any(_is_of(row, done) for done in asked), f"inquiry {row['id']}: nobody asked that")
-        _answered(run, checks, row)
-        _told(run, checks, row)
-    for topic in {done.act.about for done in asked}:
-        _shown(run, checks, topic, [done for done in asked if done.act.about == topic])
+        _answered(index, checks, row)
+        _told(index, checks, row)
+    for topic in {done.act.target for done in asked}:
+        _shown(index, checks, topic, [done for done in asked if done.act.target == topic])
 
 
 def _is_of(row: Row, done: Done) -> bool:
     act = done.act
-    return (row["user"], row["channel"], row["text"]) == (act.who, act.where, act.words)
+    return (row["user"], row["channel"], row["text"]) == (act.user, act.channel, act.text)
 
 
-def _answered(run: Seen, checks: Checks, row: Row) -> None:
+def _answered(index: RecordIndex, checks: Checks, row: Row) -> None:
     """Check that an inquiry has one answer, and is a gap only with a reason."""
     name = f"inquiry {row['id']}"
     checks.insist(row["state"] not in ("asked", "written"), f"{name}: still {row['state']} at the end")
-    answers = _deliveries(run, row, "answer")
+    answers = _deliveries(index, row, "answer")
     checks.insist(len(answers) == 1, f"{name}: {len(answers)} answers")
-    posted = [message["text"] for answer in answers for message in run.said_as[answer["id"]]]
+    posted = [message["text"] for answer in answers for message in index.messages_of[answer["id"]]]
     for answer in answers:
         if answer["kind"] != "post" and answer["state"] == "sent":
-            notes = [note for note in run.record.private if note["user"] == row["user"]]
-            direct = [
-                message for message in run.record.messages if message["channel"] == f"D{row['user'][1:]}"
-            ]
-            offers = [note for note in (*notes, *direct) if _offers(note, str(row["id"]))]
-            checks.insist(offers, f"{name}: answered, and nobody saw it")
-    marked = _presses(run, row, "did_not_help")
-    nothing = [text for text in (*run.alone(row["user"]), *posted) if _NOTHING in text]
+            is_seen = any(_offers(message, str(row["id"])) for message in index.private_messages(row["user"]))
+            checks.insist(is_seen, f"{name}: answered, and nobody saw it")
+    marked = _presses(index, row, "did_not_help")
+    nothing = [text for text in (*index.private_texts(row["user"]), *posted) if _NOTHING in text]
     is_plain = row["state"] == "answered" or marked or nothing or row["job"]
     mute = any(answer["state"] == "dead" for answer in answers)
     checks.insist(is_plain, f"{name}: is {row['state']}, and nobody said so", explained=mute)
@@ -64,17 +60,17 @@ def _answered(run: Seen, checks: Checks, row: Row) -> None:
         checks.insist(row["state"] != "answered", f"{name}: it did not help, and is no gap")
 
 
-def _told(run: Seen, checks: Checks, row: Row) -> None:
+def _told(index: RecordIndex, checks: Checks, row: Row) -> None:
     """Check that an asker gets one notice, and only of a page that is written."""
-    name, notices = f"inquiry {row['id']}", _deliveries(run, row, "written")
+    name, notices = f"inquiry {row['id']}", _deliveries(index, row, "written")
     checks.insist(len(notices) <= 1, f"{name}: told {len(notices)} times")
     checks.insist(
         bool(notices) == (row["state"] == "notified"),
         f"{name}: is {row['state']}, told {len(notices)} times",
     )
-    written = [job for job in run.jobs.values() if _answers(job, row) and _is_published(job)]
+    written = [job for job in index.jobs.values() if _answers(job, row) and _is_published(job)]
     checks.insist(written or not notices, f"{name}: told of a page that nobody wrote")
-    books = {job["id"]: job["pull_end"] for job in run.record.service["jobs"]}
+    books = {job["id"]: job["pull_end"] for job in index.record.service["jobs"]}
     for job in written:
         may_tell = job["channel"] == row["channel"] or job["channel"] in _PUBLIC
         checks.insist(
@@ -82,18 +78,18 @@ def _told(run: Seen, checks: Checks, row: Row) -> None:
             f"{name}: told of job {job['number']}, which is private",
         )
         ended = books.get(job["service_id"])
-        merges = [done.at for done in run.made("pull") if done.act.about in job["text"]]
-        marks = [done for done in _presses(run, row, "did_not_help") if done.acknowledged]
+        merges = [done.at for done in index.made("pull") if done.act.target in job["text"]]
+        marks = [done for done in _presses(index, row, "did_not_help") if done.acknowledged]
         is_gap = any(mark.ended_at and mark.ended_at < at for mark in marks for at in merges)
-        if ended and may_tell and is_gap and not run.made("gaps"):
+        if ended and may_tell and is_gap and not index.made("gaps"):
             checks.insist(notices, f"{name}: job {job['number']} is merged, and its asker was not told")
 
 
-def _shown(run: Seen, checks: Checks, topic: str, asked: list[Done]) -> None:
+def _shown(index: RecordIndex, checks: Checks, topic: str, asked: list[Done]) -> None:
     """Check that the words of private questions stand nowhere else, and that each is counted once."""
-    places = {done.act.where for done in asked}
-    people = {done.act.who for done in asked}
-    for message in (*run.record.messages, *run.record.private):
+    places = {done.act.channel for done in asked}
+    people = {done.act.user for done in asked}
+    for message in (*index.record.messages, *index.record.private):
         text = json.dumps([message["text"], message.get("blocks")])
         if topic not in text or not message.get("bot_id", True):
             continue
@@ -105,15 +101,15 @@ def _shown(run: Seen, checks: Checks, topic: str, asked: list[Done]) -> None:
         )
 
 
-def _deliveries(run: Seen, row: Row, part: str) -> list[Row]:
-    return [one for one in run.record.of("deliveries") if one["key"] == f"inquiry:{row['id']}:{part}"]
+def _deliveries(index: RecordIndex, row: Row, part: str) -> list[Row]:
+    return [one for one in index.record.of("deliveries") if one["key"] == f"inquiry:{row['id']}:{part}"]
 
 
-def _presses(run: Seen, row: Row, *kinds: str) -> list[Done]:
+def _presses(index: RecordIndex, row: Row, *kinds: str) -> list[Done]:
     """Return the presses about an inquiry, by the button's id or the kind of the act."""
-    made = run.made("on_answer", "draft", "gaps")
+    made = index.made("on_answer", "draft", "gaps")
     mine = (done for done in made if done.pressed == str(row["id"]))
-    return [done for done in mine if {done.act.what, done.act.words} & {*kinds}]
+    return [done for done in mine if {done.act.kind, done.act.text} & {*kinds}]
 
 
 def _offers(message: Json, value: str) -> bool:

@@ -22,7 +22,7 @@ from tests.torture.rows import (
     Row,
     Rows,
     is_wanted,
-    let_looks_come,
+    let_polls_come,
     let_the_week_pass,
     let_time_pass,
     read_rows,
@@ -36,7 +36,7 @@ _LIMIT_SECONDS = 90.0
 _SOON_SECONDS = 1.5
 """Work that is due later than this is made due instead of waiting for it."""
 _QUIET_SECONDS = 0.6
-_LOOK_SECONDS = 0.25
+_CHECK_SECONDS = 0.25
 _OPEN = {
     "prompts": ("new", "waiting", "sending"),
     "deliveries": ("pending", "sending", "unclear"),
@@ -64,9 +64,9 @@ async def carry_out(
     return record
 
 
-def _read_logs(folder: Path) -> list[str]:
+def _read_logs(folder: Path) -> str:
     logs = sorted(folder.glob("bot-*.log"))
-    return [log.read_text(encoding="utf-8", errors="replace") for log in logs]
+    return "".join(log.read_text(encoding="utf-8", errors="replace") for log in logs)
 
 
 def _empty(folder: Path) -> None:
@@ -80,7 +80,7 @@ class Run:
     def __init__(self, plan: Plan, place: Stage, zygote: Zygote, postgres: str, record: Record) -> None:
         self._plan, self._place, self._postgres, self._record = plan, place, postgres, record
         self._acting = Acting(place.workspace, place.clocks)
-        self._week_is_over = self._has_looked = False
+        self._week_is_over = self._has_polled = False
         self._bots = [
             Bot(zygote, self._env(number), role, place.folder / f"bot-{number}.log", place.clocks.file)
             for number, role in enumerate(plan.bots)
@@ -116,20 +116,20 @@ class Run:
                 group.create_task(_after(trouble.at, self._trouble(trouble)))
 
     async def _act(self, acts: Sequence[Act]) -> None:
-        async def act(each: Act) -> None:
-            self._record.done.append(await self._acting.do(each))
+        async def do(act: Act) -> None:
+            self._record.done.append(await self._acting.do(act))
 
         async with asyncio.TaskGroup() as group:
-            for each in acts:
-                group.create_task(_after(each.at, act(each)))
+            for act in acts:
+                group.create_task(_after(act.at, do(act)))
 
     async def _trouble(self, trouble: Trouble) -> None:
         extent = {"times": trouble.times, "lasts": trouble.lasts or None, "seconds": trouble.seconds or None}
         match trouble.side:
             case "slack":
-                await order_slack(self._place, method=trouble.what, fault=trouble.kind, **extent)
+                await order_slack(self._place, method=trouble.target, fault=trouble.kind, **extent)
             case "docs":
-                await order_docs(self._place, match=trouble.what, fault=trouble.kind, **extent)
+                await order_docs(self._place, match=trouble.target, fault=trouble.kind, **extent)
             case "line":
                 await self._trouble_the_line(trouble)
             case "database":
@@ -173,7 +173,7 @@ class Run:
         if trouble.kind == "gone":
             await go_away(url, self._postgres, trouble.lasts)
         elif trouble.kind == "locked":
-            # If the bot keeps the lock for five seconds, the run goes on without this fault.
+            # If the bot holds the lock for five seconds, the run continues without this fault.
             with contextlib.suppress(sqlite3.OperationalError):
                 await lock(url, trouble.lasts)
         else:
@@ -184,18 +184,18 @@ class Run:
                 bot.fill_disk(full=False)
 
     async def _trouble_a_bot(self, trouble: Trouble) -> None:
-        bot = self._bots[int(trouble.what)]
+        bot = self._bots[int(trouble.target)]
         if trouble.kind == "kill":
             self._record.kills += bot.kill(trouble.seconds)
         else:
             await bot.stop(trouble.seconds)
 
     async def _settle(self) -> None:
-        """Wait until nothing changes any more or the time limit has passed."""
+        """Wait until the run is over or the time limit has passed."""
         deadline = monotonic() + _LIMIT_SECONDS
         last, since = self._sign(), monotonic()
         while monotonic() < deadline:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS)
             if self._sign() != last or not all(bot.ready for bot in self._bots):
                 last, since = self._sign(), monotonic()
                 continue
@@ -207,8 +207,8 @@ class Run:
                 continue
             if await asyncio.to_thread(self._is_over):
                 return
-        left = due(read_rows(self._place.database_url), self._now())
-        self._record.moving = left or ["events, polls or edits"]
+        open_rows = due(read_rows(self._place.database_url), self._now())
+        self._record.moving = open_rows or ["events, polls or edits"]
 
     async def _decide(self) -> None:
         """Let users decide about unconfirmed prompts at the end of the run."""
@@ -216,7 +216,7 @@ class Run:
         if not self._plan.decision or self._record.moving:
             return
         if any(row["state"] == "unconfirmed" for row in rows["prompts"]):
-            acts = [done.act for done in self._record.done if done.act.what in ASKS]
+            acts = [done.act for done in self._record.done if done.act.kind in ASKS]
             self._record.done += await self._acting.decide(self._plan.decision, acts)
             await self._settle()
 
@@ -226,18 +226,18 @@ class Run:
         return workspace.state.seq, len(workspace.log)
 
     def _is_over(self) -> bool:
-        """Return whether nothing is open any more. Makes work due that would be due much later."""
+        """Return whether all work is done. Bring work forward that is due much later."""
         try:
             rows = read_rows(self._place.database_url)
             if not due(rows, self._now()):
-                if not self._has_looked:
-                    # What was merged last is seen at the next look.
-                    let_looks_come(self._place.database_url, self._now())
-                    self._has_looked = True
+                if not self._has_polled:
+                    # The bot learns of the last merge at its next poll.
+                    let_polls_come(self._place.database_url, self._now())
+                    self._has_polled = True
                     return False
                 if self._week_is_over:
                     return True
-                # The last chance of every subscription to be told.
+                # The last digest of every subscription.
                 let_the_week_pass(self._place.database_url, self._now())
                 self._week_is_over = True
                 return False
@@ -248,58 +248,58 @@ class Run:
         return False
 
     async def _note(self) -> None:
-        """Write everything that the checker reads into the record."""
+        """Fill the record for the checker."""
         record, state = self._record, self._place.workspace.state
         for done in record.done:
             self._acting.settle(done)
-        record.messages = [message for each in state.messages.values() for message in each.values()]
+        record.messages = [message for messages in state.messages.values() for message in messages.values()]
         record.private = list(state.ephemerals.values())
         record.notices = [str(event["text"]) for event in state.events if event["type"] == "notice"]
         record.slack = list(self._place.workspace.log)
         record.docs = await docs_log(self._place)
         record.rows = await asyncio.to_thread(read_rows, self._place.database_url)
         record.service = await asyncio.to_thread(read_service, self._place.folder / "docs")
-        record.log = "".join(await asyncio.to_thread(_read_logs, self._place.folder))
+        record.log = await asyncio.to_thread(_read_logs, self._place.folder)
         record.secrets = self._place.secrets
         record.starts = sum(bot.starts for bot in self._bots)
         record.failed_starts = sum(bot.failed_starts for bot in self._bots)
         record.complaints = [complaint for bot in self._bots for complaint in bot.complaints]
 
 
-async def _after(seconds: float, what: Coroutine[Any, Any, None]) -> None:
+async def _after(seconds: float, act: Coroutine[Any, Any, None]) -> None:
     await asyncio.sleep(seconds)
-    await what
+    await act
 
 
 def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
     """Return descriptions of the open rows that are due before ``until``, or of all open rows."""
     latest = until or datetime.max.replace(tzinfo=UTC)
-    held = {row["project"]: row["until"] for row in rows["back_offs"]}
+    back_offs = {row["project"]: row["until"] for row in rows["back_offs"]}
     budget = {row["project"]: row["calls_until"] for row in rows["limits"]}
     undecided = {row["number"] for row in rows["jobs"] if row["state"] == "unconfirmed"}
-    found = []
+    descriptions = []
     for table, states in _OPEN.items():
-        holds = held if table in ("prompts", "deliveries") else budget
+        holds = back_offs if table in ("prompts", "deliveries") else budget
         before_it: dict[object, datetime] = {}
-        for row in sorted(rows[table], key=lambda each: int(each["seq"] if "seq" in each else each["id"])):
+        for row in sorted(rows[table], key=lambda row: int(row["seq"] if "seq" in row else row["id"])):
             if row["state"] in states and is_wanted(row) and not _awaits_a_person(table, row, undecided):
                 own = (row["due_at"], row["claimed_until"], holds.get(row.get("project")))
                 when = max(filter(None, (*own, before_it.get(row.get("job")))))
                 if row.get("job") is not None:
                     before_it[row["job"]] = when
                 if when <= latest:
-                    found.append(f"{table} {row['id']} {row['state']} due {when.isoformat()}")
-    found += [*_unread_or_weekly(rows, now, latest), *_looks(rows, now, latest)]
+                    descriptions.append(f"{table} {row['id']} {row['state']} due {when.isoformat()}")
+    descriptions += [*_unread_or_weekly(rows, now, latest), *_polls(rows, now, latest)]
     for row in rows["jobs"]:
         if row["poll_at"] is not None:
-            when = max(filter(None, (row["poll_at"], row["claimed_until"], held.get(row["project"]))))
+            when = max(filter(None, (row["poll_at"], row["claimed_until"], back_offs.get(row["project"]))))
             if when <= latest:
-                found.append(f"job {row['number']} {row['state']} poll {when.isoformat()}")
-    return found
+                descriptions.append(f"job {row['number']} {row['state']} poll {when.isoformat()}")
+    return descriptions
 
 
 def _unread_or_weekly(rows: Rows, now: datetime, latest: datetime) -> list[str]:
-    """Return descriptions of conversations to be read again, and of subscriptions that are not settled."""
+    """Return descriptions of unread conversations and unsettled subscriptions."""
     unread = [row for row in rows["conversations"] if row["due_at"] is not None and row["due_at"] <= latest]
     weekly = [
         row
@@ -307,20 +307,20 @@ def _unread_or_weekly(rows: Rows, now: datetime, latest: datetime) -> list[str]:
         if row["state"] == "new" or (row["state"] == "active" and row["next_run_at"] <= now)
     ]
     return [
-        *(f"heard {row['id']} due {row['due_at'].isoformat()}" for row in unread),
+        *(f"conversation {row['id']} due {row['due_at'].isoformat()}" for row in unread),
         *(f"subscription {row['id']} {row['state']} due {row['next_run_at']}" for row in weekly),
     ]
 
 
-def _looks(rows: Rows, now: datetime, latest: datetime) -> list[str]:
-    """Return descriptions of previews that are open, and of pull requests that are due for a look."""
-    looks = [row for row in rows["pull_requests"] if row["look_at"] is not None and row["look_at"] <= now]
-    open_rows = [("pull request", row, row["look_at"]) for row in looks]
+def _polls(rows: Rows, now: datetime, latest: datetime) -> list[str]:
+    """Return descriptions of open previews and due polls of pull requests."""
+    polls = [row for row in rows["pull_requests"] if row["look_at"] is not None and row["look_at"] <= now]
+    open_rows = [("pull request", row, row["look_at"]) for row in polls]
     open_rows += [("preview", row, row["due_at"]) for row in rows["previews"] if row["due_at"] is not None]
-    ends = [(what, row, max(at, row["claimed_until"] or at)) for what, row, at in open_rows]
-    return [f"{what} of {row['job']} due {at.isoformat()}" for what, row, at in ends if at <= latest]
+    ends = [(kind, row, max(at, row["claimed_until"] or at)) for kind, row, at in open_rows]
+    return [f"{kind} of {row['job']} due {at.isoformat()}" for kind, row, at in ends if at <= latest]
 
 
 def _awaits_a_person(table: str, row: Row, undecided: set[int]) -> bool:
-    """Return whether a prompt is a follow-up to an unconfirmed job, and so waits for a decision."""
+    """Return whether a follow-up waits for a decision about its unconfirmed job."""
     return table == "prompts" and row["state"] == "waiting" and row["job"] in undecided

@@ -18,9 +18,9 @@ from tests.torture.plan import Plan
 
 
 @asynccontextmanager
-async def postgres(folder: Path, *, wanted: bool = True) -> AsyncIterator[str]:
-    """Start a PostgreSQL server if a plan uses one, and yield its address, else an empty text."""
-    if not wanted:
+async def postgres(folder: Path, *, is_needed: bool = True) -> AsyncIterator[str]:
+    """Start a PostgreSQL server and yield its address; an empty text if no plan needs one."""
+    if not is_needed:
         yield ""
         return
     server = await asyncio.to_thread(PostgresServer, folder)
@@ -31,10 +31,7 @@ async def postgres(folder: Path, *, wanted: bool = True) -> AsyncIterator[str]:
 
 
 def database_for(plan: Plan, folder: Path, postgres: str) -> str:
-    """Create the database of a run and return its ``DATABASE_URL``.
-
-    ``postgres`` is the URL of the server's own database.
-    """
+    """Create the database of a run and return its URL; ``postgres`` is the URL of the server."""
     if plan.database == "sqlite":
         return f"sqlite:///{folder / 'docs-bot.db'}"
     name = f"torture_{uuid.uuid4().hex[:16]}"

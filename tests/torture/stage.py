@@ -23,19 +23,13 @@ _PAGES, _DAYS = 30, 20
 _BUILD_SECONDS = 0.4
 _BURST = 12
 """More messages at once than Slack allows, because a run takes seconds instead of minutes."""
-
-
 _TICKET_SECONDS = 2.0
-"""So short that a ticket dies while handshakes are refused."""
+"""So short that a ticket expires while handshakes are refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The services and settings of a run.
-
-    ``ports``: where each bot takes Slack's requests in; 0 for one that does not. ``secrets`` must not appear
-    in any log.
-    """
+    """The services and settings of a run."""
 
     folder: Path
     clocks: Clocks
@@ -46,7 +40,9 @@ class Stage:
     env: dict[str, str]
     database_url: str
     ports: tuple[int, ...]
+    """The port of each bot for Slack's requests, or 0."""
     secrets: tuple[str, ...]
+    """Texts that no log may contain."""
 
 
 @asynccontextmanager
@@ -72,7 +68,9 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
         ARCHIVED, "old-docs", [*PEOPLE, BOT_USER], "Archived", is_archived=True
     )
     await workspace.start()
-    secrets = _secrets(workspace.options, docs_options)
+    slack = workspace.options
+    keys = (docs_options.api_key, docs_options.assistant_key, GITHUB_TOKEN)
+    secrets = (slack.bot_token, slack.app_token, slack.signing_secret, *keys)
     env = _environment(plan, workspace, docs_url, docs_options.api_key) | {
         "ASSISTANT_KEY": docs_options.assistant_key,
         "ASSISTANT_DOMAIN": docs_options.domain,
@@ -107,17 +105,6 @@ def _workspace_options(plan: Plan, folder: Path, docs_url: str, port: int) -> Wo
     )
 
 
-def _secrets(slack: WorkspaceOptions, docs: DocsServiceOptions) -> tuple[str, ...]:
-    return (
-        slack.bot_token,
-        slack.app_token,
-        slack.signing_secret,
-        docs.api_key,
-        docs.assistant_key,
-        GITHUB_TOKEN,
-    )
-
-
 def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) -> dict[str, str]:
     slack = workspace.options
     env = {
@@ -137,7 +124,7 @@ def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) 
         "LOG_LEVEL": plan.log_level,
         "LOG_FORMAT": "json",
     }
-    if plan.sees_pull_requests:
+    if plan.polls_pull_requests:
         env |= {"GITHUB_API_URL": f"{docs_url}/api/v3", "GITHUB_TOKEN": GITHUB_TOKEN}
     return env if plan.intake == "http" else env | {"SLACK_APP_TOKEN": slack.app_token}
 
@@ -165,5 +152,5 @@ async def end_faults(place: Stage) -> None:
 async def docs_log(place: Stage) -> list[dict[str, object]]:
     """Return all requests that the docs service received."""
     async with place.session.get(f"{place.docs_url}/sandbox/log") as answer:
-        found: list[dict[str, object]] = await answer.json()
-    return found
+        calls: list[dict[str, object]] = await answer.json()
+    return calls

@@ -1,4 +1,4 @@
-"""The clocks of a torture run, and what its checker makes of times that a wrong clock has written."""
+"""The clocks of a torture run, and its checker's tolerance for times from a wrong clock."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.scenarios.clocks import SharedClock
 from tests.torture.clocks import Clocks
 from tests.torture.made_up import AT, record
 from tests.torture.plan import Trouble
-from tests.torture.seen import Seen
+from tests.torture.record_index import RecordIndex
 
 HOUR = timedelta(hours=1)
 
 
-async def test_the_bots_clock_may_be_wrong_while_time_passes_for_everybody(tmp_path: Path) -> None:
+async def test_bots_clock_may_be_wrong_while_time_passes(tmp_path: Path) -> None:
     clocks = Clocks(tmp_path / "clock")
     bots, began = SharedClock(str(clocks.file)), clocks.now()
     clocks.set_bots(-HOUR.total_seconds())
@@ -27,9 +27,9 @@ async def test_the_bots_clock_may_be_wrong_while_time_passes_for_everybody(tmp_p
     assert bots() - clocks.now() < timedelta(seconds=1)
 
 
-def test_an_answer_is_compared_with_what_the_bot_wrote_as_far_as_its_clock_was_right() -> None:
-    made, said = record(), {"ts": f"{AT.timestamp():.6f}"}
-    assert not Seen(made).is_since(said, AT + timedelta(seconds=1))
+def test_checker_tolerates_error_of_wrong_clock() -> None:
+    made, message = record(), {"ts": f"{AT.timestamp():.6f}"}
+    assert not RecordIndex(made).is_since(message, AT + timedelta(seconds=1))
     made.plan = replace(made.plan, troubles=(Trouble(0.1, "clock", "bots", "wrong", seconds=7_200),))
-    assert Seen(made).is_since(said, AT + timedelta(seconds=1))
-    assert not Seen(made).is_since(said, AT + 3 * HOUR)
+    assert RecordIndex(made).is_since(message, AT + timedelta(seconds=1))
+    assert not RecordIndex(made).is_since(message, AT + 3 * HOUR)

@@ -1,4 +1,4 @@
-"""Torture knows each row that waits for a time."""
+"""Torture reads each table with a due time, and brings the time forward."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bot.store.schema import Due, metadata
 from tests.torture.rows import MOVED, TABLES
 
 PLANNED = ("next_run_at", "no_previews_until", "claimed_until")
-"""Times days ahead, and those of leases, which a run sees through."""
+"""Times days ahead, and the ends of leases, for which a run waits."""
 WAITING = {
     f"{table.name}.{column.name}"
     for table in metadata.sorted_tables
@@ -15,9 +15,9 @@ WAITING = {
 }
 
 
-def test_every_time_that_a_row_waits_for_is_brought_forward_or_planned() -> None:
+def test_every_due_time_is_brought_forward_or_planned() -> None:
     assert {name for name in WAITING if name.partition(".")[2] not in PLANNED} == set(MOVED)
 
 
-def test_every_table_whose_rows_wait_is_read() -> None:
+def test_every_table_with_due_time_is_read() -> None:
     assert {name.partition(".")[0] for name in WAITING} <= set(TABLES)

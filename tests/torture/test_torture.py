@@ -1,4 +1,4 @@
-"""Plans depend on their seed only, the checker finds each kind of failure, and a few real runs pass."""
+"""Plans depend on their seed only, the checker finds each failure, and real runs pass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS
 from tests.messages import samples
 from tests.torture.__main__ import torture
-from tests.torture.acting import Acting, is_face
+from tests.torture.acting import Acting, is_status_message
 from tests.torture.checker import check
 from tests.torture.checks import Checks
 from tests.torture.clocks import Clocks
@@ -43,9 +43,9 @@ from tests.torture.plan import (
     ADMIN,
     DISCOVERY_FAULTS,
     HASTY,
-    LOOK_FAULTS,
     NATIVE_BLOCKS,
     PATIENT,
+    POLL_FAULTS,
     PRODUCT,
     SHORT_MINUTE,
     SLACK_MINUTE,
@@ -55,53 +55,48 @@ from tests.torture.plan import (
 )
 from tests.torture.planning import make_plan
 from tests.torture.record import Done, Record
-from tests.torture.rolling import acknowledged, roll
+from tests.torture.rolling import check_acknowledgements, roll
 
 SEEDS = (1001, 1002, 1003)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_same_seed_makes_the_same_plan(seed: int) -> None:
+def test_same_seed_makes_same_plan(seed: int) -> None:
     assert make_plan(seed) == make_plan(seed)
     assert make_plan(seed) != make_plan(seed + 1)
 
 
-def test_a_plan_can_be_read() -> None:
+def test_plan_has_line_for_each_act_and_fault() -> None:
     plan = make_plan(7)
     assert len(described(plan)) == 1 + len(plan.acts) + len(plan.troubles)
 
 
-def test_each_kind_of_trouble_comes_up() -> None:
+def test_plans_contain_each_kind_of_trouble() -> None:
     plans = [make_plan(seed) for seed in range(400)]
-    kinds = {(each.side, each.kind) for plan in plans for each in plan.troubles}
+    troubles = [trouble for plan in plans for trouble in plan.troubles]
+    kinds = {(trouble.side, trouble.kind) for trouble in troubles}
     assert {("bot", "kill"), ("bot", "term"), ("database", "gone"), ("database", "full")} <= kinds
     assert {("database", "locked"), ("line", "closed"), ("line", "repeat"), ("docs", "stale_status")} <= kinds
     assert {("slack", "error:token_revoked"), ("slack", "lost_answer"), ("docs", "lost_answer")} <= kinds
     assert {("line", "silent"), ("line", "refused"), ("week", "due")} <= kinds
     assert {("clock", "wrong"), ("clock", "outage")} <= kinds
-    assert {True, False} == {
-        each.seconds > 0 for plan in plans for each in plan.troubles if each.kind == "wrong"
-    }
+    assert {True, False} == {trouble.seconds > 0 for trouble in troubles if trouble.kind == "wrong"}
     assert {"weekly", "pull", "question", "inquire", "on_answer", "draft", "gaps"} <= {
-        act.what for plan in plans for act in plan.acts
+        act.kind for plan in plans for act in plan.acts
     }
-    assert {("docs", kind) for kind in (*LOOK_FAULTS, *DISCOVERY_FAULTS)} <= kinds
-    assert {plan.sees_pull_requests for plan in plans} == {True, False}
+    assert {("docs", kind) for kind in (*POLL_FAULTS, *DISCOVERY_FAULTS)} <= kinds
+    assert {plan.polls_pull_requests for plan in plans} == {True, False}
     assert {plan.limits for plan in plans} == {SLACK_MINUTE, SHORT_MINUTE}
     assert {plan.redeliver_after_seconds for plan in plans} == {PATIENT, HASTY}
     assert {(), NATIVE_BLOCKS} <= {plan.refused_blocks for plan in plans}
     assert {plan.bots for plan in plans} == {("run",), ("run", "work"), ("run", "run")}
 
 
-def test_a_run_that_went_well_has_nothing_to_complain_of() -> None:
+def test_correct_run_passes_all_checks() -> None:
     checks = check(record())
     assert checks.complaints == []
     assert checks.made > 100
-    assert checks.ends_told == 3
-
-
-def _row(made: Record, table: str, number: int = 0) -> dict[str, Any]:
-    return made.rows[table][number]
+    assert checks.reported_ends == 3
 
 
 def _outbox(made: Record, name: str) -> dict[str, Any]:
@@ -114,52 +109,44 @@ def _say(made: Record, text: str, **values: Any) -> None:
 
 
 def _spoil(table: str, number: int = 0, **values: Any) -> Callable[[Record], object]:
-    return lambda made: _row(made, table, number).update(values)
+    return lambda made: made.rows[table][number].update(values)
 
 
 def _add(table: str, row: dict[str, Any]) -> Callable[[Record], object]:
     return lambda made: made.rows[table].append(row)
 
 
-def _broken(made: Record) -> None:
-    made.done[0].broken = True
-
-
 def _given_up(made: Record) -> None:
     _outbox(made, "end2").update(state="dead", error="is_archived", key="job:2:iteration:1:end")
-    made.messages = [each for each in made.messages if "Job 2 failed" not in each["text"]]
-
-
-def _end_twice(made: Record) -> None:
-    _say(made, f"<@{ANA}> :memo: Job 1 is done")
+    _without("Job 2 failed")(made)
 
 
 def _without(text: str) -> Callable[[Record], object]:
-    def spoil(made: Record) -> None:
-        made.messages = [each for each in made.messages if text not in each["text"]]
+    def remove(made: Record) -> None:
+        made.messages = [message for message in made.messages if text not in message["text"]]
 
-    return spoil
+    return remove
 
 
 def _refused_unsaid(made: Record) -> None:
-    _row(made, "prompts", 2).update(state="refused")
+    made.rows["prompts"][2].update(state="refused")
     made.service["messages"].pop()
 
 
 def _undecided(made: Record) -> None:
-    _row(made, "prompts").update(state="unconfirmed")
+    made.rows["prompts"][0].update(state="unconfirmed")
     made.plan = replace(made.plan, decision="dismiss")
 
 
 def _second_doubt(made: Record) -> None:
     """Leave out the question about the second unconfirmed attempt."""
-    _row(made, "prompts").update(state="unconfirmed", sent_at=AT + timedelta(seconds=1))
+    made.rows["prompts"][0].update(state="unconfirmed", sent_at=AT + timedelta(seconds=1))
     _say(made, f"<@{ANA}> :grey_question: nobody knows")
 
 
 def _refused_and_told_once(made: Record) -> None:
     for number in (0, 2):
-        _row(made, "prompts", number).update(state="refused")
+        made.rows["prompts"][number].update(state="refused")
     _say(made, f"<@{ANA}> :no_entry: no")
 
 
@@ -186,27 +173,27 @@ def _reply_dropped(made: Record) -> None:
 
 
 def _direct_message_dropped(made: Record) -> None:
-    """Let the bot take a direct message, and miss the next one."""
-    for number, (marker, is_taken) in enumerate((("mk06", True), ("mk07", False))):
+    """Let the bot acknowledge a direct message, and miss the next one."""
+    for number, (marker, acknowledged) in enumerate((("mk06", True), ("mk07", False))):
         act = Act(0.5, "direct", ANA, "D01ANA", marker, f"Add {marker}")
-        made.done.append(Done(act, AT, acknowledged=is_taken, ts=f"1772442000.00080{number}"))
+        made.done.append(Done(act, AT, acknowledged=acknowledged, ts=f"1772442000.00080{number}"))
 
 
-def _changed(what: str, at: datetime, **prompt: str) -> Callable[[Record], None]:
-    """Let the author of a mention change it, and the bot take that at this time."""
+def _changed(kind: str, at: datetime, **prompt: str) -> Callable[[Record], None]:
+    """Let the author of a mention change it, and the bot acknowledge this change."""
 
     def change(made: Record) -> None:
-        act = Act(0.5, what, BEN, OTHER.where, "mk08", "", OTHER.marker)
+        act = Act(0.5, kind, BEN, OTHER.channel, "mk08", "", OTHER.marker)
         made.done.append(Done(act, AT, acknowledged=True, acknowledged_at=at))
-        _row(made, "prompts", 1).update(prompt)
+        made.rows["prompts"][1].update(prompt)
 
     return change
 
 
 def _merged(made: Record, review: str = "merged") -> None:
-    """Let the pull request be merged, and the bot see this."""
+    """Let the pull request be merged, and the bot poll this."""
     made.service["jobs"][0]["pull_end"] = {"merged_by": "ana-b"}
-    _row(made, "jobs")["review"] = review
+    made.rows["jobs"][0]["review"] = review
 
 
 def _told_twice(made: Record) -> None:
@@ -225,18 +212,18 @@ def _preview(state: str, asks: int = 1) -> Callable[[Record], None]:
 
 
 def _typed_again(made: Record) -> None:
-    made.done.append(Done(replace(ASK, what="repeat", about=ASK.marker), AT, acknowledged=True))
+    made.done.append(Done(replace(ASK, kind="repeat", target=ASK.marker), AT, acknowledged=True))
     made.rows["prompts"].append(prompt(9, ASK, 1, "start"))
 
 
 BREAKS: dict[str, Callable[[Record], object]] = {
     # Requests.
-    "mk01: stored 2 times": lambda made: _row(made, "prompts", 1).update(raw="mk01 mk02"),
+    "mk01: stored 2 times": _spoil("prompts", 1, raw="mk01 mk02"),
     "mk01: created 2 times": lambda made: made.service["messages"].append(
         book(3, 1, OTHER, "x") | {"prompt": "mk01"}
     ),
     "acknowledged, and not stored": lambda made: made.rows["prompts"].pop(1),
-    "said that nothing was started": _broken,
+    "said that nothing was started": lambda made: setattr(made.done[0], "broken", True),
     "asked in C01DOCS, kept for": _spoil("jobs", channel=PRODUCT),
     "asked by U01ANA, kept as": _spoil("prompts", asked_by=BEN),
     "said to be sent 1 times, created 0": lambda made: made.service["messages"].pop(0),
@@ -261,7 +248,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "withdrawn, and nobody pressed that": _spoil("prompts", state="withdrawn"),
     "still waiting at the end": _spoil("prompts", state="waiting"),
     "nobody knows the service's job": lambda made: made.service["jobs"].append({"id": "job_9"}),
-    # Words.
+    # Messages.
     "end1: stands 2 times": lambda made: made.messages.append(dict(made.messages[1])),
     "end1: still pending": lambda made: _outbox(made, "end1").update(state="pending"),
     "given up with is_archived, which nobody ordered": _given_up,
@@ -274,7 +261,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "Job 1: 2 roots": lambda made: made.messages.append(dict(made.messages[0])),
     "the root stands elsewhere": _spoil("jobs", root_ts="1.1"),
     "the root says": lambda made: made.messages[0].update(text=f":gear: *Working on it* · Job 1\n{ANA}"),
-    "3 ends told, the service had 2 rounds": _end_twice,
+    "3 ends told, the service had 2 rounds": lambda made: _say(made, f"<@{ANA}> :memo: Job 1 is done"),
     "an end told nothing to {'U02BEN'}": _spoil("prompts", 2, asked_by=BEN),
     "told to somebody else": lambda made: made.messages[1].update(text=f"<@{BEN}> :memo: Job 1 is done"),
     "Job 1: still working": _spoil("jobs", state="working"),
@@ -295,7 +282,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "it came too late, and its author was not told": _changed("edit", AT + timedelta(seconds=1)),
     "it counted, and the old text was sent": _changed("edit", AT, raw="Also name mk08. It fails (mk02)"),
     # Pull requests.
-    "what became of its pull request is told 2 times": _told_twice,
+    "the end of its pull request is told 2 times": _told_twice,
     "its pull request is open, and it is told that it is not": lambda made: _say(
         made, "The pull request of Job 1 was closed after 1 day without being merged."
     ),
@@ -305,7 +292,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "preview of job 1: still building": _preview("building"),
     "preview of job 1: asked for 3 times": _preview("missing", 3),
     "preview of job 1: ready, and not shown": _preview("ready"),
-    # Numbers.
+    # Visitors.
     "2 questions kept": _add(
         "questions",
         {"id": 2, "user": ANA, "channel": "C01DOCS", "state": "answered", "query": "{}", "now": 1},
@@ -362,17 +349,17 @@ BREAKS: dict[str, Callable[[Record], object]] = {
 
 
 @pytest.mark.parametrize("complaint", BREAKS)
-def test_what_is_wrong_is_found(complaint: str) -> None:
+def test_checker_finds_broken_promise(complaint: str) -> None:
     made = record()
     BREAKS[complaint](made)
-    found = check(made).complaints
-    assert any(complaint in each for each in found), found
+    complaints = check(made).complaints
+    assert any(complaint in text for text in complaints), complaints
 
 
 def _notify(made: Record, **job: Any) -> None:
     """Let the first job write a page on the gap, and its asker get a notice."""
-    _row(made, "jobs").update({"about": {"key": "mk08"}, "review": "merged"} | job)
-    _row(made, "inquiries").update(state="notified", job=1)
+    made.rows["jobs"][0].update({"about": {"key": "mk08"}, "review": "merged"} | job)
+    made.rows["inquiries"][0].update(state="notified", job=1)
     made.rows["deliveries"].append(delivery("inquiry:1:written", "private", user=BEN))
 
 
@@ -403,7 +390,7 @@ QUESTION_BREAKS: dict[str, Callable[[Record], object]] = {
 
 
 @pytest.mark.parametrize("complaint", QUESTION_BREAKS)
-def test_wrong_answers_and_notices_are_found(complaint: str) -> None:
+def test_checker_finds_wrong_answers_and_notices(complaint: str) -> None:
     made = record()
     add_questions(made)
     assert check(made).complaints == []
@@ -411,15 +398,14 @@ def test_wrong_answers_and_notices_are_found(complaint: str) -> None:
     assert [one for one in check(made).complaints if complaint in one]
 
 
-def test_a_refusal_that_was_ordered_explains_what_was_not_said() -> None:
+def test_injected_refusal_explains_missing_message() -> None:
     made = record()
     _given_up(made)
     made.slack.append({"fault": "error:is_archived"})
-    found = check(made)
-    assert not any("nobody ordered" in each for each in found.complaints)
+    assert not any("nobody ordered" in complaint for complaint in check(made).complaints)
 
 
-def test_an_error_of_the_database_is_explained_only_where_it_was_in_trouble() -> None:
+def test_database_trouble_explains_database_errors() -> None:
     made = record()
     made.log = '{"exception": "Traceback\\nsqlalchemy.exc.OperationalError"}'
     assert check(made).complaints
@@ -428,7 +414,7 @@ def test_an_error_of_the_database_is_explained_only_where_it_was_in_trouble() ->
     assert check(made).complaints == []
 
 
-def test_a_mention_counts_as_acknowledged_by_its_own_event(tmp_path: Path) -> None:
+def test_mention_is_acknowledged_by_its_own_event(tmp_path: Path) -> None:
     workspace = Workspace(WorkspaceOptions(tmp_path))
     acting, done = Acting(workspace, Clocks(tmp_path / "clock")), Done(OTHER, AT, ts="1.1")
     entry = {"to": "bot", "kind": "event", "ts": "1.1", "at": AT.timestamp(), "seconds": 0.5}
@@ -442,32 +428,32 @@ def test_a_mention_counts_as_acknowledged_by_its_own_event(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("state", JobState)
-def test_people_of_a_run_recognise_the_face_of_a_job_so_that_they_can_answer_it(state: JobState) -> None:
-    shown = format_status_message(samples.job(state, text="Add a guide about mk47389570f4"))
-    assert is_face(shown.text, "mk47389570f4")
-    assert not is_face(shown.text, "mk00000000aa")
+def test_people_of_run_recognise_status_message_by_marker(state: JobState) -> None:
+    message = format_status_message(samples.job(state, text="Add a guide about mk47389570f4"))
+    assert is_status_message(message.text, "mk47389570f4")
+    assert not is_status_message(message.text, "mk00000000aa")
 
 
 @pytest.mark.parametrize(
     ("error", "is_fine"), [("connection_failed", True), ("http_timeout", False), ("http_error", False)]
 )
-def test_an_unacknowledged_command_is_fine_only_if_its_connection_broke(error: str, is_fine: bool) -> None:
+def test_unacknowledged_command_needs_broken_connection(error: str, is_fine: bool) -> None:
     made, checks = record(), Checks()
     made.slack = [{"kind": "command", "acked": False, "error": error, "seconds": 3.0}]
-    acknowledged(made, checks)
+    check_acknowledgements(made, checks)
     assert (checks.complaints == []) is is_fine
 
 
 @pytest.mark.slow
 async def test_processes_restarted_in_turn_under_load_lose_and_repeat_nothing(tmp_path: Path) -> None:
-    report = await roll(1, tmp_path, ack_seconds=HANG_SECONDS, tell=False)
+    report = await roll(1, tmp_path, ack_seconds=HANG_SECONDS, prints=False)
     assert not report.failures, "\n".join(report.lines())
     assert (report.counts["restarts"], report.counts["kills"]) == (8, 4)
     assert report.counts["creates"] > 0
 
 
 @pytest.mark.slow
-async def test_some_runs_keep_every_promise(tmp_path: Path) -> None:
-    report = await torture(SEEDS, 3, tmp_path, tell=False)
+async def test_runs_keep_every_promise(tmp_path: Path) -> None:
+    report = await torture(SEEDS, 3, tmp_path, prints=False)
     assert not report.failures, "\n".join(report.lines())
     assert report.counts["creates"] > 0

@@ -24,12 +24,12 @@ _FOLLOWS_FROM = {"not_in_channel": "conversations.join", "file_not_found": "uplo
 
 
 def thread_of(job: Row) -> str | None:
-    """Return the thread of a job: the one in which its face is a reply, or the one that its face begins."""
+    """Return the thread that a job's status message begins, or in which it is a reply."""
     ts = job.get("thread_ts") or job["root_ts"]
     return None if ts is None else str(ts)
 
 
-class Seen:
+class RecordIndex:
     """A record with indexes and queries that several rules use."""
 
     def __init__(self, record: Record) -> None:
@@ -40,21 +40,21 @@ class Seen:
         self.prompts_of: dict[int, list[Row]] = defaultdict(list)
         for row in record.of("prompts"):
             self.prompts_of[row["job"]].append(row)
-        self.said_as: dict[str, list[Json]] = defaultdict(list)
+        self.messages_of: dict[str, list[Json]] = defaultdict(list)
         for message in record.messages:
             if (delivery := delivery_of(message)) is not None:
-                self.said_as[delivery].append(message)
+                self.messages_of[delivery].append(message)
         self.refusals = {kind.removeprefix("error:") for side, kind in record.faults() if side == "slack"}
         self._refused_calls = {
-            each.get("method") for each in record.slack if str(each.get("fault", "")).startswith("error:")
+            call.get("method") for call in record.slack if str(call.get("fault", "")).startswith("error:")
         }
         self.docs_faults = Counter(kind for side, kind in record.faults() if side == "docs")
         self.presses = Counter(
-            (done.act.about, done.act.words) for done in record.done if done.act.what == "press" and done.made
+            (done.act.target, done.act.text) for done in record.done if done.act.kind == "press" and done.made
         )
 
     def pressed(self, marker: str, *buttons: str) -> int:
-        """Return how often these buttons were pressed in the thread of a request."""
+        """Return the number of presses of these buttons in a request's thread."""
         return sum(self.presses[marker, button] for button in buttons)
 
     def with_marker(self, marker: str, kind: str) -> list[Row]:
@@ -62,47 +62,46 @@ class Seen:
         rows = self.record.of("prompts")
         return [row for row in rows if row["kind"] == kind and marker in (row["raw"] or "")]
 
-    def arrived(self, marker: str, *, first: bool) -> list[Row]:
-        """Return the prompts with this marker that the docs service received, as first ones or later ones."""
+    def received(self, marker: str, *, first: bool) -> list[Row]:
+        """Return the first or later prompts with this marker in the docs service."""
         return [
             row
             for row in self.record.service["messages"]
             if marker in row["prompt"] and (row["number"] == 1) is first
         ]
 
-    def alone(self, user: str) -> list[str]:
+    def private_texts(self, user: str) -> list[str]:
         """Return the texts that the bot sent to this user alone."""
-        notes = [note["text"] for note in self.record.private if note["user"] == user]
-        direct = f"D{user[1:]}"
-        return notes + [
-            each["text"] for each in self.record.messages if each["channel"] == direct and each["bot_id"]
-        ]
+        return [message["text"] for message in self.private_messages(user)]
 
-    def told_in(self, user: str, channel: str) -> list[str]:
-        """Return the texts that only this user saw in a channel."""
-        notes = self.record.private
-        return [note["text"] for note in notes if (note["user"], note["channel"]) == (user, channel)]
+    def private_messages(self, user: str) -> list[Json]:
+        notes = [note for note in self.record.private if note["user"] == user]
+        messages = [message for message in self.record.messages if message["bot_id"]]
+        direct = [message for message in messages if message["channel"] == f"D{user[1:]}"]
+        return [*notes, *direct]
 
     def in_thread(self, job: Row) -> list[Json]:
-        """Return the bot's messages about a job in its thread, oldest first, without the job's face.
+        """Return the bot's replies about a job in its thread, oldest first.
 
-        Other jobs may live in the same thread. A message without a delivery counts for each.
+        Several jobs may share a thread. A message without a delivery counts for all of them.
         """
         if job["root_ts"] is None:
             return []
-        said = self.record.thread(job["channel"], str(thread_of(job)))
-        about = (None, job["number"])
-        mine = [each for each in said if self.job_of.get(delivery_of(each) or "") in about]
-        return sorted((each for each in mine if each["ts"] != job["root_ts"]), key=lambda each: each["ts"])
+        replies = self.record.thread(job["channel"], str(thread_of(job)))
+        jobs = (None, job["number"])
+        own = [reply for reply in replies if self.job_of.get(delivery_of(reply) or "") in jobs]
+        return sorted(
+            (reply for reply in own if reply["ts"] != job["root_ts"]), key=lambda reply: str(reply["ts"])
+        )
 
     def is_since(self, message: Json, at: datetime) -> bool:
-        """Return whether a message was posted after a time that the bot wrote, as far as it knows that."""
-        return float(message["ts"]) >= at.timestamp() - self.record.plan.clock_is_wrong_by()
+        """Return whether a message may be newer than a time that the bot wrote."""
+        return float(message["ts"]) >= at.timestamp() - self.record.plan.clock_error_seconds()
 
     def ends(self, job: Row) -> list[tuple[set[str], str]]:
         """Return the ends reported in a job's thread, as the mentioned users and the emoji."""
-        found = [END.match(each["text"]) for each in self.in_thread(job)]
-        return [(set(_USER.findall(match[1])), match[2]) for match in found if match]
+        matches = [END.match(reply["text"]) for reply in self.in_thread(job)]
+        return [(set(_USER.findall(match[1])), match[2]) for match in matches if match]
 
     def deliveries(self, job: int) -> list[Row]:
         """Return the outbox rows of a job."""
@@ -130,39 +129,31 @@ class Seen:
 
     def has_database_trouble(self) -> bool:
         """Return whether the plan made the database unreachable, locked or full."""
-        return any(each.side == "database" for each in self.record.plan.troubles)
+        return any(trouble.side == "database" for trouble in self.record.plan.troubles)
 
     def was_interrupted(self) -> bool:
         """Return whether a bot was killed or stopped during the run."""
-        return self.record.kills > 0 or any(each.side == "bot" for each in self.record.plan.troubles)
+        return self.record.kills > 0 or any(trouble.side == "bot" for trouble in self.record.plan.troubles)
 
     def asks(self) -> list[Done]:
         """Return the requests for new jobs that were made."""
         return self.made(*ASKS)
 
-    def follow_ups(self) -> list[Done]:
-        """Return the follow-ups that were made."""
-        return self.made("reply", "followup")
-
-    def changes(self) -> list[Done]:
-        """Return the edits and deletions of messages that were made."""
-        return self.made("edit", "delete")
-
     def repeats(self, marker: str) -> list[Done]:
-        """Return how the command with this marker was typed again."""
-        return [each for each in self.made("repeat") if each.act.about == marker]
+        """Return the repetitions of the command with this marker."""
+        return [done for done in self.made("repeat") if done.act.target == marker]
 
     def anyways(self, user: str) -> int:
-        """Return how often a user asked for a repeated command to be run nevertheless."""
-        return sum(each.act.who == user for each in self.made("anyway"))
+        """Return the number of repeated commands that a user ran nevertheless."""
+        return sum(done.act.user == user for done in self.made("anyway"))
 
     def was_deleted(self, marker: str) -> bool:
         """Return whether the message with this marker was deleted."""
-        return any(done.act.about == marker for done in self.made("delete"))
+        return any(done.act.target == marker for done in self.made("delete"))
 
-    def made(self, *what: str) -> list[Done]:
+    def made(self, *kinds: str) -> list[Done]:
         """Return the acts of these kinds that were possible."""
-        return [done for done in self.record.done if done.made and done.act.what in what]
+        return [done for done in self.record.done if done.made and done.act.kind in kinds]
 
 
 def delivery_of(message: Json) -> str | None:
