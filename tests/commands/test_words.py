@@ -75,6 +75,7 @@ NO_WORDS = (
     *("", "Add a quickstart", "jobs in the navigation are out of date", "jobs mine are old"),
     *("jobsmine", "status codes are missing", "subscriptions need a page", "project setup fails"),
     *("visitors-page.md is wrong", "42 Shorter", "#42", "limits are wrong"),
+    *("visitors cannot find the login page, add a link", "subscribe button is missing, add one"),
 )
 
 

@@ -11,7 +11,7 @@ PROMPT = "Fix the spelling on the quickstart page"
 
 
 @pytest.mark.parametrize("text", ["Improve /quickstart", "shorten the Quickstart page", "Edit quickstart.md"])
-async def test_who_names_a_page_of_an_open_job_is_asked_first(talk: Talk, text: str) -> None:
+async def test_prompt_about_a_page_of_an_open_job_is_questioned(talk: Talk, text: str) -> None:
     await talk.started(PROMPT)
     talk.everything()
     await talk.ben.says(f"@docs-agent {text}")
@@ -23,7 +23,7 @@ async def test_who_names_a_page_of_an_open_job_is_asked_first(talk: Talk, text: 
     assert talk.agent_got() == [PROMPT]
 
 
-async def test_the_prompt_is_sent_to_the_open_job_or_starts_a_new_one(talk: Talk) -> None:
+async def test_questioned_prompt_joins_the_job_or_starts_another(talk: Talk) -> None:
     await talk.started(PROMPT)
     ways = ("Send it to Job 1", talk.ben), ("Start a new one", talk.chika)
     for number, (label, person) in enumerate(ways):
@@ -35,7 +35,7 @@ async def test_the_prompt_is_sent_to_the_open_job_or_starts_a_new_one(talk: Talk
     talk.everything()
 
 
-async def test_a_page_that_a_pull_request_changes_counts_and_after_the_merge_it_does_not(talk: Talk) -> None:
+async def test_page_of_a_pull_request_counts_until_the_merge(talk: Talk) -> None:
     await talk.process.starts(github_token="t")
     await talk.started("Explain retries")
     talk.github.pull |= {"additions": 1, "deletions": 1, "changed_files": 1}
@@ -53,7 +53,7 @@ async def test_a_page_that_a_pull_request_changes_counts_and_after_the_merge_it_
     talk.everything()
 
 
-async def test_a_job_of_a_private_channel_is_named_nowhere_else(talk: Talk) -> None:
+async def test_job_of_a_private_channel_is_not_named_elsewhere(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
     await talk.ana.asks(PROMPT, "secret")
     await talk.time.passes()
@@ -64,7 +64,7 @@ async def test_a_job_of_a_private_channel_is_named_nowhere_else(talk: Talk) -> N
     talk.everything()
 
 
-async def test_a_job_of_another_public_channel_is_named(talk: Talk) -> None:
+async def test_job_of_another_public_channel_is_named(talk: Talk) -> None:
     talk.opens_channel("open")
     await talk.ana.asks(PROMPT, "open")
     await talk.time.passes()
@@ -72,7 +72,7 @@ async def test_a_job_of_another_public_channel_is_named(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_a_form_about_such_a_page_closes_and_asks_in_the_channel(talk: Talk) -> None:
+async def test_form_about_such_a_page_asks_in_the_channel(talk: Talk) -> None:
     await talk.started(PROMPT)
     talk.everything()
     await talk.ben.types("/docs-agent")
@@ -85,7 +85,7 @@ async def test_a_form_about_such_a_page_closes_and_asks_in_the_channel(talk: Tal
     talk.everything()
 
 
-async def test_a_page_that_nobody_changes_is_not_asked_about(talk: Talk) -> None:
+async def test_page_without_an_open_job_is_not_questioned(talk: Talk) -> None:
     await talk.started(PROMPT)
     await talk.ben.asks("Fix the rate limits page")
     await talk.ben.asks("fix the page please")
@@ -95,7 +95,7 @@ async def test_a_page_that_nobody_changes_is_not_asked_about(talk: Talk) -> None
 
 
 @pytest.mark.parametrize("label", ["Start without it", "Cancel"])
-async def test_files_that_cannot_go_are_asked_about_before_the_start(talk: Talk, label: str) -> None:
+async def test_unsendable_files_are_questioned_before_the_start(talk: Talk, label: str) -> None:
     await talk.ana.says("@docs-agent add this screenshot", files=[("shot.png", "PNG")])
     await talk.time.passes()
     [question] = talk.ana.reads()
@@ -107,7 +107,7 @@ async def test_files_that_cannot_go_are_asked_about_before_the_start(talk: Talk,
     talk.everything()
 
 
-async def test_a_reply_after_the_merge_begins_a_new_job_in_the_same_thread_and_says_so(talk: Talk) -> None:
+async def test_reply_after_the_merge_begins_a_job_in_its_thread(talk: Talk) -> None:
     await talk.process.starts(github_token="t")
     await talk.started("Explain retries")
     await talk.ends(pr_link=LINK)
@@ -123,7 +123,7 @@ async def test_a_reply_after_the_merge_begins_a_new_job_in_the_same_thread_and_s
     talk.everything()
 
 
-async def test_a_mention_sent_to_the_open_job_is_shown_in_its_thread(talk: Talk) -> None:
+async def test_mention_sent_to_the_open_job_appears_in_its_thread(talk: Talk) -> None:
     talk.opens_channel("open")
     await talk.started(PROMPT)
     await talk.ben.says("@docs-agent Improve /quickstart", "open")

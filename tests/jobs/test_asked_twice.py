@@ -7,7 +7,7 @@ from tests.talk import Talk
 BOT = "@docs-agent"
 
 
-async def test_the_same_command_again_asks_and_starts_nothing(talk: Talk) -> None:
+async def test_repeated_command_asks_and_starts_nothing(talk: Talk) -> None:
     await talk.ana.asks("Add a page")
     await talk.time.passes(59)
     question = await talk.ana.answer_to("/docs-agent   Add a page ")
@@ -17,7 +17,7 @@ async def test_the_same_command_again_asks_and_starts_nothing(talk: Talk) -> Non
     talk.status()
 
 
-async def test_the_button_starts_it_once_more_however_often_it_is_pressed(talk: Talk) -> None:
+async def test_button_pressed_twice_starts_one_job(talk: Talk) -> None:
     await talk.ana.asks("Add a page")
     question = await talk.ana.answer_to("/docs-agent Add a page")
     [label] = question.buttons
@@ -43,7 +43,7 @@ async def test_another_person_channel_text_or_minute_is_another_request(talk: Ta
     talk.everything()
 
 
-async def test_what_was_not_started_may_be_asked_again_at_once(talk: Talk) -> None:
+async def test_refused_prompt_may_be_repeated_at_once(talk: Talk) -> None:
     talk.service.says("create", 400)
     await talk.started("Add a page")
     await talk.ana.asks("Add a page")
@@ -52,7 +52,7 @@ async def test_what_was_not_started_may_be_asked_again_at_once(talk: Talk) -> No
     talk.everything()
 
 
-async def test_the_same_mention_again_is_answered_privately(talk: Talk) -> None:
+async def test_repeated_mention_is_answered_privately(talk: Talk) -> None:
     first = await talk.ana.says(f"{BOT} Add a page")
     second = await talk.ana.says(f"{BOT} Add a page")
     await talk.time.passes()

@@ -12,10 +12,10 @@ BOT = "@docs-agent"
 
 
 async def says(talk: Talk, root: Json, text: str, by: Person | None = None) -> Json:
-    """Let Ana or somebody else say something in a thread."""
-    said = await (by or talk.ana).replies(text, to=root)
+    """Let Ana or another person write in a thread."""
+    message = await (by or talk.ana).replies(text, to=root)
     await talk.time.passes(20)
-    return said
+    return message
 
 
 async def test_texts_that_the_bot_took_or_answered_are_not_attached(talk: Talk) -> None:
@@ -45,8 +45,8 @@ async def test_texts_that_no_agent_works_on_are_attached_to_the_next_prompt(talk
 
 async def test_form_from_a_thread_starts_its_job_in_the_thread(talk: Talk) -> None:
     root = await talk.ben.says("The page is wrong")
-    said = await says(talk, root, "Very wrong", talk.ben)
-    await talk.ana.uses_shortcut("ask_about", on=said)
+    message = await says(talk, root, "Very wrong", talk.ben)
+    await talk.ana.uses_shortcut("ask_about", on=message)
     edited = "Ben: The page & its index\n\nAna: Yes"
     assert await talk.ana.fills_in(prompt="Fix the page", earlier=edited) == {}
     await talk.time.passes()
@@ -76,8 +76,8 @@ async def test_attached_messages_are_shown_to_readers_of_the_job(talk: Talk) -> 
     await talk.ana.uses_shortcut("ask_about", on=await says(talk, root, "Look", talk.ana))
     assert await talk.ana.fills_in(prompt="Fix it", take_earlier=["yes"]) == {}
     await talk.time.passes()
-    shown = await talk.ben.answer_to("/docs-agent status 1", "secret")
-    await talk.ben.presses("Details", on=shown)
+    answer = await talk.ben.answer_to("/docs-agent status 1", "secret")
+    await talk.ben.presses("Details", on=answer)
     await talk.ben.presses("Whole prompt", on=talk.ben.reads()[-1])
     assert "> Ben Okafor: Between <us>" in talk.ben.form()
     await talk.operator("forget", talk.ana.id)
@@ -94,8 +94,8 @@ async def test_form_offers_what_members_said_before_its_message(talk: Talk, is_p
     await says(talk, root, "From a guest", talk.gus)
     await says(talk, root, "aside: lunch?", talk.ben)
     await talk.ben.replies("", to=root, files=[("a.png", "PNG")])
-    said = await says(talk, root, "The message itself")
-    await talk.ana.uses_shortcut("ask_about", on=said)
+    message = await says(talk, root, "The message itself")
+    await talk.ana.uses_shortcut("ask_about", on=message)
     blocks = {block["block_id"]: block for block in talk.ana.form().message["blocks"]}
     assert blocks["earlier"]["element"]["initial_value"] == "Ben Okafor: The page is wrong"
     left_out = blocks["earlier"]["hint"]["text"]
@@ -103,5 +103,5 @@ async def test_form_offers_what_members_said_before_its_message(talk: Talk, is_p
     assert ("initial_options" in blocks["take_earlier"]["element"]) is not is_private
     talk.slack.state.views.clear()
     talk.faults.goes_down("users.info")
-    await talk.ana.uses_shortcut("ask_about", on=said)
+    await talk.ana.uses_shortcut("ask_about", on=message)
     assert "2 from people Slack didn't describe" in talk.ana.form()

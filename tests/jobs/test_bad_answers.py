@@ -43,7 +43,7 @@ def breaks(service: DocsService, count: int, answer: Answer = BAD["500"]) -> Non
 
 
 @pytest.mark.parametrize("answer", BAD.values(), ids=BAD.keys())
-async def test_a_bad_job_holds_up_nobody_else(talk: Talk, answer: Answer) -> None:
+async def test_bad_job_delays_no_other(talk: Talk, answer: Answer) -> None:
     await started(talk, 3)
     breaks(talk.service, 1, answer)
     await talk.time.passes(4)
@@ -59,7 +59,7 @@ async def test_a_bad_job_holds_up_nobody_else(talk: Talk, answer: Answer) -> Non
     talk.everything()
 
 
-async def test_a_bad_job_is_polled_less_and_less_often(talk: Talk) -> None:
+async def test_bad_job_is_polled_less_and_less_often(talk: Talk) -> None:
     await started(talk, 2)
     breaks(talk.service, 1)
     talk.service.polled.clear()
@@ -69,7 +69,7 @@ async def test_a_bad_job_is_polled_less_and_less_often(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("answer", WHOLE.values(), ids=WHOLE.keys())
-async def test_what_is_about_the_whole_service_holds_the_project_at_once(talk: Talk, answer: Answer) -> None:
+async def test_error_of_the_whole_service_holds_the_project(talk: Talk, answer: Answer) -> None:
     await started(talk, 5)
     breaks(talk.service, 1, answer)
     talk.service.polled.clear()
@@ -85,7 +85,7 @@ async def test_what_is_about_the_whole_service_holds_the_project_at_once(talk: T
 
 
 @pytest.mark.parametrize("answer", [httpx.Response(500), httpx.ConnectError("refused")])
-async def test_a_create_that_fails_holds_its_project(talk: Talk, answer: httpx.Response | Exception) -> None:
+async def test_failed_create_holds_its_project(talk: Talk, answer: httpx.Response | Exception) -> None:
     talk.service.answer_instead("create", answer)
     await talk.ana.asks("Add a quickstart")
     await talk.time.passes(0.1)
@@ -97,7 +97,7 @@ async def test_a_create_that_fails_holds_its_project(talk: Talk, answer: httpx.R
     talk.everything()
 
 
-async def test_a_follow_up_that_fails_is_its_jobs_trouble(talk: Talk) -> None:
+async def test_failed_follow_up_delays_no_other_job(talk: Talk) -> None:
     await started(talk, 1)
     talk.service.says("follow_up", 500)
     await talk.ana.types("/docs-followup 1 Add more")
@@ -109,19 +109,19 @@ async def test_a_follow_up_that_fails_is_its_jobs_trouble(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("bad", ["500", "redirect"])
-async def test_a_job_that_is_never_read_for_seven_days_is_told_and_left_alone(talk: Talk, bad: str) -> None:
+async def test_job_unreadable_for_seven_days_is_given_up(talk: Talk, bad: str) -> None:
     await started(talk, 1)
     breaks(talk.service, 1, BAD[bad])
     await talk.time.passes(days=8)
-    [said] = [reply for reply in talk.replies() if "no usable answer" in reply]
-    assert "The docs service gave no usable answer about Job 1 for" in said
+    [message] = [reply for reply in talk.replies() if "no usable answer" in reply]
+    assert "The docs service gave no usable answer about Job 1 for" in message
     talk.service.polled.clear()
     await talk.time.passes(days=1)
     assert talk.service.polled == []
     talk.everything()
 
 
-async def test_what_is_polled_least_often_is_polled_within_the_hour(talk: Talk) -> None:
+async def test_bad_job_is_polled_within_the_hour(talk: Talk) -> None:
     await started(talk, 1)
     breaks(talk.service, 1)
     await talk.time.passes(days=2)

@@ -1,4 +1,4 @@
-"""Follow-ups behind an unconfirmed first prompt: told what they wait for, and no work while they wait."""
+"""Follow-ups behind an unconfirmed first prompt wait without work, and their senders know why."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.talk import Talk
 
 
 async def unconfirmed(talk: Talk) -> None:
-    """Ana's job is unconfirmed; a follow-up of hers and two of Ben's wait behind it."""
+    """Let a follow-up of Ana's and two of Ben's wait behind Ana's unconfirmed job."""
     talk.service.says("create", 502)
     await talk.ana.asks("Add a page")
     for number, person in enumerate((talk.ana, talk.ben, talk.ben)):
@@ -17,20 +17,15 @@ async def unconfirmed(talk: Talk) -> None:
     talk.ben.reads()
 
 
-async def test_each_sender_is_told_once_what_the_follow_up_waits_for(talk: Talk) -> None:
+async def test_senders_get_one_note_and_nothing_is_due(talk: Talk) -> None:
     await unconfirmed(talk)
+    assert talk.next_due_at() is None
     waits = [reply for reply in talk.replies() if "Your follow-up to Job 1 waits" in reply]
     assert [wait.partition(" ")[0] for wait in waits] == [f"<@{talk.ana.id}>", f"<@{talk.ben.id}>"]
     assert all("*Send again*" in wait and "*Dismiss*" in wait for wait in waits)
 
 
-async def test_nothing_is_due_until_a_person_decides(talk: Talk) -> None:
-    await unconfirmed(talk)
-    assert talk.next_due_at() is None
-    talk.everything()
-
-
-async def test_after_send_again_job_and_follow_ups_go_out_in_their_order(talk: Talk) -> None:
+async def test_job_and_follow_ups_go_out_in_order_after_send_again(talk: Talk) -> None:
     await unconfirmed(talk)
     await talk.ana.presses("Send again")
     await talk.time.passes(30)
@@ -38,7 +33,7 @@ async def test_after_send_again_job_and_follow_ups_go_out_in_their_order(talk: T
     talk.everything()
 
 
-async def test_a_follow_up_behind_a_job_that_waits_for_the_limit_is_not_due(talk: Talk) -> None:
+async def test_follow_up_behind_a_job_at_the_limit_is_not_due(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
     await talk.started("Add one", by=talk.chika)
     await talk.ana.asks("Add two")

@@ -1,4 +1,4 @@
-"""What an iteration changed: in the words of its end, and in the view that *Changes* opens."""
+"""The changes of an iteration in its result and in the view of *Changes*."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def follow_up(talk: Talk, text: str, letter: str, **totals: int) -> Shown:
     return talk.replies()[-1]
 
 
-async def test_three_follow_ups_can_be_told_apart_by_their_ends(talk: Talk) -> None:
+async def test_results_of_follow_ups_have_their_prompts_and_changes(talk: Talk) -> None:
     await ended(talk)
     talk.github.changes("ab", UV)
     talk.github.changes("bc", LIMIT)
@@ -58,16 +58,16 @@ async def test_three_follow_ups_can_be_told_apart_by_their_ends(talk: Talk) -> N
     talk.everything()
 
 
-async def test_a_small_first_change_is_told_by_its_lines(talk: Talk) -> None:
+async def test_result_shows_the_lines_of_a_small_change(talk: Talk) -> None:
     talk.github.files = [LIMIT]
     talk.github.pushes("a", additions=1, deletions=1, changed_files=1)
-    shown = await ended(talk, "Fix the limit")
-    assert ", +1 −1. Just reply to change it.\nRate limits: Free | ~60~ *100* | 5" in shown
+    end = await ended(talk, "Fix the limit")
+    assert ", +1 −1. Just reply to change it.\nRate limits: Free | ~60~ *100* | 5" in end
     assert talk.github.reads == ["/repos/acme/docs/pulls/7/files"]
     talk.status()
 
 
-async def test_where_commits_cannot_be_compared_the_totals_are(talk: Talk) -> None:
+async def test_totals_are_compared_where_commits_cannot_be(talk: Talk) -> None:
     await ended(talk)
     assert ", +4 −0." in await follow_up(talk, "Add Node", "b", additions=50)
     assert ", +40 −1 in all, +50 −1 before." in await follow_up(talk, "Remove Node", "c", additions=40)
@@ -76,7 +76,7 @@ async def test_where_commits_cannot_be_compared_the_totals_are(talk: Talk) -> No
     talk.everything()
 
 
-async def test_commits_that_github_shows_later_are_told_later(talk: Talk) -> None:
+async def test_late_commits_are_added_to_the_result(talk: Talk) -> None:
     await ended(talk)
     assert "Nothing changed in it." in await follow_up(talk, "Add uv", "a")
     talk.github.changes("ab", UV)
@@ -86,7 +86,7 @@ async def test_commits_that_github_shows_later_are_told_later(talk: Talk) -> Non
     talk.everything()
 
 
-async def test_commits_that_are_polled_before_the_end_count_in_it(talk: Talk) -> None:
+async def test_commits_polled_before_the_end_count_in_it(talk: Talk) -> None:
     await ended(talk)
     talk.github.changes("ab", UV)
     await talk.ana.replies("Show how to install it with uv")
@@ -99,7 +99,7 @@ async def test_commits_that_are_polled_before_the_end_count_in_it(talk: Talk) ->
     talk.everything()
 
 
-async def test_only_the_first_job_of_a_person_says_how_to_change_it(talk: Talk) -> None:
+async def test_only_the_first_job_of_a_person_explains_replies(talk: Talk) -> None:
     assert "Just reply to change it." in await ended(talk)
     assert "reply" not in await follow_up(talk, "Add Node", "b")
     await talk.ana.asks("Add a glossary")
@@ -110,7 +110,7 @@ async def test_only_the_first_job_of_a_person_says_how_to_change_it(talk: Talk) 
     talk.everything()
 
 
-async def test_after_the_merge_the_end_says_so_and_has_no_green_button(talk: Talk) -> None:
+async def test_result_after_the_merge_has_no_review_button(talk: Talk) -> None:
     await ended(talk)
     talk.github.merge(talk.time.at + timedelta(hours=1))
     await talk.time.passes(hours=2)
@@ -120,7 +120,7 @@ async def test_after_the_merge_the_end_says_so_and_has_no_green_button(talk: Tal
     talk.everything()
 
 
-async def test_changes_are_read_by_whoever_presses_alone(talk: Talk) -> None:
+async def test_changes_are_read_at_a_press_and_not_stored(talk: Talk) -> None:
     talk.github.files = [
         LIMIT,
         changed_file("docs/logo.png", None),
@@ -141,7 +141,7 @@ async def test_changes_are_read_by_whoever_presses_alone(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_changes_that_cannot_be_read_now_are_said_with_the_link(talk: Talk) -> None:
+async def test_answer_about_unreadable_changes_has_the_link(talk: Talk) -> None:
     await ended(talk)
     talk.github.files = [{"filename": 1}]
     await talk.ana.presses("Changes")

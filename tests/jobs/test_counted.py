@@ -1,11 +1,11 @@
-"""What is counted for the metrics when nobody knows whether a prompt was sent."""
+"""Metrics of prompts with an unknown outcome."""
 
 from __future__ import annotations
 
 from tests.talk import Talk
 
 
-async def test_unconfirmed_prompts_are_counted_as_such(talk: Talk) -> None:
+async def test_unconfirmed_prompts_have_their_own_counter(talk: Talk) -> None:
     talk.service.loses_the_answer()
     await talk.started("Add one")
     talk.service.says("create", 500)

@@ -11,48 +11,47 @@ BOT = "@docs-agent"
 HOUR = 3_700
 
 
-async def waiting(talk: Talk, text: str = f"{BOT} Add a page", **where: str) -> Json:
-    """Let Ana ask by a message, and the prompt wait for the hourly limit."""
+async def waiting(talk: Talk, text: str = f"{BOT} Add a page", channel: str = "docs") -> Json:
+    """Let a prompt of Ana's message wait for the hourly limit."""
     await talk.process.starts(uses_an_hour=1)
     await talk.started("Add something first", by=talk.ben)
-    said = await talk.ana.says(text, **where)
+    message = await talk.ana.says(text, channel)
     await talk.time.passes(5)
     assert "Waiting" in talk.job(2)
-    return said
+    return message
 
 
-async def changes(talk: Talk, said: Json, text: str | None) -> None:
-    """Let Ana edit her message, or delete it without a text."""
+async def changes(talk: Talk, message: Json, text: str | None) -> None:
+    """Let Ana edit her message, or delete it if there is no text."""
     if text is None:
-        await talk.ana.deletes(said)
+        await talk.ana.deletes(message)
     else:
-        await talk.ana.edits(said, text)
+        await talk.ana.edits(message, text)
     await talk.time.passes(20)
 
 
-async def test_an_edit_of_a_prompt_that_waits_replaces_its_text_and_its_status(talk: Talk) -> None:
-    said = await waiting(talk)
-    await changes(talk, said, f"{BOT} Add two pages")
+@pytest.mark.parametrize(("mention", "channel"), [(f"{BOT} ", "docs"), ("", "dm")])
+async def test_edit_replaces_a_pending_prompt(talk: Talk, mention: str, channel: str) -> None:
+    message = await waiting(talk, f"{mention}Add a page", channel)
+    await changes(talk, message, f"{mention}Add two pages")
     assert "Add two pages" in talk.job(2)
     await talk.time.passes(HOUR)
     assert talk.agent_got() == ["Add something first", "Add two pages"]
     talk.everything()
 
 
-async def test_an_edit_before_the_status_is_there_gives_one_status_with_the_new_text(talk: Talk) -> None:
-    said = await talk.ana.says(f"{BOT} Add a page")
-    await changes(talk, said, f"{BOT} Add two pages")
+async def test_edit_before_the_status_gives_one_status(talk: Talk) -> None:
+    message = await talk.ana.says(f"{BOT} Add a page")
+    await changes(talk, message, f"{BOT} Add two pages")
     assert talk.agent_got() == ["Add two pages"]
-    assert len(talk.thread(said)) == 1
+    assert len(talk.thread(message)) == 1
     assert "Add two pages" in talk.job(1)
 
 
 @pytest.mark.parametrize("text", [None, BOT, f"{BOT} aside never mind", "never mind, it is there"], ids=str)
-async def test_a_mention_that_is_deleted_or_edited_away_while_it_waits_is_withdrawn(
-    talk: Talk, text: str | None
-) -> None:
-    said = await waiting(talk)
-    await changes(talk, said, text)
+async def test_pending_mention_without_a_prompt_is_withdrawn(talk: Talk, text: str | None) -> None:
+    message = await waiting(talk)
+    await changes(talk, message, text)
     assert "Withdrawn" in talk.job(2)
     await talk.time.passes(HOUR)
     assert talk.agent_got() == ["Add something first"]
@@ -60,110 +59,96 @@ async def test_a_mention_that_is_deleted_or_edited_away_while_it_waits_is_withdr
 
 
 @pytest.mark.parametrize("text", ["@ben what do you think?", f"{BOT} thanks!"])
-async def test_a_reply_that_is_edited_so_that_it_asks_for_nothing_is_withdrawn(talk: Talk, text: str) -> None:
+async def test_reply_edited_to_no_prompt_is_withdrawn(talk: Talk, text: str) -> None:
     await talk.process.starts(uses_an_hour=1)
     await talk.finished()
-    said = await talk.ana.replies("Make it shorter")
+    message = await talk.ana.replies("Make it shorter")
     await talk.time.passes(20)
-    await changes(talk, said, text)
+    await changes(talk, message, text)
     await talk.time.passes(HOUR)
     assert talk.agent_got() == ["Add a quickstart"]
     talk.everything()
 
 
-async def test_an_edit_of_a_direct_message_needs_no_mention(talk: Talk) -> None:
-    said = await waiting(talk, "Add a page", channel="dm")
-    await changes(talk, said, "Add two pages")
-    await talk.time.passes(HOUR)
-    assert talk.agent_got() == ["Add something first", "Add two pages"]
-    talk.everything()
-
-
-async def test_a_message_deleted_at_once_leaves_no_status(talk: Talk) -> None:
-    said = await talk.ana.says(f"{BOT} Add a page")
-    await changes(talk, said, None)
+async def test_message_deleted_at_once_leaves_no_status(talk: Talk) -> None:
+    message = await talk.ana.says(f"{BOT} Add a page")
+    await changes(talk, message, None)
     assert talk.channel() == talk.all_replies() == talk.agent_got() == []
 
 
-async def test_the_author_of_an_edit_that_comes_too_late_is_told_once_in_private(talk: Talk) -> None:
-    said = await talk.ana.says(f"{BOT} Add a page")
+async def test_author_of_late_edits_gets_one_private_note(talk: Talk) -> None:
+    message = await talk.ana.says(f"{BOT} Add a page")
     await talk.time.passes(10)
     for text in ("two pages", "three pages"):
-        await changes(talk, said, f"{BOT} Add {text}")
+        await changes(talk, message, f"{BOT} Add {text}")
     [note] = talk.ana.reads()
-    assert note.message["thread_ts"] == said["ts"]
+    assert note.message["thread_ts"] == message["ts"]
     assert "It works with the text as it was" in note
     assert talk.agent_got() == ["Add a page"]
     talk.everything()
 
 
 @pytest.mark.parametrize("text", [None, "never mind, the page is there"])
-async def test_of_a_mention_that_goes_away_after_it_went_out_nothing_is_said(
-    talk: Talk, text: str | None
-) -> None:
-    said = await talk.ana.says(f"{BOT} Add a page")
+async def test_sent_mention_may_go_away_silently(talk: Talk, text: str | None) -> None:
+    message = await talk.ana.says(f"{BOT} Add a page")
     await talk.time.passes(10)
-    await changes(talk, said, text)
+    await changes(talk, message, text)
     assert "Working on it" in talk.job(1)
     assert talk.ana.reads() == []
 
 
-async def test_an_edit_that_leaves_the_text_as_it_was_changes_nothing(talk: Talk) -> None:
-    said = await waiting(talk)
+async def test_edit_with_the_same_text_changes_nothing(talk: Talk) -> None:
+    message = await waiting(talk)
     before = talk.job(2)
-    await changes(talk, said, f"{BOT}: Add a page")
+    await changes(talk, message, f"{BOT}: Add a page")
     assert talk.job(2) == before
     talk.everything()
 
 
-async def test_who_has_lost_access_may_still_take_back_what_they_asked_for_and_nothing_else(
-    talk: Talk,
-) -> None:
-    said = await waiting(talk)
+async def test_person_without_access_can_only_withdraw(talk: Talk) -> None:
+    message = await waiting(talk)
     await talk.process.stops()
     await talk.process.starts(allowed_users=talk.ben.id)
-    await changes(talk, said, f"{BOT} Add two pages")
+    await changes(talk, message, f"{BOT} Add two pages")
     assert "Add a page" in talk.job(2)
     assert "set up for some people only" in talk.ana.reads()[-1]
-    await changes(talk, said, f"{BOT} aside: later")
+    await changes(talk, message, f"{BOT} aside: later")
     assert "Withdrawn" in talk.job(2)
     talk.everything()
 
 
-async def test_an_edit_of_a_reply_that_was_taken_before_only_mentions_counted_withdraws_nothing(
-    talk: Talk,
-) -> None:
+async def test_edit_of_an_older_reply_is_kept_with_replies_off(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
     await talk.finished()
-    said = await talk.ana.replies("Make it shortr")
+    message = await talk.ana.replies("Make it shortr")
     await talk.time.passes(20)
     await talk.ana.types("/docs-agent replies off")
-    await changes(talk, said, "Make it shorter")
+    await changes(talk, message, "Make it shorter")
     await talk.time.passes(HOUR)
     assert talk.agent_got() == ["Add a quickstart", "Make it shorter"]
     talk.everything()
 
 
-async def test_a_follow_up_that_waits_is_replaced_and_withdrawn(talk: Talk) -> None:
+async def test_pending_follow_up_is_replaced_and_withdrawn(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
     await talk.finished()
-    said = await talk.ana.replies("Make it shorter")
+    message = await talk.ana.replies("Make it shorter")
     await talk.time.passes(20)
-    await changes(talk, said, "Make it longer")
-    await changes(talk, said, None)
+    await changes(talk, message, "Make it longer")
+    await changes(talk, message, None)
     await talk.time.passes(HOUR)
     assert talk.agent_got() == ["Add a quickstart"]
     assert any("“Make it longer”) wasn't sent" in reply for reply in talk.replies())
     talk.everything()
 
 
-async def test_the_thread_goes_along_with_an_edited_mention(talk: Talk) -> None:
+async def test_edited_mention_keeps_its_thread(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
     await talk.started("Add something first", by=talk.ben)
     root = await talk.ben.says("The page is wrong")
-    said = await talk.ana.replies(f"{BOT} Add a page", to=root)
+    message = await talk.ana.replies(f"{BOT} Add a page", to=root)
     await talk.time.passes(20)
-    await changes(talk, said, f"{BOT} Add two pages")
+    await changes(talk, message, f"{BOT} Add two pages")
     await talk.time.passes(HOUR)
     [_, prompt] = talk.agent_got()
     assert prompt.startswith("Add two pages\n\n")
@@ -171,13 +156,13 @@ async def test_the_thread_goes_along_with_an_edited_mention(talk: Talk) -> None:
     talk.everything()
 
 
-async def changes_unheard(talk: Talk, said: Json, text: str | None) -> Json:
+async def changes_unnoticed(talk: Talk, message: Json, text: str | None) -> Json:
     """Let Ana edit or delete her message while Slack delivers nothing; return the event."""
     talk.slack.line.drops_events = True
     if text is None:
-        await talk.ana.deletes(said)
+        await talk.ana.deletes(message)
     else:
-        await talk.ana.edits(said, text)
+        await talk.ana.edits(message, text)
     talk.slack.line.drops_events = False
     return talk.slack.line.sent[-1]
 
@@ -196,9 +181,9 @@ async def test_change_that_arrives_before_its_message_counts(
         await talk.finished()
     talk.slack.line.drops_events = True
     asks = "Add a page" if place != "docs" else f"{BOT} Add a page"
-    said = await (talk.ana.replies(asks) if place == "thread" else talk.ana.says(asks, place))
+    message = await (talk.ana.replies(asks) if place == "thread" else talk.ana.says(asks, place))
     event = talk.slack.line.sent[-1]
-    change = await changes_unheard(talk, said, text and asks.replace("a page", "two pages"))
+    change = await changes_unnoticed(talk, message, text and asks.replace("a page", "two pages"))
     talk.time.is_set(hours=hours)
     before = len(talk.agent_got())
     for delivered in (change, event):
@@ -215,19 +200,19 @@ async def test_change_of_a_reply_to_an_unconfirmed_status_counts(talk: Talk) -> 
     talk.faults.loses_the_answer("chat.postMessage")
     await talk.ana.asks("Add a quickstart")
     await talk.time.passes(0.5)
-    said = await talk.ana.replies("Make it shorter")
-    await talk.ana.edits(said, "Make it longer")
+    message = await talk.ana.replies("Make it shorter")
+    await talk.ana.edits(message, "Make it longer")
     await talk.time.passes(minutes=2)
     assert talk.agent_got() == ["Add a quickstart", "Make it longer"]
     talk.everything()
 
 
-async def test_changes_that_concern_no_prompt_are_acknowledged_at_once(talk: Talk) -> None:
+async def test_changes_of_no_prompt_are_acknowledged_at_once(talk: Talk) -> None:
     old = [await talk.ana.says(f"{BOT} aside Add a page"), await talk.ana.says("jobs", "dm")]
     await talk.time.passes(minutes=11)
     new = [await talk.ana.says(text) for text in ("Among people", f"{BOT} aside not for you", f"{BOT} jobs")]
-    for said in (*old, *new):
-        await talk.ana.edits(said, f"{said['text']} and more")
+    for message in (*old, *new):
+        await talk.ana.edits(message, f"{message['text']} and more")
     assert talk.slack.line.next_event_at() is None
     await talk.time.passes()
     assert talk.agent_got() == []

@@ -9,7 +9,7 @@ from tests.talk import Talk
 
 
 async def goes_on(talk: Talk, **end: str | None) -> None:
-    """The agent gets the follow-up, and ends what it works on long after."""
+    """Let the agent get the follow-up and end its iteration much later."""
     await talk.time.passes(20)
     talk.service.finish(**end)  # type: ignore[arg-type]
     await talk.time.passes(120)
@@ -20,20 +20,8 @@ async def follow_up(talk: Talk, text: str = "Mention Python 3.11 too", **end: st
     await goes_on(talk, **end)
 
 
-async def test_an_older_end_loses_its_buttons_and_keeps_its_result(talk: Talk) -> None:
-    await talk.finished()
-    [before] = talk.replies()
-    await follow_up(talk)
-    first, second = talk.replies()
-    assert before.startswith(first)
-    assert before.buttons
-    assert first.buttons == []
-    assert second.buttons
-    talk.everything()
-
-
 @pytest.mark.parametrize("odd", ["\x00", "x" * 4_000])
-async def test_an_end_is_told_without_a_link_that_cannot_be_stored(talk: Talk, odd: str) -> None:
+async def test_result_has_no_link_that_cannot_be_stored(talk: Talk, odd: str) -> None:
     await talk.started()
     await talk.ends(pr_link=PULL_REQUEST + odd)
     [end] = talk.replies()
@@ -43,7 +31,7 @@ async def test_an_end_is_told_without_a_link_that_cannot_be_stored(talk: Talk, o
     assert "Pull request ready" in talk.status()
 
 
-async def test_an_edit_of_unclear_outcome_posts_nothing(talk: Talk) -> None:
+async def test_edit_of_unclear_outcome_posts_nothing(talk: Talk) -> None:
     await talk.finished()
     talk.faults.fails("chat.update", times=2)
     await talk.ben.replies("Mention Python 3.11 too")
@@ -54,7 +42,7 @@ async def test_an_edit_of_unclear_outcome_posts_nothing(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_an_end_that_nobody_saw_is_not_edited(talk: Talk) -> None:
+async def test_undelivered_result_is_not_edited(talk: Talk) -> None:
     await talk.started()
     talk.faults.refuses("chat.postMessage", "is_archived")
     await talk.ends()
@@ -65,7 +53,7 @@ async def test_an_end_that_nobody_saw_is_not_edited(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("decision", ["Send again", "Dismiss"])
-async def test_a_decided_question_loses_its_buttons(talk: Talk, decision: str) -> None:
+async def test_decided_question_loses_its_buttons(talk: Talk, decision: str) -> None:
     talk.service.loses_the_answer()
     await talk.started()
     await talk.ana.presses(decision)
@@ -77,7 +65,7 @@ async def test_a_decided_question_loses_its_buttons(talk: Talk, decision: str) -
 
 
 @pytest.mark.parametrize("status", [500, 502, 302])
-async def test_an_answer_that_is_an_error_is_not_called_lost(talk: Talk, status: int) -> None:
+async def test_error_of_the_service_is_not_called_lost(talk: Talk, status: int) -> None:
     talk.service.says("create", status)
     await talk.started()
     [question] = talk.replies()
@@ -85,7 +73,7 @@ async def test_an_answer_that_is_an_error_is_not_called_lost(talk: Talk, status:
     talk.status()
 
 
-async def test_a_running_job_shows_since_when_without_an_edit(talk: Talk) -> None:
+async def test_running_job_shows_its_start_without_edits(talk: Talk) -> None:
     await talk.started()
     before = talk.slack.calls.count("chat.update")
     await talk.time.passes(minutes=20)
@@ -95,7 +83,7 @@ async def test_a_running_job_shows_since_when_without_an_edit(talk: Talk) -> Non
     assert talk.slack.calls.count("chat.update") == before
 
 
-async def test_a_running_job_shows_how_long_jobs_usually_take(talk: Talk) -> None:
+async def test_running_job_shows_the_usual_time(talk: Talk) -> None:
     for number, minutes in enumerate((1, 9, 5), 1):
         await talk.started(f"Add page {number}")
         await talk.time.passes(minutes=minutes)
@@ -105,8 +93,8 @@ async def test_a_running_job_shows_how_long_jobs_usually_take(talk: Talk) -> Non
     talk.everything()
 
 
-async def test_a_first_pull_request_is_told_as_a_first_one_whatever_was_asked_before(talk: Talk) -> None:
-    """The first version ended without a pull request; a later end keeps its result when its buttons go."""
+async def test_pull_request_of_a_follow_up_is_announced_as_new(talk: Talk) -> None:
+    """The first version ends without one. An older result keeps its text when its buttons go."""
     await talk.started()
     await talk.ends(pr_link=None)
     assert (
@@ -121,7 +109,7 @@ async def test_a_first_pull_request_is_told_as_a_first_one_whatever_was_asked_be
     talk.everything()
 
 
-async def test_what_is_asked_before_the_first_end_belongs_to_the_first_version(talk: Talk) -> None:
+async def test_follow_up_before_the_first_end_is_part_of_version_one(talk: Talk) -> None:
     await talk.started()
     await follow_up(talk)
     [end] = talk.replies()
@@ -130,14 +118,14 @@ async def test_what_is_asked_before_the_first_end_belongs_to_the_first_version(t
     talk.everything()
 
 
-async def test_another_pull_request_of_the_same_job_is_told_as_a_new_one(talk: Talk) -> None:
+async def test_another_pull_request_of_a_job_is_announced_as_new(talk: Talk) -> None:
     await talk.finished()
     await follow_up(talk, "Use the other repository", pr_link="https://code.example/acme/api/pull/3")
     assert "is done: <https://code.example/acme/api/pull/3|" in talk.replies()[1]
     talk.everything()
 
 
-async def test_a_follow_up_that_ends_without_a_link_leaves_the_pull_request_to_check(talk: Talk) -> None:
+async def test_follow_up_without_a_link_keeps_the_pull_request(talk: Talk) -> None:
     await talk.finished()
     await follow_up(talk, pr_link=None)
     assert f"is done: <{PULL_REQUEST}|" in talk.replies()[1]
@@ -145,7 +133,7 @@ async def test_a_follow_up_that_ends_without_a_link_leaves_the_pull_request_to_c
     talk.everything()
 
 
-async def test_a_finished_job_has_four_controls_at_most_whatever_was_asked_of_it(talk: Talk) -> None:
+async def test_finished_job_has_four_controls_after_any_follow_up(talk: Talk) -> None:
     talk.service.branch = "agent/quickstart"
     await talk.started()
     await talk.ends()
@@ -156,7 +144,7 @@ async def test_a_finished_job_has_four_controls_at_most_whatever_was_asked_of_it
     talk.everything()
 
 
-async def test_run_again_opens_the_prompt_and_the_old_thread_links_to_the_new_job(talk: Talk) -> None:
+async def test_run_again_opens_the_prompt_and_links_the_new_job(talk: Talk) -> None:
     await talk.started()
     await talk.ends("failed", pr_link=None)
     talk.everything()
@@ -169,7 +157,7 @@ async def test_run_again_opens_the_prompt_and_the_old_thread_links_to_the_new_jo
     talk.everything()
 
 
-async def test_a_job_that_is_kept_quiet_is_polled_no_more_until_a_reply_wakes_it(talk: Talk) -> None:
+async def test_quiet_job_is_polled_again_after_a_reply(talk: Talk) -> None:
     await talk.started()
     await talk.ana.replies("stop")
     await talk.time.passes(20)

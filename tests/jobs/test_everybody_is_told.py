@@ -1,4 +1,4 @@
-"""Whoever asked is told the end, also when somebody else's follow-up came in between."""
+"""Every requester of a job is mentioned in its result, also after follow-ups of others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.talk import Talk
 
 
 async def followed_up(talk: Talk) -> None:
-    """Ben and Chika follow up on Ana's job while it runs."""
+    """Let Ben and Chika follow up on Ana's running job."""
     await talk.started()
     for text, person in (("Write more", talk.ben), ("Write about it", talk.chika), ("Add a note", talk.ben)):
         await person.replies(text)
@@ -14,7 +14,7 @@ async def followed_up(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_the_one_end_mentions_everybody_who_waits_for_it_once(talk: Talk) -> None:
+async def test_result_mentions_every_requester_once(talk: Talk) -> None:
     await followed_up(talk)
     await talk.ends()
     await talk.time.passes(60)
@@ -23,7 +23,7 @@ async def test_the_one_end_mentions_everybody_who_waits_for_it_once(talk: Talk) 
     talk.status()
 
 
-async def test_who_was_told_one_end_is_not_called_for_the_next(talk: Talk) -> None:
+async def test_next_result_mentions_only_its_requester(talk: Talk) -> None:
     await followed_up(talk)
     await talk.ends()
     await talk.time.passes(60)
@@ -36,7 +36,7 @@ async def test_who_was_told_one_end_is_not_called_for_the_next(talk: Talk) -> No
     talk.everything()
 
 
-async def test_who_sent_an_unconfirmed_follow_up_to_a_running_job_is_told_its_end(talk: Talk) -> None:
+async def test_result_mentions_the_sender_of_an_unconfirmed_follow_up(talk: Talk) -> None:
     await talk.started()
     talk.service.says("follow_up", 502)
     await talk.ben.replies("Write more")
@@ -49,7 +49,7 @@ async def test_who_sent_an_unconfirmed_follow_up_to_a_running_job_is_told_its_en
     talk.everything()
 
 
-async def test_an_end_that_the_thread_refuses_reaches_everybody_directly(talk: Talk) -> None:
+async def test_undeliverable_result_is_a_direct_message_to_everybody(talk: Talk) -> None:
     await followed_up(talk)
     talk.faults.refuses("chat.postMessage", "is_archived")
     await talk.ends()

@@ -13,7 +13,7 @@ TOO_MANY = "10 prompts of yours wait already"
 
 
 async def ten_waiting(talk: Talk) -> None:
-    """Ten prompts of Ana's wait for the limit, which Ben's has used up."""
+    """Let ten prompts of Ana's wait for the limit, which Ben's has used up."""
     await talk.process.starts(uses_an_hour=1)
     await talk.started("Add a page", by=talk.ben)
     for number in range(10):
@@ -22,7 +22,7 @@ async def ten_waiting(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_the_eleventh_prompt_is_given_back_to_copy_and_is_not_stored(talk: Talk) -> None:
+async def test_eleventh_prompt_is_returned_and_not_stored(talk: Talk) -> None:
     await ten_waiting(talk)
     answer = await talk.ana.answer_to("/docs-agent Mention https://x.example & more")
     assert TOO_MANY in answer
@@ -31,7 +31,7 @@ async def test_the_eleventh_prompt_is_given_back_to_copy_and_is_not_stored(talk:
     assert len(talk.channel()) == 11
 
 
-async def test_another_person_and_one_whose_prompt_was_sent_are_not_held_up(talk: Talk) -> None:
+async def test_others_and_people_with_free_places_are_served(talk: Talk) -> None:
     await ten_waiting(talk)
     await talk.ben.asks("Add mine")
     assert talk.ben.reads() == []
@@ -62,16 +62,16 @@ async def test_a_follow_up_counts_too(talk: Talk) -> None:
     assert talk.agent_got() == ["Add a page"]
 
 
-async def test_a_mention_is_answered_in_private(talk: Talk) -> None:
+async def test_eleventh_mention_is_answered_in_private(talk: Talk) -> None:
     await ten_waiting(talk)
-    said = await talk.ana.says("@docs-agent Add a glossary")
+    message = await talk.ana.says("@docs-agent Add a glossary")
     await talk.time.passes(20)
     [note] = talk.ana.reads()
     assert TOO_MANY in note
-    assert talk.thread(said) == []
+    assert talk.thread(message) == []
 
 
-async def test_a_form_keeps_the_prompt_and_says_why(talk: Talk) -> None:
+async def test_form_with_an_eleventh_prompt_stays_open(talk: Talk) -> None:
     await ten_waiting(talk)
     await talk.ana.types("/docs-agent")
     errors = await talk.ana.fills_in(prompt="Add a page")
@@ -89,7 +89,7 @@ async def test_first_messages_of_several_people_go_out_in_turn(talk: Talk) -> No
     assert order == ["a0", "b0", "c0", "a1", "b1", "a2", "a3", "a4"]
 
 
-async def test_a_first_message_that_slack_refuses_holds_back_no_further_one(talk: Talk) -> None:
+async def test_refused_first_message_delays_no_other(talk: Talk) -> None:
     talk.faults.refuses("chat.postMessage", "channel_not_found")
     await talk.ana.asks("Add one")
     await talk.ana.asks("Add two")
@@ -113,26 +113,26 @@ async def test_a_slow_look_up_delays_nobody_else(talk: Talk, when: str) -> None:
     talk.everything()
 
 
-async def test_at_most_twenty_names_are_looked_up_the_first_of_the_text(talk: Talk) -> None:
+async def test_first_twenty_names_are_looked_up(talk: Talk) -> None:
     names = [f"p{number:03}" for number in range(25)]
     for name in names:
         talk.newcomer(name)
-    said = await talk.ana.says("@docs-agent Add " + " ".join(f"@{name}" for name in names))
+    message = await talk.ana.says("@docs-agent Add " + " ".join(f"@{name}" for name in names))
     await talk.time.passes()
     [prompt] = talk.agent_got()
     assert prompt.split()[19:23] == ["@p018", "@p019", "@UP020", "@UP021"]
-    talk.thread(said)
+    talk.thread(message)
 
 
-async def test_names_that_slack_does_not_tell_in_time_stay_ids(talk: Talk) -> None:
+async def test_names_that_slack_returns_late_stay_ids(talk: Talk) -> None:
     talk.process.timeouts = replace(talk.process.timeouts, names_seconds=0.2)
     await talk.started("Add a page")
     talk.newcomer("Slow")
     talk.faults.hangs("users.info")
-    said = await talk.ana.says("@docs-agent Add what @slow wrote in #general")
+    message = await talk.ana.says("@docs-agent Add what @slow wrote in #general")
     await talk.time.passes()
     await asyncio.sleep(0.3)
     await talk.time.passes()
     assert talk.agent_got()[1:] == ["Add what @USLOW wrote in #general"]
-    talk.thread(said)
+    talk.thread(message)
     talk.channel()

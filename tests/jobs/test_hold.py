@@ -1,4 +1,4 @@
-"""What is said in a job's thread is held for 8 seconds, and may be edited, deleted and added to meanwhile."""
+"""Replies are held for 8 seconds, in which their author may edit, delete and extend them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def later(talk: Talk) -> list[str]:
 
 
 @pytest.mark.parametrize("mention", ["", "@docs-agent "])
-async def test_a_follow_up_goes_after_8_seconds_and_is_seen_at_once(talk: Talk, mention: str) -> None:
+async def test_follow_up_has_eyes_at_once_and_goes_after_8_seconds(talk: Talk, mention: str) -> None:
     reply = await talk.ana.replies(f"{mention}Make it shorter")
     await talk.time.passes(1)
     assert talk.reactions(reply) == ["eyes"]
@@ -51,7 +51,7 @@ async def test_a_deleted_follow_up_does_not_go(talk: Talk) -> None:
     assert later(talk) == []
 
 
-async def test_what_its_author_adds_joins_it_as_one_use(talk: Talk) -> None:
+async def test_replies_of_one_author_are_one_use(talk: Talk) -> None:
     for text in ("Make it shorter", "thanks!", "I'll look after lunch", "and add a table"):
         await talk.ana.replies(text)
         await talk.time.passes(2)
@@ -60,21 +60,21 @@ async def test_what_its_author_adds_joins_it_as_one_use(talk: Talk) -> None:
     assert "98 of 100 jobs and follow-ups left" in await talk.ana.answer_to("/docs-agent limits")
 
 
-async def test_it_goes_after_30_seconds_in_any_case(talk: Talk) -> None:
+async def test_joined_replies_go_after_30_seconds(talk: Talk) -> None:
     for number in range(6):
         await talk.ana.replies(f"Add page {number}")
         await talk.time.passes(5.5)
     assert later(talk) == ["\n\n".join(f"Add page {number}" for number in range(6))]
 
 
-async def test_what_somebody_else_says_does_not_join_it(talk: Talk) -> None:
+async def test_reply_of_another_author_does_not_join(talk: Talk) -> None:
     await talk.ana.replies("Make it shorter")
     await talk.ben.replies("Add a table")
     await talk.time.passes(60)
     assert later(talk) == ["Make it shorter", "Add a table"]
 
 
-async def test_an_edit_of_what_has_joined_counts_and_a_deleted_beginning_leaves_the_rest(talk: Talk) -> None:
+async def test_joined_reply_can_be_edited_and_its_first_deleted(talk: Talk) -> None:
     first = await talk.ana.replies("Make it shorter")
     second = await talk.ana.replies("Add a table")
     await talk.time.passes(2)
@@ -93,7 +93,7 @@ async def test_commands_forms_and_first_prompts_do_not_wait(talk: Talk) -> None:
     assert talk.service.ended_with == [""]
 
 
-async def test_what_has_joined_goes_along_when_the_first_try_fails(talk: Talk) -> None:
+async def test_joined_replies_go_together_after_a_failed_try(talk: Talk) -> None:
     talk.service.says("follow_up", 429, seconds=30)
     first = await talk.ana.replies("Make it shorter")
     await talk.ana.replies("Add a table")
@@ -103,7 +103,7 @@ async def test_what_has_joined_goes_along_when_the_first_try_fails(talk: Talk) -
     assert later(talk) == ["Make it longer\n\nAdd a table"]
 
 
-async def test_a_process_that_dies_while_it_is_held_loses_nothing_and_sends_it_once(talk: Talk) -> None:
+async def test_held_replies_survive_a_crash(talk: Talk) -> None:
     await talk.ana.replies("Make it shorter")
     await talk.ana.replies("Add a table")
     await talk.time.passes(4)
@@ -113,21 +113,12 @@ async def test_a_process_that_dies_while_it_is_held_loses_nothing_and_sends_it_o
     assert later(talk) == ["Make it shorter\n\nAdd a table"]
 
 
-async def test_what_has_joined_is_sent_again_with_it_when_its_answer_was_lost(talk: Talk) -> None:
-    talk.service.hangs("follow_up")
-    await talk.ana.replies("Make it shorter")
-    await talk.ana.replies("Add a table")
-    await talk.time.passes(10)
-    talk.process.dies()
-    await talk.process.starts()
-    await talk.time.passes(minutes=5)
-    assert later(talk) == []
-    await talk.ana.presses("Send again")
-    await talk.time.passes(60)
-    assert later(talk) == ["Make it shorter\n\nAdd a table"]
-
-
-async def test_what_has_joined_is_dismissed_with_it_when_its_answer_was_lost(talk: Talk) -> None:
+@pytest.mark.parametrize(
+    ("decision", "prompts"), [("Send again", ["Make it shorter\n\nAdd a table"]), ("Dismiss", [])]
+)
+async def test_decision_about_a_lost_answer_holds_for_joined_replies(
+    talk: Talk, decision: str, prompts: list[str]
+) -> None:
     talk.service.hangs("follow_up")
     await talk.ana.replies("Make it shorter")
     added = await talk.ana.replies("Add a table")
@@ -135,14 +126,16 @@ async def test_what_has_joined_is_dismissed_with_it_when_its_answer_was_lost(tal
     talk.process.dies()
     await talk.process.starts()
     await talk.time.passes(minutes=5)
-    await talk.ana.presses("Dismiss")
-    await talk.ana.edits(added, "Add two tables")
-    await talk.time.passes(60)
     assert later(talk) == []
+    await talk.ana.presses(decision)
+    if decision == "Dismiss":
+        await talk.ana.edits(added, "Add two tables")
+    await talk.time.passes(60)
+    assert later(talk) == prompts
     assert "the agent already has" not in talk.everything()
 
 
-async def test_what_has_joined_is_refused_with_it(talk: Talk) -> None:
+async def test_joined_replies_are_refused_together(talk: Talk) -> None:
     talk.service.says("follow_up", 400)
     await talk.ana.replies("Make it shorter")
     added = await talk.ana.replies("Add a table")

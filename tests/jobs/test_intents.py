@@ -1,4 +1,4 @@
-"""What people write that is no instruction, at each door: what the bot does, and what they see."""
+"""Texts that are no instruction: the bot's reaction by kind of text and by way of asking."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ async def talk(talk: Talk) -> Talk:
 
 
 async def says_by(door: str, talk: Talk, text: str) -> tuple[list[Shown], list[str], list[str]]:
-    """Say something by a door; return the private answers, the reactions, and what the agent got."""
-    sent, message = len(talk.agent_got()), None
+    """Write a text by a door; return the private answers, the reactions and the agent's prompts."""
+    sent = len(talk.agent_got())
     message = await _says(door, talk, text)
     await talk.time.passes(60)
-    answers = [each for each in talk.ana.reads() if "Working on it" not in each]
+    answers = [note for note in talk.ana.reads() if "Working on it" not in note]
     reactions = talk.reactions(message) if message else []
     talk.everything()
     return answers, reactions, talk.agent_got()[sent:]
@@ -57,28 +57,35 @@ async def _says(door: str, talk: Talk, text: str) -> Json | None:
 
 
 @pytest.mark.parametrize("door", DOORS)
-async def test_one_of_the_bots_own_words_is_done(talk: Talk, door: str) -> None:
+async def test_word_of_the_bot_is_executed(talk: Talk, door: str) -> None:
     [answer], reactions, sent = await says_by(door, talk, "cancel job 1")
     assert answer.startswith("Job 1 is over, so there is nothing to stop.")
     assert (reactions, sent) == ([], [])
 
 
-@pytest.mark.parametrize("door", DOORS)
-async def test_thanks_get_a_thumb_and_are_not_sent(talk: Talk, door: str) -> None:
-    answers, reactions, sent = await says_by(door, talk, "Great, thank you!")
+@pytest.mark.parametrize(
+    ("door", "text"),
+    [
+        *((door, "Great, thank you!") for door in DOORS),
+        *(("mention", text) for text in ("LGTM", "+1", ":tada:", "👍🏽")),
+        *(("reply", text) for text in ("thanks!", "+1", ":tada:", "👍🏽")),
+    ],
+)
+async def test_thanks_get_a_thumb_and_are_not_sent(talk: Talk, door: str, text: str) -> None:
+    answers, reactions, sent = await says_by(door, talk, text)
     assert (answers, reactions) == (([":+1:"], []) if door in ("command", "form") else ([], ["+1"]))
     assert sent == []
 
 
 @pytest.mark.parametrize("door", DOORS)
-async def test_a_greeting_is_greeted_and_left_alone_in_a_jobs_thread(talk: Talk, door: str) -> None:
+async def test_greeting_is_greeted_and_ignored_as_a_reply(talk: Talk, door: str) -> None:
     answers, reactions, sent = await says_by(door, talk, "hi")
     assert [answer[:3] for answer in answers] == ([] if door == "reply" else ["Hi!"])
     assert (reactions, sent) == ([], [])
 
 
 @pytest.mark.parametrize("door", DOORS)
-async def test_a_no_is_asked_what_should_change(talk: Talk, door: str) -> None:
+async def test_no_is_answered_by_a_question(talk: Talk, door: str) -> None:
     assert await says_by(door, talk, WRONG) == ([WHAT], [], [])
 
 
@@ -89,14 +96,14 @@ async def test_nothing_negative_gets_a_thumb(talk: Talk, text: str) -> None:
 
 
 @pytest.mark.parametrize("door", DOORS)
-async def test_talk_is_left_alone_only_as_a_reply(talk: Talk, door: str) -> None:
+async def test_talk_is_ignored_only_as_a_reply(talk: Talk, door: str) -> None:
     text = "I'll review it after lunch"
-    seen = ["eyes"] if door == "mention in the thread" else []
-    assert await says_by(door, talk, text) == ([], seen, [] if door == "reply" else [text])
+    reactions = ["eyes"] if door == "mention in the thread" else []
+    assert await says_by(door, talk, text) == ([], reactions, [] if door == "reply" else [text])
 
 
 @pytest.mark.parametrize("door", DOORS)
-async def test_a_question_is_offered_first_and_an_instruction_in_a_jobs_thread(talk: Talk, door: str) -> None:
+async def test_question_is_an_instruction_in_a_jobs_thread(talk: Talk, door: str) -> None:
     text = "how do I rotate an API key?"
     answers, _, sent = await says_by(door, talk, text)
     assert answers == ([NO_ANSWERS] if door in FIRST else [])
@@ -113,12 +120,12 @@ async def test_all_else_is_sent(talk: Talk, door: str, text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["why did you use python 3.9?", "No, the other page", "status codes are missing"]
 )
-async def test_replies_that_lists_of_words_kept_back_are_sent(talk: Talk, text: str) -> None:
+async def test_replies_like_words_of_the_bot_are_sent(talk: Talk, text: str) -> None:
     assert await says_by("reply", talk, text) == ([], ["eyes"], [text])
 
 
 @pytest.mark.parametrize("text", ["status?", "thanks", "hi", "no", "I'll look", "why is it POST?", "shorter"])
-async def test_a_reply_is_left_alone_where_only_mentions_steer(talk: Talk, text: str) -> None:
+async def test_reply_is_ignored_where_only_mentions_steer(talk: Talk, text: str) -> None:
     begun = await talk.ben.says("The limits are wrong")
     await talk.ana.replies("@docs-agent fix the limits page", begun)
     await talk.time.passes(60)
@@ -130,24 +137,24 @@ async def test_a_reply_is_left_alone_where_only_mentions_steer(talk: Talk, text:
 
 
 @pytest.mark.parametrize("text", ["aside shorter", "! shorter", "@ben shorter?"])
-async def test_a_reply_for_people_is_left_alone_everywhere(talk: Talk, text: str) -> None:
+async def test_reply_for_people_is_ignored(talk: Talk, text: str) -> None:
     assert await says_by("reply", talk, text) == ([], [], [])
 
 
 @pytest.mark.parametrize("text", ["merge it", "close the PR", "Can you merge this?"])
-async def test_what_the_bot_cannot_do_has_the_button_that_leads_there(talk: Talk, text: str) -> None:
+async def test_request_to_merge_is_answered_by_a_button(talk: Talk, text: str) -> None:
     [answer], _, sent = await says_by("reply", talk, text)
     assert answer.startswith("I can't merge or close it from here:")
     assert (answer.buttons, sent) == ([PULL_REQUEST], [])
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "line"),
     [("is it ready?", "Yes: pull request #1, since "), ("status", "· Pull request ready, since ")],
 )
-async def test_a_status_is_one_line_and_the_rest_behind_a_button(talk: Talk, text: str, told: str) -> None:
+async def test_status_is_one_line_with_a_button_for_details(talk: Talk, text: str, line: str) -> None:
     [answer], _, _ = await says_by("reply", talk, text)
-    assert told in answer
+    assert line in answer
     assert answer.buttons == [PULL_REQUEST, "Details"]
     await talk.ana.presses("Details", answer)
     [details] = talk.ana.reads()
@@ -161,37 +168,31 @@ async def test_what_can_you_do_shows_the_help(talk: Talk, door: str) -> None:
     assert sent == []
 
 
-async def test_whoever_wants_somebody_mentioned_is_told_how(talk: Talk) -> None:
+async def test_request_to_mention_somebody_is_answered(talk: Talk) -> None:
     [answer], _, sent = await says_by("reply", talk, "can you ping Chika to review")
     assert answer.startswith("I can't mention people for you.")
     assert sent == []
 
 
-async def test_a_word_about_a_job_that_is_not_there_says_so(talk: Talk) -> None:
+async def test_word_about_a_missing_job_is_answered(talk: Talk) -> None:
     assert (await talk.ben.answer_to("/docs-agent stop")).startswith("You have no job here yet.")
     assert "There's no Job 7 that you can see" in await talk.ben.answer_to("/docs-agent cancel job 7")
 
 
-async def test_try_again_about_a_job_that_has_not_failed_is_for_its_agent(talk: Talk) -> None:
+async def test_try_again_without_a_failure_is_sent_to_the_agent(talk: Talk) -> None:
     assert (await says_by("reply", talk, "try again"))[2] == ["try again"]
     answer = await talk.ana.answer_to("/docs-agent retry")
     assert answer.startswith("Job 1 hasn't failed.")
     assert answer.buttons == ["Run again"]
 
 
-@pytest.mark.parametrize("words", ["merged", "done", "#1 approved", "lgtm"])
-async def test_reviewed_is_set_by_an_exact_word(talk: Talk, words: str) -> None:
-    assert await says_by("reply", talk, words) == ([], ["+1"], [])
-    assert "Reviewed" in talk.status()
-
-
-@pytest.mark.parametrize("words", ["merging after lunch", "I approved a similar one", "done?"])
-async def test_nothing_else_sets_reviewed(talk: Talk, words: str) -> None:
-    await says_by("reply", talk, words)
+@pytest.mark.parametrize("text", ["merging after lunch", "I approved a similar one", "done?"])
+async def test_only_exact_words_set_reviewed(talk: Talk, text: str) -> None:
+    await says_by("reply", talk, text)
     assert "Reviewed" not in talk.status()
 
 
-async def test_a_follow_up_by_command_that_says_merged_marks_the_job_that_it_names(talk: Talk) -> None:
+async def test_merged_by_command_marks_the_named_job(talk: Talk) -> None:
     answer = await talk.ana.answer_to("/docs-followup 1 merged")
     await talk.time.passes()
     assert answer.startswith(":+1: Job 1: :white_check_mark: *Reviewed*")
@@ -200,7 +201,7 @@ async def test_a_follow_up_by_command_that_says_merged_marks_the_job_that_it_nam
 
 
 @pytest.mark.parametrize("door", FIRST)
-async def test_a_question_goes_out_once_when_its_author_insists(talk: Talk, door: str) -> None:
+async def test_question_is_sent_once_when_its_author_insists(talk: Talk, door: str) -> None:
     text = "Is the quickstart outdated?"
     [answer], _, _ = await says_by(door, talk, text)
     await talk.ana.presses("Draft a page on it", answer)
@@ -209,27 +210,27 @@ async def test_a_question_goes_out_once_when_its_author_insists(talk: Talk, door
     talk.everything()
 
 
-async def test_a_message_with_a_file_says_more_than_its_words(talk: Talk) -> None:
+async def test_message_with_a_file_is_an_instruction(talk: Talk) -> None:
     await talk.ana.says("@docs-agent ?", files=[("notes.md", "# Notes")])
     await talk.time.passes()
     assert "# Notes" in talk.agent_got()[-1]
     talk.everything()
 
 
-async def test_a_guest_is_refused_without_a_button(talk: Talk) -> None:
+async def test_guest_is_refused_without_a_button(talk: Talk) -> None:
     answer = await talk.gus.answer_to("/docs-agent what is SSO?")
     assert answer.buttons == []
     assert talk.agent_got() == [ASKED]
 
 
-async def test_an_edit_that_leaves_no_instruction_takes_the_prompt_back(talk: Talk) -> None:
+async def test_edit_without_an_instruction_withdraws_the_prompt(talk: Talk) -> None:
     talk.service.says("create", 429, seconds=60)
-    said = await talk.ana.says("@docs-agent Add a page")
+    message = await talk.ana.says("@docs-agent Add a page")
     await talk.time.passes(30)
-    await talk.ana.edits(said, "@docs-agent stop")
+    await talk.ana.edits(message, "@docs-agent stop")
     await talk.time.passes(120)
     assert talk.agent_got() == [ASKED]
-    assert "Withdrawn" in talk.thread(said)[0]
+    assert "Withdrawn" in talk.thread(message)[0]
     talk.everything()
 
 

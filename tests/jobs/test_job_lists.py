@@ -13,7 +13,7 @@ from tests.talk_people import Person, Shown
 
 @pytest.fixture
 async def talk(talk: Talk) -> Talk:
-    """A conversation with twelve ended jobs of Ana's, an open one of Ben's, and two of Ana's elsewhere."""
+    """Return a conversation with 12 ended jobs of Ana's, an open one of Ben's, and two of hers elsewhere."""
     await talk.process.starts(admins=talk.chika.id)
     talk.opens_channel("team", talk.ana, is_private=True)
     for number in range(12):
@@ -30,12 +30,12 @@ async def talk(talk: Talk) -> Talk:
     return talk
 
 
-def numbers(shown: Shown) -> list[int]:
+def numbers(listing: Shown) -> list[int]:
     """Return the numbers of the jobs in a list."""
-    return sorted(map(int, re.findall(r"Job (\d+)>?$", shown, re.MULTILINE)), reverse=True)
+    return sorted(map(int, re.findall(r"Job (\d+)>?$", listing, re.MULTILINE)), reverse=True)
 
 
-async def test_list_shows_the_jobs_that_its_words_name(talk: Talk) -> None:
+async def test_list_has_the_requested_jobs(talk: Talk) -> None:
     listed = {
         "jobs": [14, *range(12, 3, -1)],
         "jobs open": [14],
@@ -44,8 +44,8 @@ async def test_list_shows_the_jobs_that_its_words_name(talk: Talk) -> None:
         "jobs #partners": [13],
         "jobs #team": [15],
     }
-    for words, jobs in listed.items():
-        assert numbers(await talk.ana.answer_to(f"/docs-agent {words}")) == jobs, words
+    for text, jobs in listed.items():
+        assert numbers(await talk.ana.answer_to(f"/docs-agent {text}")) == jobs, text
     assert len(talk.agent_got()) == 15
 
 
@@ -60,8 +60,8 @@ async def test_own_jobs_of_all_channels_come_page_by_page(talk: Talk) -> None:
 
 
 async def test_jobs_of_unreadable_channels_are_not_listed(talk: Talk) -> None:
-    for words in ("jobs #team", "jobs mine open"):
-        assert "secret" not in await talk.ben.answer_to(f"/docs-agent {words}")
+    for text in ("jobs #team", "jobs mine open"):
+        assert "secret" not in await talk.ben.answer_to(f"/docs-agent {text}")
     talk.faults.fails("conversations.info")
     assert "don't know that channel" in await talk.ana.answer_to("/docs-agent jobs #partners")
 

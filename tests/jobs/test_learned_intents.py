@@ -21,7 +21,7 @@ from bot.jobs.model.intents import (
 from tests.words import measure
 
 
-def test_most_instructions_are_sent_and_little_talk_is_by_cross_validation() -> None:
+def test_most_instructions_and_little_talk_are_sent() -> None:
     sent, _ = measure()
     in_threads = {kind: many / every for kind, (many, every) in sent["a reply in a job's thread"].items()}
     first = {kind: many / every for kind, (many, every) in sent["a first prompt"].items()}
@@ -31,7 +31,7 @@ def test_most_instructions_are_sent_and_little_talk_is_by_cross_validation() -> 
     assert first[Intent.QUESTION] <= 0.16
 
 
-def test_each_text_has_one_kind_and_each_kind_has_texts() -> None:
+def test_texts_and_kinds_are_complete() -> None:
     texts = read_texts()
     assert {*texts.exact.values()} == {*Intent} - {*LEARNED, Intent.PING, Intent.SLIP}
     assert {kind for _, kind in texts.examples} == {*LEARNED}
@@ -70,13 +70,13 @@ def test_each_text_has_one_kind_and_each_kind_has_texts() -> None:
         ("\u200b", None),
     ],
 )
-def test_an_exact_kind_is_the_whole_text(text: str, kind: Intent | None) -> None:
+def test_exact_kind_needs_the_whole_text(text: str, kind: Intent | None) -> None:
     assert exact(text) is kind
 
 
 @pytest.mark.parametrize("door", Door)
 def test_nothing_negative_is_thanked(door: Door) -> None:
-    negative = [" ".join(words) for words, kind in read_texts().exact.items() if kind is Intent.NO]
+    negative = [" ".join(exact_text) for exact_text, kind in read_texts().exact.items() if kind is Intent.NO]
     assert {
         DEEDS[door][classify(f"{text} {more}", door)] for text in negative for more in ("", "!", "👍")
     } == {Deed.ASK}
@@ -98,7 +98,7 @@ def test_retry_runs_a_failed_job_again(door: Door, retries: bool, deed: Deed) ->
 @pytest.mark.parametrize(
     "part", ["stop ", "?", "(", " ", ":a", "thanks ", "who ", "can you ", "a.", "👍", "@a "]
 )
-def test_a_long_text_is_an_instruction_and_takes_no_time(part: str) -> None:
+def test_long_text_is_quickly_an_instruction(part: str) -> None:
     began = perf_counter()
     assert classify(part * 20_000, Door.REPLY) is Intent.INSTRUCTION
     for door in Door:

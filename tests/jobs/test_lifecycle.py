@@ -1,4 +1,4 @@
-"""The lifecycle of jobs, prompts and deliveries: which steps there are, and that nothing else takes any."""
+"""The steps of the lifecycles of jobs and prompts; other code takes none."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def test_steps_are_the_arrows_of_the_diagram() -> None:
 
 
 def reached(begin: JobState | PromptState) -> set[str]:
-    """The states that functions of the lifecycle lead to from this one."""
-    found: set[str] = set()
+    """Return the states that the lifecycle's functions lead to from this one."""
+    states: set[str] = set()
     if isinstance(begin, JobState):
         for job_step in TO_JOB_STATE.values():
             with suppress(IllegalStep):
                 new = job_step(a_job(begin))
                 if lifecycle.is_job_step(a_job(begin), new):
-                    found.add(new.state)
+                    states.add(new.state)
                     goes_on = new.state.is_open or new.state is JobState.UNCONFIRMED
                     assert goes_on or new.ended_at == NOW, f"{new.state}: forgotten by the time of its end"
     else:
@@ -80,8 +80,8 @@ def reached(begin: JobState | PromptState) -> set[str]:
             with suppress(IllegalStep):
                 prepared = prompt_step(a_prompt(begin))
                 lifecycle.check_prompt_step(a_prompt(begin), prepared)
-                found.add(prepared.state)
-    return found
+                states.add(prepared.state)
+    return states
 
 
 @pytest.mark.parametrize("begin", [*JobState, *PromptState])

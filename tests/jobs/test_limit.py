@@ -1,4 +1,4 @@
-"""The shared limit: who goes first, what people see while they wait, and the service's own word."""
+"""The shared limit: the order of prompts, their status while they wait, and the service's 429."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ HOUR = 3_602
 
 
 async def ask_all(talk: Talk, *asked: tuple[Person, str]) -> None:
-    """Several people ask, and the bot sees to it."""
+    """Let several people ask."""
     for person, text in asked:
         await person.asks(f"Add {text}")
     await talk.time.passes(5)
 
 
 def got(talk: Talk) -> list[str]:
-    """Return what the agent was asked to add, in order."""
+    """Return the agent's prompts without "Add"."""
     return [prompt.removeprefix("Add ") for prompt in talk.agent_got()]
 
 
-def promised(shown: Shown) -> datetime:
-    """Return the last time that a message names."""
-    return datetime.fromtimestamp(int(re.findall(r"<!date\^(\d+)", shown)[-1]), UTC)
+def promised(message: Shown) -> datetime:
+    """Return the last time in a message."""
+    return datetime.fromtimestamp(int(re.findall(r"<!date\^(\d+)", message)[-1]), UTC)
 
 
 async def test_nobodys_second_goes_before_anothers_first(talk: Talk) -> None:
@@ -39,7 +39,7 @@ async def test_nobodys_second_goes_before_anothers_first(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_each_sees_when_the_next_use_frees_and_how_many_go_before(talk: Talk) -> None:
+async def test_status_has_the_next_free_use_and_the_place_in_line(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=2)
     began_at = talk.time.at
     await ask_all(talk, (talk.chika, "one"))
@@ -64,18 +64,23 @@ async def test_each_sees_when_the_next_use_frees_and_how_many_go_before(talk: Ta
     talk.everything()
 
 
-async def test_who_waits_behind_a_withdrawn_prompt_moves_up(talk: Talk) -> None:
+async def test_prompt_behind_a_withdrawn_one_moves_up(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
     await ask_all(talk, (talk.chika, "one"), (talk.ana, "two"), (talk.ben, "three"))
+    assert "It starts at <!date^" in talk.job(2)
     assert "1 before it" in talk.job(3)
     assert "1 before it" in await talk.ben.answer_to("/docs-agent status 3")
     await talk.ana.presses("Withdraw", on=talk.job(2))
+    assert talk.ana.reads() == []
     await talk.time.passes(5)
+    assert f"*Withdrawn* by <@{talk.ana.id}> · Job 2" in talk.job(2)
     assert "before it" not in talk.job(3)
+    await talk.time.passes(2 * HOUR)
+    assert got(talk) == ["one", "three"]
     talk.everything()
 
 
-async def test_a_follow_up_that_waits_can_be_withdrawn_and_the_job_stands(talk: Talk) -> None:
+async def test_pending_follow_up_can_be_withdrawn(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
     await ask_all(talk, (talk.ana, "one"))
     await talk.ben.replies("Write more")
@@ -105,7 +110,7 @@ async def test_of_several_follow_ups_the_pressers_own_is_withdrawn(talk: Talk) -
     talk.everything()
 
 
-async def test_a_429_without_a_time_waits_for_our_own_oldest_use_but_not_for_ever(talk: Talk) -> None:
+async def test_429_without_a_time_is_a_short_wait(talk: Talk) -> None:
     talk.service.says("create", 429)
     await talk.ana.asks("Add one")
     await talk.time.passes(3)
@@ -116,7 +121,7 @@ async def test_a_429_without_a_time_waits_for_our_own_oldest_use_but_not_for_eve
 
 
 @pytest.mark.parametrize("used", [0, 1, 7])
-async def test_limits_are_told_as_our_rows_count_them(talk: Talk, used: int) -> None:
+async def test_limits_have_the_bots_own_count(talk: Talk, used: int) -> None:
     for number in range(used):
         person = talk.newcomer(f"P{number}") if number else talk.ana
         await person.asks(f"Add page {number}")
@@ -129,7 +134,7 @@ async def test_limits_are_told_as_our_rows_count_them(talk: Talk, used: int) -> 
     )
 
 
-async def test_limits_say_how_many_wait_and_until_when_the_service_wants_no_more(talk: Talk) -> None:
+async def test_limits_have_the_pending_prompts_and_the_services_wait(talk: Talk) -> None:
     talk.service.says("create", 429, seconds=600)
     await ask_all(talk, (talk.ana, "one"), (talk.ben, "two"))
     limits = await talk.ana.answer_to("/docs-agent LIMITS")
@@ -138,7 +143,7 @@ async def test_limits_say_how_many_wait_and_until_when_the_service_wants_no_more
     talk.channel()
 
 
-async def test_the_status_says_how_many_uses_are_left_when_few_are(talk: Talk) -> None:
+async def test_status_shows_the_last_uses_left(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=5)
     began_at = talk.time.at
     await ask_all(talk, (talk.ana, "one"))
@@ -151,19 +156,19 @@ async def test_the_status_says_how_many_uses_are_left_when_few_are(talk: Talk) -
 
 
 def by(talk: Talk, prefix: str) -> int:
-    """How many of the prompts that reached the service begin so."""
+    """Count the agent's prompts with a prefix."""
     return sum(prompt.startswith(prefix) for prompt in got(talk))
 
 
 async def ask_often(talk: Talk, person: Person, prefix: str, count: int) -> None:
-    """Somebody asks, each time when their prompt before has been handled."""
+    """Let somebody ask again whenever the prompt before is handled."""
     for number in range(count):
         await person.asks(f"Add {prefix}{number}")
         await talk.time.passes(1)
     await talk.time.passes(10)
 
 
-async def test_where_somebody_else_asks_one_person_gets_half_of_the_hour(talk: Talk) -> None:
+async def test_two_people_get_half_of_the_uses_each(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=12)
     await ask_all(talk, (talk.ben, "before"))
     await ask_often(talk, talk.ana, "a", 9)
@@ -176,7 +181,7 @@ async def test_where_somebody_else_asks_one_person_gets_half_of_the_hour(talk: T
     talk.channel()
 
 
-async def test_a_share_grows_when_nobody_else_has_asked_for_an_hour(talk: Talk) -> None:
+async def test_share_grows_after_an_hour_without_others(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=10)
     await ask_all(talk, (talk.ben, "b"))
     await talk.time.passes(1_800)
@@ -185,19 +190,6 @@ async def test_a_share_grows_when_nobody_else_has_asked_for_an_hour(talk: Talk) 
     await talk.time.passes(1_802)
     await talk.time.passes(20)
     assert by(talk, "a") == 8
-    talk.everything()
-
-
-async def test_the_status_says_the_time_and_lets_it_be_withdrawn(talk: Talk) -> None:
-    await talk.process.starts(uses_an_hour=1)
-    await ask_all(talk, (talk.ana, "one"), (talk.ana, "two"))
-    assert "It starts at <!date^" in talk.job(2)
-    await talk.ana.presses("Withdraw", on=talk.job(2))
-    assert talk.ana.reads() == []
-    await talk.time.passes(5)
-    assert f"*Withdrawn* by <@{talk.ana.id}> · Job 2" in talk.job(2)
-    await talk.time.passes(HOUR)
-    assert got(talk) == ["one"]
     talk.everything()
 
 

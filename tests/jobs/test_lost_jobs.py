@@ -1,4 +1,4 @@
-"""A job that the docs service says it does not know is looked for, and then called lost."""
+"""Jobs that the docs service does not find are polled for an hour, and then lost."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.talk import Talk
 
 
 async def unknown(talk: Talk) -> dict[str, dict[str, Any]]:
-    """Start a job that the service then does not know; return what the service forgot."""
+    """Start a job and remove it from the service; return the removed jobs."""
     await talk.started()
     forgotten = dict(talk.service.jobs)
     talk.service.jobs.clear()
     return forgotten
 
 
-async def test_a_job_is_lost_when_it_is_unknown_for_an_hour_and_that_is_told_once(talk: Talk) -> None:
+async def test_job_not_found_for_an_hour_is_lost(talk: Talk) -> None:
     forgotten = await unknown(talk)
     polls = talk.service.polls
     await talk.time.passes(minutes=50)
@@ -28,13 +28,13 @@ async def test_a_job_is_lost_when_it_is_unknown_for_an_hour_and_that_is_told_onc
     await talk.time.passes(minutes=30)
     assert "Working on it" not in talk.status()
     assert talk.replies()[-1].startswith(f"<@{talk.ana.id}> :ghost:")
-    polls, said = talk.service.polls, len(talk.replies())
+    polls, replies = talk.service.polls, len(talk.replies())
     talk.service.jobs |= forgotten
     await talk.time.passes(hours=48)
-    assert (talk.service.polls, len(talk.replies())) == (polls, said)
+    assert (talk.service.polls, len(talk.replies())) == (polls, replies)
 
 
-async def test_a_job_that_is_known_again_within_the_hour_goes_on_in_silence(talk: Talk) -> None:
+async def test_job_found_again_within_the_hour_goes_on(talk: Talk) -> None:
     forgotten = await unknown(talk)
     await talk.time.passes(minutes=40)
     talk.service.jobs |= forgotten
@@ -55,7 +55,7 @@ async def test_a_job_that_is_known_again_within_the_hour_goes_on_in_silence(talk
     ],
     ids=["500", "web page", "redirect", "timeout"],
 )
-async def test_an_error_never_counts_as_a_job_that_is_unknown(talk: Talk, answer: Any) -> None:
+async def test_error_never_counts_as_not_found(talk: Talk, answer: Any) -> None:
     await talk.started()
     talk.service.odd["job-1"] = answer
     await talk.time.passes(minutes=120)
@@ -63,7 +63,7 @@ async def test_an_error_never_counts_as_a_job_that_is_unknown(talk: Talk, answer
     assert ":ghost:" not in str(talk.replies())
 
 
-async def test_a_reply_wakes_a_lost_job_that_the_service_knows_again(talk: Talk) -> None:
+async def test_reply_resumes_a_lost_job_that_is_found_again(talk: Talk) -> None:
     forgotten = await unknown(talk)
     await talk.time.passes(minutes=90)
     talk.service.jobs |= forgotten
@@ -75,7 +75,7 @@ async def test_a_reply_wakes_a_lost_job_that_the_service_knows_again(talk: Talk)
     talk.everything()
 
 
-async def test_a_reply_to_a_job_that_stays_lost_is_refused(talk: Talk) -> None:
+async def test_reply_to_a_lost_job_is_refused(talk: Talk) -> None:
     await unknown(talk)
     await talk.time.passes(minutes=90)
     polls = talk.service.polls
@@ -88,7 +88,7 @@ async def test_a_reply_to_a_job_that_stays_lost_is_refused(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_a_follow_up_to_an_unknown_job_is_refused_and_the_job_looked_for(talk: Talk) -> None:
+async def test_refused_follow_up_to_a_missing_job_starts_polls(talk: Talk) -> None:
     await talk.finished()
     talk.service.says("follow_up", 404)
     talk.service.jobs.clear()
@@ -102,7 +102,7 @@ async def test_a_follow_up_to_an_unknown_job_is_refused_and_the_job_looked_for(t
     talk.everything()
 
 
-async def test_an_old_answer_about_a_job_that_is_looked_for_begins_no_iteration(talk: Talk) -> None:
+async def test_old_answer_about_a_missing_job_begins_no_iteration(talk: Talk) -> None:
     await talk.finished()
     talk.service.says("follow_up", 404)
     [job] = talk.service.jobs.values()
@@ -112,14 +112,14 @@ async def test_an_old_answer_about_a_job_that_is_looked_for_begins_no_iteration(
     await talk.ana.replies("Write more")
     await talk.time.passes(90)
     assert "Pull request ready" in talk.status()
-    assert [":memo:" in said for said in talk.replies()] == [True, False]
+    assert [":memo:" in reply for reply in talk.replies()] == [True, False]
     polls = talk.service.polls
     await talk.time.passes(minutes=90)
     assert talk.service.polls == polls
     talk.everything()
 
 
-async def test_a_dismissed_follow_up_that_is_carried_out_ends_for_who_sent_it(talk: Talk) -> None:
+async def test_result_of_a_dismissed_follow_up_mentions_its_sender(talk: Talk) -> None:
     await talk.finished()
     talk.service.loses_the_answer()
     await talk.ben.replies("Write more")
@@ -134,7 +134,7 @@ async def test_a_dismissed_follow_up_that_is_carried_out_ends_for_who_sent_it(ta
     talk.everything()
 
 
-async def test_a_follow_up_that_the_service_once_finds_no_job_for_is_sent_again(talk: Talk) -> None:
+async def test_follow_up_is_sent_again_after_a_wrong_404(talk: Talk) -> None:
     await talk.finished()
     talk.service.says("follow_up", 404, times=2)
     await talk.ana.replies("Write more")
@@ -147,7 +147,7 @@ async def test_a_follow_up_that_the_service_once_finds_no_job_for_is_sent_again(
     talk.everything()
 
 
-async def test_a_follow_up_that_the_service_never_takes_is_told_after_an_hour(talk: Talk) -> None:
+async def test_follow_up_refused_for_an_hour_is_given_up(talk: Talk) -> None:
     await talk.finished()
     talk.service.says("follow_up", 404, times=50)
     await talk.ana.replies("Write more")

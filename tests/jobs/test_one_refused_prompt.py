@@ -13,15 +13,15 @@ BAD = "Show `<script>alert(1)</script>` as an example"
 
 
 class Firewall:
-    """Refuses prompts with a script in them by itself; ``refuses_all``: each one."""
+    """Refuses prompts with a script, or all of them."""
 
     def __init__(self, talk: Talk, status: int = 403) -> None:
         self.status = status
         self.refuses_all = False
         self.refused = 0
-        talk.service.firewall = self._look_at
+        talk.service.firewall = self._check
 
-    def _look_at(self, prompt: str) -> int | None:
+    def _check(self, prompt: str) -> int | None:
         if not self.refuses_all and "<script>" not in prompt:
             return None
         self.refused += 1
@@ -42,9 +42,7 @@ async def seconds_until_sent(talk: Talk, count: int) -> float:
 
 @pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.parametrize("together", [True, False])
-async def test_a_prompt_that_a_firewall_refuses_holds_nobody_up_and_is_told(
-    talk: Talk, status: int, together: bool
-) -> None:
+async def test_prompt_refused_by_a_firewall_delays_nobody(talk: Talk, status: int, together: bool) -> None:
     await talk.process.starts(admins=talk.chika.id)
     firewall, (first, *others) = Firewall(talk, status), people(talk)
     await first.asks(BAD)
@@ -56,7 +54,7 @@ async def test_a_prompt_that_a_firewall_refuses_holds_nobody_up_and_is_told(
     await talk.time.passes(60)
     assert "Not started" in talk.job(1)
     assert firewall.refused == 2
-    [reply] = [each for each in talk.all_replies() if f"<@{first.id}>" in each]
+    [reply] = [reply for reply in talk.all_replies() if f"<@{first.id}>" in reply]
     assert "Change the prompt" in reply
     assert "key" not in reply
     assert len(talk.chika.reads()) <= 2
@@ -64,7 +62,7 @@ async def test_a_prompt_that_a_firewall_refuses_holds_nobody_up_and_is_told(
     talk.everything()
 
 
-async def test_who_asks_long_after_a_refused_prompt_waits_less_than_a_minute(talk: Talk) -> None:
+async def test_prompt_long_after_a_refused_one_starts_soon(talk: Talk) -> None:
     Firewall(talk)
     await talk.started(BAD)
     await talk.time.passes(hours=2)
@@ -76,7 +74,7 @@ async def test_who_asks_long_after_a_refused_prompt_waits_less_than_a_minute(tal
     talk.everything()
 
 
-async def test_several_refused_prompts_do_not_go_before_one_that_was_not_tried(talk: Talk) -> None:
+async def test_untried_prompt_goes_before_refused_ones(talk: Talk) -> None:
     firewall = Firewall(talk)
     for person in people(talk)[:3]:
         await person.asks(f"{BAD} for {person.name}")
@@ -91,14 +89,14 @@ async def test_several_refused_prompts_do_not_go_before_one_that_was_not_tried(t
     talk.everything()
 
 
-async def test_a_refused_follow_up_is_told_and_the_job_stands(talk: Talk) -> None:
+async def test_refused_follow_up_is_reported_and_the_job_goes_on(talk: Talk) -> None:
     Firewall(talk)
     await talk.started("Add a page")
     await talk.ben.replies(BAD)
     await talk.time.passes(40)
     await talk.started("Add another page")
     await talk.time.passes(60)
-    [reply] = [each for each in talk.replies() if f"<@{talk.ben.id}>" in each]
+    [reply] = [reply for reply in talk.replies() if f"<@{talk.ben.id}>" in reply]
     assert "refuses this one" in reply
     assert "Working on it" in talk.job(1)
     assert talk.errors() == {"key_refused"}
@@ -119,7 +117,7 @@ async def test_running_jobs_are_polled_while_prompts_are_refused(talk: Talk) -> 
     talk.everything()
 
 
-async def test_a_key_refused_for_all_is_tried_with_one_prompt_at_a_time(talk: Talk) -> None:
+async def test_refused_key_is_tried_with_one_prompt_at_a_time(talk: Talk) -> None:
     await talk.process.starts(admins=talk.chika.id)
     firewall = Firewall(talk)
     firewall.refuses_all = True

@@ -13,11 +13,11 @@ EVEN = 0.5
 
 
 @pytest.mark.parametrize(("age", "wait"), [(0, 10), (200, 10), (600, 30), (1_200, 60), (86_400, 60)])
-def test_a_job_is_polled_often_at_first_then_at_a_share_of_its_age(age: float, wait: float) -> None:
+def test_wait_between_polls_grows_with_the_age(age: float, wait: float) -> None:
     assert PollPace(10.0, 60.0).wait_seconds(age, EVEN) == pytest.approx(wait)
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1, exclude_max=True), st.floats(0.1, 100), st.floats(1, 50))
-def test_no_age_breaks_the_bounds(age: float, chance: float, least: float, times: float) -> None:
+def test_wait_between_polls_is_bounded(age: float, chance: float, least: float, times: float) -> None:
     wait = PollPace(least, least * times).wait_seconds(age, chance)
     assert least * 0.9 - 1e-6 <= wait <= least * times * 1.1 + 1e-6

@@ -30,19 +30,19 @@ def end(talk: Talk, job: int = 1) -> Shown:
 
 
 def offered(talk: Talk, job: int = 1) -> list[str]:
-    """Return what an end offers besides its pull request."""
+    """Return the buttons of a result besides those of its pull request."""
     return [label for label in end(talk, job).buttons if not label.startswith(("Review", "Changes"))]
 
 
 async def presses(talk: Talk, label: str = "Preview", by: Person | None = None, job: int = 1) -> str:
-    """Press a button of a job's end, and read what is said about it in private."""
+    """Press a button of a job's result and read the private answers."""
     person = by or talk.ana
     await person.presses(label, on=end(talk, job))
     await talk.time.passes(2)
     return "\n".join(person.reads())
 
 
-async def test_a_press_builds_a_preview_which_is_opened_only_once_it_is_there(talk: Talk) -> None:
+async def test_press_builds_a_preview_and_links_it(talk: Talk) -> None:
     await starts(talk)
     assert offered(talk) == ["Preview"]
     assert await presses(talk, by=talk.ben) == ""
@@ -57,7 +57,7 @@ async def test_a_press_builds_a_preview_which_is_opened_only_once_it_is_there(ta
     talk.everything()
 
 
-async def test_a_build_that_breaks_is_quoted_and_the_agent_gets_its_log_at_a_press(talk: Talk) -> None:
+async def test_log_of_a_broken_build_goes_to_the_agent(talk: Talk) -> None:
     await starts(talk)
     talk.service.build = BROKEN
     await presses(talk)
@@ -77,7 +77,7 @@ async def test_a_build_that_breaks_is_quoted_and_the_agent_gets_its_log_at_a_pre
     talk.everything()
 
 
-async def test_keys_in_a_build_log_are_masked_before_anybody_gets_them(talk: Talk) -> None:
+async def test_keys_in_a_build_log_are_masked(talk: Talk) -> None:
     await starts(talk)
     keys = ("xoxb-582910437762-Kq7wLm2x", "sk_live_51HqLyjWDarjtT1zdp7dc", "hunter2")
     lines = [f"Error: {'x ' * 140}{keys[0]}", f"token={keys[1]}", f"\u200bpassword is {keys[2]}"]
@@ -93,7 +93,7 @@ async def test_keys_in_a_build_log_are_masked_before_anybody_gets_them(talk: Tal
     assert not [key for key in keys if key[:8] in f"{prompt} {talk.everything()}"]
 
 
-async def test_what_was_built_once_stays_after_a_follow_up_since_the_service_renews_it(talk: Talk) -> None:
+async def test_preview_stays_after_a_follow_up(talk: Talk) -> None:
     await starts(talk)
     talk.service.build = BUILT
     await presses(talk)
@@ -109,9 +109,7 @@ async def test_what_was_built_once_stays_after_a_follow_up_since_the_service_ren
 
 
 @pytest.mark.parametrize("status", [403, 404])
-async def test_where_there_are_no_previews_who_pressed_is_told_once_and_a_day_none_is_offered(
-    talk: Talk, status: int
-) -> None:
+async def test_refused_previews_are_not_offered_for_a_day(talk: Talk, status: int) -> None:
     await starts(talk)
     ready = end(talk)
     talk.service.says("preview", status)
@@ -127,7 +125,7 @@ async def test_where_there_are_no_previews_who_pressed_is_told_once_and_a_day_no
     assert offered(talk, 3) == ["Preview"]
 
 
-async def test_a_lost_answer_makes_the_bot_ask_once_more_and_never_again(talk: Talk) -> None:
+async def test_preview_is_requested_twice_after_lost_answers(talk: Talk) -> None:
     await starts(talk)
     talk.service.loses_the_answer(times=3)
     await presses(talk)
@@ -137,7 +135,7 @@ async def test_a_lost_answer_makes_the_bot_ask_once_more_and_never_again(talk: T
     talk.everything()
 
 
-async def test_a_process_that_dies_in_the_call_makes_the_next_one_ask_at_most_once_more(talk: Talk) -> None:
+async def test_preview_is_requested_twice_after_crashes(talk: Talk) -> None:
     await starts(talk)
     talk.service.hangs("preview")
     await presses(talk)
@@ -151,7 +149,7 @@ async def test_a_process_that_dies_in_the_call_makes_the_next_one_ask_at_most_on
     talk.everything()
 
 
-async def test_what_goes_beyond_the_services_limit_is_asked_for_when_it_says(talk: Talk) -> None:
+async def test_preview_beyond_the_services_limit_waits_for_its_time(talk: Talk) -> None:
     await starts(talk)
     talk.service.says("preview", 429, seconds=50, times=2)
     await presses(talk)
@@ -195,7 +193,7 @@ async def test_previews_of_one_person_delay_nobody_else(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_a_build_of_which_nothing_is_heard_is_given_up_and_told(talk: Talk) -> None:
+async def test_build_without_an_end_is_given_up(talk: Talk) -> None:
     await starts(talk)
     await presses(talk)
     await talk.time.passes(hours=2)
@@ -204,7 +202,7 @@ async def test_a_build_of_which_nothing_is_heard_is_given_up_and_told(talk: Talk
     talk.everything()
 
 
-async def test_a_refused_key_is_the_operators_and_the_preview_comes_once_it_is_mended(talk: Talk) -> None:
+async def test_preview_follows_after_a_refused_key(talk: Talk) -> None:
     await starts(talk, admins=talk.ben.id)
     talk.service.says("preview", 401)
     await presses(talk)
@@ -216,17 +214,17 @@ async def test_a_refused_key_is_the_operators_and_the_preview_comes_once_it_is_m
     talk.everything()
 
 
-async def test_none_is_offered_of_the_deployment_branch(talk: Talk) -> None:
+async def test_deployment_branch_has_no_preview(talk: Talk) -> None:
     await talk.finished()
     assert offered(talk) == []
 
 
-async def test_none_is_offered_where_they_are_off(talk: Talk) -> None:
+async def test_previews_can_be_turned_off(talk: Talk) -> None:
     await starts(talk, previews="off")
     assert offered(talk) == []
 
 
-async def test_each_end_asks_by_itself_where_it_is_set_so(talk: Talk) -> None:
+async def test_previews_can_be_built_for_every_result(talk: Talk) -> None:
     talk.service.build = BUILT
     await starts(talk, previews="always")
     await talk.time.passes(15)
@@ -234,7 +232,7 @@ async def test_each_end_asks_by_itself_where_it_is_set_so(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_what_is_merged_has_no_preview_any_more(talk: Talk) -> None:
+async def test_merged_pull_request_has_no_preview(talk: Talk) -> None:
     await talk.process.starts(github_token="github-token-of-talk")
     talk.service.branch = "agent/quickstart"
     await talk.started()
@@ -249,9 +247,7 @@ async def test_what_is_merged_has_no_preview_any_more(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_a_preview_on_a_host_that_may_not_be_linked_has_no_button_that_leads_nowhere(
-    talk: Talk,
-) -> None:
+async def test_preview_on_a_host_that_is_not_allowed_is_text(talk: Talk) -> None:
     await starts(talk, allowed_link_hosts="code.example")
     talk.service.build = BUILT
     await presses(talk)
@@ -262,7 +258,7 @@ async def test_a_preview_on_a_host_that_may_not_be_linked_has_no_button_that_lea
     talk.everything()
 
 
-async def test_a_branch_that_the_service_does_not_know_takes_no_previews_from_others(talk: Talk) -> None:
+async def test_unknown_branch_leaves_previews_to_other_jobs(talk: Talk) -> None:
     await starts(talk)
     await presses(talk)
     await talk.time.passes(hours=2)

@@ -1,4 +1,4 @@
-"""What becomes of a pull request that the bot can look at: shown by itself, and said once."""
+"""Pull requests that the bot polls: their state in the status message and one reply about their end."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ async def ended(talk: Talk, prompt: str = "Add a quickstart") -> None:
 
 
 async def follow_up(talk: Talk, text: str) -> None:
-    """Follow up, and let the agent end it."""
+    """Follow up and let the agent finish."""
     await talk.ana.replies(text)
     await talk.time.passes(20)
     await talk.ends(pr_link=LINK)
     await talk.time.passes(90)
 
 
-async def looked(talk: Talk, hours: float = 1 / 6) -> None:
-    """Let so much time pass, after which the pull request has been looked at again."""
+async def polled(talk: Talk, hours: float = 1 / 6) -> None:
+    """Let time pass until the pull request has been polled again."""
     await talk.time.passes(hours * 3_600 + 1)
     await talk.time.passes(5)
 
 
 def end(talk: Talk, which: int = 0) -> Shown:
-    """Read an end as it stands now."""
+    """Read a result in its present form."""
     return talk.replies()[which]
 
 
-async def test_the_end_and_the_status_say_what_the_pull_request_is(talk: Talk) -> None:
+async def test_result_and_status_have_title_and_size(talk: Talk) -> None:
     talk.github.pull |= {"draft": True, "title": "Add <!channel> *now*"}
     await ended(talk)
     assert "a draft, +46 −1." in end(talk)
@@ -57,48 +57,43 @@ async def test_the_end_and_the_status_say_what_the_pull_request_is(talk: Talk) -
 
 
 @pytest.mark.parametrize("repository", ["acme/other", "https://code.example/acme/docs"])
-async def test_a_pull_request_of_another_repository_is_linked_and_never_looked_at(
-    talk: Talk, repository: str
-) -> None:
+async def test_pull_request_of_another_repository_is_not_polled(talk: Talk, repository: str) -> None:
     await talk.ana.asks("Add a quickstart")
     await talk.time.passes(1)
     talk.service.jobs["job-1"]["source"]["repository"] = repository
     await talk.time.passes(10)
     await talk.ends(pr_link=LINK)
-    await looked(talk)
+    await polled(talk)
     assert LINK in end(talk)
     assert talk.github.calls == []
     talk.status()
 
 
 @pytest.mark.parametrize("answer", [NOT_FOUND, httpx.Response(401), httpx.ReadTimeout("slow")])
-async def test_what_cannot_be_seen_is_told_as_ever(talk: Talk, answer: httpx.Response | Exception) -> None:
+async def test_hidden_pull_request_changes_nothing(talk: Talk, answer: httpx.Response | Exception) -> None:
     talk.github.instead.extend([answer] * 9)
     await ended(talk)
-    shown = end(talk), talk.status()
-    await looked(talk)
-    await looked(talk)
-    assert (end(talk), talk.status()) == shown
+    before = end(talk), talk.status()
+    await polled(talk)
+    await polled(talk)
+    assert (end(talk), talk.status()) == before
     assert set(talk.status().buttons) == UNSAID
     talk.log()
 
 
-async def test_nobody_looks_at_another_host(talk: Talk) -> None:
-    await talk.started()
-    await talk.ends(pr_link="https://git.example/acme/docs/pull/7")
-    assert talk.github.calls == []
-    talk.everything()
-
-
-async def test_nobody_looks_at_a_host_that_may_not_be_linked(talk: Talk) -> None:
+@pytest.mark.parametrize(
+    ("link", "hosts"), [("https://git.example/acme/docs/pull/7", ""), (LINK, "git.example")]
+)
+async def test_other_hosts_are_not_polled(talk: Talk, link: str, hosts: str) -> None:
     await talk.process.stops()
-    await talk.process.starts(allowed_link_hosts="git.example")
-    await ended(talk)
+    await talk.process.starts(allowed_link_hosts=hosts)
+    await talk.started()
+    await talk.ends(pr_link=link)
     assert talk.github.calls == []
     talk.everything()
 
 
-async def test_an_end_does_not_wait_for_a_host_that_does_not_answer(talk: Talk) -> None:
+async def test_result_does_not_wait_for_a_silent_host(talk: Talk) -> None:
     async def hangs() -> httpx.Response:
         talk.faults.hung.set()
         await asyncio.Event().wait()
@@ -111,29 +106,30 @@ async def test_an_end_does_not_wait_for_a_host_that_does_not_answer(talk: Talk) 
 
 
 @pytest.mark.parametrize(
-    ("by", "headline", "words"),
+    ("by", "headline", "text"),
     [
         ("ana-b", "*Merged*", "was merged after 2 days by ana-b."),
         (None, "*Closed*", "was closed after 2 days without being merged."),
     ],
 )
-async def test_what_became_of_it_is_shown_and_said_once_and_ends_the_reminder(
-    talk: Talk, by: str | None, headline: str, words: str
+async def test_end_of_a_pull_request_is_one_reply_without_reminders(
+    talk: Talk, by: str | None, headline: str, text: str
 ) -> None:
     await ended(talk)
     talk.github.merge(talk.time.at + timedelta(days=2), by)
-    await looked(talk, 49)
+    await polled(talk, 49)
     assert len(talk.replies()) == 2
-    assert end(talk, 1).endswith(words)
+    assert end(talk, 1).endswith(text)
     assert f"<@{talk.ana.id}>" not in end(talk, 1)
     assert headline in talk.status()
+    assert not set(talk.status().buttons) & UNSAID
     calls = len(talk.github.calls)
     await talk.time.passes(days=5)
     assert len(talk.replies()) == 2
     assert len(talk.github.calls) == calls
 
 
-async def test_a_reminder_says_for_how_long_it_has_been_open_since_the_first_end(talk: Talk) -> None:
+async def test_reminder_has_the_time_since_the_first_result(talk: Talk) -> None:
     await ended(talk)
     await talk.time.passes(days=1)
     await follow_up(talk, "Add Node")
@@ -147,17 +143,7 @@ async def test_a_reminder_says_for_how_long_it_has_been_open_since_the_first_end
     talk.everything()
 
 
-async def test_people_are_not_asked_what_the_bot_sees(talk: Talk) -> None:
-    await ended(talk)
-    assert not set(talk.status().buttons) & UNSAID
-    talk.github.merge(talk.time.at)
-    await looked(talk)
-    assert "*Merged*" in talk.status()
-    assert not set(talk.status().buttons) & UNSAID
-    talk.everything()
-
-
-async def test_it_is_looked_at_seldom_and_then_no_more(talk: Talk) -> None:
+async def test_pull_request_is_polled_less_and_less_for_a_month(talk: Talk) -> None:
     await ended(talk)
     assert len(talk.github.calls) == 1
     await talk.time.passes(days=1)
@@ -171,53 +157,53 @@ async def test_it_is_looked_at_seldom_and_then_no_more(talk: Talk) -> None:
     await talk.time.passes(days=1)
     assert len(talk.github.calls) == calls
     assert "as of <!date^" in talk.status()
-    assert set(talk.status().buttons) & UNSAID, "people say what the bot sees no more"
+    assert set(talk.status().buttons) & UNSAID, "the bot polls no more"
     talk.everything()
 
 
-async def test_people_are_asked_again_about_what_is_hidden_from_the_bot(talk: Talk) -> None:
+async def test_buttons_return_for_a_hidden_pull_request(talk: Talk) -> None:
     await ended(talk)
     talk.github.instead.extend([NOT_FOUND] * 3)
     for _ in range(3):
         assert not set(talk.status().buttons) & UNSAID
-        await looked(talk)
+        await polled(talk)
     assert "as of <!date^" in talk.status()
     await talk.ana.presses("Reviewed")
-    await looked(talk, 25)
+    await polled(talk, 25)
     assert "as of" not in talk.status()
     assert "*Reviewed*" in talk.status()
     talk.everything()
 
 
-async def test_a_limit_holds_for_all_and_the_status_says_how_old_its_facts_are(talk: Talk) -> None:
+async def test_limit_holds_all_polls_and_status_has_its_age(talk: Talk) -> None:
     await ended(talk)
     await ended(talk, "Add another page")
     talk.github.instead.extend([httpx.Response(403, headers={"retry-after": "10800"})] * 2)
     calls = len(talk.github.calls)
-    await looked(talk, 2.1)
+    await polled(talk, 2.1)
     assert len(talk.github.calls) - calls <= 2
     assert "as of <!date^" in talk.status()
     talk.github.pull |= {"additions": 47}
-    await looked(talk, 7)
+    await polled(talk, 7)
     assert "as of" not in talk.status()
     assert "+47 −1" in talk.status()
     talk.everything()
 
 
-async def test_what_will_be_old_when_a_limit_is_over_is_told_with_its_time_at_once(talk: Talk) -> None:
+async def test_status_has_its_age_as_soon_as_a_limit_begins(talk: Talk) -> None:
     await ended(talk)
     talk.github.instead.append(httpx.Response(403, headers={"retry-after": "7200"}))
-    await looked(talk)
+    await polled(talk)
     assert "as of <!date^" in talk.status()
-    await looked(talk, 2.2)
+    await polled(talk, 2.2)
     assert "as of" not in talk.status()
     talk.everything()
 
 
-async def test_after_a_merge_the_same_pull_request_is_not_told_as_new(talk: Talk) -> None:
+async def test_merged_pull_request_is_not_announced_as_new(talk: Talk) -> None:
     await ended(talk)
     talk.github.merge(talk.time.at)
-    await looked(talk)
+    await polled(talk)
     await talk.ana.answer_to("/docs-followup 1 Add Node")
     await talk.time.passes(20)
     await talk.ends(pr_link=LINK)
@@ -228,9 +214,7 @@ async def test_after_a_merge_the_same_pull_request_is_not_told_as_new(talk: Talk
 
 
 @pytest.mark.parametrize("headers", [{"retry-after": "0"}, {"x-ratelimit-remaining": "0"}])
-async def test_a_limit_that_is_over_by_this_clock_is_not_tried_at_once(
-    talk: Talk, headers: dict[str, str]
-) -> None:
+async def test_limit_that_ended_in_the_past_is_not_tried_at_once(talk: Talk, headers: dict[str, str]) -> None:
     passed = str(int(talk.time.at.timestamp()) - 3_600)
     limited = [httpx.Response(403, headers=headers | {"x-ratelimit-reset": passed}) for _ in range(2)]
     talk.github.instead.extend(limited)
@@ -239,17 +223,17 @@ async def test_a_limit_that_is_over_by_this_clock_is_not_tried_at_once(
     talk.everything()
 
 
-async def test_limits_do_not_count_as_not_finding_it(talk: Talk) -> None:
+async def test_limits_do_not_count_as_not_found(talk: Talk) -> None:
     limited = httpx.Response(429, headers={"retry-after": "60"})
     talk.github.instead.extend([limited, limited, NOT_FOUND])
     await ended(talk)
     for _ in range(3):
-        await looked(talk)
+        await polled(talk)
     assert "+46 −1 in 2 files" in talk.status()
     talk.everything()
 
 
-async def test_nothing_is_said_of_a_job_that_is_kept_quiet(talk: Talk) -> None:
+async def test_merge_of_a_quiet_job_is_not_announced(talk: Talk) -> None:
     await ended(talk)
     await talk.ana.replies("Mention Node, too")
     await talk.time.passes(20)
@@ -257,22 +241,11 @@ async def test_nothing_is_said_of_a_job_that_is_kept_quiet(talk: Talk) -> None:
     await talk.time.passes(20)
     await talk.ana.presses("Keep quiet about it")
     await talk.time.passes(5)
-    said = len(talk.replies())
+    count = len(talk.replies())
     assert "stay quiet about Job 1" in talk.replies()[-1]
     talk.github.merge(talk.time.at)
-    await looked(talk)
-    assert len(talk.replies()) == said
-    talk.everything()
-
-
-async def test_forgotten_job_is_polled_no_more(talk: Talk) -> None:
-    await ended(talk)
-    talk.everything()
-    await talk.operator("jobs", "--forget", "1")
-    calls = len(talk.github.calls)
-    talk.time.is_set(hours=25)
-    await looked(talk)
-    assert len(talk.github.calls) == calls
+    await polled(talk)
+    assert len(talk.replies()) == count
     talk.everything()
 
 
@@ -280,7 +253,7 @@ async def test_job_forgotten_during_a_poll_stays_forgotten(talk: Talk) -> None:
     await ended(talk)
     late = Hanging(talk.faults.hung, asyncio.get_running_loop().create_future())
     talk.github.instead.append(late)
-    await looked(talk)
+    await polled(talk)
     talk.everything()
     await talk.operator("jobs", "--forget", "1")
     late.comes(**talk.github.pull | {"title": "Another secret", "head": {"ref": "agent/one"}})
@@ -288,6 +261,6 @@ async def test_job_forgotten_during_a_poll_stays_forgotten(talk: Talk) -> None:
     assert talk.kept("Another secret") == []
     calls = len(talk.github.calls)
     talk.time.is_set(hours=25)
-    await looked(talk)
+    await polled(talk)
     assert len(talk.github.calls) == calls
     talk.everything()

@@ -29,7 +29,7 @@ FOLLOW_UP, START = PromptKind.FOLLOW_UP, PromptKind.START
 
 
 def waiting(number: int, asked_by: UserId, kind: PromptKind = START) -> Queued:
-    """A prompt in the queue; lower numbers came first."""
+    """Return a prompt in the queue; lower numbers are older."""
     return Queued(PromptId(number), JobNumber(number), kind, asked_by, NOW, NOW)
 
 
@@ -47,34 +47,34 @@ histories = st.lists(
 
 
 @given(queues, histories)
-def test_each_turn_goes_to_whoever_had_least(queue: list[Queued], uses: list[Use]) -> None:
+def test_next_turn_goes_to_the_person_with_fewest_uses(queue: list[Queued], uses: list[Use]) -> None:
     had = Counter(use.asked_by for use in uses)
-    left = list(queue)
+    remaining = list(queue)
     for turn in fair_order(queue, uses):
-        least = min(had.get(each.asked_by, 0) for each in left)
+        least = min(had.get(queued.asked_by, 0) for queued in remaining)
         assert had.get(turn.asked_by, 0) == least
         had[turn.asked_by] = least + 1
-        left.remove(turn)
-    assert left == []
+        remaining.remove(turn)
+    assert remaining == []
 
 
 @given(queues, histories)
-def test_a_persons_own_prompts_keep_their_order_within_a_kind(queue: list[Queued], uses: list[Use]) -> None:
+def test_prompts_of_a_person_keep_their_order(queue: list[Queued], uses: list[Use]) -> None:
     order = fair_order(queue, uses)
     for who in PEOPLE:
-        mine = [(each.kind is START, each.id) for each in order if each.asked_by == who]
+        mine = [(queued.kind is START, queued.id) for queued in order if queued.asked_by == who]
         assert mine == sorted(mine)
 
 
 @given(histories, st.integers(1, 20))
-def test_a_use_is_free_an_hour_after_it_was_made(uses: list[Use], limit: int) -> None:
-    told = frees_at(uses, limit)
+def test_use_is_free_after_an_hour(uses: list[Use], limit: int) -> None:
+    free_at = frees_at(uses, limit)
     if not uses:
-        assert told is None
+        assert free_at is None
         return
-    assert told is not None
-    assert len(still_counted(uses, told)) < limit
-    just_before = still_counted(uses, told - timedelta(seconds=1.001))
+    assert free_at is not None
+    assert len(still_counted(uses, free_at)) < limit
+    just_before = still_counted(uses, free_at - timedelta(seconds=1.001))
     assert len(just_before) >= min(limit, len(uses))
 
 
@@ -82,53 +82,51 @@ limits = st.integers(1, 30)
 
 
 @given(queues, histories, limits)
-def test_nobody_gets_more_than_their_share_and_nothing_is_left_out(
-    queue: list[Queued], uses: list[Use], limit: int
-) -> None:
+def test_nobody_gets_more_than_their_share(queue: list[Queued], uses: list[Use], limit: int) -> None:
     order, had = fair_order(queue, uses), Counter(use.asked_by for use in uses)
-    going, left = in_turn(order, uses, limit, None)
-    assert sorted(each.id for each in (*going, *left)) == sorted(each.id for each in queue)
+    going, rest = in_turn(order, uses, limit, None)
+    assert sorted(queued.id for queued in (*going, *rest)) == sorted(queued.id for queued in queue)
     assert in_turn(order, uses, limit, NOW)[0] == []
     assert len(uses) + len(going) <= max(limit, len(uses))
-    people = {use.asked_by for use in uses} | {each.asked_by for each in queue}
+    people = {use.asked_by for use in uses} | {queued.asked_by for queued in queue}
     most = share(limit, is_alone=len(people) == 1)
     for who in people:
-        own = sum(each.asked_by == who for each in going)
+        own = sum(queued.asked_by == who for queued in going)
         assert own == 0 or had.get(who, 0) + own <= most
 
 
 @given(st.lists(st.integers(0, 900), max_size=60), st.integers(5, 30))
-def test_after_one_person_alone_the_next_persons_prompt_goes_at_once(gaps: list[int], limit: int) -> None:
+def test_second_persons_prompt_goes_at_once(gaps: list[int], limit: int) -> None:
     uses: list[Use] = []
     now = NOW
     for number, seconds in enumerate(gaps, 1):
         now += timedelta(seconds=seconds)
         going, _ = in_turn([waiting(number, ANA)], still_counted(uses, now), limit, None)
-        uses += [Use(each.asked_by, now) for each in going]
+        uses += [Use(queued.asked_by, now) for queued in going]
         [next_goes], _ = in_turn([waiting(99, BEN)], still_counted(uses, now), limit, None)
         assert next_goes.asked_by == BEN
 
 
 @given(queues, histories, limits)
 def test_nothing_can_go_before_the_next_free_use(queue: list[Queued], uses: list[Use], limit: int) -> None:
-    """Nobody asks anything more: looking again at the time that was told sends everything in the end."""
-    left, spent, now = fair_order(queue, uses), list(uses), NOW
+    """Without new prompts, a check at every returned time sends everything in the end."""
+    remaining, spent, now = fair_order(queue, uses), list(uses), NOW
     for _ in range(400):
-        going, rest = in_turn(fair_order(left, spent), still_counted(spent, now), limit, None)
-        spent += [Use(each.asked_by, now) for each in going]
-        left = list(rest)
-        if not left:
+        going, rest = in_turn(fair_order(remaining, spent), still_counted(spent, now), limit, None)
+        spent += [Use(queued.asked_by, now) for queued in going]
+        remaining = list(rest)
+        if not remaining:
             break
         counted = still_counted(spent, now)
-        told = next_free_at(counted, limit, now, None)
-        assert told > now
-        sooner = told - timedelta(seconds=1.001)
-        assert in_turn(fair_order(left, spent), still_counted(counted, sooner), limit, None)[0] == []
-        now = told
-    assert left == []
+        next_at = next_free_at(counted, limit, now, None)
+        assert next_at > now
+        sooner = next_at - timedelta(seconds=1.001)
+        assert in_turn(fair_order(remaining, spent), still_counted(counted, sooner), limit, None)[0] == []
+        now = next_at
+    assert remaining == []
 
 
-def test_while_a_key_is_refused_who_was_not_tried_goes_first_then_who_was_tried_longest_ago() -> None:
+def test_untried_prompts_go_first_while_a_key_is_refused() -> None:
     tried = [replace(waiting(n, ANA), refused_at=NOW - timedelta(minutes=n)) for n in (1, 3, 2)]
     order = least_tried_first([*tried, waiting(4, BEN), waiting(5, ANA)])
-    assert [each.id for each in order] == [4, 5, 3, 2, 1]
+    assert [queued.id for queued in order] == [4, 5, 3, 2, 1]

@@ -1,4 +1,4 @@
-"""What was said while the bot was away is handled once, by the rules of events, as of when it was said."""
+"""Messages of an outage are handled once, like events, with the time of the message."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.talk import Talk
 
 
 async def goes_away(talk: Talk) -> None:
-    """The process is away for longer than Slack delivers events again."""
+    """Stop the process for longer than Slack's retries."""
     talk.process.dies()
     await talk.time.passes(1)
 
@@ -17,7 +17,7 @@ async def comes_back(talk: Talk, minutes: float = 20) -> None:
     await talk.time.passes(60)
 
 
-async def test_a_missed_reply_is_a_follow_up_once_also_when_its_event_comes_late(talk: Talk) -> None:
+async def test_missed_reply_with_a_late_event_is_one_follow_up(talk: Talk) -> None:
     await talk.finished()
     await goes_away(talk)
     await talk.ana.replies("Mention retries")
@@ -29,7 +29,7 @@ async def test_a_missed_reply_is_a_follow_up_once_also_when_its_event_comes_late
     talk.everything()
 
 
-async def test_a_missed_direct_message_starts_a_job_once(talk: Talk) -> None:
+async def test_missed_direct_message_starts_one_job(talk: Talk) -> None:
     await talk.ana.says("help", channel="dm")
     await talk.time.passes(10)
     await goes_away(talk)
@@ -42,7 +42,7 @@ async def test_a_missed_direct_message_starts_a_job_once(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_what_was_said_in_an_outage_is_not_refused_when_slack_stumbles_once(talk: Talk) -> None:
+async def test_missed_message_survives_a_fault_of_slack(talk: Talk) -> None:
     await talk.ana.says("help", channel="dm")
     await talk.time.passes(10)
     await goes_away(talk)
@@ -54,20 +54,20 @@ async def test_what_was_said_in_an_outage_is_not_refused_when_slack_stumbles_onc
     talk.everything()
 
 
-async def test_a_missed_message_counts_as_asked_when_it_was_said(talk: Talk) -> None:
+async def test_missed_message_has_its_own_time(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=2)
     await talk.started("Add one", by=talk.ben)
     await talk.ana.says("help", channel="dm")
     await talk.time.passes(10)
     await goes_away(talk)
-    said = await talk.ana.says("Add a page", channel="dm")
+    message = await talk.ana.says("Add a page", channel="dm")
     await comes_back(talk)
-    said_at = int(float(said["ts"]))
+    said_at = int(float(message["ts"]))
     assert f"<!date^{said_at}^" in talk.job(2)
     talk.everything()
 
 
-async def test_what_was_said_twice_in_an_outage_is_taken_twice_unless_within_a_minute(talk: Talk) -> None:
+async def test_missed_repetition_counts_after_a_minute(talk: Talk) -> None:
     await talk.finished()
     await goes_away(talk)
     await talk.ana.replies("Mention retries")
@@ -80,7 +80,7 @@ async def test_what_was_said_twice_in_an_outage_is_taken_twice_unless_within_a_m
     talk.everything()
 
 
-async def test_what_was_ignored_stays_ignored_when_the_rule_changes(talk: Talk) -> None:
+async def test_ignored_reply_stays_ignored_when_the_rule_changes(talk: Talk) -> None:
     await talk.finished()
     await talk.ana.types("/docs-agent replies off")
     await talk.ana.replies("Make it longer, we say among ourselves")
@@ -93,11 +93,11 @@ async def test_what_was_ignored_stays_ignored_when_the_rule_changes(talk: Talk) 
     talk.everything()
 
 
-async def test_an_edit_that_was_missed_and_is_too_late_is_told_once(talk: Talk) -> None:
-    said = await talk.ana.says("@docs-agent Add a quickstart")
+async def test_missed_late_edit_gets_one_note(talk: Talk) -> None:
+    message = await talk.ana.says("@docs-agent Add a quickstart")
     await talk.time.passes(10)
     await goes_away(talk)
-    await talk.ana.edits(said, "@docs-agent Add two quickstarts")
+    await talk.ana.edits(message, "@docs-agent Add two quickstarts")
     event = talk.slack.line.sent[-1]
     await comes_back(talk)
     talk.slack.line.send_event(event)
@@ -107,7 +107,7 @@ async def test_an_edit_that_was_missed_and_is_too_late_is_told_once(talk: Talk) 
     talk.everything()
 
 
-async def test_a_minute_of_trouble_with_slack_is_outlasted(talk: Talk) -> None:
+async def test_missed_reply_survives_a_minute_of_faults(talk: Talk) -> None:
     await talk.finished()
     await goes_away(talk)
     await talk.ana.replies("Mention retries")
@@ -120,7 +120,7 @@ async def test_a_minute_of_trouble_with_slack_is_outlasted(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_a_conversation_that_slack_cannot_show_does_not_hold_up_others(talk: Talk) -> None:
+async def test_unreadable_conversation_delays_no_other(talk: Talk) -> None:
     await talk.finished()
     await talk.ana.says("help", channel="dm")
     await talk.time.passes(10)

@@ -19,7 +19,7 @@ async def test_retry_in_a_failed_jobs_thread_runs_it_again(talk: Talk, text: str
 
 
 @pytest.mark.parametrize("text", ["stop", "please cancel this", "cancel job 1"])
-async def test_who_may_steer_a_running_job_can_have_it_kept_quiet(talk: Talk, text: str) -> None:
+async def test_stop_offers_to_keep_a_running_job_quiet(talk: Talk, text: str) -> None:
     await talk.started()
     await talk.ana.replies(text)
     await talk.time.passes()
@@ -32,7 +32,7 @@ async def test_who_may_steer_a_running_job_can_have_it_kept_quiet(talk: Talk, te
     talk.everything()
 
 
-async def test_nobody_else_can_have_a_job_kept_quiet(talk: Talk) -> None:
+async def test_stop_by_others_has_no_button(talk: Talk) -> None:
     await talk.started()
     await talk.ben.replies("stop")
     await talk.time.passes()
@@ -41,7 +41,7 @@ async def test_nobody_else_can_have_a_job_kept_quiet(talk: Talk) -> None:
     assert "Working on it" in talk.status()
 
 
-async def test_what_waits_can_be_withdrawn_where_somebody_says_stop(talk: Talk) -> None:
+async def test_stop_offers_to_withdraw_a_pending_follow_up(talk: Talk) -> None:
     await talk.started()
     talk.service.says("follow_up", 429, seconds=600)
     await talk.ana.replies("Make it shorter")
@@ -56,7 +56,7 @@ async def test_what_waits_can_be_withdrawn_where_somebody_says_stop(talk: Talk) 
     talk.everything()
 
 
-async def test_a_job_that_runs_is_not_ready_yet(talk: Talk) -> None:
+async def test_running_job_is_not_ready_yet(talk: Talk) -> None:
     await talk.started()
     await talk.ana.replies("is it ready?")
     await talk.time.passes()

@@ -1,4 +1,4 @@
-"""What becomes of a pull request: people say it with a button, or the thread is reminded once."""
+"""Reviews of a pull request: people set them by a button or a reply; otherwise one reminder follows."""
 
 from __future__ import annotations
 
@@ -10,29 +10,27 @@ UNSAID = ["Reviewed", "Not needed"]
 
 
 async def goes_on(talk: Talk) -> None:
-    """A follow-up is carried out."""
+    """Let the agent work on a follow-up."""
     await talk.ana.replies("Mention Python 3.11 too")
     await talk.time.passes(30)
 
 
 @pytest.mark.parametrize(
-    ("label", "words"),
+    ("label", "text"),
     [
         ("Reviewed", ":white_check_mark: *Reviewed* · Job 1 · <"),
         ("Not needed", ":no_entry_sign: *Not needed* · Job 1 · <"),
     ],
 )
-async def test_what_somebody_says_of_a_pull_request_begins_its_status_until_it_is_undone(
-    talk: Talk, label: str, words: str
-) -> None:
+async def test_review_begins_the_status_until_it_is_undone(talk: Talk, label: str, text: str) -> None:
     await talk.finished()
     ready = talk.status()
     assert ready.buttons == UNSAID
-    for _ in range(2):  # pressed twice, it is said once
+    for _ in range(2):  # the second press changes nothing
         await talk.ben.presses(label, on=ready)
         assert talk.ben.reads() == []
     await talk.time.passes()
-    assert talk.status().startswith(words)
+    assert talk.status().startswith(text)
     assert f"marked by <@{talk.ben.id}> <!date^" in talk.status()
     await talk.ana.presses(label)
     await talk.time.passes()
@@ -42,7 +40,7 @@ async def test_what_somebody_says_of_a_pull_request_begins_its_status_until_it_i
     assert len(talk.replies()) == 1
 
 
-async def test_the_other_button_changes_what_was_said(talk: Talk) -> None:
+async def test_other_button_changes_the_review(talk: Talk) -> None:
     await talk.finished()
     ready = talk.status()
     await talk.ben.presses("Not needed", on=ready)
@@ -52,7 +50,7 @@ async def test_the_other_button_changes_what_was_said(talk: Talk) -> None:
     assert f"marked by <@{talk.ana.id}>" in talk.status()
 
 
-async def test_nothing_is_said_of_the_pull_request_of_a_job_that_goes_on(talk: Talk) -> None:
+async def test_running_job_takes_no_review(talk: Talk) -> None:
     await talk.finished()
     ready = talk.status()
     await talk.ana.presses("Reviewed", on=ready)
@@ -65,7 +63,7 @@ async def test_nothing_is_said_of_the_pull_request_of_a_job_that_goes_on(talk: T
     talk.everything()
 
 
-async def test_what_is_undone_is_reminded_of_again(talk: Talk) -> None:
+async def test_undone_review_brings_the_reminder_back(talk: Talk) -> None:
     await talk.finished()
     await talk.ana.presses("Reviewed")
     await talk.time.passes(days=4)
@@ -78,7 +76,7 @@ async def test_what_is_undone_is_reminded_of_again(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(("ended", "after"), [("Monday", 3), ("Wednesday", 5), ("Thursday", 4)])
-async def test_a_thread_is_reminded_once_on_a_weekday(talk: Talk, ended: str, after: int) -> None:
+async def test_reminder_comes_once_on_a_weekday(talk: Talk, ended: str, after: int) -> None:
     while f"{talk.time.at:%A}" != ended:
         await talk.time.passes(days=1)
     await talk.finished()
@@ -103,9 +101,9 @@ async def test_a_thread_is_reminded_once_on_a_weekday(talk: Talk, ended: str, af
         ("reviewers NONE", "<@U01ANA>"),
     ],
 )
-async def test_a_reminder_goes_to_whom_the_channel_chose(talk: Talk, typed: str, whom: str) -> None:
-    for words in ("reviewers @chika", typed):
-        await talk.ben.types(f"/docs-agent {words}")
+async def test_reminder_goes_to_the_reviewers_of_the_channel(talk: Talk, typed: str, whom: str) -> None:
+    for text in ("reviewers @chika", typed):
+        await talk.ben.types(f"/docs-agent {text}")
     talk.ben.reads()
     answer = await talk.ana.answer_to("/docs-agent reviewers")
     assert (whom in answer) is ("NONE" not in typed)
@@ -117,33 +115,35 @@ async def test_a_reminder_goes_to_whom_the_channel_chose(talk: Talk, typed: str,
 
 
 @pytest.mark.parametrize("typed", ["@nobody", "@channel", "@ben @nobody", "many"])
-async def test_who_names_somebody_unknown_as_reviewer_changes_nothing(talk: Talk, typed: str) -> None:
+async def test_unknown_reviewers_change_nothing(talk: Talk, typed: str) -> None:
     if typed == "many":
         typed = " ".join(f"@{talk.newcomer(f'P{number}').name.lower()}" for number in range(11))
     assert "Nothing was changed" in await talk.ana.answer_to(f"/docs-agent reviewers {typed}")
     assert "whoever asked" in await talk.ana.answer_to("/docs-agent reviewers")
 
 
-async def test_in_direct_messages_nobody_chooses_who_is_reminded(talk: Talk) -> None:
+async def test_direct_messages_have_no_reviewers(talk: Talk) -> None:
     assert "reminders go to you" in await talk.ana.answer_to("/docs-agent reviewers @ben", channel="dm")
 
 
-@pytest.mark.parametrize("how", ["reviewed", "follow-up", "never"])
-async def test_nobody_is_reminded_of_what_is_settled_or_goes_on(talk: Talk, how: str) -> None:
-    await talk.process.starts(remind_after_days=0 if how == "never" else 3)
+@pytest.mark.parametrize("reason", ["reviewed", "follow-up", "never"])
+async def test_settled_or_running_job_has_no_reminder(talk: Talk, reason: str) -> None:
+    await talk.process.starts(remind_after_days=0 if reason == "never" else 3)
     await talk.finished()
-    if how == "reviewed":
+    if reason == "reviewed":
         await talk.ana.presses("Reviewed")
-    elif how == "follow-up":
+    elif reason == "follow-up":
         await goes_on(talk)
     await talk.time.passes(days=4)
     assert "has been ready for" not in talk.everything()
 
 
-@pytest.mark.parametrize("words", ["merged", "Merged!", "ok, merged", "approved :tada:", "#1 merged"])
-async def test_who_replies_that_it_is_merged_has_said_it_as_with_the_button(talk: Talk, words: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["merged", "Merged!", "ok, merged", "approved :tada:", "#1 approved", "done", "lgtm"]
+)
+async def test_reply_that_it_is_merged_is_a_review(talk: Talk, text: str) -> None:
     await talk.finished()
-    reply = await talk.ben.replies(words)
+    reply = await talk.ben.replies(text)
     await talk.time.passes(30)
     assert talk.status().startswith(":white_check_mark: *Reviewed*")
     assert f"marked by <@{talk.ben.id}>" in talk.status()
@@ -151,14 +151,12 @@ async def test_who_replies_that_it_is_merged_has_said_it_as_with_the_button(talk
     assert talk.reactions(reply) == ["+1"]
 
 
-@pytest.mark.parametrize("words", ["merged", "done", "approved", "LGTM", "reviewed and merged"])
+@pytest.mark.parametrize("text", ["merged", "done", "approved", "LGTM", "reviewed and merged"])
 @pytest.mark.parametrize("label", UNSAID)
-async def test_words_that_agree_never_reopen_a_job_or_change_what_was_said_of_it(
-    talk: Talk, words: str, label: str
-) -> None:
+async def test_agreeing_reply_keeps_the_first_review(talk: Talk, text: str, label: str) -> None:
     await talk.finished()
     await talk.ana.presses(label)
-    await talk.ben.replies(words)
+    await talk.ben.replies(text)
     await talk.time.passes(30)
     assert f"*{label}*" in talk.status()
     assert f"marked by <@{talk.ana.id}>" in talk.status()
@@ -166,7 +164,7 @@ async def test_words_that_agree_never_reopen_a_job_or_change_what_was_said_of_it
     talk.everything()
 
 
-async def test_merged_of_a_job_without_a_pull_request_or_by_a_guest_is_no_review(talk: Talk) -> None:
+async def test_merged_without_pull_request_or_by_a_guest_is_none(talk: Talk) -> None:
     await talk.started()
     await talk.ana.replies("merged")
     await talk.time.passes(30)
@@ -178,11 +176,11 @@ async def test_merged_of_a_job_without_a_pull_request_or_by_a_guest_is_no_review
     talk.everything()
 
 
-async def test_merged_is_said_of_what_was_there_then_though_its_event_comes_again(talk: Talk) -> None:
+async def test_late_event_of_a_review_changes_no_later_version(talk: Talk) -> None:
     await talk.finished()
     before = list(talk.slack.line.sent)
     await talk.ana.replies("merged")
-    [event] = [each for each in talk.slack.line.sent if each not in before]
+    [event] = [event for event in talk.slack.line.sent if event not in before]
     await goes_on(talk)
     await talk.ends()
     await talk.time.passes(120)

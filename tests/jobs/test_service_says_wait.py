@@ -8,7 +8,7 @@ from tests.talk import Talk
 
 
 @pytest.mark.parametrize("seconds", [120, None])
-async def test_all_that_wait_go_when_the_services_time_is_over(talk: Talk, seconds: float | None) -> None:
+async def test_pending_prompts_go_after_the_services_wait(talk: Talk, seconds: float | None) -> None:
     await talk.started("Add one")
     talk.service.says("create", 429, seconds=seconds)
     await talk.ana.asks("Add two")
@@ -23,7 +23,7 @@ async def test_all_that_wait_go_when_the_services_time_is_over(talk: Talk, secon
     talk.everything()
 
 
-async def test_beyond_our_own_count_the_uses_are_waited_for_as_well(talk: Talk) -> None:
+async def test_prompts_beyond_the_count_wait_for_free_uses(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=2)
     await talk.started("Add one")
     talk.service.says("create", 429, seconds=120)

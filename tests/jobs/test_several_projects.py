@@ -17,19 +17,19 @@ ONLY_ACME = json.dumps({"acme": ACME})
 
 @pytest.fixture
 async def talk(talk: Talk) -> Talk:
-    """A conversation with a bot that serves two projects, Acme's by default."""
+    """Return a conversation with a bot for two projects, Acme's by default."""
     await talk.process.starts(docs_projects=BOTH)
     return talk
 
 
 async def serves(talk: Talk, projects: str) -> None:
-    """Start the bot anew with other projects."""
+    """Restart the bot with other projects."""
     await talk.process.stops()
     await talk.process.starts(docs_projects=projects)
 
 
 async def types(talk: Talk, text: str, by: Person | None = None, channel: str = "docs") -> str:
-    """Type ``/docs-agent``, and read what is said about it in private."""
+    """Type ``/docs-agent`` and read the private answers."""
     person = by or talk.ana
     await person.types(f"/docs-agent {text}", channel)
     await talk.time.passes(5)
@@ -37,11 +37,11 @@ async def types(talk: Talk, text: str, by: Person | None = None, channel: str = 
 
 
 def prompts(talk: Talk) -> tuple[list[str], list[str]]:
-    """Return what the two projects were asked, first Acme's."""
-    return tuple(talk.service.by_project.get(each["id"], []) for each in (ACME, BETA))  # type: ignore[return-value]
+    """Return the prompts of both projects, first Acme's."""
+    return tuple(talk.service.by_project.get(project["id"], []) for project in (ACME, BETA))  # type: ignore[return-value]
 
 
-async def test_a_channel_works_on_the_default_until_somebody_chooses_another(talk: Talk) -> None:
+async def test_channel_has_the_default_project_until_somebody_chooses(talk: Talk) -> None:
     await types(talk, "Write One")
     assert "From now on, what you ask here is for *Beta*" in await types(talk, "project beta")
     await types(talk, "Write Two")
@@ -51,7 +51,7 @@ async def test_a_channel_works_on_the_default_until_somebody_chooses_another(tal
         assert label in talk.job(number)
 
 
-async def test_a_list_of_jobs_names_the_project_of_each(talk: Talk) -> None:
+async def test_list_of_jobs_has_their_projects(talk: Talk) -> None:
     await types(talk, "Write One")
     await types(talk, "project:beta Write Two")
     _, two, one = (await types(talk, "jobs")).splitlines()
@@ -60,17 +60,17 @@ async def test_a_list_of_jobs_names_the_project_of_each(talk: Talk) -> None:
     talk.channel()
 
 
-async def test_a_mention_names_a_project_too(talk: Talk) -> None:
+async def test_mention_can_name_a_project(talk: Talk) -> None:
     root = await talk.ana.says("Two pages are missing")
     await talk.ana.says(f"{BOT} project:beta Write One")
     await talk.ana.replies(f"{BOT} Write Two project:beta", to=root)
     await talk.time.passes(20)
     assert prompts(talk)[0] == []
-    assert sorted(each.split("\n")[0] for each in prompts(talk)[1]) == ["Write One", "Write Two"]
+    assert sorted(prompt.split("\n")[0] for prompt in prompts(talk)[1]) == ["Write One", "Write Two"]
     talk.everything()
 
 
-async def test_a_name_that_is_not_known_starts_nothing_and_the_prompt_is_there_to_copy(talk: Talk) -> None:
+async def test_unknown_project_starts_nothing_and_returns_the_prompt(talk: Talk) -> None:
     answer = await types(talk, "project:gamma Add <b>a page</b>")
     assert "I don't know the project “gamma”, so nothing was started." in answer
     assert "`acme` (Acme docs), `beta` (Beta)" in answer
@@ -94,7 +94,7 @@ async def test_only_admins_choose_where_there_are_some(talk: Talk) -> None:
     assert "Here I work on *Beta*" in await types(talk, "project")
 
 
-async def test_everybody_chooses_for_their_own_direct_message(talk: Talk) -> None:
+async def test_everybody_chooses_for_their_direct_messages(talk: Talk) -> None:
     await talk.process.stops()
     await talk.process.starts(admins=talk.chika.id)
     assert "for *Beta*" in await types(talk, "project beta", channel="dm")
@@ -106,22 +106,20 @@ async def test_everybody_chooses_for_their_own_direct_message(talk: Talk) -> Non
     talk.everything()
 
 
-async def test_who_may_not_ask_chooses_nothing_and_is_told_no_name(talk: Talk) -> None:
+async def test_person_without_access_sees_no_project(talk: Talk) -> None:
     await talk.process.stops()
     await talk.process.starts(allowed_users=talk.ben.id)
     for text in ("project beta", "project", "project gamma", "project:gamma Add a page", "limits"):
         answer = await types(talk, text)
         assert "acme" not in answer.lower()
-        assert "Beta" not in answer, "only what they wrote themselves is quoted"
+        assert "Beta" not in answer, "only their own text is quoted"
     await talk.ana.says(f"{BOT} project:gamma Add a page")
     await talk.time.passes(5)
     assert "acme" not in str(talk.ana.reads()).lower()
     assert "Here I work on *Acme docs*" in await types(talk, "project", by=talk.ben)
 
 
-async def test_a_job_stays_with_its_project_through_follow_ups_a_restart_and_another_choice(
-    talk: Talk,
-) -> None:
+async def test_job_keeps_its_project(talk: Talk) -> None:
     await types(talk, "project:beta Write One")
     await types(talk, "project beta")
     await types(talk, "project acme")
@@ -137,7 +135,7 @@ async def test_a_job_stays_with_its_project_through_follow_ups_a_restart_and_ano
     talk.everything()
 
 
-async def test_a_mention_in_a_thread_that_names_another_project_starts_a_job_of_its_own(talk: Talk) -> None:
+async def test_mention_of_another_project_starts_another_job(talk: Talk) -> None:
     root = await talk.ben.says("The page is wrong")
     for text in ("Write One", "project:acme Write Two", "project:beta Write Three"):
         await talk.ana.replies(f"{BOT} {text}", to=root)
@@ -150,7 +148,7 @@ async def test_a_mention_in_a_thread_that_names_another_project_starts_a_job_of_
     talk.everything()
 
 
-async def test_the_same_words_for_two_projects_are_two_requests(talk: Talk) -> None:
+async def test_same_prompt_for_two_projects_is_two_requests(talk: Talk) -> None:
     await types(talk, "Write One")
     assert await types(talk, "Write One project:beta") == ""
     assert prompts(talk) == (["Write One"], ["Write One"])
@@ -158,14 +156,14 @@ async def test_the_same_words_for_two_projects_are_two_requests(talk: Talk) -> N
     talk.channel()
 
 
-async def test_an_edit_moves_a_prompt_that_still_waits(talk: Talk) -> None:
+async def test_edit_moves_a_pending_prompt_to_another_project(talk: Talk) -> None:
     await talk.process.stops()
     await talk.process.starts(uses_an_hour=1)
     await types(talk, "Write First")
-    said = await talk.ana.says(f"{BOT} Write Second")
+    message = await talk.ana.says(f"{BOT} Write Second")
     await talk.time.passes(20)
-    await talk.ana.edits(said, f"{BOT} project:gamma Write Second")
-    await talk.ana.edits(said, f"{BOT} project:beta Write Second")
+    await talk.ana.edits(message, f"{BOT} project:gamma Write Second")
+    await talk.ana.edits(message, f"{BOT} project:beta Write Second")
     await talk.time.passes(20)
     assert prompts(talk) == (["Write First"], ["Write Second"])
     assert "Beta" in talk.job(2)
@@ -173,19 +171,19 @@ async def test_an_edit_moves_a_prompt_that_still_waits(talk: Talk) -> None:
     talk.channel()
 
 
-async def test_the_form_offers_the_channels_project_first_and_asks_for_the_chosen_one(talk: Talk) -> None:
+async def test_form_offers_the_channels_project_first(talk: Talk) -> None:
     await types(talk, "project beta")
     await talk.ana.types("/docs-agent")
-    [choice] = [each for each in talk.ana.form().message["blocks"] if "Beta" in str(each)]
+    [choice] = [block for block in talk.ana.form().message["blocks"] if "Beta" in str(block)]
     assert choice["element"]["initial_option"]["value"] == "beta"
-    assert [each["value"] for each in choice["element"]["options"]] == ["beta", "acme"]
+    assert [option["value"] for option in choice["element"]["options"]] == ["beta", "acme"]
     assert await talk.ana.fills_in(prompt="Write One", project="acme") == {}
     await talk.time.passes(10)
     assert prompts(talk) == (["Write One"], [])
     talk.everything()
 
 
-async def test_each_project_has_its_limits_and_a_refused_key_holds_up_no_other(talk: Talk) -> None:
+async def test_project_has_its_own_limits_and_key(talk: Talk) -> None:
     await talk.process.stops()
     await talk.process.starts(uses_an_hour=1)
     talk.service.says("create", 401)
@@ -202,7 +200,7 @@ async def test_each_project_has_its_limits_and_a_refused_key_holds_up_no_other(t
     talk.channel()
 
 
-async def test_a_job_of_a_project_that_is_served_no_more_says_so_once_and_is_left_alone(talk: Talk) -> None:
+async def test_jobs_of_a_removed_project_end_with_one_reply(talk: Talk) -> None:
     await talk.process.stops()
     await talk.process.starts(uses_an_hour=1)
     await types(talk, "project:beta Write One")
@@ -210,7 +208,7 @@ async def test_a_job_of_a_project_that_is_served_no_more_says_so_once_and_is_lef
     await types(talk, "project beta")
     await serves(talk, ONLY_ACME)
     await talk.time.passes(3_700)
-    assert len([each for each in talk.all_replies() if "no longer set up here" in each]) == 2
+    assert len([reply for reply in talk.all_replies() if "no longer set up here" in reply]) == 2
     assert "Not started" in talk.job(2)
     talk.everything()
     calls, posts = len(talk.service.calls), len(talk.all_replies())
@@ -221,7 +219,7 @@ async def test_a_job_of_a_project_that_is_served_no_more_says_so_once_and_is_lef
     talk.everything()
 
 
-async def test_a_prompt_run_again_never_goes_to_another_project(talk: Talk) -> None:
+async def test_prompt_run_again_goes_to_no_other_project(talk: Talk) -> None:
     await types(talk, "project:beta Write One")
     await talk.ends("failed", pr_link=None)
     await talk.time.passes(60)
@@ -233,13 +231,13 @@ async def test_a_prompt_run_again_never_goes_to_another_project(talk: Talk) -> N
     assert "no longer set up here" in talk.everything()
 
 
-async def test_help_names_the_projects_where_there_are_several(talk: Talk) -> None:
+async def test_help_has_the_names_of_several_projects(talk: Talk) -> None:
     assert "`project:beta`" in await types(talk, "help")
     await serves(talk, ONLY_ACME)
     assert "project:" not in await types(talk, "help")
 
 
-async def test_where_there_is_one_project_its_words_are_text(talk: Talk) -> None:
+async def test_project_is_plain_text_with_one_project(talk: Talk) -> None:
     await talk.process.stops()
     del talk.process.settings["DOCS_PROJECTS"]
     await talk.process.starts()
@@ -248,15 +246,15 @@ async def test_where_there_is_one_project_its_words_are_text(talk: Talk) -> None
     assert "These prompts go to" in await types(talk, "project")
     assert "Beta" not in talk.status()
     await talk.ana.types("/docs-agent")
-    assert "project" not in str([each.get("element") for each in talk.ana.form().message["blocks"]])
+    assert "project" not in str([block.get("element") for block in talk.ana.form().message["blocks"]])
 
 
-async def test_follow_up_that_names_its_project_is_unchanged_by_an_edit_of_nothing(talk: Talk) -> None:
+async def test_edit_without_change_keeps_a_follow_up_with_project(talk: Talk) -> None:
     """An edit made while the bot was away arrives as a message, and as an edit that changes nothing."""
     root = await talk.ana.says(f"{BOT} Write One")
     await talk.time.passes(5)
-    said = await talk.ana.replies(f"{BOT} project:acme Write Shorter", to=root)
-    await talk.ana.edits(said, f"{BOT} project:acme Write Shorter")
+    message = await talk.ana.replies(f"{BOT} project:acme Write Shorter", to=root)
+    await talk.ana.edits(message, f"{BOT} project:acme Write Shorter")
     await talk.time.passes(20)
     assert prompts(talk) == (["Write One", "Write Shorter"], [])
     assert talk.ana.reads() == []

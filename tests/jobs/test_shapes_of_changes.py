@@ -1,4 +1,4 @@
-"""The words of patches, in shapes that are met in repositories of docs, as *Changes* shows them."""
+"""Patches of every shape in the view of *Changes*."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PATCHES = {
 
 @pytest.fixture
 async def talk(talk: Talk) -> Talk:
-    """A conversation after the end of a job, whose pull request the bot can read."""
+    """Return a conversation with a finished job and a readable pull request."""
     await talk.process.starts(github_token="github-token-of-talk")
     await talk.started()
     await talk.ends(pr_link=LINK)
@@ -73,8 +73,8 @@ def parts_of(value: Any) -> Iterator[dict[str, Any]]:
         yield value
         value = list(value.values())
     if isinstance(value, list):
-        for each in value:
-            yield from parts_of(each)
+        for item in value:
+            yield from parts_of(item)
 
 
 def assert_harmless(view: Shown) -> None:
@@ -128,17 +128,15 @@ async def test_a_hundred_files_keep_within_slacks_limits(talk: Talk) -> None:
         ("nothing", [], []),
     ],
 )
-async def test_the_words_that_changed_are_marked(
-    talk: Talk, shape: str, struck: list[str], new: list[str]
-) -> None:
+async def test_changed_words_are_marked(talk: Talk, shape: str, struck: list[str], new: list[str]) -> None:
     view = await view_of(talk, changed_file("docs/page.md", PATCHES[shape]))
     styled = [part for part in parts_of(view.message["blocks"]) if "style" in part]
-    for words, style in ((struck, "strike"), (new, "bold")):
-        assert [part["text"].strip() for part in styled if style in part["style"]] == words
+    for text, style in ((struck, "strike"), (new, "bold")):
+        assert [part["text"].strip() for part in styled if style in part["style"]] == text
     talk.everything()
 
 
-async def test_code_stands_whole_with_the_signs_of_its_lines(talk: Talk) -> None:
+async def test_code_has_whole_lines_with_signs(talk: Talk) -> None:
     view = await view_of(talk, changed_file("docs/page.md", PATCHES["code"]))
     assert "− run a\n+ run b\n+ \n+ run c" in view
     talk.everything()
@@ -155,9 +153,7 @@ async def test_code_stands_whole_with_the_signs_of_its_lines(talk: Talk) -> None
         ("README.md", "", "README"),
     ],
 )
-async def test_a_page_is_named_by_its_title_else_by_its_path(
-    talk: Talk, path: str, patch: str, title: str
-) -> None:
+async def test_page_has_its_title_or_its_path(talk: Talk, path: str, patch: str, title: str) -> None:
     view = await view_of(talk, changed_file(path, patch))
     assert f"|{title}>*" in view
     talk.everything()
@@ -173,7 +169,7 @@ async def test_a_page_is_named_by_its_title_else_by_its_path(
         ("@@ -1,2 +1 @@\n-a\n-b\n+c", 0),
     ],
 )
-async def test_an_end_shows_a_few_short_lines(talk: Talk, patch: str, lines: int) -> None:
+async def test_result_shows_a_few_short_lines(talk: Talk, patch: str, lines: int) -> None:
     talk.github.pushes("a")
     await talk.time.passes(minutes=11)
     talk.github.changes("ab", changed_file("a.md", patch))

@@ -8,13 +8,13 @@ from tests.talk import Talk
 
 
 async def details_of_job(talk: Talk) -> str:
-    """Return what the details of the first job show."""
+    """Return the details of the first job."""
     await talk.ana.presses("Details", await talk.ana.answer_to("/docs-agent status 1"))
     [answer] = talk.ana.reads()
     return answer.blocks
 
 
-async def test_the_status_tells_what_the_last_poll_found_without_asking_the_service(talk: Talk) -> None:
+async def test_details_have_the_values_of_the_last_poll(talk: Talk) -> None:
     await talk.started()
     talk.service.jobs["job-1"] |= {
         "model": "a-model",
@@ -34,7 +34,7 @@ async def test_the_status_tells_what_the_last_poll_found_without_asking_the_serv
     talk.everything()
 
 
-async def test_the_status_keeps_what_a_later_answer_leaves_out(talk: Talk) -> None:
+async def test_details_keep_values_that_a_later_poll_lacks(talk: Talk) -> None:
     await talk.started()
     talk.service.jobs["job-1"]["model"] = "a-model"
     await talk.time.passes(5)
@@ -46,7 +46,7 @@ async def test_the_status_keeps_what_a_later_answer_leaves_out(talk: Talk) -> No
     talk.status()
 
 
-async def test_the_status_is_one_line_with_the_way_to_the_details(talk: Talk) -> None:
+async def test_status_is_one_line_with_a_button_for_details(talk: Talk) -> None:
     await talk.started()
     answer = await talk.ana.answer_to("/docs-agent status 1")
     assert answer.startswith(":gear: *Add a quickstart* · Working on it, started")
@@ -56,7 +56,7 @@ async def test_the_status_is_one_line_with_the_way_to_the_details(talk: Talk) ->
 
 
 @pytest.mark.parametrize("text", ["status", "is it ready?"])
-async def test_the_status_without_a_number_is_that_of_the_latest_job_here(talk: Talk, text: str) -> None:
+async def test_status_without_a_number_is_the_latest_jobs(talk: Talk, text: str) -> None:
     await talk.finished()
     answer = await talk.ben.answer_to(f"/docs-agent {text}")
     assert "ull request" in answer
@@ -64,7 +64,7 @@ async def test_the_status_without_a_number_is_that_of_the_latest_job_here(talk: 
 
 
 @pytest.mark.parametrize("text", ["stats", "statsu 1", "job", "halp", "limit"])
-async def test_a_near_miss_is_asked_about_and_spends_no_use(talk: Talk, text: str) -> None:
+async def test_near_miss_is_answered_by_a_question(talk: Talk, text: str) -> None:
     await talk.finished()
     answer = await talk.ben.answer_to(f"/docs-agent {text}")
     assert answer == "Did you mean one of these?"
@@ -75,7 +75,7 @@ async def test_a_near_miss_is_asked_about_and_spends_no_use(talk: Talk, text: st
     assert len(talk.agent_got()) == 1
 
 
-async def test_a_near_miss_goes_to_the_agent_if_its_author_insists(talk: Talk) -> None:
+async def test_near_miss_is_sent_if_its_author_insists(talk: Talk) -> None:
     await talk.ana.says("@docs-agent limit")
     await talk.time.passes()
     [answer] = talk.ana.reads()
@@ -85,7 +85,7 @@ async def test_a_near_miss_goes_to_the_agent_if_its_author_insists(talk: Talk) -
     talk.everything()
 
 
-async def test_in_a_jobs_thread_a_near_miss_is_an_instruction(talk: Talk) -> None:
+async def test_near_miss_in_a_jobs_thread_is_an_instruction(talk: Talk) -> None:
     await talk.started()
     await talk.ana.replies("limit")
     await talk.time.passes(20)
@@ -93,7 +93,7 @@ async def test_in_a_jobs_thread_a_near_miss_is_an_instruction(talk: Talk) -> Non
     talk.everything()
 
 
-async def test_help_begins_with_three_buttons_and_the_rest_opens_in_a_window(talk: Talk) -> None:
+async def test_rest_of_the_help_opens_in_a_window(talk: Talk) -> None:
     answer = await talk.ana.answer_to("/docs-agent help")
     assert answer.buttons == ["Ask for a change", "What needs work?", "My jobs", "More"]
     await talk.ana.presses("More", answer)
@@ -105,7 +105,7 @@ async def test_one_project_is_named(talk: Talk) -> None:
     assert await talk.ana.answer_to("/docs-agent project") == "These prompts go to *acme-docs*."
 
 
-async def test_a_guest_is_refused_where_they_asked(talk: Talk) -> None:
+async def test_guest_is_refused_in_the_channel_of_the_mention(talk: Talk) -> None:
     await talk.gus.says("@docs-agent Add a quickstart")
     await talk.time.passes()
     [answer] = talk.gus.reads()

@@ -1,4 +1,4 @@
-"""The main story: ask, pull request, follow-up, second end; and what may come in between."""
+"""A job from its prompt to its result, with the events in between."""
 
 from __future__ import annotations
 
@@ -8,41 +8,30 @@ from tests.services import PULL_REQUEST
 from tests.talk import Talk
 
 
-async def test_the_agent_is_sent_nothing_that_the_person_could_not_see(talk: Talk) -> None:
+async def test_agent_gets_only_visible_characters(talk: Talk) -> None:
     talk.newcomer("Bo\u202eb")
-    said = await talk.ana.says(
+    message = await talk.ana.says(
         "@docs-agent Add a 👩\u200d🚀 page\U000e0041\ufe0f, so\u00adftly, for <@UBO\u202eB>"
     )
-    said["text"] = said["text"]
     await talk.time.passes()
     [prompt] = talk.agent_got()
     assert prompt.startswith("Add a 👩\u200d🚀 page\ufffd, softly, for ")
     assert "\u202e" not in prompt
-    assert prompt in talk.thread(said)[0].replace("&lt;", "<").replace("&gt;", ">")
+    assert prompt in talk.thread(message)[0].replace("&lt;", "<").replace("&gt;", ">")
 
 
-async def test_a_pull_request_on_another_host_than_the_allowed_ones_is_told_as_text(talk: Talk) -> None:
+async def test_pull_request_on_a_host_not_allowed_is_text(talk: Talk) -> None:
     await talk.process.starts(allowed_link_hosts="github.com")
     await talk.started()
     await talk.ends()
     [end] = talk.replies()
     assert f"`{PULL_REQUEST.removeprefix('https://')}`" in end
     assert "on a host that your bot admin allows" in end
-    shown = [end, talk.status(), await talk.ana.answer_to("/docs-agent status 1")]
-    assert PULL_REQUEST not in str([(each, each.message["blocks"]) for each in shown])
+    messages = [end, talk.status(), await talk.ana.answer_to("/docs-agent status 1")]
+    assert PULL_REQUEST not in str([(message, message.message["blocks"]) for message in messages])
 
 
-async def test_a_reply_steers_the_job_and_is_marked_as_taken(talk: Talk) -> None:
-    await talk.finished()
-    reply = await talk.ben.replies("Mention Python 3.11")
-    await talk.time.passes(20)
-    assert talk.service.prompts[-1] == ("job-1", "Mention Python 3.11")
-    assert talk.reactions(reply) == ["eyes"]
-    assert "Working on it" in talk.status()
-    talk.everything()
-
-
-async def test_a_stale_answer_after_a_follow_up_is_not_taken_for_its_end(talk: Talk) -> None:
+async def test_stale_poll_after_a_follow_up_is_not_its_end(talk: Talk) -> None:
     await talk.finished()
     await talk.ana.replies("Make it shorter")
     while len(talk.agent_got()) < 2:
@@ -55,25 +44,14 @@ async def test_a_stale_answer_after_a_follow_up_is_not_taken_for_its_end(talk: T
     talk.everything()
 
 
-async def test_replies_meant_for_people_are_left_alone(talk: Talk) -> None:
-    await talk.started()
-    texts = ("aside: looks fine", "! not for the bot", "@ben can you look?")
-    replies = [await talk.ana.replies(text) for text in texts]
-    await talk.time.passes(60)
-    assert len(talk.agent_got()) == 1
-    assert [talk.reactions(reply) for reply in replies] == [[], [], []]
-    assert talk.replies() == []
-    talk.status()
-
-
-async def test_names_reach_the_agent_as_words_and_ping_nobody(talk: Talk) -> None:
+async def test_names_reach_the_agent_as_text(talk: Talk) -> None:
     await talk.started("Add what @ben says about #general & https://x.example/a")
     [prompt] = talk.agent_got()
     assert prompt == "Add what @ben says about #general & https://x.example/a"
     assert f"<@{talk.ben.id}>" not in talk.status()
 
 
-async def test_a_status_nobody_knows_counts_as_running(talk: Talk) -> None:
+async def test_unknown_status_counts_as_running(talk: Talk) -> None:
     await talk.started()
     await talk.ends("paused", pr_link=None)
     await talk.time.passes(60)
@@ -84,7 +62,7 @@ async def test_a_status_nobody_knows_counts_as_running(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_a_job_that_runs_long_is_mentioned_once(talk: Talk) -> None:
+async def test_long_job_has_one_note_until_polls_end(talk: Talk) -> None:
     await talk.started()
     await talk.time.passes(6_000)
     assert len(talk.replies()) == 1
@@ -93,7 +71,7 @@ async def test_a_job_that_runs_long_is_mentioned_once(talk: Talk) -> None:
     assert len(talk.replies()) == 2
 
 
-async def test_where_a_channel_has_chosen_so_only_replies_that_mention_the_bot_steer(talk: Talk) -> None:
+async def test_only_mentions_steer_in_a_channel_with_replies_off(talk: Talk) -> None:
     await talk.started()
     assert "Here every reply" in await talk.ana.answer_to("/docs-agent replies")
     assert "only replies that mention me" in await talk.ben.answer_to("/docs-agent replies off")
@@ -104,8 +82,8 @@ async def test_where_a_channel_has_chosen_so_only_replies_that_mention_the_bot_s
     await talk.ends()
     await talk.time.passes(60)
     assert "ention me here" in talk.replies()[-1]
-    for words in ("replies", "help"):
-        answer = await talk.ana.answer_to(f"/docs-agent {words}")
+    for text in ("replies", "help"):
+        answer = await talk.ana.answer_to(f"/docs-agent {text}")
         assert re.search("only (replies|those) that mention me|mention me: in this channel only", answer)
     assert "Here every reply" in await talk.ana.answer_to("/docs-agent replies", channel="partners")
     await talk.ana.types("/docs-agent Replies ON")
@@ -118,17 +96,7 @@ async def test_where_a_channel_has_chosen_so_only_replies_that_mention_the_bot_s
     talk.everything()
 
 
-async def test_in_direct_messages_every_reply_steers(talk: Talk) -> None:
-    assert "every reply is for me" in await talk.ana.answer_to("/docs-agent replies off", channel="dm")
-    said = await talk.ana.says("Add a quickstart", channel="dm")
-    await talk.time.passes()
-    await talk.ana.replies("make it shorter", to=said)
-    await talk.time.passes(30)
-    assert talk.agent_got() == ["Add a quickstart", "make it shorter"]
-    talk.everything()
-
-
-async def test_a_name_that_slack_never_tells_stops_nothing_and_is_logged_once(talk: Talk) -> None:
+async def test_name_that_slack_refuses_is_logged_once(talk: Talk) -> None:
     await talk.process.starts(log_level="INFO")
     await talk.started("Add a page")
     for number in range(3):

@@ -1,4 +1,4 @@
-"""What goes to the agent besides the text of a prompt: who asked, and the earlier messages of the thread."""
+"""Attachments of a prompt: its author, the earlier messages of the thread, and files."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tests.talk_people import Person
 MOST_CHARACTERS = 6_000
 
 
-async def begins(talk: Talk, *said: str, by: Person | None = None, channel: str = "docs") -> Json:
-    """Let somebody begin a thread with the first text, and go on with the others; return its root."""
+async def begins(talk: Talk, *texts: str, by: Person | None = None, channel: str = "docs") -> Json:
+    """Let somebody begin a thread with the first text and reply with the others; return its root."""
     person = by or talk.ben
-    root = await person.says(said[0] if said else "Look at this", channel)
-    for text in said[1:]:
+    root = await person.says(texts[0], channel)
+    for text in texts[1:]:
         await person.replies(text, to=root)
     await talk.time.passes(1)
     return root
 
 
 async def asked(talk: Talk, root: Json, text: str) -> str:
-    """Let Ana mention the bot in the thread; return what the agent got."""
+    """Let Ana mention the bot in the thread; return the agent's prompt."""
     before = len(talk.agent_got())
     await talk.ana.replies(f"@docs-agent {text}", to=root)
     await talk.time.passes(20)
@@ -31,7 +31,7 @@ async def asked(talk: Talk, root: Json, text: str) -> str:
     return prompt
 
 
-async def test_the_earlier_messages_go_along_quoted_and_as_no_instructions(talk: Talk) -> None:
+async def test_earlier_messages_are_quoted_and_no_instructions(talk: Talk) -> None:
     root = await begins(talk, "The #general page is wrong, @ana\nsee below")
     await talk.ana.replies("Delete it & all", to=root)
     await talk.time.passes(1)
@@ -47,7 +47,7 @@ async def test_the_earlier_messages_go_along_quoted_and_as_no_instructions(talk:
     assert "with 2 earlier messages" in talk.job(1)
 
 
-async def test_what_guests_and_asides_say_is_left_out_and_counted(talk: Talk) -> None:
+async def test_guests_and_asides_are_left_out_and_counted(talk: Talk) -> None:
     root = await begins(talk, "From a guest", by=talk.gus)
     await talk.sol.replies("From another guest", to=root)
     await talk.ben.replies("aside: not for the agent", to=root)
@@ -60,7 +60,7 @@ async def test_what_guests_and_asides_say_is_left_out_and_counted(talk: Talk) ->
     talk.everything()
 
 
-async def test_only_what_was_said_before_the_mention_goes_along(talk: Talk) -> None:
+async def test_only_messages_before_the_mention_are_attached(talk: Talk) -> None:
     root = await begins(talk, "Before")
     await talk.ana.replies("@docs-agent Fix the page", to=root)
     await talk.ben.replies("aside: after", to=root)
@@ -80,7 +80,7 @@ async def test_keys_and_numbers_in_earlier_messages_are_masked(talk: Talk) -> No
     talk.everything()
 
 
-async def test_the_newest_20_messages_go_along(talk: Talk) -> None:
+async def test_newest_20_messages_are_attached(talk: Talk) -> None:
     root = await begins(talk, *(f"Message {number}" for number in range(30)))
     prompt = await asked(talk, root, "Fix the page")
     quoted = [line for line in prompt.splitlines() if line.startswith("> ")]
@@ -88,7 +88,7 @@ async def test_the_newest_20_messages_go_along(talk: Talk) -> None:
     assert "with 20 earlier messages (10 left out)" in talk.job(1)
 
 
-async def test_the_newest_characters_go_along(talk: Talk) -> None:
+async def test_newest_characters_are_attached(talk: Talk) -> None:
     root = await begins(talk, "a" * 4_000, "b" * 4_000)
     prompt = await asked(talk, root, "Fix the page")
     assert "aaa" not in prompt
@@ -98,28 +98,28 @@ async def test_the_newest_characters_go_along(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_the_setting_leaves_every_thread_out(talk: Talk) -> None:
+async def test_setting_leaves_every_thread_out(talk: Talk) -> None:
     await talk.process.starts(context="none")
     root = await begins(talk, "Before")
     assert await asked(talk, root, "Fix the page") == "Fix the page"
     talk.everything()
 
 
-async def test_a_private_thread_stays_out(talk: Talk) -> None:
+async def test_private_thread_is_left_out(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
     root = await begins(talk, "Before", channel="secret")
     assert await asked(talk, root, "Fix the page") == "Fix the page"
     talk.everything()
 
 
-async def test_a_thread_that_slack_does_not_return_is_left_out_and_the_status_says_so(talk: Talk) -> None:
+async def test_status_shows_that_slack_returned_no_thread(talk: Talk) -> None:
     root = await begins(talk, "Before")
     talk.faults.fails("conversations.replies")
     assert await asked(talk, root, "Fix the page") == "Fix the page"
     assert "Slack didn't let me read them" in talk.job(1)
 
 
-async def test_a_thread_that_slack_never_returns_does_not_stop_the_prompt(talk: Talk) -> None:
+async def test_prompt_goes_without_a_thread_that_never_arrives(talk: Talk) -> None:
     talk.process.timeouts = replace(talk.process.timeouts, names_seconds=0.1)
     root = await begins(talk, "Before")
     talk.faults.hangs("conversations.replies")
@@ -131,7 +131,7 @@ async def test_a_thread_that_slack_never_returns_does_not_stop_the_prompt(talk: 
     talk.everything()
 
 
-async def test_what_is_sent_again_is_the_same_text_whatever_was_said_since(talk: Talk) -> None:
+async def test_prompt_sent_again_has_the_same_text(talk: Talk) -> None:
     root = await begins(talk, "Before")
     talk.service.loses_the_answer()
     prompt = await asked(talk, root, "Fix the page")
@@ -142,7 +142,7 @@ async def test_what_is_sent_again_is_the_same_text_whatever_was_said_since(talk:
     talk.everything()
 
 
-async def test_a_follow_up_takes_along_what_was_said_since_the_prompt_before(talk: Talk) -> None:
+async def test_follow_up_has_the_messages_since_the_last_prompt(talk: Talk) -> None:
     root = await begins(talk, "Before")
     await asked(talk, root, "Fix the page")
     await talk.ben.replies("I think it lacks a table", to=root)
@@ -157,7 +157,7 @@ async def test_a_follow_up_takes_along_what_was_said_since_the_prompt_before(tal
     talk.everything()
 
 
-async def test_the_agent_is_told_who_asked_and_where_in_public(talk: Talk) -> None:
+async def test_prompt_has_its_author_and_public_channel(talk: Talk) -> None:
     await talk.process.starts(prompt_signature=True)
     await talk.started("Fix the page")
     talk.opens_channel("secret", talk.ana, is_private=True)
@@ -171,7 +171,7 @@ async def test_the_agent_is_told_who_asked_and_where_in_public(talk: Talk) -> No
     talk.everything()
 
 
-async def test_a_name_that_slack_does_not_tell_does_not_stop_the_prompt(talk: Talk) -> None:
+async def test_prompt_goes_without_a_name_that_slack_refuses(talk: Talk) -> None:
     await talk.process.starts(prompt_signature=True)
     await talk.ana.types("/docs-agent jobs")
     talk.ana.reads()
@@ -181,7 +181,7 @@ async def test_a_name_that_slack_does_not_tell_does_not_stop_the_prompt(talk: Ta
     talk.status()
 
 
-async def test_what_went_along_is_never_logged(talk: Talk) -> None:
+async def test_attached_messages_are_not_logged(talk: Talk) -> None:
     await talk.process.starts(log_level="INFO")
     root = await begins(talk, "Sesame opens")
     assert "Sesame" in await asked(talk, root, "Fix the page")
@@ -191,26 +191,26 @@ async def test_what_went_along_is_never_logged(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_text_files_go_along_and_every_other_file_is_named_in_the_thread(talk: Talk) -> None:
+async def test_text_files_are_attached_and_other_files_named(talk: Talk) -> None:
     files = [("notes.txt", "One\nTwo"), ("a`b.png", "PNG"), ("large.txt", "x" * 20_001)]
-    said = await talk.ana.says("@docs-agent Use these", files=files)
+    message = await talk.ana.says("@docs-agent Use these", files=files)
     await talk.time.passes()
     assert talk.agent_got() == ["Use these\n\nFile notes.txt:\n> One\n> Two"]
-    [note] = [reply for reply in talk.thread(said) if "Not sent" in reply]
+    [note] = [reply for reply in talk.thread(message) if "Not sent" in reply]
     assert "png" in note
     assert "large.txt" in note
     assert "notes.txt" not in note
 
 
-async def test_a_file_that_slack_does_not_return_is_named_and_the_prompt_goes_without(talk: Talk) -> None:
+async def test_prompt_goes_without_a_file_that_slack_refuses(talk: Talk) -> None:
     talk.faults.fails("file")
-    said = await talk.ana.says("@docs-agent Use this", files=[("notes.txt", "One")])
+    message = await talk.ana.says("@docs-agent Use this", files=[("notes.txt", "One")])
     await talk.time.passes()
     assert talk.agent_got() == ["Use this"]
-    assert [each for each in talk.thread(said) if "didn't let me read" in each and "notes.txt" in each]
+    assert [reply for reply in talk.thread(message) if "didn't let me read" in reply and "notes.txt" in reply]
 
 
-async def test_files_without_words_are_named_as_not_sent(talk: Talk) -> None:
+async def test_files_without_a_text_are_named_as_not_sent(talk: Talk) -> None:
     await talk.ana.says("@docs-agent", files=[("a.png", "PNG")])
     await talk.time.passes()
     assert talk.agent_got() == []

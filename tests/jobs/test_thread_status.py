@@ -14,7 +14,7 @@ def statuses(talk: Talk) -> int:
     return talk.slack.calls.count(METHOD)
 
 
-async def test_a_running_job_sets_a_status_again_before_slack_removes_it(talk: Talk) -> None:
+async def test_status_is_set_again_before_slack_removes_it(talk: Talk) -> None:
     await talk.started()
     assert statuses(talk) == 1
     await talk.time.passes(minutes=6)
@@ -27,9 +27,7 @@ async def test_a_running_job_sets_a_status_again_before_slack_removes_it(talk: T
 
 
 @pytest.mark.parametrize("code", ["missing_scope", "feature_disabled"])
-async def test_a_workspace_that_refuses_it_is_asked_once_an_hour_and_the_job_goes_on(
-    talk: Talk, code: str
-) -> None:
+async def test_refused_status_is_tried_once_an_hour(talk: Talk, code: str) -> None:
     talk.faults.refuses(METHOD, code, times=9)
     await talk.started()
     await talk.time.passes(minutes=20)
@@ -40,7 +38,7 @@ async def test_a_workspace_that_refuses_it_is_asked_once_an_hour_and_the_job_goe
     talk.everything()
 
 
-async def test_a_status_that_fails_costs_nothing(talk: Talk) -> None:
+async def test_failed_status_delays_no_job(talk: Talk) -> None:
     talk.faults.fails(METHOD, times=9)
     await talk.started()
     await talk.ends()

@@ -1,4 +1,4 @@
-"""What a job waits for, and until when, as people and operators read it."""
+"""Pending work of a job, with its reason and time, for people and operators."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def slack_is_busy(talk: Talk) -> None:
 
 
 class Case(NamedTuple):
-    """A story, the number of its job, words for people, and lines for operators."""
+    """A story, the number of its job, and its texts for people and for operators."""
 
     story: Callable[[Talk], Awaitable[None]]
     people: str
@@ -108,6 +108,6 @@ async def test_job_shows_what_it_waits_for(talk: Talk, case: Case) -> None:
     talk.time.at = datetime.now(UTC)  # the operator's command uses the machine's clock
     await case.story(talk)
     assert case.people in await talk.ana.answer_to(f"/docs-agent status {case.job}")
-    shown = await talk.operator("jobs", str(case.job))
-    assert shown.count(case.operators) >= max(1, case.prompts)
+    output = await talk.operator("jobs", str(case.job))
+    assert output.count(case.operators) >= max(1, case.prompts)
     talk.everything()

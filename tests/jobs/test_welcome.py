@@ -1,4 +1,4 @@
-"""The welcome: a greeting, a mention without words, and the app's Home tab show the same small page."""
+"""The welcome after a greeting or an empty mention, and in the app's Home tab."""
 
 from __future__ import annotations
 
@@ -7,26 +7,22 @@ import pytest
 from tests.talk import Talk
 
 PROMPTS = ["Fix a page", "Add a page", "Explain something"]
+BOT = "@docs-agent"
 BUTTONS = [*PROMPTS, "What needs work?", "My jobs"]
 
 
-async def test_a_greeting_in_direct_messages_is_answered_with_the_welcome(talk: Talk) -> None:
-    await talk.ana.says("hi", channel="dm")
+@pytest.mark.parametrize(("text", "channel", "mention"), [("hi", "dm", ""), (BOT, "docs", f"{BOT} ")])
+async def test_greeting_or_empty_mention_gets_the_welcome(
+    talk: Talk, text: str, channel: str, mention: str
+) -> None:
+    await talk.ana.says(text, channel)
     await talk.time.passes()
     [answer] = talk.ana.reads()
     assert answer.buttons == BUTTONS
-    assert "`Add a quickstart for the Python SDK`" in answer
+    assert f"`{mention}Add a quickstart for the Python SDK`" in answer
 
 
-async def test_a_mention_without_words_is_answered_with_the_welcome(talk: Talk) -> None:
-    await talk.ana.says("@docs-agent")
-    await talk.time.passes()
-    [answer] = talk.ana.reads()
-    assert answer.buttons == BUTTONS
-    assert "`@docs-agent Add a quickstart for the Python SDK`" in answer
-
-
-async def test_the_home_tab_lists_my_jobs_and_those_to_review_without_finished_ones(talk: Talk) -> None:
+async def test_home_tab_has_open_jobs_and_jobs_to_review(talk: Talk) -> None:
     await talk.finished("Add the parcels page")
     await talk.started("Add the labels page", by=talk.ben)
     talk.everything()
@@ -37,7 +33,7 @@ async def test_the_home_tab_lists_my_jobs_and_those_to_review_without_finished_o
     assert "*1 working*" in of_ben
 
 
-async def test_a_job_of_a_private_channel_is_on_no_home_tab_of_others(talk: Talk) -> None:
+async def test_home_tab_has_no_job_of_a_hidden_channel(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ben, is_private=True)
     await talk.ben.asks("Add the hidden page", "secret")
     await talk.time.passes()
@@ -48,9 +44,7 @@ async def test_a_job_of_a_private_channel_is_on_no_home_tab_of_others(talk: Talk
 
 
 @pytest.mark.parametrize("label", PROMPTS)
-async def test_a_prompt_of_the_home_tab_opens_the_form_which_asks_for_the_channel(
-    talk: Talk, label: str
-) -> None:
+async def test_form_of_the_home_tab_asks_for_the_channel(talk: Talk, label: str) -> None:
     await talk.ana.opens_home()
     await talk.ana.presses(label)
     form = talk.ana.form()
@@ -61,21 +55,21 @@ async def test_a_prompt_of_the_home_tab_opens_the_form_which_asks_for_the_channe
     assert "Add a page about labels" in talk.status().blocks
 
 
-async def test_a_prompt_of_a_greeting_stands_in_the_form(talk: Talk) -> None:
+async def test_prompt_of_the_welcome_is_in_the_form(talk: Talk) -> None:
     await talk.ana.says("hi", channel="dm")
     await talk.time.passes()
     await talk.ana.presses("Add a page", talk.ana.reads()[0])
     assert "Add a page about …" in str(talk.ana.form().message["blocks"])
 
 
-async def test_my_jobs_of_the_home_tab_open_in_a_window(talk: Talk) -> None:
+async def test_jobs_of_the_home_tab_open_in_a_window(talk: Talk) -> None:
     await talk.finished("Add the parcels page")
     await talk.ana.opens_home()
     await talk.ana.presses("My jobs")
     assert "to review" in talk.ana.form()
 
 
-async def test_what_needs_work_on_the_home_tab_is_answered_in_direct_messages(talk: Talk) -> None:
+async def test_content_gaps_of_the_home_tab_are_direct_messages(talk: Talk) -> None:
     await talk.ana.opens_home()
     await talk.ana.presses("What needs work?")
     assert talk.ana.form()
@@ -83,13 +77,13 @@ async def test_what_needs_work_on_the_home_tab_is_answered_in_direct_messages(ta
     assert len(talk.ana.reads()) == 1
 
 
-async def test_a_guest_reads_on_the_home_tab_why_not(talk: Talk) -> None:
+async def test_home_tab_of_a_guest_has_the_refusal(talk: Talk) -> None:
     home = await talk.gus.opens_home()
     assert "Guests can't use this bot" in home
     assert home.buttons == []
 
 
-async def test_slack_may_refuse_the_home_tab_and_takes_it_at_the_next_opening(talk: Talk) -> None:
+async def test_refused_home_tab_is_shown_at_the_next_opening(talk: Talk) -> None:
     talk.slack.faults.refuses("views.publish", "not_enabled")
     with pytest.raises(KeyError):
         await talk.ana.opens_home()

@@ -15,9 +15,13 @@ async def test_one_reference_leads_from_the_request_to_slacks_answer(talk: Talk)
     await talk.time.passes()
     lines = [json.loads(line) for line in talk.log()]
     [stored] = [line for line in lines if line["event"] == "prompt_stored"]
-    about = {line["event"]: line for line in reversed(lines) if line.get("request") == stored["request"]}
-    assert about["prompt_sent"]["service_job"]
-    face = about["delivery_sent"]
-    assert (face["kind"], face["job"], bool(face["ts"])) == ("root", about["prompt_sent"]["job"], True)
+    by_event = {line["event"]: line for line in reversed(lines) if line.get("request") == stored["request"]}
+    assert by_event["prompt_sent"]["service_job"]
+    status = by_event["delivery_sent"]
+    assert (status["kind"], status["job"], bool(status["ts"])) == (
+        "root",
+        by_event["prompt_sent"]["job"],
+        True,
+    )
     assert "Add a page" not in str(lines)
     talk.status()

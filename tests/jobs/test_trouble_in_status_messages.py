@@ -1,4 +1,4 @@
-"""What the status messages of open jobs say of a docs service that fails, or refuses the bot, for long."""
+"""Status messages of open jobs while the docs service fails, or refuses the bot, for long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WARNING = ":warning:"
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"),
+    ("answer", "text"),
     [
         (httpx.ConnectError("down"), "The docs service hasn't given a usable answer since <!date^"),
         (httpx.Response(500), "The docs service hasn't given a usable answer since <!date^"),
@@ -20,8 +20,8 @@ WARNING = ":warning:"
         (httpx.Response(403, json={"error": "no"}), "The docs service has refused the bot since <!date^"),
     ],
 )
-async def test_after_ten_minutes_the_status_says_since_when_until_all_is_well(
-    talk: Talk, answer: httpx.Response | Exception, words: str
+async def test_status_has_a_warning_after_ten_minutes_of_failures(
+    talk: Talk, answer: httpx.Response | Exception, text: str
 ) -> None:
     await talk.process.starts(admins=talk.chika.id)
     await talk.started()
@@ -29,7 +29,7 @@ async def test_after_ten_minutes_the_status_says_since_when_until_all_is_well(
     await talk.time.passes(minutes=9)
     assert WARNING not in talk.status()
     await talk.time.passes(minutes=4)
-    assert words in talk.status()
+    assert text in talk.status()
     talk.service.odd.clear()
     await talk.time.passes(minutes=15)
     assert WARNING not in talk.status()
@@ -37,14 +37,14 @@ async def test_after_ten_minutes_the_status_says_since_when_until_all_is_well(
     assert talk.errors() == ({"key_refused"} if talk.chika.reads() else set())
 
 
-async def test_a_service_that_only_asks_to_wait_is_no_trouble(talk: Talk) -> None:
+async def test_rate_limit_is_no_trouble(talk: Talk) -> None:
     await talk.started()
     talk.service.says("get", 429, seconds=30, times=500)
     await talk.time.passes(minutes=20)
     assert WARNING not in talk.everything()
 
 
-async def test_a_job_that_begins_long_after_a_failure_says_nothing_of_it(talk: Talk) -> None:
+async def test_new_job_has_no_warning_about_an_old_failure(talk: Talk) -> None:
     await talk.started()
     talk.service.cannot_be_reached("get", times=500)
     await talk.time.passes(60)
