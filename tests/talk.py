@@ -1,9 +1,8 @@
-"""A conversation: people by name who type, say, press and read, and a bot that Slack reaches.
+"""A conversation: people by name who type, write, press and read, and a bot that Slack reaches.
 
 Of the bot only `bot.app` and `bot.settings` are used: Slack's payloads go in, calls of Slack, of the docs
-service and of GitHub come out, and the clock is held. So a test says what a person does and reads, and the
-inside may change. When a test ends, nothing that the bot posted may be unread; when it fails, the
-conversation is printed.
+service and of GitHub come out, and the clock is held. So a test has acts and visible messages only, and the
+inside may change. An unread post fails its test; a failed test prints the conversation.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ _ENVIRONMENT = {
 }
 _TIMEOUTS = Timeouts(intake_seconds=60.0)
 _FEWEST_STEPS, _MOST_STEPS = 40, 200
-"""In how many steps time passes: what comes due sooner after each other than the shortest comes together."""
+"""The numbers of steps in which time passes. Work that is due within one step is done together."""
 _MOST_WAITS = 2_000
 Result = TypeVar("Result")
 
@@ -68,15 +67,15 @@ class Time:
     at: datetime = START
     waits: int = 0
     ahead: timedelta = timedelta(0)
-    """How far the clock of the bot is ahead of everybody's."""
+    """The lead of the bot's clock."""
 
     def __call__(self) -> datetime:
         return self.at
 
     async def passes(self, seconds: float = 10.0, **longer: float) -> None:
-        """Let so many seconds pass, or ``minutes=``, ``hours=`` or ``days=``; the bot does what comes due."""
+        """Let time pass while the bot works: seconds, or ``minutes=``, ``hours=`` or ``days=``."""
         self.waits += 1
-        assert self.waits < _MOST_WAITS, "what this test waits for does not happen"
+        assert self.waits < _MOST_WAITS, "the awaited event does not come"
         length = timedelta(**longer) if longer else timedelta(seconds=seconds)
         self.talk.note(f"… until {self.at + length:%d %b %H:%M:%S} …")
         end, step = self.at + length, max(timedelta(seconds=15), length / _FEWEST_STEPS)
@@ -88,11 +87,11 @@ class Time:
             await self.talk.works()
 
     def is_set(self, **by: float) -> None:
-        """Set the clock ahead, or back if negative; nothing is done meanwhile."""
+        """Set the clock ahead, or back if negative, without any work."""
         self.at += timedelta(**by)
 
     def bot_is_ahead(self, **by: float) -> None:
-        """Set only the clock of the bot ahead of everybody's, or back if negative."""
+        """Set only the bot's clock ahead, or back if negative."""
         self.ahead = timedelta(**by)
 
     def of_bot(self) -> datetime:
@@ -102,7 +101,7 @@ class Time:
 
 @dataclass
 class Process:
-    """The process of the bot. The database stays when it ends."""
+    """The process of the bot. The database outlives it."""
 
     talk: Talk
     settings: dict[str, str] = field(default_factory=dict)
@@ -117,11 +116,10 @@ class Process:
 
     @property
     def has_started(self) -> bool:
-        """Return whether there has been any process yet."""
         return bool(self._started)
 
     async def starts(self, **settings: object) -> None:
-        """Start the bot, with further settings by their names in small letters."""
+        """Start the bot, with more settings by their lower-case names."""
         self.settings |= {name.upper(): str(value) for name, value in settings.items()}
         talk, chosen = self.talk, _settings(frozenset(self.settings.items()))
         self._session = SlackSession(talk.slack)
@@ -149,7 +147,7 @@ class Process:
         talk.slack.line.take = self.bot.take
 
     def dies(self) -> None:
-        """Kill the process: nothing that it has begun goes on."""
+        """Kill the process in the middle of its work."""
         self.talk.note("the process dies")
         assert self._session is not None
         self._session.is_dead = True
@@ -162,7 +160,7 @@ class Process:
         await self._started[-1].aclose()
 
     async def close(self) -> None:
-        """Free what every process has left open."""
+        """Close the resources of every process."""
         for stack in reversed(self._started):
             await stack.aclose()
 
@@ -180,9 +178,9 @@ class Talk:
     """The workspace, the docs service, the time and the process of one conversation."""
 
     def __init__(self) -> None:
-        self._heard: list[tuple[datetime, str | Json]] = []
+        self._history: list[tuple[datetime, str | Json]] = []
         self._read: dict[str, tuple[object, ...]] = {}
-        self._known: set[str] = set()
+        self._printed: set[str] = set()
         self._stuck: set[asyncio.Task[Any]] = set()
         self._lines_read = 0
         self.log_stream = io.StringIO()
@@ -201,31 +199,31 @@ class Talk:
     def __repr__(self) -> str:
         return "<the conversation below>"
 
-    # What happens
+    # Events
 
     async def works(self) -> None:
-        """Deliver what people said, and let the bot do all that is due now."""
-        is_heard = True
-        while is_heard:
+        """Deliver the events of people, and let the bot do all due work."""
+        is_history = True
+        while is_history:
             await self.hears()
             if self._bot:
                 await self.until_it_hangs(self._bot.run_due())
-            is_heard = self.slack.line.has_events()
+            is_history = self.slack.line.has_events()
 
     async def hears(self) -> bool:
-        """Deliver events to the bot, starting it first if it has not been; return whether there were any."""
+        """Start the bot if necessary, deliver its events, and return whether it got any."""
         await self._begin()
         return bool(await self.until_it_hangs(self.slack.line.deliver_events()))
 
     async def receives(self, payload: Json) -> tuple[int, str]:
-        """Hand the bot a request that nobody here sends; return the status and the body of the response."""
+        """Pass a request to the bot, and return the status and body of its response."""
         await self._begin()
         assert self._bot is not None
         return await self._bot.take(payload)
 
     @contextmanager
     def database_fails(self, table: str = "prompts") -> Iterator[None]:
-        """Let what reads or writes a table fail until the block ends."""
+        """Let all statements on a table fail until the block ends."""
         self.note(f"the database fails at {table}")
         with table_put_away(table):
             yield
@@ -239,13 +237,13 @@ class Talk:
         return self.process.bot
 
     def next_due_at(self) -> datetime | None:
-        """Return when something comes due next, in the bot or on the way to it."""
+        """Return the next due time of the bot's work and events."""
         of_bot = self._bot.next_due_at() if self._bot else None
         due_at = [self.slack.line.next_event_at(), of_bot and of_bot - self.time.ahead]
         return min((at for at in due_at if at is not None), default=None)
 
     async def until_it_hangs(self, work: Coroutine[Any, Any, Result]) -> Result | None:
-        """Wait for the end of some work, or until a call hangs in it: then it is left as it is."""
+        """Wait for the end of some work, or until a call of it hangs."""
         await self._begin()
         task, hung = asyncio.ensure_future(work), asyncio.ensure_future(self.faults.hung.wait())
         await asyncio.wait({task, hung}, return_when=asyncio.FIRST_COMPLETED)
@@ -257,27 +255,27 @@ class Talk:
         return None
 
     async def started(self, prompt: str = "Add a quickstart", by: Person | None = None) -> None:
-        """Let somebody ask for a job, which the agent then works on."""
+        """Let a person ask for a job, and the agent begin it."""
         await (by or self.ana).asks(prompt)
         await self.time.passes()
 
     async def finished(self, prompt: str = "Add a quickstart") -> None:
-        """Let Ana ask for a job that ends with a pull request, of which everything is read."""
+        """Let Ana ask for a job that ends with a pull request, and read all messages."""
         await self.started(prompt)
         await self.ends()
         self.everything()
 
     async def ends(self, status: str = "completed", **options: Any) -> None:
-        """Let the service end every job, or ``job``, with a status and ``pr_link``; the bot hears of it."""
+        """Let the service end every job, or ``job``, with a status and ``pr_link``, and the bot poll."""
         self.note(f"the service: {status} {options or ''}")
         self.service.finish(status, **options)
         await self.time.passes()
 
-    # What is seen
+    # Messages
 
     def channel(self, name: str = "docs") -> list[Shown]:
         """Read the bot's posts outside threads."""
-        return [self.mark_read(each) for each in self._roots(name)]
+        return [self.mark_read(post) for post in self._roots(name)]
 
     def root(self, nth: int = 1, channel: str = "docs") -> Json:
         """Return the bot's nth post outside threads."""
@@ -287,89 +285,89 @@ class Talk:
 
     def _roots(self, channel: str) -> list[Json]:
         posts = self.slack.state.messages.get(self.room(channel).id, {}).values()
-        return [each for each in posts if each["bot_id"] and each["thread_ts"] in (None, each["ts"])]
+        return [post for post in posts if post["bot_id"] and post["thread_ts"] in (None, post["ts"])]
 
     def status(self, nth: int = 1, channel: str = "docs") -> Shown:
-        """Read the bot's nth post outside threads as it is now."""
+        """Read the present state of the bot's nth post outside threads."""
         return self.mark_read(self.root(nth, channel))
 
     def job(self, number: int) -> Shown:
-        """Read the status message of a job, wherever it stands."""
-        about = re.compile(rf"· Job {number}\b")
-        posts = [each for room in self.slack.state.messages.values() for each in room.values()]
-        [found] = [each for each in posts if each["bot_id"] and about.search(each["text"].splitlines()[0])]
-        return self.mark_read(found)
+        """Read the status message of a job, in any channel or thread."""
+        heading = re.compile(rf"· Job {number}\b")
+        posts = [post for room in self.slack.state.messages.values() for post in room.values()]
+        [status] = [post for post in posts if post["bot_id"] and heading.search(post["text"].splitlines()[0])]
+        return self.mark_read(status)
 
     def all_replies(self) -> list[Shown]:
-        """Read what the bot has said in all threads of channels, in order."""
+        """Read the bot's messages in all threads of channels, in order."""
         rooms = [room.id for room in self.slack.state.channels.values() if not room.is_im]
-        posts = [each for room in rooms for each in self.slack.state.messages.get(room, {}).values()]
-        found = [each for each in posts if each["bot_id"] and each["thread_ts"] not in (None, each["ts"])]
-        return [self.mark_read(each) for each in sorted(found, key=lambda each: str(each["ts"]))]
+        posts = [post for room in rooms for post in self.slack.state.messages.get(room, {}).values()]
+        replies = [post for post in posts if post["bot_id"] and post["thread_ts"] not in (None, post["ts"])]
+        return [self.mark_read(post) for post in sorted(replies, key=lambda post: str(post["ts"]))]
 
     def replies(self, nth: int = 1, channel: str = "docs") -> list[Shown]:
-        """Read what the bot has said in the thread of its nth post."""
+        """Read the bot's messages in the thread of its nth post."""
         return self.thread(self.root(nth, channel))
 
     def thread(self, root: Json) -> list[Shown]:
-        """Read what the bot has said in the thread under a message."""
+        """Read the bot's messages in the thread under a message."""
         posts = self.slack.state.thread(root["channel"], root["ts"])
-        return [self.mark_read(each) for each in posts if each["bot_id"] and each is not root]
+        return [self.mark_read(post) for post in posts if post["bot_id"] and post is not root]
 
     def reactions(self, message: Json) -> list[str]:
         """Read the bot's reactions to a message."""
-        names = [each["name"] for each in message["reactions"] if BOT_USER in each["users"]]
+        names = [reaction["name"] for reaction in message["reactions"] if BOT_USER in reaction["users"]]
         self._read |= {f"{message['ts']} {name}": () for name in names}
         return names
 
-    async def files(self, shown: Shown) -> dict[str, str]:
+    async def files(self, message: Shown) -> dict[str, str]:
         """Read the files of a message, by name."""
-        found = {each["name"]: await self.slack.content(each["id"]) for each in shown.message["files"]}
-        return {name: await response.text() for name, response in found.items()}
+        files = {file["name"]: await self.slack.content(file["id"]) for file in message.message["files"]}
+        return {name: await response.text() for name, response in files.items()}
 
     def agent_got(self) -> list[str]:
         """Return the prompts that reached the docs service, in order."""
         return [prompt for _, prompt in self.service.prompts]
 
     async def metrics(self) -> dict[str, float]:
-        """Return the bot's metrics, by the name without prefix and the values of the labels."""
+        """Return the bot's metrics, by name without prefix and values of labels."""
         await self._begin()
         assert self._bot is not None
         families = text_string_to_metric_families(await self._bot.metrics())
         samples = [sample for family in families for sample in family.samples]
         return {
-            " ".join([each.name.removeprefix("docs_bot_"), *each.labels.values()]): each.value
-            for each in samples
+            " ".join([sample.name.removeprefix("docs_bot_"), *sample.labels.values()]): sample.value
+            for sample in samples
         }
 
     def log(self) -> list[str]:
-        """Read the lines of the log, from the level in the settings on: ``starts(log_level="INFO")``."""
+        """Read the lines of the log; ``starts(log_level="INFO")`` sets their level."""
         lines = self._log_lines()
         self._lines_read = len(lines)
         return lines
 
     def errors(self) -> set[str]:
-        """Read the log, and return the events in it that are errors; unread, they fail the test."""
+        """Read the log, and return the errors in it; unread ones fail the test."""
         return {json.loads(line)["event"] for line in self.log() if _is_error_of_the_bot(line)}
 
     def _log_lines(self) -> list[str]:
         return self.log_stream.getvalue().splitlines()
 
-    def kept(self, words: str) -> list[str]:
-        """Return the columns of the database, as ``table.column``, in which these words stand."""
-        return columns_with(words)
+    def kept(self, text: str) -> list[str]:
+        """Return the columns, as ``table.column``, with this text."""
+        return columns_with(text)
 
     def newer_version_writes(self, column: str, value: str, *, all_rows: bool = False) -> None:
-        """Write into the oldest row of a table's column, or into all, what this version cannot read."""
+        """Write an unknown value into the oldest row of a table's column, or into all rows."""
         self.note(f"a newer version writes into {column}: {value}")
         overwrite_column(column, value, all_rows=all_rows)
 
-    async def operator(self, *words: object, exit_code: int = 0) -> str:
-        """Type ``docs-bot`` and these words at the command line; return what it prints."""
+    async def operator(self, *arguments: object, exit_code: int = 0) -> str:
+        """Type ``docs-bot`` with these arguments, and return its output."""
         from tests.command_line import docs_bot
 
-        self.note(f"the operator types: docs-bot {' '.join(map(str, words))}")
-        done = await asyncio.to_thread(docs_bot, *words, DATABASE_URL=DATABASE_URL)
+        self.note(f"the operator types: docs-bot {' '.join(map(str, arguments))}")
+        done = await asyncio.to_thread(docs_bot, *arguments, DATABASE_URL=DATABASE_URL)
         self.note(done.output)
         assert done.exit_code == exit_code, done.output
         return done.output
@@ -379,16 +377,18 @@ class Talk:
         state = self.slack.state
         if name == "dm":
             return state.im_of((person or self.ana).id)
-        return next(each for each in state.channels.values() if each.name == name and not each.user)
+        return next(
+            channel for channel in state.channels.values() if channel.name == name and not channel.user
+        )
 
     def opens_channel(self, name: str, *members: Person, bot: bool = True, **options: Any) -> None:
-        """Add a channel, with everybody in it unless members are given."""
-        there = [each.id for each in members] or [user.id for user in self.slack.state.users.values()]
-        inside = [each for each in there if each != BOT_USER] + [BOT_USER] * bot
+        """Add a channel with these members, by default all people."""
+        there = [member.id for member in members] or [user.id for user in self.slack.state.users.values()]
+        inside = [member for member in there if member != BOT_USER] + [BOT_USER] * bot
         self.slack.state.channels[f"C{name.upper()}"] = Channel(f"C{name.upper()}", name, inside, **options)
 
     def newcomer(self, name: str, **options: Any) -> Person:
-        """Add somebody to the workspace and to #docs."""
+        """Add a person to the workspace and to #docs."""
         user = User(f"U{name.upper()}", name.lower(), name, **options)
         self.slack.state.users[user.id] = user
         self.slack.state.channels[f"D{name.upper()}"] = Channel(
@@ -397,63 +397,66 @@ class Talk:
         self.room("docs").members.append(user.id)
         return Person(self, user.id, name)
 
-    # What is read, and what is printed
+    # Reading and printing
 
     def mark_read(self, message: Json) -> Shown:
-        """Note that a message was read as it is now."""
+        """Record that a message was read in its present state."""
         self._read[_key(message)] = _content(message)
         return Shown.of(message)
 
     def is_unread(self, message: Json) -> bool:
-        """Return whether a message was not read as it is now."""
+        """Return whether a message is new or changed since it was read."""
         return self._read.get(_key(message)) != _content(message)
 
     def unread(self) -> list[str]:
-        """Return what the bot has posted, edited, opened or reacted with, and nobody has read."""
-        state, found = self.slack.state, []
-        posts = [each for room in state.messages.values() for each in room.values()]
-        found += [each for each in posts if each["bot_id"] and self.is_unread(each)]
-        found += [
-            each for each in (*state.ephemerals.values(), *state.views.values()) if self.is_unread(each)
+        """Return the unread posts, edits, forms, reactions and errors of the bot."""
+        state, items = self.slack.state, []
+        posts = [item for room in state.messages.values() for item in room.values()]
+        items += [item for item in posts if item["bot_id"] and self.is_unread(item)]
+        items += [
+            item for item in (*state.ephemerals.values(), *state.views.values()) if self.is_unread(item)
         ]
-        lines = [self._line(each) for each in found]
-        # An earlier test's sandbox may still run in this process; its lines are not the bot's.
+        lines = [self._line(item) for item in items]
+        # An earlier test's sandbox may still log in this process; only the bot's lines count.
         lines += [line for line in self._log_lines()[self._lines_read :] if _is_error_of_the_bot(line)]
         return lines + [
-            f":{each['name']}: on {message['text']!r}"
+            f":{item['name']}: on {message['text']!r}"
             for message in posts
-            for each in message["reactions"]
-            if BOT_USER in each["users"] and f"{message['ts']} {each['name']}" not in self._read
+            for item in message["reactions"]
+            if BOT_USER in item["users"] and f"{message['ts']} {item['name']}" not in self._read
         ]
 
     def everything(self) -> str:
-        """Read all that there is, as the transcript shows it."""
+        """Read all messages and reactions, and return the transcript."""
         state = self.slack.state
-        for each in (*state.ephemerals.values(), *state.views.values()):
-            self.mark_read(each)
-        for message in (each for room in state.messages.values() for each in room.values()):
+        for message in (*state.ephemerals.values(), *state.views.values()):
+            self.mark_read(message)
+        for message in (message for room in state.messages.values() for message in room.values()):
             self.mark_read(message)
             self.reactions(message)
         return self.transcript()
 
-    def note(self, what: str) -> None:
-        """Note what somebody does, for the transcript; of times that pass in a row only the last one."""
-        if what.startswith("…") and self._heard and str(self._heard[-1][1]).startswith("…"):
-            del self._heard[-1]
-        self._heard.append((self.time.at, what))
+    def note(self, act: str) -> None:
+        """Add an act to the transcript; of successive waits only the last one."""
+        if act.startswith("…") and self._history and str(self._history[-1][1]).startswith("…"):
+            del self._history[-1]
+        self._history.append((self.time.at, act))
 
     def transcript(self) -> str:
-        """Return the conversation so far: who did what, and what was shown where."""
-        lines = [f"{at:%H:%M:%S}  {it if isinstance(it, str) else self._line(it)}" for at, it in self._heard]
+        """Return the conversation so far: acts and messages with their places."""
+        lines = [
+            f"{at:%H:%M:%S}  {event if isinstance(event, str) else self._line(event)}"
+            for at, event in self._history
+        ]
         return "\n".join(
-            [*lines, *(f"the agent got: {each}" for each in self.agent_got()), *self._log_lines()]
+            [*lines, *(f"the agent got: {prompt}" for prompt in self.agent_got()), *self._log_lines()]
         )
 
     def _on_event(self, event: Json) -> None:
-        shown = event.get("message") or event.get("ephemeral") or event.get("view")
-        if shown and (event["type"] != "message" or shown["bot_id"]):
-            self._heard.append((self.time.at, {**shown, "is_new": _key(shown) not in self._known}))
-            self._known.add(_key(shown))
+        message = event.get("message") or event.get("ephemeral") or event.get("view")
+        if message and (event["type"] != "message" or message["bot_id"]):
+            self._history.append((self.time.at, {**message, "is_new": _key(message) not in self._printed}))
+            self._printed.add(_key(message))
 
     def _line(self, message: Json) -> str:
         names = {user.id: user.real_name.split()[0] for user in self.slack.state.users.values()}
@@ -463,12 +466,12 @@ class Talk:
         where += " (thread)" if is_reply else ""
         where += f", for {names[message['user']]} alone" if "id" in message else ""
         where += "" if message.get("is_new", True) else ", edited"
-        told = message.get("text") or words_of(message.get("title"))
+        text = message.get("text") or words_of(message.get("title"))
         buttons = " ".join(f"[{label}]" for label, _ in controls_of(message["blocks"]))
-        return f"  {where}: {told} {buttons}".replace("\n", "\n              ")
+        return f"  {where}: {text} {buttons}".replace("\n", "\n              ")
 
     async def close(self) -> None:
-        """End all that the test has left."""
+        """End all work of the test."""
         for task in self._stuck:
             task.cancel()
         await asyncio.gather(*self._stuck, return_exceptions=True)

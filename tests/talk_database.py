@@ -1,4 +1,4 @@
-"""The database of a conversation: one file, empty when a test begins, which a test may read and damage."""
+"""The database of a conversation: one file, empty at the start of each test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Result = TypeVar("_Result")
 
 
 class _InPlace(Executor):
-    """Runs the database's functions where they are called: with threads a test would take a third more."""
+    """Runs the database's functions in the calling thread: threads cost a third more time."""
 
     def __init__(self, _threads: int, _name: str) -> None:
         pass
@@ -37,12 +37,12 @@ class _InPlace(Executor):
 
 @cache
 def open_both_stores(url: str) -> list[Any]:
-    """Return two stores of the one database, for a process and the next: their statements stay compiled."""
+    """Return two stores of the database, for alternate processes: their statements stay compiled."""
     return [open_store(url, pool=_InPlace) for _ in range(2)]
 
 
 async def empty_database(settings: Settings) -> None:
-    """Put a database that was just migrated in the place of the last test's; the file itself stays.
+    """Replace the content of the last test's database by a migrated template.
 
     Args:
         settings: Those with ``TEMPLATE_URL``, for the migration of the template.
@@ -67,22 +67,22 @@ def table_put_away(table: str) -> Iterator[None]:
             yield
 
 
-def columns_with(words: str) -> list[str]:
-    """Return the columns, as ``table.column``, in which these words stand."""
+def columns_with(text: str) -> list[str]:
+    """Return the columns, as ``table.column``, with this text."""
     with closing(sqlite3.connect(_DATABASE)) as database:
         names = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        found: set[str] = set()
+        names_with: set[str] = set()
         for name in names:
             rows = database.execute(f'SELECT * FROM "{name}"')  # noqa: S608
-            columns = [about[0] for about in rows.description]
-            found |= {
-                f"{name}.{columns[at]}" for row in rows for at, it in enumerate(row) if words in str(it)
+            columns = [column[0] for column in rows.description]
+            names_with |= {
+                f"{name}.{columns[at]}" for row in rows for at, value in enumerate(row) if text in str(value)
             }
-    return sorted(found)
+    return sorted(names_with)
 
 
 def overwrite_column(column: str, value: str, *, all_rows: bool) -> None:
-    """Write a value into the oldest row of a table's column, or into all; ``column`` is ``table.column``."""
+    """Write a value into the oldest row of ``table.column``, or into all rows."""
     table, _, name = column.partition(".")
     which = "1" if all_rows else f"rowid = (SELECT min(rowid) FROM {table})"  # noqa: S608
     with closing(sqlite3.connect(_DATABASE, isolation_level=None)) as database:

@@ -1,4 +1,4 @@
-"""The people of a conversation: what they do in Slack, and what messages show them."""
+"""The people of a conversation: their acts in Slack, and their messages."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 
 class Shown(str):
-    """The text of a message, as a notification shows it."""
+    """The text of a message, as in a notification."""
 
     message: Json
 
     @classmethod
     def of(cls, message: Json) -> Shown:
-        """Return what a message shows now."""
-        shown = cls((message.get("text") or "").replace("\xa0", " "))
-        shown.message = dict(message)
-        return shown
+        """Return the present text of a message."""
+        text = cls((message.get("text") or "").replace("\xa0", " "))
+        text.message = dict(message)
+        return text
 
     @property
     def blocks(self) -> str:
-        """Return the words in the blocks, with each button in brackets."""
+        """Return the text of the blocks, with each button in brackets."""
         return "\n".join(filter(None, map(words_of, self.message["blocks"] or [])))
 
     @property
@@ -36,7 +36,7 @@ class Shown(str):
 
 
 def words_of(part: Any) -> str:
-    """Return the words of a block, or of a part of one."""
+    """Return the text of a block or of its part."""
     if isinstance(part, list):
         return " ".join(filter(None, map(words_of, part)))
     if not isinstance(part, dict):
@@ -48,10 +48,10 @@ def words_of(part: Any) -> str:
 
 
 def controls_of(part: Any) -> Iterator[tuple[str, Json]]:
-    """Yield each button and each option of a menu by its label, with the action that choosing it sends."""
+    """Yield the label and the action of each button and each option of a menu."""
     if isinstance(part, list):
-        for each in part:
-            yield from controls_of(each)
+        for item in part:
+            yield from controls_of(item)
     if not isinstance(part, dict):
         return
     if "action_id" in part:
@@ -61,14 +61,13 @@ def controls_of(part: Any) -> Iterator[tuple[str, Json]]:
         for option in part.get("options") or []:
             yield option["text"]["text"], {**action, "selected_option": option}
     for key in ("elements", "accessory", "element"):
-        yield from (
-            (label, {"block_id": part.get("block_id"), **it}) for label, it in controls_of(part.get(key))
-        )
+        for label, action in controls_of(part.get(key)):
+            yield label, {"block_id": part.get("block_id"), **action}
 
 
 @dataclass(eq=False)
 class Person:
-    """Somebody in the workspace: acts in Slack, and reads what only this person sees."""
+    """A person in the workspace: acts in Slack, and reads private messages."""
 
     talk: Talk
     id: str
@@ -92,18 +91,18 @@ class Person:
         """Type a slash command, and read its one private answer."""
         before = set(self.talk.slack.state.ephemerals)
         await self.types(line, channel)
-        new = [each for key, each in self.talk.slack.state.ephemerals.items() if key not in before]
+        new = [note for key, note in self.talk.slack.state.ephemerals.items() if key not in before]
         assert len(new) == 1, f"{len(new)} private answers"
         return self.talk.mark_read(new[0])
 
     async def says(self, text: str, channel: str = "docs", **options: Any) -> Json:
-        """Say something outside threads: ``files`` (names and texts), ``forwards`` a message."""
+        """Write a message outside threads: ``files`` (names and texts), ``forwards`` a message."""
         return await self._say(f"says in {channel}: {text}", self._room(channel), text, **options)
 
     async def replies(
         self, text: str, to: Json | None = None, nth: int = 1, channel: str = "docs", **options: Any
     ) -> Json:
-        """Reply in the thread of a message; of the bot's nth post in the channel if none is given."""
+        """Reply in the thread of a message, by default of the bot's nth post in the channel."""
         root = to or self.talk.root(nth, channel)
         thread = root["thread_ts"] or root["ts"]
         return await self._say(f"replies: {text}", root["channel"], text, thread_ts=thread, **options)
@@ -127,28 +126,28 @@ class Person:
         await self.talk.hears()
 
     async def presses(self, label: str, on: Shown | None = None) -> None:
-        """Press a button or choose an option by its label, in the newest message or form that has it."""
-        shown = [on.message] if on else self._visible()
-        for each in shown:
-            actions = dict(controls_of(each["blocks"]))
+        """Press a button or choose an option by its label, in the newest message or form with it."""
+        messages = [on.message] if on else self._visible()
+        for message in messages:
+            actions = dict(controls_of(message["blocks"]))
             if label in actions:
                 break
         else:
-            labels = [text for each in shown for text, _ in controls_of(each["blocks"])]
+            labels = [text for message in messages for text, _ in controls_of(message["blocks"])]
             raise AssertionError(f"{self.name} sees no {label!r}, only {labels}")
-        kind = "view" if "hash" in each else "ephemeral" if "id" in each else "message"
-        container: Json = {"type": kind, **{key: each[key] for key in ("id", "channel", "ts") if key in each}}
+        kind = "view" if "hash" in message else "ephemeral" if "id" in message else "message"
+        container = {key: message[key] for key in ("id", "channel", "ts") if key in message} | {"type": kind}
         await self._act(f"presses [{label}]", self._people.press(self.id, container, actions[label]))
 
     def _visible(self) -> list[Json]:
-        """Return the open form, and the messages that this person can see, the newest first."""
+        """Return the open form and the visible messages, newest first."""
         state = self.talk.slack.state
         rooms = [room.id for room in state.channels.values() if self.id in room.members]
         posts = [message for room in rooms for message in state.messages.get(room, {}).values()]
         notes = [note for note in state.ephemerals.values() if note["user"] == self.id]
         views = [view for view in state.views.values() if view["user"] == self.id]
         views += [state.homes[self.id]] if self.id in state.homes else []
-        return views + sorted([*posts, *notes], key=lambda each: str(each["ts"]), reverse=True)
+        return views + sorted([*posts, *notes], key=lambda message: str(message["ts"]), reverse=True)
 
     async def uses_shortcut(self, callback_id: str, on: Json) -> None:
         """Use a shortcut of a message."""
@@ -165,37 +164,36 @@ class Person:
 
     def form(self) -> Shown:
         """Read the open form."""
-        [view] = [each for each in self.talk.slack.state.views.values() if each["user"] == self.id]
+        [view] = [view for view in self.talk.slack.state.views.values() if view["user"] == self.id]
         self.talk.mark_read(view)
         title, submit = (words_of(view.get(key)) for key in ("title", "submit"))
         return Shown.of({**view, "text": f"{title}\n{words_of(view['blocks'])}\n[{submit}]"})
 
     async def fills_in(self, **fields: str | list[str]) -> dict[str, str]:
-        """Fill in the open form, by the names of its fields, and send it; return the errors that are shown.
+        """Fill in the open form by the names of its fields, send it, and return its errors.
 
-        What is not given stays as it is shown. Of a menu the value of an option is given.
+        Other fields keep their values. A menu takes the value of an option.
         """
         view = self.form().message
         values: Json = {}
         for block in view["blocks"]:
             if block["type"] == "input":
                 element = block["element"]
-                given = fields.pop(element["action_id"], None)
-                values[block["block_id"]] = {element["action_id"]: _filled(element, given)}
+                entry = fields.pop(element["action_id"], None)
+                values[block["block_id"]] = {element["action_id"]: _filled(element, entry)}
         assert not fields, f"the form has no {list(fields)}, only {values}"
         self.talk.note(f"{self.name} sends the form")
         done = await self.talk.until_it_hangs(self._people.submit_view(self.id, view["id"], values))
         return dict((done or {}).get("errors") or {})
 
     def reads(self) -> list[Shown]:
-        """Read what is new and only for this person: private answers, and direct messages of the bot."""
+        """Read the new private answers and direct messages of the bot."""
         slack = self.talk.slack
-        notes = [each for each in slack.state.ephemerals.values() if each["user"] == self.id]
+        notes = [message for message in slack.state.ephemerals.values() if message["user"] == self.id]
         direct = slack.state.messages.get(slack.state.im_of(self.id).id, {}).values()
-        mine = sorted(
-            [*notes, *(each for each in direct if each["bot_id"])], key=lambda each: str(each["ts"])
-        )
-        return [self.talk.mark_read(each) for each in mine if self.talk.is_unread(each)]
+        messages = [*notes, *(message for message in direct if message["bot_id"])]
+        messages.sort(key=lambda message: str(message["ts"]))
+        return [self.talk.mark_read(message) for message in messages if self.talk.is_unread(message)]
 
     @property
     def user(self) -> User:
@@ -210,27 +208,27 @@ class Person:
         return self.talk.room(channel, self).id
 
     async def _act(self, doing: str, acting: Coroutine[Any, Any, Json]) -> None:
-        """Do something that Slack hands to the bot at once. Slack's own error is a private answer."""
+        """Carry out an act that Slack passes to the bot at once; its error is a private answer."""
         self.talk.note(f"{self.name} {doing}")
         done = await self.talk.until_it_hangs(acting)
         if done is not None and not done["ok"]:
             self.talk.slack.state.add_ephemeral(self._room("dm"), self.id, text=done["detail"])
 
 
-def _filled(element: Json, given: str | list[str] | None) -> Json:
-    """Return the state of an input: what is given, or what it shows."""
+def _filled(element: Json, entry: str | list[str] | None) -> Json:
+    """Return the state of an input: the entry, or else its initial value."""
     kind = element["type"]
     match kind:
         case "static_select" | "radio_buttons":
-            chosen = [each for each in element["options"] if each["value"] == given]
+            chosen = [option for option in element["options"] if option["value"] == entry]
             return {"type": kind, "selected_option": chosen[0] if chosen else element.get("initial_option")}
         case "checkboxes" | "multi_static_select":
-            ticked = [each for each in element["options"] if each["value"] in (given or ())]
+            ticked = [option for option in element["options"] if option["value"] in (entry or ())]
             return {
                 "type": kind,
-                "selected_options": element.get("initial_options") if given is None else ticked,
+                "selected_options": element.get("initial_options") if entry is None else ticked,
             }
         case "conversations_select" | "channels_select" | "users_select":
             name = kind.removesuffix("s_select")
-            return {"type": kind, f"selected_{name}": given or element.get(f"initial_{name}")}
-    return {"type": kind, "value": element.get("initial_value") if given is None else given}
+            return {"type": kind, f"selected_{name}": entry or element.get(f"initial_{name}")}
+    return {"type": kind, "value": element.get("initial_value") if entry is None else entry}

@@ -22,7 +22,7 @@ _QUIET_SECONDS = 0.5
 
 
 class RealTime(Time):
-    """The time of the machine: it passes until nothing happens in the workspace any more."""
+    """The time of the machine: it passes until the workspace is quiet."""
 
     @property
     def at(self) -> datetime:
@@ -31,10 +31,10 @@ class RealTime(Time):
 
     @at.setter
     def at(self, _at: datetime) -> None:
-        """Nothing sets the time of the machine."""
+        """Ignore a change: the time of the machine is fixed."""
 
     async def passes(self, seconds: float = 10.0, **longer: float) -> None:
-        """Wait until the workspace is quiet, however long that would be in a held time."""
+        """Wait until the workspace is quiet; the length is ignored."""
         await cast("SandboxTalk", self.talk).until_quiet()
 
 
@@ -50,7 +50,7 @@ class SandboxTalk(Talk):
         self.slack.state.watchers.add(self._on_event)
 
     async def hears(self) -> bool:
-        """Wait until the bot has acknowledged what people said."""
+        """Wait until the bot has acknowledged all events."""
         await self._until(lambda: not self._workspace.bot_connection.has_pending_events())
         return False
 
@@ -59,7 +59,7 @@ class SandboxTalk(Talk):
         return await work
 
     async def until_quiet(self) -> None:
-        """Wait until nothing has been shown for a while."""
+        """Wait for half a second without any event in the workspace."""
         seq, since = self.slack.state.seq, monotonic()
 
         def is_quiet() -> bool:
@@ -72,14 +72,14 @@ class SandboxTalk(Talk):
         await self._until(is_quiet)
 
     async def ends(self, status: str = "completed", **_options: Any) -> None:
-        """Wait until the agent has ended what it works on; ``status`` is what it will be here."""
+        """Wait until the agent has ended all jobs; its status is always ``completed``."""
         assert status == "completed", "the sandbox's agent decides"
         under_way = (":hourglass", ":gear:")
         await self._until(lambda: not any(post["text"].startswith(under_way) for post in self._posts()))
         await self.until_quiet()
 
     def _posts(self) -> list[dict[str, Any]]:
-        return [each for room in self.slack.state.messages.values() for each in room.values()]
+        return [message for room in self.slack.state.messages.values() for message in room.values()]
 
     async def _until(self, is_so: Callable[[], bool]) -> None:
         deadline = monotonic() + HANG_SECONDS

@@ -1,4 +1,4 @@
-"""Slack within the process: the sandbox's workspace, without its sockets, its server and its files.
+"""Slack within the process: the sandbox's workspace without sockets, server and files.
 
 Web API calls of the bot come in through `SlackSession`, which stands in for ``aiohttp.ClientSession``.
 """
@@ -38,7 +38,7 @@ Take = Callable[[Json], Awaitable[tuple[int, str]]]
 
 
 class _NoShelf(Shelf):
-    """Keeps nothing: the state lives as long as the test."""
+    """Stores nothing: the state lives as long as the test."""
 
     def __init__(self) -> None:
         pass
@@ -55,7 +55,7 @@ class _NoShelf(Shelf):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happens to a call: an error code, a status with its Retry-After, silence, or a lost answer."""
+    """The fault of a call: an error code, a status with its Retry-After, silence, or a lost answer."""
 
     kind: str
     code: str = ""
@@ -64,14 +64,14 @@ class Fault:
 
 @dataclass
 class SlackFaults:
-    """The faults that the next calls meet, by the name of Slack's method.
+    """The faults of the next calls, by the name of Slack's method.
 
-    Calls that are no methods are named ``response_url``, ``upload`` and ``file``.
+    Other calls are named ``response_url``, ``upload`` and ``file``.
     """
 
     note: Callable[[str], None]
     passes: Callable[[float], None]
-    """Lets so many seconds pass while nothing is done."""
+    """Lets so many seconds pass without any work."""
     _next: defaultdict[str, deque[Fault]] = field(default_factory=lambda: defaultdict(deque))
     _down: frozenset[str] | None = None
     hung: asyncio.Event = field(default_factory=asyncio.Event)
@@ -83,19 +83,19 @@ class SlackFaults:
         self._order(method, Fault("code", code), times)
 
     def limits(self, method: str, seconds: float, times: int = 1) -> None:
-        """Answer the next calls with 429, and how long to wait."""
+        """Answer the next calls with 429 and a Retry-After."""
         self._order(method, Fault("429", seconds=seconds), times)
 
     def fails(self, method: str, times: int = 1) -> None:
-        """Answer the next calls with 503 and do nothing."""
+        """Answer the next calls with 503, without any effect."""
         self._order(method, Fault("503"), times)
 
     def cannot_be_reached(self, method: str, times: int = 1) -> None:
-        """Let no connection be made for the next calls."""
+        """Refuse the connections of the next calls."""
         self._order(method, Fault("unreachable"), times)
 
     def loses_the_answer(self, method: str, times: int = 1, code: str = "") -> None:
-        """Carry the next calls out, and lose their answers or give this error code."""
+        """Carry the next calls out, and lose their answers or return this error code."""
         self._order(method, Fault("lost", code), times)
 
     def hangs(self, method: str, times: int = 1) -> None:
@@ -117,7 +117,7 @@ class SlackFaults:
             late.set()
 
     def takes(self, method: str, seconds: float) -> None:
-        """Let so many seconds pass in the next call, which is carried out then."""
+        """Let so many seconds pass before the next call is carried out."""
         self._order(method, Fault("slow", seconds=seconds), 1)
 
     def goes_down(self, *methods: str) -> None:
@@ -126,7 +126,7 @@ class SlackFaults:
         self._down = frozenset(methods)
 
     def comes_back(self) -> None:
-        """End what ``goes_down`` began, and what was ordered and has not happened."""
+        """End the outage, and cancel all faults of next calls."""
         self.note("Slack comes back")
         self._down = None
         self._next.clear()
@@ -142,14 +142,14 @@ class SlackFaults:
         await late.wait()
 
     def take(self, method: str) -> Fault | None:
-        """Return the fault of a call that is made now."""
+        """Return the fault of this call, or None."""
         if self._down is not None and (not self._down or method in self._down):
             return Fault("503")
         waiting = self._next[method]
         return waiting.popleft() if waiting else None
 
     def left(self) -> list[str]:
-        """Return the methods whose faults have not happened."""
+        """Return the methods with faults of next calls."""
         return [method for method, waiting in self._next.items() if waiting]
 
 
@@ -180,9 +180,9 @@ class InProcess(BotConnection):
             self._events.append((self._now(), 0, payload))
 
     async def deliver_events(self) -> bool:
-        """Deliver the events that are due, and return whether there were any.
+        """Deliver the due events, and return whether there were any.
 
-        One that is not acknowledged comes again as often as Slack sends it.
+        An unacknowledged event is repeated as often as Slack repeats it.
         """
         due = [event for event in self._events if event[0] <= self._now()]
         self._events = [event for event in self._events if event not in due]
@@ -200,7 +200,7 @@ class InProcess(BotConnection):
         return any(at <= self._now() for at, _, _ in self._events)
 
     def next_event_at(self) -> datetime | None:
-        """Return when the next event is delivered; None if none waits."""
+        """Return the time of the next event, or None."""
         return min((at for at, _, _ in self._events), default=None)
 
 
@@ -210,7 +210,7 @@ def _app() -> App:
 
 
 class TalkSlack:
-    """A workspace: what people do in it, what it shows, and its Web API."""
+    """A workspace: its people, its state, and its Web API."""
 
     def __init__(self, clock: Callable[[], datetime], faults: SlackFaults, **options: Any) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="talk-")
@@ -224,7 +224,7 @@ class TalkSlack:
         self.calls: list[str] = []
 
     def close(self) -> None:
-        """Remove the files that were shared."""
+        """Remove the shared files."""
         self._folder.cleanup()
 
     async def call(self, name: str, arguments: Json) -> SlackResponse:
@@ -237,16 +237,16 @@ class TalkSlack:
             return _limited(error.seconds)
         return SlackResponse(200, {"ok": True, **answer})
 
-    async def respond(self, token: str, said: Json) -> SlackResponse:
+    async def respond(self, token: str, body: Json) -> SlackResponse:
         """Handle a post to a response URL."""
         try:
-            self.people.respond(token, json.loads(json.dumps(said)))
+            self.people.respond(token, json.loads(json.dumps(body)))
         except (BadResponseUrl, BlocksRefused) as error:
             return SlackResponse(404, {"ok": False, "error": str(error)})
         return SlackResponse(200, "ok")
 
     async def store(self, file_id: str, content: bytes) -> SlackResponse:
-        """Store the content of a file that is being uploaded."""
+        """Store the content of an uploaded file."""
         path = content_path(self.options.folder, self.state.files[file_id])
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
@@ -259,9 +259,9 @@ class TalkSlack:
 
 
 class SlackSession:
-    """The connections of one process of the bot to Slack, with the methods of a session that the bot uses.
+    """The connections of one process of the bot to Slack, as an aiohttp session.
 
-    Once ``is_dead``, no call returns any more: its process was killed.
+    Once ``is_dead``, calls hang: the process was killed.
     """
 
     closed = False
@@ -271,10 +271,10 @@ class SlackSession:
         self.is_dead = False
 
     def request(self, _verb: str, url: str, **arguments: Any) -> _Exchange:
-        given = {**(arguments.get("params") or {}), **(arguments.get("data") or {})}
-        given |= arguments.get("json") or {}
+        fields = {**(arguments.get("params") or {}), **(arguments.get("data") or {})}
+        fields |= arguments.get("json") or {}
         name = url.removeprefix(API_URL)
-        return _Exchange(self._carry_out(name, lambda: self._slack.call(name, given)))
+        return _Exchange(self._carry_out(name, lambda: self._slack.call(name, fields)))
 
     def post(self, url: str, *, json: Json | None = None, data: Any = None, **_: Any) -> _Exchange:
         token = url.rpartition("/")[2]
@@ -326,7 +326,7 @@ def _limited(seconds: float) -> SlackResponse:
 
 @dataclass
 class SlackResponse:
-    """A response of Slack's, as far as the bot and Slack's library read it."""
+    """A response of Slack, with the fields for the bot and Slack's library."""
 
     status: int
     body: Json | str

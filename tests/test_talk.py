@@ -1,4 +1,4 @@
-"""The driver of conversations: what it lets people do and read, and what it does not let pass."""
+"""The driver of conversations: acts and messages of people, and its insistence on reading."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.talk import Talk
 
 
-async def test_a_job_is_asked_for_and_its_end_is_told(talk: Talk) -> None:
+async def test_job_starts_and_ends(talk: Talk) -> None:
     await talk.ana.types("/docs-agent Add a quickstart")
     await talk.time.passes()
     assert talk.agent_got() == ["Add a quickstart"]
@@ -22,7 +22,7 @@ async def test_a_job_is_asked_for_and_its_end_is_told(talk: Talk) -> None:
     assert "Pull request ready" in talk.status()
 
 
-async def test_unread_posts_edits_and_private_answers_are_listed(talk: Talk) -> None:
+async def test_unread_messages_are_listed(talk: Talk) -> None:
     await talk.started()
     assert len(talk.unread()) == 1
     talk.status()
@@ -47,7 +47,7 @@ async def test_unread_reactions_are_listed(talk: Talk) -> None:
     assert talk.reactions(reply) == ["eyes"]
 
 
-async def test_a_button_opens_a_form_that_is_filled_in_and_sent(talk: Talk) -> None:
+async def test_button_opens_form_to_fill_in(talk: Talk) -> None:
     await talk.started()
     await talk.ends(status="failed", pr_link=None)
     talk.everything()
@@ -59,14 +59,14 @@ async def test_a_button_opens_a_form_that_is_filled_in_and_sent(talk: Talk) -> N
     talk.everything()
 
 
-async def test_a_press_of_a_button_that_nobody_sees_fails(talk: Talk) -> None:
+async def test_press_of_missing_button_fails(talk: Talk) -> None:
     await talk.started()
     talk.status()
     with pytest.raises(AssertionError, match="Ana sees no 'Merge'"):
         await talk.ana.presses("Merge")
 
 
-async def test_an_edited_message_is_answered_in_its_thread(talk: Talk) -> None:
+async def test_edit_of_message_is_answered(talk: Talk) -> None:
     await talk.started()
     talk.status()
     reply = await talk.ben.replies("make it shorter")
@@ -78,7 +78,7 @@ async def test_an_edited_message_is_answered_in_its_thread(talk: Talk) -> None:
     assert "You edited a message that the agent already has" in note
 
 
-async def test_faults_of_slack_happen_once_each(talk: Talk) -> None:
+async def test_each_fault_of_slack_occurs_once(talk: Talk) -> None:
     talk.faults.limits("chat.postMessage", 30)
     talk.faults.loses_the_answer("chat.postMessage")
     await talk.ana.types("/docs-agent Add a quickstart")
@@ -89,7 +89,7 @@ async def test_faults_of_slack_happen_once_each(talk: Talk) -> None:
     assert talk.faults.left() == []
 
 
-async def test_a_process_that_dies_in_a_call_leaves_an_unconfirmed_prompt(talk: Talk) -> None:
+async def test_process_killed_in_call_leaves_unconfirmed_prompt(talk: Talk) -> None:
     talk.service.hangs("create")
     await talk.ana.types("/docs-agent Add a quickstart")
     await talk.time.passes()
@@ -105,15 +105,15 @@ async def test_a_process_that_dies_in_a_call_leaves_an_unconfirmed_prompt(talk: 
     assert "Did Job 1 start?" in line
 
 
-async def test_a_file_reaches_the_agent_with_what_is_said(talk: Talk) -> None:
-    said = await talk.ana.says("@docs-agent add this", files=[("notes.md", "# Notes")])
+async def test_file_reaches_agent_with_message(talk: Talk) -> None:
+    message = await talk.ana.says("@docs-agent add this", files=[("notes.md", "# Notes")])
     await talk.time.passes()
     [prompt] = talk.agent_got()
     assert "File notes.md:\n> # Notes" in prompt
-    assert len(talk.thread(said)) == 1
+    assert len(talk.thread(message)) == 1
 
 
-async def test_what_is_kept_and_what_is_logged_can_be_read(talk: Talk) -> None:
+async def test_database_and_log_can_be_read(talk: Talk) -> None:
     await talk.process.starts(log_level="INFO")
     await talk.started()
     assert "prompts.raw" in talk.kept("Add a quickstart")
@@ -131,7 +131,7 @@ async def test_nobody_reads(talk):
 """
 
 
-def test_a_failure_prints_the_conversation_and_so_does_what_is_unread(tmp_path: Path) -> None:
+def test_failure_prints_conversation(tmp_path: Path) -> None:
     file = tmp_path / "test_failing.py"
     file.write_text(FAILING)
     command = [sys.executable, "-m", "pytest", "-c", "pyproject.toml", "-p", "tests.conftest", "-q"]
