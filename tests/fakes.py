@@ -34,16 +34,7 @@ class Posted:
 
 @dataclass
 class FakeSlack:
-    """A workspace in memory that implements ``Messenger``.
-
-    ``private_rooms``: private channels and direct messages with their members. All other channels are public
-    and have no members. ``outside``: channels that the bot has not joined. ``silent``: users and channels
-    about which Slack never answers. ``looked_up``: whose names were asked for.
-    ``said``: what people said, for whoever reads a conversation again. ``threads``: what everybody said in
-    each of them. ``contents``: the texts of files by their addresses.
-    ``troubles``: the errors that the next calls raise, by method. ``lose_answer``: the errors that the next
-    posts raise after they have succeeded.
-    """
+    """A workspace in memory that implements ``Messenger``."""
 
     posts: list[Posted] = field(default_factory=list)
     edits: dict[MessageTs, list[Message]] = field(default_factory=dict)
@@ -53,8 +44,11 @@ class FakeSlack:
     reactions: list[tuple[MessageTs, str]] = field(default_factory=list)
     joined: set[ChannelId] = field(default_factory=set)
     outside: set[ChannelId] = field(default_factory=set)
+    """Channels that the bot has not joined."""
     silent: set[str] = field(default_factory=set)
+    """Users and channels about which Slack never answers."""
     looked_up: list[str] = field(default_factory=list)
+    """Users and channels whose names were requested."""
     names: dict[str, str] = field(default_factory=lambda: {"U0BEN": "ben", "C0GEN": "general"})
     replaced: list[str] = field(default_factory=list)
     files: list[tuple[ChannelId, str, str, str]] = field(default_factory=list)
@@ -62,16 +56,22 @@ class FakeSlack:
     groups: dict[str, frozenset[UserId]] = field(default_factory=dict)
     zones: dict[UserId, str] = field(default_factory=dict)
     private_rooms: dict[ChannelId, frozenset[UserId]] = field(default_factory=dict)
-    said: list[ThreadReply | Mention] = field(default_factory=list)
+    """Members of private channels and direct messages; all other channels are public without members."""
+    messages: list[ThreadReply | Mention] = field(default_factory=list)
+    """Messages of people for a catch-up."""
     changed: list[Changed] = field(default_factory=list)
     contents: dict[str, str] = field(default_factory=dict)
+    """Texts of files by their addresses."""
     threads: dict[tuple[ChannelId, MessageTs], list[Said]] = field(default_factory=dict)
+    """All messages of threads."""
     read: list[tuple[ChannelId, MessageTs | None, MessageTs]] = field(default_factory=list)
     troubles: dict[str, deque[SlackError]] = field(default_factory=dict)
+    """Errors of the next calls, by method."""
     lose_answer: deque[SlackError] = field(default_factory=deque)
+    """Errors of the next posts after their success."""
 
     def trouble(self, method: str, *errors: SlackError) -> None:
-        """Let the next calls of this method raise these errors, in this order."""
+        """Let the next calls of this method raise these errors."""
         self.troubles.setdefault(method, deque()).extend(errors)
 
     def _raise_next_trouble(self, method: str) -> None:
@@ -99,30 +99,33 @@ class FakeSlack:
         since: datetime,
     ) -> Mapping[DeliveryId, MessageTs]:
         self._raise_next_trouble("find_posted")
-        here = {
-            post.delivery: post.ts for post in self.posts if (post.channel, post.thread) == (channel, thread)
-        }
-        told = {key: MessageTs("1") for user, _, key in self.direct if channel == f"D{user[1:]}"}
-        return {key: ts for key, ts in (told | here).items() if key in deliveries}
+        place = (channel, thread)
+        posted = {post.delivery: post.ts for post in self.posts if (post.channel, post.thread) == place}
+        direct = {key: MessageTs("1") for user, _, key in self.direct if channel == f"D{user[1:]}"}
+        return {key: ts for key, ts in (direct | posted).items() if key in deliveries}
 
     async def said_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
     ) -> Sequence[ThreadReply | Mention | Changed]:
         self._raise_next_trouble("said_since")
         self.read.append((channel, thread, since))
-        there = [each for each in self.said if each.origin.channel == channel]
-        # The message that begins a thread is read with it.
-        here = [each for each in there if thread in (each.origin.thread, thread and each.origin.message_ts)]
-        newer = [each for each in here if each.origin.message_ts and each.origin.message_ts > since]
-        return [*newer, *(each for each in self.changed if each.origin.channel == channel)]
+        origins = ((message, message.origin) for message in self.messages)
+        newer = [
+            message
+            for message, origin in origins
+            # The message that begins a thread is read with it.
+            if origin.channel == channel and thread in (origin.thread, thread and origin.message_ts)
+            if origin.message_ts and origin.message_ts > since
+        ]
+        return [*newer, *(change for change in self.changed if change.origin.channel == channel)]
 
     async def said_before(
         self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
     ) -> Sequence[Said]:
         self._raise_next_trouble("said_before")
         await self._answer_about(thread)
-        said = self.threads.get((channel, thread), [])
-        return [each for each in said if before is None or each.ts < before]
+        messages = self.threads.get((channel, thread), [])
+        return [message for message in messages if before is None or message.ts < before]
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         self._raise_next_trouble("edit")
@@ -169,7 +172,7 @@ class FakeSlack:
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         self._raise_next_trouble("find_file")
-        return any((where, called) == (channel, name) for where, called, _, _ in self.files)
+        return any(file[:2] == (channel, name) for file in self.files)
 
     async def profile(self, user: UserId) -> Profile:
         self._raise_next_trouble("profile")

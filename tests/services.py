@@ -16,14 +16,12 @@ from tests.site import Site
 
 Answer = httpx.Response | Exception | Awaitable[httpx.Response]
 PULL_REQUEST = "https://code.example/acme/docs/pull/1"
-
-
 ASSISTANT_KEY, DOMAIN = "assistant-key-of-talk", "acme"
-"""The key of the discovery API, which refuses every other, and the deployment that it belongs to."""
+"""The only key of the discovery API, and its deployment."""
 
 
 def streamed(*parts: dict[str, Any], end: str = "data: [DONE]\n\n") -> httpx.Response:
-    """Return a stream of the assistant's."""
+    """Return an event stream of the assistant."""
     content = "".join(f"data: {json.dumps(part)}\n\n" for part in parts) + end
     return httpx.Response(200, headers={"content-type": "text/event-stream"}, text=content)
 
@@ -31,22 +29,24 @@ def streamed(*parts: dict[str, Any], end: str = "data: [DONE]\n\n") -> httpx.Res
 def answer_stream(text: str, *sources: tuple[str, str], thread: str = "talk-1") -> httpx.Response:
     """Return an answer with the titles and addresses of its sources."""
     pages = [{"type": "source-url", "sourceId": url, "url": url, "title": name} for name, url in sources]
-    words = [{"type": "text-delta", "id": "t", "delta": text[at : at + 40]} for at in range(0, len(text), 40)]
+    deltas = [
+        {"type": "text-delta", "id": "t", "delta": text[at : at + 40]} for at in range(0, len(text), 40)
+    ]
     begun: dict[str, Any] = {"type": "text-start", "id": "t"}
     return streamed(
-        *({"type": "start"}, begun, *words, {"type": "text-end", "id": "t"}, *pages),
+        *({"type": "start"}, begun, *deltas, {"type": "text-end", "id": "t"}, *pages),
         {"type": "finish", "threadId": thread},
     )
 
 
 IN_A_REPLY = "\n\nAsked in a reply: if nothing in it asks for a change, change nothing."
-"""What the bot adds to what is said in a job's thread."""
+"""The bot's addition to replies in a job's thread."""
 PREVIEW = "https://preview.example/acme"
 
 
 @dataclass(frozen=True)
 class Hanging:
-    """An answer that does not come until ``comes`` is called; ``hung`` is set as it is waited for."""
+    """An answer that arrives when ``comes`` is called; its wait sets ``hung``."""
 
     hung: asyncio.Event
     answer: asyncio.Future[httpx.Response]
@@ -62,89 +62,86 @@ class Hanging:
 
 @dataclass
 class DocsService:
-    """A docs service in memory.
-
-    ``prompts``: each with its job, without the bot's own sentence at the end of a follow-up, which
-    ``ended_with`` has. ``instead``: answers that replace those of the next calls, by kind of call.
-    ``lost``: errors that the next creates and follow-ups raise after they have succeeded.
-    ``readers``: what it answers about searches, feedback and questions, by kind of call.
-    What is not there it does not give.
-    """
+    """A docs service in memory."""
 
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     prompts: list[tuple[str, str]] = field(default_factory=list)
+    """Job and prompt, without the bot's own sentence at the end of a follow-up (``ended_with``)."""
     by_project: dict[str, list[str]] = field(default_factory=dict)
-    """The prompts that each project got, by its id."""
+    """The prompts of each project, by its id."""
     instead: dict[str, deque[Answer]] = field(default_factory=dict)
+    """Answers that replace those of the next calls, by kind of call."""
     lost: deque[Exception] = field(default_factory=deque)
+    """Errors that the next creates and follow-ups raise after their success."""
     ended_with: list[str] = field(default_factory=list)
     polls: int = 0
     calls: list[str] = field(default_factory=list)
     site: Site = field(default_factory=Site)
     sites: dict[str, Site] = field(default_factory=dict)
-    """Those of projects that have one of their own, by the project's id."""
+    """Sites of single projects, by the project's id."""
     branch: str = "main"
     build: dict[str, Any] = field(default_factory=lambda: {"status": "queued"})
     readers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Answers about searches, feedback and questions, by kind of call; others are 404."""
     odd: dict[str, Callable[[], httpx.Response | Exception]] = field(default_factory=dict)
-    """What polls of a job are answered with instead, by the service's id of the job."""
+    """Other answers to polls of a job, by the service's id of the job."""
     firewall: Callable[[str], int | None] = lambda _prompt: None
-    """The status with which a firewall before the service answers a prompt by itself."""
+    """The status of a firewall's own answer to a prompt, or None."""
     preview_wait_seconds: Callable[[], float] = lambda: 0.0
-    """How long a preview has to wait that is asked for now; it is answered with 429."""
+    """The Retry-After of a 429 for previews; 0 for none."""
     polled: list[str] = field(default_factory=list)
-    """The jobs that were polled, in order."""
+    """The polled jobs, in order."""
     hung: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while a call hangs."""
     questions: list[tuple[str, str | None]] = field(default_factory=list)
-    """The questions to the assistant, each with the conversation that it goes on with."""
+    """The questions to the assistant, with the conversations that they continue."""
     answer: httpx.Response = field(
         default_factory=lambda: answer_stream(
             "Open **Settings** and press *Rotate*.", ("API keys", "https://docs.example/keys")
         )
     )
     passages: list[dict[str, Any]] = field(default_factory=list)
-    """What a search finds, whatever the words."""
+    """The results of every search."""
 
     def transport(self) -> httpx.AsyncBaseTransport:
         """Return connections to this service."""
         return httpx.MockTransport(self.handle)
 
-    def answer_instead(self, what: str, *answers: Answer) -> None:
-        """Return, raise or wait for these in the next calls of a kind, without any other effect.
+    def answer_instead(self, kind: str, *answers: Answer) -> None:
+        """Replace the next answers of a kind: returned, raised or awaited.
 
         Kinds: ``create``, ``follow_up``, ``get``, ``visitors``, ``preview``, ``build``, ``searches``,
         ``by-page``, ``feedback``, ``assistant``; of the discovery API ``search`` and ``ask``.
         """
-        self.instead.setdefault(what, deque()).extend(answers)
+        self.instead.setdefault(kind, deque()).extend(answers)
 
-    def says(self, what: str, status: int, *, seconds: float | None = None, times: int = 1) -> None:
-        """Answer the next calls of a kind with this status, and with how long to wait."""
+    def says(self, kind: str, status: int, *, seconds: float | None = None, times: int = 1) -> None:
+        """Answer the next calls of a kind with this status and Retry-After."""
         headers = {} if seconds is None else {"Retry-After": f"{seconds:g}"}
         refusal = httpx.Response(status, headers=headers, json={"error": f"HTTP {status}"})
-        self.answer_instead(what, *[refusal] * times)
+        self.answer_instead(kind, *[refusal] * times)
 
-    def cannot_be_reached(self, what: str, times: int = 1) -> None:
-        """Let no connection be made for the next calls of a kind."""
-        self.answer_instead(what, *[httpx.ConnectError("refused")] * times)
+    def cannot_be_reached(self, kind: str, times: int = 1) -> None:
+        """Refuse the connections of the next calls of a kind."""
+        self.answer_instead(kind, *[httpx.ConnectError("refused")] * times)
 
     def loses_the_answer(self, times: int = 1) -> None:
         """Carry out the next creates and follow-ups, and lose their answers."""
         self.lost.extend([httpx.ReadTimeout("")] * times)
 
-    def hangs(self, what: str) -> Hanging:
-        """Let the next call of a kind hang, not carried out, until the answer returned here comes."""
+    def hangs(self, kind: str) -> Hanging:
+        """Let the next call of a kind hang without effect until the returned answer comes."""
         hanging = Hanging(self.hung, asyncio.get_running_loop().create_future())
-        self.answer_instead(what, hanging)
+        self.answer_instead(kind, hanging)
         return hanging
 
     def finish(
         self, status: str = "completed", pr_link: str | None = PULL_REQUEST, job: str | None = None
     ) -> None:
-        """Set the status and pull request of a job, of every one if none is given."""
-        for each in self.jobs.values():
-            if job in (None, each["id"]):
-                each |= {"status": status, "prLink": pr_link}
+        """Set the status and pull request of a job, or of every one."""
+        for row in self.jobs.values():
+            if job in (None, row["id"]):
+                row |= {"status": status, "prLink": pr_link}
 
     async def handle(self, request: httpx.Request) -> httpx.Response:
         kind = _kind(request)
@@ -240,13 +237,13 @@ class DocsService:
 
 
 def _refused(request: httpx.Request, fields: set[str]) -> httpx.Response | None:
-    """Return the refusal of a call of the discovery API; None for one that it takes."""
+    """Return the refusal of a call of the discovery API, or None."""
     if request.headers["authorization"] != f"Bearer {ASSISTANT_KEY}":
         return httpx.Response(401, json={"error": "unknown key"})
     if request.url.path.split("/")[4] != DOMAIN:
         return httpx.Response(404, json={"message": "unknown domain"})
-    given = json.loads(request.content)
-    return None if set(given) == fields else httpx.Response(400, json={"error": f"fields: {set(given)}"})
+    sent = set(json.loads(request.content))
+    return None if sent == fields else httpx.Response(400, json={"error": f"fields: {sent}"})
 
 
 def _kind(request: httpx.Request) -> str:
@@ -263,21 +260,16 @@ LINK = "https://github.com/acme/docs/pull/7"
 
 
 def changed_file(path: str, patch: str | None, **more: Any) -> dict[str, Any]:
-    """Return a file as GitHub lists it, with the counts of its patch."""
+    """Return a file of GitHub's list, with the counts of its patch."""
     lines = (patch or "").split("\n")
     added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
-    found = {"filename": path, "status": "modified", "additions": added, "deletions": removed, **more}
-    return found if patch is None else {**found, "patch": patch}
+    file = {"filename": path, "status": "modified", "additions": added, "deletions": removed, **more}
+    return file if patch is None else {**file, "patch": patch}
 
 
 @dataclass
 class Github:
-    """GitHub in memory, with the pull request of ``LINK``.
-
-    ``instead``: answers that replace those of the next calls. ``calls``: the ETag of each call about the pull
-    request. ``files``: those that it changes. ``compared``: how two commits differ, by their first letters;
-    of others the token shows nothing. ``reads``: the paths of the calls about these.
-    """
+    """GitHub in memory, with the pull request of ``LINK``."""
 
     pull: dict[str, Any] = field(
         default_factory=lambda: {
@@ -289,27 +281,32 @@ class Github:
         }
     )
     instead: deque[Answer] = field(default_factory=deque)
+    """Answers that replace those of the next calls."""
     calls: list[str] = field(default_factory=list)
+    """The ETags of the calls about the pull request."""
     files: list[dict[str, Any]] = field(default_factory=list)
+    """The changed files of the pull request."""
     compared: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The differences of two commits, by their first letters; others are 404."""
     reads: list[str] = field(default_factory=list)
+    """The paths of the calls about files and differences."""
 
     def transport(self) -> httpx.AsyncBaseTransport:
         """Return connections to this server."""
         return httpx.MockTransport(self.handle)
 
     def merge(self, at: datetime, by: str | None = "ana-b") -> None:
-        """Merge the pull request, or close it if nobody is given."""
+        """Merge the pull request, or close it without ``by``."""
         self.pull |= {"state": "closed", "closed_at": at.isoformat()}
         if by:
             self.pull |= {"merged_at": at.isoformat(), "merged_by": {"login": by}}
 
     def pushes(self, letter: str, **totals: int) -> None:
-        """Let the pull request have another newest commit, and these totals."""
+        """Set the newest commit and the totals of the pull request."""
         self.pull |= {"head": {"ref": "agent/quickstart", "sha": letter * 40}, **totals}
 
     def changes(self, from_to: str, *files: dict[str, Any], status: str = "ahead") -> None:
-        """Show how two commits, by their letters, differ."""
+        """Set the difference of two commits, by their letters."""
         self.compared[from_to] = {"status": status, "files": list(files)}
 
     def _read(self, request: httpx.Request) -> httpx.Response:

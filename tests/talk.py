@@ -203,12 +203,12 @@ class Talk:
 
     async def works(self) -> None:
         """Deliver the events of people, and let the bot do all due work."""
-        is_history = True
-        while is_history:
+        has_events = True
+        while has_events:
             await self.hears()
             if self._bot:
                 await self.until_it_hangs(self._bot.run_due())
-            is_history = self.slack.line.has_events()
+            has_events = self.slack.line.has_events()
 
     async def hears(self) -> bool:
         """Start the bot if necessary, deliver its events, and return whether it got any."""

@@ -234,7 +234,7 @@ class Office:
         thread = None if direct else self.slack.root().ts
         said = Origin(RequestKey(f"message:{channel}:{said_at}"), user, channel, thread, said_at)
         message = Mention(said, text) if direct else ThreadReply(said, text)
-        self.slack.said.append(message)
+        self.slack.messages.append(message)
         return message
 
     async def visitors(self, text: str = "", *, user: UserId = ANA, key: str | None = None) -> Message:
