@@ -1,4 +1,4 @@
-"""Questions about visitors keep within the hourly budget, whatever the service answers."""
+"""Questions about visitors keep within the hourly budget for any response of the service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.work.readers import DAY, FIRST, LAST, START, asked
         (3_250, "Not compared with 19–25 Oct 2026: it couldn't be read."),
     ],
 )
-async def test_beyond_a_third_of_the_hour_the_comparison_goes_first(
+async def test_comparison_is_dropped_beyond_a_third_of_the_hour(
     talk: Talk, pages: int, left_out: str
 ) -> None:
     await talk.process.starts(analytics_calls_an_hour=60)
@@ -28,7 +28,7 @@ async def test_beyond_a_third_of_the_hour_the_comparison_goes_first(
     assert len(talk.service.site.calls) <= 20 + 3, "four calls are made at once"
 
 
-async def test_pages_come_first_and_asking_again_goes_on(talk: Talk) -> None:
+async def test_repeated_question_reads_on(talk: Talk) -> None:
     await talk.process.starts(analytics_calls_an_hour=60)
     talk.service.site.fill(7_500, START, LAST)
     await talk.ben.types("/docs-visitors")
@@ -36,13 +36,13 @@ async def test_pages_come_first_and_asking_again_goes_on(talk: Talk) -> None:
     first = "Only the first 5,250 pages were read: then no calls were left. Ask again, and I'll go on where"
     assert first in answer
     assert first in talk.ben.reads()[-1]
-    assert len(talk.service.site.calls) == 21, "what is read for one is read for both"
+    assert len(talk.service.site.calls) == 21, "both questions share the calls"
     assert " · 7,500 pages" in await asked(talk)
     whole = [call[3] for call in talk.service.site.calls if call[:2] == (FIRST, LAST + DAY)]
     assert whole == [*range(0, 7_500, 250)]
 
 
-async def test_with_no_call_left_the_answer_says_when_the_next_is_possible(talk: Talk) -> None:
+async def test_answer_without_calls_left_has_the_next_time(talk: Talk) -> None:
     await talk.process.starts(analytics_calls_an_hour=1)
     talk.service.site.fill(300, START, LAST)
     answer = await asked(talk, "compare none")
@@ -53,7 +53,7 @@ async def test_with_no_call_left_the_answer_says_when_the_next_is_possible(talk:
     assert len(talk.service.site.calls) == 1
 
 
-async def test_a_429_is_waited_for(talk: Talk) -> None:
+async def test_answer_waits_for_a_429(talk: Talk) -> None:
     talk.service.site.fill(3, FIRST, LAST)
     talk.service.says("visitors", 429, seconds=10)
     await talk.ana.types("/docs-visitors compare none")
@@ -63,16 +63,7 @@ async def test_a_429_is_waited_for(talk: Talk) -> None:
     assert "AI's share" in talk.ana.reads()[-1]
 
 
-async def test_a_key_that_is_refused_is_explained_and_not_tried_again(talk: Talk) -> None:
-    talk.service.says("visitors", 401, times=2)
-    answer = await asked(talk, "compare none")
-    assert "doesn't accept the bot's key" in answer
-    assert "Try again later." in answer
-    assert len(talk.service.instead["visitors"]) == 1
-    assert talk.errors() == {"key_refused"}
-
-
-async def test_a_service_that_is_unwell_for_a_moment_is_asked_again(talk: Talk) -> None:
+async def test_failed_call_is_repeated(talk: Talk) -> None:
     talk.service.site.fill(3, FIRST, LAST)
     talk.service.answer_instead(
         "visitors", httpx.Response(502, text="<html>"), httpx.ReadTimeout("late"), httpx.Response(500)
@@ -80,14 +71,14 @@ async def test_a_service_that_is_unwell_for_a_moment_is_asked_again(talk: Talk) 
     assert "AI's share" in await asked(talk, "compare none", seconds=60)
 
 
-async def test_a_service_that_stays_unwell_is_told_and_whoever_asks_again_need_not_wait(talk: Talk) -> None:
+async def test_failing_service_is_reported_and_asked_again_at_once(talk: Talk) -> None:
     talk.service.site.fill(3, FIRST, LAST)
     talk.service.says("visitors", 503, times=4)
     assert "didn't give a usable answer" in await asked(talk, "compare none", seconds=60)
     assert "AI's share" in await asked(talk, "compare none", seconds=10)
 
 
-async def test_a_service_that_never_ends_is_not_followed_for_ever(talk: Talk) -> None:
+async def test_endless_pages_of_the_service_are_cut_off(talk: Talk) -> None:
     same = {**talk.service.site.answer(FIRST, LAST, 1, 0), "hasMore": True}
     same["visitors"] = [{"path": "/a", "human": 1, "ai": 0, "total": 1}]
     talk.service.answer_instead("visitors", *(httpx.Response(200, json=same) for _ in range(50)))

@@ -26,7 +26,7 @@ async def answered(talk: Talk) -> Shown:
     return answer
 
 
-async def test_sharing_where_the_bot_may_not_post_tells_who_tried_and_can_be_tried_again(talk: Talk) -> None:
+async def test_refused_share_can_be_repeated(talk: Talk) -> None:
     answer = await answered(talk)
     talk.faults.refuses("chat.postMessage", "channel_not_found")
     assert "/invite @docs-agent" in (await pressed(talk, SHARE, on=answer))[-1]
@@ -36,28 +36,27 @@ async def test_sharing_where_the_bot_may_not_post_tells_who_tried_and_can_be_tri
 
 
 @pytest.mark.parametrize("text", ["", "searches"])
-@pytest.mark.parametrize(("channel", "holds", "offered"), [("docs", 1, 1), ("dm", 1, 0), ("docs", 0, 0)])
-async def test_sharing_is_offered_where_there_is_a_channel_and_something_to_share(
-    talk: Talk, text: str, channel: str, holds: int, offered: int
+@pytest.mark.parametrize(("channel", "count", "offered"), [("docs", 1, 1), ("dm", 1, 0), ("docs", 0, 0)])
+async def test_share_is_offered_in_channels_with_numbers(
+    talk: Talk, text: str, channel: str, count: int, offered: int
 ) -> None:
-    """``holds``: whether the service has anything of the period."""
-    talk.service.site.fill(12 * holds, FIRST, LAST)
-    talk.service.readers["searches"] = searches(*[("limits", 41, 0)] * holds)
+    talk.service.site.fill(12 * count, FIRST, LAST)
+    talk.service.readers["searches"] = searches(*[("limits", 41, 0)] * count)
     await talk.ana.types(f"/docs-visitors {text}".strip(), channel)
     await talk.time.passes(20)
     answer = talk.ana.reads()[-1]
     assert answer.buttons.count(SHARE) == offered
 
 
-async def test_all_pages_come_as_a_file_in_the_direct_messages(talk: Talk) -> None:
+async def test_csv_file_has_all_pages(talk: Talk) -> None:
     talk.service.site.fill(1_200, FIRST, LAST)
     talk.service.site.read('=HYPERLINK("http://evil")', FIRST, LAST, people=3)
     await talk.ana.types("/docs-visitors compare none csv")
     await talk.time.passes(20)
     talk.ana.reads()
-    [(words, name, content)] = await files(talk)
+    [(text, name, content)] = await files(talk)
     assert name.startswith("docs-visitors-2026-10-26-to-2026-11-01-")
-    assert "1,201 pages" in words
+    assert "1,201 pages" in text
     assert "\n\"'=HYPERLINK" in content, "no spreadsheet runs it"
     rows = list(csv.reader(io.StringIO(content.removeprefix("\ufeff"))))
     assert rows[0] == ["page", "human", "ai", "total"]
@@ -66,7 +65,7 @@ async def test_all_pages_come_as_a_file_in_the_direct_messages(talk: Talk) -> No
     assert {path.removeprefix("'"): tuple(counts) for path, *counts in rows[1:]} == truth
 
 
-async def test_a_file_comes_once_however_often_its_button_is_pressed(talk: Talk) -> None:
+async def test_button_pressed_often_sends_one_file(talk: Talk) -> None:
     await answered(talk)
     await talk.ana.presses(CSV)
     [first] = talk.ana.reads()
@@ -81,15 +80,15 @@ async def test_a_file_comes_once_however_often_its_button_is_pressed(talk: Talk)
 
 
 @pytest.mark.parametrize("code", ["not_in_channel", "channel_not_found"])
-async def test_a_channel_in_which_a_file_is_refused_to_outsiders_is_joined(talk: Talk, code: str) -> None:
-    """A post there is given up at once; with a file Slack hides also public channels from outsiders."""
+async def test_channel_is_joined_for_a_refused_file(talk: Talk, code: str) -> None:
+    """A refused post ends at once, but Slack hides even public channels from outsiders with files."""
     talk.faults.refuses("files.completeUploadExternal", code)
     await asked(talk, "7d compare none csv here")
     assert talk.slack.calls.count("conversations.join") == 1
     assert len(await files(talk, "docs")) == 1
 
 
-async def test_a_conversation_is_never_joined_for_a_file(talk: Talk) -> None:
+async def test_direct_messages_are_not_joined_for_a_file(talk: Talk) -> None:
     talk.faults.refuses("files.completeUploadExternal", "not_in_channel")
     await talk.ana.types("/docs-visitors 7d compare none csv")
     await talk.time.passes(20)
@@ -98,7 +97,7 @@ async def test_a_conversation_is_never_joined_for_a_file(talk: Talk) -> None:
     assert await files(talk) == []
 
 
-async def test_a_file_that_slack_refused_can_be_asked_for_again_with_the_same_button(talk: Talk) -> None:
+async def test_refused_file_is_sent_at_the_next_press(talk: Talk) -> None:
     await answered(talk)
     talk.faults.refuses("files.completeUploadExternal", "storage_limit_reached")
     assert "I couldn't send you the file: Slack refused it." in (await pressed(talk, CSV))[-1]
@@ -107,7 +106,7 @@ async def test_a_file_that_slack_refused_can_be_asked_for_again_with_the_same_bu
     assert len(await files(talk)) == 1
 
 
-async def test_a_file_whose_answer_was_lost_is_looked_for_before_it_is_sent_again(talk: Talk) -> None:
+async def test_file_of_unclear_outcome_is_sent_once(talk: Talk) -> None:
     await answered(talk)
     talk.faults.loses_the_answer("files.completeUploadExternal")
     await pressed(talk, CSV)
@@ -116,7 +115,7 @@ async def test_a_file_whose_answer_was_lost_is_looked_for_before_it_is_sent_agai
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="how large a file may be is set as Linux does")
-async def test_a_file_for_which_there_is_no_room_is_sent_when_there_is(talk: Talk) -> None:
+async def test_file_is_sent_when_the_disk_has_room(talk: Talk) -> None:
     await talk.process.starts(database_url="sqlite://")
     for page in range(250):
         talk.service.site.read(f"/guides/a-page-with-a-long-name-{page}", LAST, LAST, people=1)
@@ -134,9 +133,9 @@ async def test_a_file_for_which_there_is_no_room_is_sent_when_there_is(talk: Tal
     assert len(content.splitlines()) == 251
 
 
-def forged(talk: Talk, by: Person, shown: Shown, label: str, channel: str, **changed: str) -> Shown:
-    """Return a note to somebody in a channel with one button of a message, of which something was changed."""
-    action = dict(controls_of(shown.message["blocks"]))[label]
+def forged(talk: Talk, by: Person, message: Shown, label: str, channel: str, **changed: str) -> Shown:
+    """Return a note to somebody in a channel with one button of a message, after changes to the button."""
+    action = dict(controls_of(message.message["blocks"]))[label]
     control: dict[str, Any] = {"type": action["type"], "action_id": action["action_id"]}
     text = {"type": "plain_text", "text": label}
     if option := action.get("selected_option"):
@@ -149,21 +148,19 @@ def forged(talk: Talk, by: Person, shown: Shown, label: str, channel: str, **cha
 
 
 @pytest.mark.parametrize("label", [SHARE, MORE])
-async def test_a_button_of_another_channels_answer_is_answered_as_for_an_unknown_one(
-    talk: Talk, label: str
-) -> None:
+async def test_button_of_another_channel_finds_nothing(talk: Talk, label: str) -> None:
     answer = await answered(talk)
     for value in ("1", "99", "x", "99999999999999"):
         note = forged(talk, talk.ben, answer, label, "partners", value=value)
-        [told] = await pressed(talk, label, talk.ben, note)
-        assert "no longer have those numbers" in told
+        [refusal] = await pressed(talk, label, talk.ben, note)
+        assert "no longer have those numbers" in refusal
     assert talk.channel() == talk.channel("partners") == []
-    here = forged(talk, talk.ben, answer, label, "docs")
-    assert "no longer" not in str(await pressed(talk, label, talk.ben, here))
+    own = forged(talk, talk.ben, answer, label, "docs")
+    assert "no longer" not in str(await pressed(talk, label, talk.ben, own))
     talk.channel()
 
 
-async def test_a_page_leads_to_the_form_of_the_agent_and_an_old_one_to_no_other(talk: Talk) -> None:
+async def test_page_opens_a_form_until_its_numbers_are_gone(talk: Talk) -> None:
     talk.service.site.read("/webhooks", FIRST, LAST, people=12, agents=340)
     answer = await asked(talk, "compare none")
     await talk.ana.presses(answer.buttons[-1])
@@ -179,13 +176,13 @@ async def test_a_page_leads_to_the_form_of_the_agent_and_an_old_one_to_no_other(
     values = ["page:1", "page:99999", "page:9999999999:x", "page:1:x", "nonsense", ""]
     label = newer.buttons[-1]
     for old in (answer, *(forged(talk, talk.ana, newer, label, "docs", value=value) for value in values)):
-        [told] = await pressed(talk, old.buttons[-1], on=old)
-        assert "no longer have those numbers" in told
+        [note] = await pressed(talk, old.buttons[-1], on=old)
+        assert "no longer have those numbers" in note
     await talk.ana.presses(label, on=newer)
     assert "/zzz" in str(talk.ana.form().message["blocks"])
 
 
-async def test_a_file_that_slack_never_takes_is_given_up_and_its_asker_told(talk: Talk) -> None:
+async def test_file_that_slack_never_accepts_is_given_up(talk: Talk) -> None:
     await answered(talk)
     talk.faults.loses_the_answer("upload", times=12)
     await pressed(talk, CSV)

@@ -1,4 +1,4 @@
-"""What the weekly digest takes of the hour's calls, which smaller pages show."""
+"""The weekly digest's share of the hour's calls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.work import readers
 from tests.work.readers import DAY, MONDAY, WEEK
 
 
-async def test_a_coming_digest_is_read_ahead_and_leaves_people_their_share(talk: Talk) -> None:
+async def test_digest_is_read_ahead_and_leaves_people_their_share(talk: Talk) -> None:
     await talk.process.starts(analytics_calls_an_hour=10)
     talk.service.site.fill(2_500, MONDAY, MONDAY + 6 * DAY)
     await readers.subscribe(talk)
@@ -19,8 +19,8 @@ async def test_a_coming_digest_is_read_ahead_and_leaves_people_their_share(talk:
     assert " · 2,500 pages" in await readers.all_numbers(talk, digest)
 
 
-async def test_a_week_that_ended_a_moment_ago_is_read_once_however_long_that_takes(talk: Talk) -> None:
-    """East of UTC a digest may come before the week counts as settled; its numbers are not begun anew."""
+async def test_week_that_has_just_ended_is_read_once(talk: Talk) -> None:
+    """East of UTC a digest may come before its week is settled, which must not restart the reading."""
     await talk.process.starts(analytics_calls_an_hour=10)
     site = talk.service.site
     site.read("/page-0", MONDAY - 21 * DAY, MONDAY - DAY, people=21)
@@ -38,7 +38,7 @@ async def test_a_week_that_ended_a_moment_ago_is_read_once_however_long_that_tak
     assert len([call for call in site.calls if call[0] == MONDAY and call[2] > 1]) == 9
 
 
-async def test_a_digest_now_does_not_wait_for_a_curve_that_the_budget_has_no_room_for(talk: Talk) -> None:
+async def test_requested_digest_leaves_out_a_chart_beyond_the_budget(talk: Talk) -> None:
     await talk.process.starts(analytics_calls_an_hour=4)
     talk.service.site.fill(5, WEEK - 7 * DAY, MONDAY - DAY)
     await readers.asked(talk, "last week")

@@ -52,9 +52,9 @@ class Site:
     def wait_for(self, work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(HANG_SECONDS)
 
-    def export(self, *words: object, code: int = 0, env: Mapping[str, str] | None = None) -> str:
+    def export(self, *arguments: object, code: int = 0, env: Mapping[str, str] | None = None) -> str:
         """Run the command; return the standard output, or the error if it ends with another code than 0."""
-        ran = docs_bot("visitors", *DAYS, *words, **(self.env | dict(env or {})))
+        ran = docs_bot("visitors", *DAYS, *arguments, **(self.env | dict(env or {})))
         output = ran.stderr if code else ran.stdout_bytes.decode()
         assert (ran.exit_code, ran.stderr if not code else ran.stdout) == (code, ""), ran.output
         assert KEY not in output
@@ -132,12 +132,12 @@ def test_csv_file_has_every_page_of_an_independent_count(site: Site) -> None:
 
 
 def test_table_has_the_totals_and_the_most_read_pages(site: Site) -> None:
-    shown = site.export()
+    output = site.export()
     people, agents, everyone = site.totals()
-    assert f"acme-docs, {FIRST} to {LAST}, both included (UTC)\n" in shown
-    assert f"The whole site: {people:,} people, {agents:,} AI agents, {everyone:,} in all" in shown
-    assert "Approximate, unique, never additive" in shown
-    table = [line.split() for line in shown.split("  Page\n")[1].splitlines()]
+    assert f"acme-docs, {FIRST} to {LAST}, both included (UTC)\n" in output
+    assert f"The whole site: {people:,} people, {agents:,} AI agents, {everyone:,} in all" in output
+    assert "Approximate, unique, never additive" in output
+    table = [line.split() for line in output.split("  Page\n")[1].splitlines()]
     pages = {path: count(readers) for path, readers in site.readers().items()}
     best = sorted(pages, key=lambda path: (-pages[path][2], path))[:20]
     assert [row[-1] for row in table] == best
@@ -170,18 +170,18 @@ def test_section_has_its_pages_and_the_totals_of_the_site(site: Site) -> None:
     rows = rows_of(text)
     assert len(rows) == text.count("\r\n") - 1
     assert set(rows) == {path for path in site.readers() if path.startswith("/api/")}
-    shown = site.export("--path", "/api")
-    assert f"The whole site: {site.totals()[0]:,} people" in shown
-    assert f"Pages read under /api: {len(rows):,}" in shown
+    output = site.export("--path", "/api")
+    assert f"The whole site: {site.totals()[0]:,} people" in output
+    assert f"Pages read under /api: {len(rows):,}" in output
 
 
 def test_one_of_several_projects_is_read_with_its_own_key(site: Site) -> None:
     acme = {"id": "acme-docs", "address": site.caller.base_url, "key": KEY}
     first = {"id": "p-first", "address": "https://127.0.0.1:1", "key": "canary-4f2"}
     several = {"DOCS_PROJECTS": json.dumps({"first": first, "acme": acme}), "DOCS_PROJECT_ID": ""}
-    shown = site.export("--project", "acme", env=several)
-    assert f"acme, {FIRST} to {LAST}" in shown
-    assert f"{site.totals()[0]:,} people" in shown
+    output = site.export("--project", "acme", env=several)
+    assert f"acme, {FIRST} to {LAST}" in output
+    assert f"{site.totals()[0]:,} people" in output
     calls = site.count_calls()
     error = site.export("--project", "gam\nma", code=78, env=several)
     assert error == "I don't know the project gam\ufffdma. I know first, acme.\n"
@@ -240,13 +240,10 @@ def test_replaced_file_keeps_its_mode_and_its_link(site: Site) -> None:
     assert link.is_symlink()
 
 
-# ---- in a process of its own
-
-
-def start(site: Site, *words: str, **options: Any) -> subprocess.Popen[bytes]:
-    # PATH and no Slack token: what a script on some machine has.
+def start(site: Site, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    # PATH and no Slack token, like the environment of a script.
     return subprocess.Popen(
-        [sys.executable, "-m", "bot", "visitors", *DAYS, *words],
+        [sys.executable, "-m", "bot", "visitors", *DAYS, *arguments],
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2]), **site.env},
         cwd=site.folder,
         stderr=subprocess.PIPE,

@@ -23,8 +23,8 @@ some_pages = st.lists(
 
 @given(some_pages)
 def test_table_ranks_pages_of_any_order(pages: list[PageVisitors]) -> None:
-    shown = format_table(Visitors(human=1, ai=1, total=1), pages, "acme", VisitorsArgs(FIRST, LAST), NOW)
-    rows = shown.split("  Page\n")[1].splitlines() if pages else []
+    output = format_table(Visitors(human=1, ai=1, total=1), pages, "acme", VisitorsArgs(FIRST, LAST), NOW)
+    rows = output.split("  Page\n")[1].splitlines() if pages else []
     best = sorted((page.total for page in pages), reverse=True)[:MOST_ROWS_SHOWN]
     assert [int(line[22:32]) for line in rows] == best
 

@@ -19,10 +19,10 @@ from bot.visitors.content_gaps import Search, page_of, rank_searches
         (None, None),
     ],
 )
-def test_of_a_pages_address_only_its_path_is_kept(address: str | None, page: str | None) -> None:
+def test_address_of_a_page_is_cut_to_its_path(address: str | None, page: str | None) -> None:
     assert page_of(address) == page
 
 
-def test_what_found_no_click_comes_first_then_what_is_frequent() -> None:
+def test_searches_without_a_click_come_first_then_frequent_ones() -> None:
     rows = [Search("a b", 9, 9), Search("b c", 1, 0), Search("c d", 5, 0), Search("d e", 30, None)]
-    assert [each.words for each in rank_searches(rows)] == ["c d", "b c", "d e", "a b"]
+    assert [search.words for search in rank_searches(rows)] == ["c d", "b c", "d e", "a b"]

@@ -30,8 +30,19 @@ EVIL = (
 )
 WORDS = (
     *(
-        *("top", "sort", "path", "csv", "compare", "here", "none", "last", "week", "month", "28d"),
-        *("2026-09", "to"),
+        "top",
+        "sort",
+        "path",
+        "csv",
+        "compare",
+        "here",
+        "none",
+        "last",
+        "week",
+        "month",
+        "28d",
+        "2026-09",
+        "to",
     ),
     *("20", "ai", "/api", "/", "*", "monday", "9:30", "pm", "25:00", "Europe/Berlin", "every", "2026-02-31"),
     *("0000000001", "9" * 5_000, "٣", "²", "October", "2025", "..", "9999-12", "/" * 400),
@@ -145,7 +156,7 @@ async def test_days_are_those_of_the_zone(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "reason"),
     [
         ("top", "`top` takes 1 to 20. For all pages, use `csv`."),
         ("top 0", "`top` takes"),
@@ -169,8 +180,8 @@ async def test_days_are_those_of_the_zone(talk: Talk) -> None:
     ],
     ids=lambda text: text[:30],
 )
-async def test_malformed_question_has_a_clear_answer(talk: Talk, text: str, why: str) -> None:
-    assert why in await talk.ana.answer_to(f"/docs-visitors {text}")
+async def test_malformed_question_has_a_clear_answer(talk: Talk, text: str, reason: str) -> None:
+    assert reason in await talk.ana.answer_to(f"/docs-visitors {text}")
     assert talk.service.calls == []
 
 
@@ -186,9 +197,7 @@ async def test_malformed_question_has_a_clear_answer(talk: Talk, text: str, why:
         ("last week sort humn", "last week sort human", "Show last week sort human"),
     ],
 )
-async def test_a_near_miss_is_one_line_and_one_button_that_does_it(
-    talk: Talk, text: str, guess: str, label: str
-) -> None:
+async def test_near_miss_has_a_button_for_the_guess(talk: Talk, text: str, guess: str, label: str) -> None:
     note = await talk.ana.answer_to(f"/docs-visitors {text}")
     assert note == f"Did you mean {guess}?"
     assert note.buttons == [label]
@@ -200,9 +209,7 @@ async def test_a_near_miss_is_one_line_and_one_button_that_does_it(
 
 
 @pytest.mark.parametrize("text", ["gestern", "7d top 25", "last week sort quickly", "unsubscribe 09:00"])
-async def test_a_text_that_is_like_none_is_answered_in_one_line_without_a_button(
-    talk: Talk, text: str
-) -> None:
+async def test_text_without_a_guess_has_no_button(talk: Talk, text: str) -> None:
     note = await talk.ana.answer_to(f"/docs-visitors {text}")
     assert "\n" not in note
     assert note.buttons == []
@@ -241,14 +248,14 @@ async def test_weekly_time_is_read_as_people_write_it(talk: Talk) -> None:
 
 
 async def test_words_of_a_subscription_come_in_any_order(talk: Talk) -> None:
-    for words in permutations(["friday", "8:15 pm", "Australia/Lord_Howe", "path /api"]):
+    for parts in permutations(["friday", "8:15 pm", "Australia/Lord_Howe", "path /api"]):
         expected = "Friday at 20:15 (Lord Howe), for pages under `/api`"
-        assert await subscribe(talk, " ".join(words)) == expected
+        assert await subscribe(talk, " ".join(parts)) == expected
     talk.everything()
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "reason"),
     [
         ("24:00", "`24:00` isn't a time. Try `/docs-visitors subscribe monday 09:00`."),
         ("9:60", "`9:60` isn't a time"),
@@ -268,8 +275,8 @@ async def test_words_of_a_subscription_come_in_any_order(talk: Talk) -> None:
         ("/api path /guides", "one path, and here are 2"),
     ],
 )
-async def test_malformed_weekly_time_has_a_clear_answer(talk: Talk, text: str, why: str) -> None:
-    assert why in await talk.ana.answer_to(f"/docs-visitors subscribe {text}")
+async def test_malformed_weekly_time_has_a_clear_answer(talk: Talk, text: str, reason: str) -> None:
+    assert reason in await talk.ana.answer_to(f"/docs-visitors subscribe {text}")
     await talk.time.passes(5)
     assert talk.channel() == []
 

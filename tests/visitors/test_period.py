@@ -1,4 +1,4 @@
-"""Days as people mean them: half open inside, cut for a chart, over when the zone says so."""
+"""Periods of days: their comparison, their points in a chart and their end in a time zone."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ ZONES = st.sampled_from(sorted(available_timezones())).map(ZoneInfo)
 
 
 @pytest.mark.parametrize("end", [date(2026, 10, 1), date(2026, 9, 30)])
-def test_a_period_is_never_empty(end: date) -> None:
+def test_period_is_never_empty(end: date) -> None:
     with pytest.raises(ValueError, match="the end comes before the beginning"):
         Period(date(2026, 10, 1), end)
 
 
-def test_a_period_is_compared_with_the_same_weekdays_before_unless_it_is_a_whole_month() -> None:
+def test_period_is_compared_with_the_same_weekdays_before() -> None:
     for first, days, begins in [
         (date(2026, 11, 16), 7, date(2026, 11, 9)),
         (date(2026, 11, 23), 1, date(2026, 11, 16)),
@@ -46,7 +46,7 @@ def test_a_period_is_compared_with_the_same_weekdays_before_unless_it_is_a_whole
 
 
 @given(PERIODS)
-def test_a_period_stands_beside_one_that_ends_before_it_begins(period: Period) -> None:
+def test_compared_period_ends_before_the_period_begins(period: Period) -> None:
     before = period.before()
     assert before.end <= period.first
     if before.days == period.days and period.first.day != 1:
@@ -65,12 +65,12 @@ def test_a_period_stands_beside_one_that_ends_before_it_begins(period: Period) -
         (Period(date(2026, 6, 1), date(2026, 9, 1)), Period(date(2026, 2, 23), date(2026, 5, 26))),
     ],
 )
-def test_a_whole_month_quarter_or_year_stands_beside_the_one_before(period: Period, before: Period) -> None:
+def test_month_quarter_or_year_is_compared_with_the_one_before(period: Period, before: Period) -> None:
     assert period.before() == before
 
 
 @given(PERIODS)
-def test_the_steps_of_a_chart_are_equally_long_whole_days_or_weeks_from_monday(period: Period) -> None:
+def test_points_of_a_chart_are_equal_days_or_weeks(period: Period) -> None:
     steps = period.chart_points()
     assert min(period.days, 2) <= len(steps) <= 20
     assert len({step.days for step in steps}) == 1
@@ -84,7 +84,7 @@ def test_the_steps_of_a_chart_are_equally_long_whole_days_or_weeks_from_monday(p
 @pytest.mark.parametrize(
     ("days", "count", "length"), [(2, 2, 1), (20, 20, 1), (21, 4, 7), (28, 5, 7), (366, 17, 21)]
 )
-def test_short_periods_are_cut_into_days_and_long_ones_into_weeks(days: int, count: int, length: int) -> None:
+def test_long_periods_are_cut_into_weeks(days: int, count: int, length: int) -> None:
     steps = Period(date(2026, 1, 1), date(2026, 1, 1) + timedelta(days=days)).chart_points()
     assert (len(steps), steps[-1].days) == (count, length)
 
@@ -99,13 +99,13 @@ def test_short_periods_are_cut_into_days_and_long_ones_into_weeks(days: int, cou
         ("Pacific/Kiritimati", datetime(2026, 10, 31, 10, tzinfo=UTC)),
     ],
 )
-def test_a_period_is_over_at_midnight_of_its_zone(zone: str, over_at: datetime) -> None:
+def test_period_is_over_at_midnight_of_its_zone(zone: str, over_at: datetime) -> None:
     there = ZoneInfo(zone)
     assert OCTOBER.is_over(over_at, there)
     assert not OCTOBER.is_over(over_at - timedelta(microseconds=1), there)
 
 
-def test_a_period_settles_some_time_after_its_end() -> None:
+def test_period_is_final_three_hours_after_its_end() -> None:
     there, midnight = ZoneInfo("Europe/Berlin"), datetime(2026, 10, 31, 23, tzinfo=UTC)
     assert not OCTOBER.is_final(midnight + timedelta(hours=2, minutes=59), there)
     assert OCTOBER.is_final(midnight + timedelta(hours=3), there)
@@ -114,7 +114,7 @@ def test_a_period_settles_some_time_after_its_end() -> None:
 @example(date(2026, 3, 29), ZoneInfo("Asia/Beirut"))
 @example(date(2026, 11, 1), ZoneInfo("America/Havana"))
 @given(st.dates(date(2012, 1, 1), date(2037, 12, 31)), ZONES)
-def test_a_day_begins_where_the_day_before_ends(day: date, zone: ZoneInfo) -> None:
+def test_day_begins_at_the_end_of_the_day_before(day: date, zone: ZoneInfo) -> None:
     # From 2012 on: before, clocks in Newfoundland went back over midnight, and Samoa left out a day.
     begun = day_start(day, zone)
     assert begun.astimezone(zone).date() == day
@@ -122,7 +122,7 @@ def test_a_day_begins_where_the_day_before_ends(day: date, zone: ZoneInfo) -> No
 
 
 @given(MOMENTS, ZONES)
-def test_the_last_full_week_is_over_and_the_next_is_not(now: datetime, zone: ZoneInfo) -> None:
+def test_last_full_week_is_over(now: datetime, zone: ZoneInfo) -> None:
     week = last_full_week(now.astimezone(zone).date())
     assert (week.first.weekday(), week.days) == (0, 7)
     assert week.is_over(now, zone)

@@ -30,26 +30,24 @@ from tests.work.readers import (
     votes_of,
 )
 
-ASKED_ABOUT = ("searches", "by-page", "feedback", "assistant")
+KINDS = ("searches", "by-page", "feedback", "assistant")
 
 
 @pytest.fixture
 def readers(talk: Talk) -> Talk:
-    """A conversation about docs whose readers searched, voted and asked."""
+    """Return a conversation about docs with searches, votes and questions of readers."""
     talk.service.site.read("/quickstart", MONDAY, MONDAY + 6 * DAY, people=60, agents=40)
-    no = "unanswered"
+    wordings = "Is there SSO?", "is there sso", "IS THERE SSO"
     talk.service.readers |= {
         "searches": searches(("rate limits", 41, 0), ("install", 90, 60), ("few", 9, 0)),
         "by-page": votes_of(("/bad", 3, 12), ("/good", 12, 3)),
         "feedback": feedback_of(("/bad", "contextual", "Step 3 fails")),
-        "assistant": turns(
-            ("Is there SSO?", None, no), ("is there sso", None, no), ("IS THERE SSO", None, no)
-        ),
+        "assistant": turns(*((text, None, "unanswered") for text in wordings)),
     }
     return talk
 
 
-def worth(digest: Shown) -> list[str]:
+def recommended(digest: Shown) -> list[str]:
     """Return the recommendations of a digest."""
     return [line for line in digest.splitlines() if line.startswith("*Readers ")]
 
@@ -63,7 +61,7 @@ async def first_digest(talk: Talk) -> Shown:
 
 
 async def second_digest(talk: Talk) -> Shown:
-    """Read all that there is, and then the digest of the second week."""
+    """Read everything, and then the digest of the second week."""
     talk.everything()
     await until(talk, 16)
     digest = digests(talk)[-1]
@@ -71,17 +69,17 @@ async def second_digest(talk: Talk) -> Shown:
     return digest
 
 
-async def press_first(talk: Talk, shown: Shown, by: Person | None = None) -> None:
-    """Let somebody, Ben if none is given, press the first row's button and send the form as it is."""
-    person, [row, *_] = by or talk.ben, rows(shown)
+async def press_first(talk: Talk, message: Shown, by: Person | None = None) -> None:
+    """Let Ben or another person press the first row's button and send the form unchanged."""
+    person, [row, *_] = by or talk.ben, rows(message)
     await person.presses(row.buttons[0], on=row)
     assert await person.fills_in() == {}
     await talk.time.passes()
 
 
-async def test_a_digest_recommends_one_of_each_kind_the_largest_evidence_first(readers: Talk) -> None:
+async def test_digest_recommends_the_strongest_gap_of_each_kind(readers: Talk) -> None:
     digest = await first_digest(readers)
-    assert worth(digest) == [
+    assert recommended(digest) == [
         "*Readers didn't find* “rate limits” · searched 41 times, nothing opened",
         "*Readers dislike* `/bad` · 12 of 15 votes: “Step 3 fails”",
         "*Readers asked* “Is there SSO?” · 3 questions, no answer",
@@ -93,7 +91,7 @@ async def test_a_digest_recommends_one_of_each_kind_the_largest_evidence_first(r
     ("hits", "rate", "is_worth"),
     [(10, 0, True), (9, 0, False), (10, 10, True), (10, 20, False), (100, 19, True), (100, 20, False)],
 )
-async def test_words_are_recommended_after_ten_searches_with_a_click_after_fewer_than_a_fifth(
+async def test_search_is_recommended_by_its_count_and_clicks(
     readers: Talk, hits: int, rate: float, is_worth: bool
 ) -> None:
     readers.service.readers["searches"] = searches(("retries", hits, rate))
@@ -101,14 +99,14 @@ async def test_words_are_recommended_after_ten_searches_with_a_click_after_fewer
 
 
 @pytest.mark.parametrize(("helpful", "against", "is_worth"), [(2, 3, True), (1, 3, False), (3, 3, False)])
-async def test_a_page_is_recommended_after_five_votes_of_which_most_are_against(
+async def test_page_is_recommended_by_its_votes(
     readers: Talk, helpful: int, against: int, is_worth: bool
 ) -> None:
     readers.service.readers["by-page"] = votes_of(("/api", helpful, against))
     assert ("`/api`" in await first_digest(readers)) == is_worth
 
 
-async def test_further_ideas_are_in_a_view_from_which_a_job_begins(readers: Talk) -> None:
+async def test_further_ideas_are_in_a_view_with_buttons(readers: Talk) -> None:
     readers.service.readers["searches"] = searches(
         ("rate limits", 41, 0), ("audit log", 20, 5), ("sso", 12, 0)
     )
@@ -126,14 +124,14 @@ async def test_further_ideas_are_in_a_view_from_which_a_job_begins(readers: Talk
     readers.everything()
 
 
-async def test_a_row_that_somebody_drafts_names_who_did_and_has_no_button(readers: Talk) -> None:
+async def test_drafted_row_has_its_job_instead_of_a_button(readers: Talk) -> None:
     digest = await first_digest(readers)
     await press_first(readers, digest)
     again = digests(readers)[0]
-    first, *rest = worth(again)
+    first, *rest = recommended(again)
     assert first.startswith("*Readers didn't find* “rate limits” · :pencil2: <@U02BEN> asked for it · <")
     assert first.endswith("|Job 1>")
-    assert rest == worth(digest)[1:]
+    assert rest == recommended(digest)[1:]
     assert again.buttons == ["Improve it", "Draft it", "All numbers"]
     readers.everything()
 
@@ -147,28 +145,26 @@ async def test_a_row_that_somebody_drafts_names_who_did_and_has_no_button(reader
         ("Explain retries", False),
     ],
 )
-async def test_a_subject_of_any_open_job_or_pull_request_is_left_out(
-    readers: Talk, prompt: str, is_left_out: bool
-) -> None:
+async def test_subject_of_an_open_job_is_left_out(readers: Talk, prompt: str, is_left_out: bool) -> None:
     await subscribe(readers)
     await readers.started(prompt)
     await until(readers, 4)
     await readers.ends()
     readers.everything()
     await until(readers, 9)
-    assert ("“rate limits”" not in worth_of_last(readers)) == is_left_out
+    assert ("“rate limits”" not in recommended_last(readers)) == is_left_out
     readers.everything()
 
 
-async def test_a_page_that_an_open_job_names_is_left_out_until_its_pull_request_ends(readers: Talk) -> None:
+async def test_page_of_an_open_pull_request_is_left_out(readers: Talk) -> None:
     readers.service.readers["by-page"] = votes_of(("/guides/api-keys", 3, 12))
     await readers.finished("Fix the API keys guides")
     await subscribe(readers)
     await until(readers, 9)
-    assert "/guides/api-keys" not in worth_of_last(readers)
+    assert "/guides/api-keys" not in recommended_last(readers)
     await readers.ana.presses("Not needed")
     await until(readers, 16)
-    assert "/guides/api-keys" in worth_of_last(readers)
+    assert "/guides/api-keys" in recommended_last(readers)
     readers.everything()
 
 
@@ -179,30 +175,30 @@ async def merged(talk: Talk) -> None:
     await talk.time.passes(hours=2)
 
 
-def worth_of_last(talk: Talk) -> str:
+def recommended_last(talk: Talk) -> str:
     """Return the recommendations of the newest digest."""
-    return "\n".join(worth(digests(talk)[-1]))
+    return "\n".join(recommended(digests(talk)[-1]))
 
 
-async def test_the_next_digest_begins_with_the_merge_and_the_readers_numbers(readers: Talk) -> None:
+async def test_next_digest_begins_with_the_outcome(readers: Talk) -> None:
     await press_first(readers, await first_digest(readers))
     [prompt] = readers.agent_got()
     assert prompt.startswith("Readers searched the docs for “rate limits”: 41 searches, no click.")
     await merged(readers)
     readers.service.readers["searches"] = searches(("rate limits", 12, 75), ("other", 9, 0))
     digest = await second_digest(readers)
-    assert "rate limits" not in "".join(worth(digest))
+    assert "rate limits" not in "".join(recommended(digest))
     assert digest.splitlines()[2].startswith("*Merged since*: <")
     assert digest.splitlines()[2].endswith("|rate limits> · searches without a click 41 → 3")
 
 
-async def test_work_that_was_asked_for_in_vain_is_recommended_again(readers: Talk) -> None:
+async def test_failed_job_is_recommended_again(readers: Talk) -> None:
     await press_first(readers, await first_digest(readers))
     await readers.ends("failed", pr_link=None)
-    assert "“rate limits”" in worth(await second_digest(readers))[0]
+    assert "“rate limits”" in recommended(await second_digest(readers))[0]
 
 
-async def test_a_feature_adds_a_source_of_recommendations(readers: Talk) -> None:
+async def test_feature_adds_a_source_of_recommendations(readers: Talk) -> None:
     def recommend(*_: object) -> list[Recommendation]:
         place = "Teammates asked", "t1", "Is there a sandbox?", "99 questions, no answer"
         return [Recommendation(*place, 99, "Write the page about the sandbox.")]
@@ -220,44 +216,39 @@ async def test_a_feature_adds_a_source_of_recommendations(readers: Talk) -> None
     readers.everything()
 
 
-async def test_a_digest_needs_four_calls_more(readers: Talk) -> None:
+async def test_recommendations_take_four_calls(readers: Talk) -> None:
     await subscribe(readers)
     await until(readers, 9, 6)
-    counted = {each: readers.service.calls.count(each) for each in ASKED_ABOUT}
-    assert counted == dict.fromkeys(ASKED_ABOUT, 1)
+    assert [readers.service.calls.count(kind) for kind in KINDS] == [1] * 4
     await until(readers, 9)
     assert len(digests(readers)) == 1
     readers.everything()
 
 
 @pytest.mark.parametrize("status", [403, 404])
-async def test_what_the_service_does_not_give_is_left_out_and_keeps_no_digest_waiting(
-    readers: Talk, status: int
-) -> None:
-    for each in ASKED_ABOUT:
-        readers.service.says(each, status, times=2)
+async def test_missing_data_delays_no_digest(readers: Talk, status: int) -> None:
+    for kind in KINDS:
+        readers.service.says(kind, status, times=2)
     digest = await first_digest(readers)
     assert "rate limits" not in digest
     assert "couldn't be read" not in digest
 
 
-async def test_a_digest_says_what_could_not_be_read_and_is_not_late_for_it(readers: Talk) -> None:
+async def test_digest_reports_unreadable_votes(readers: Talk) -> None:
     readers.service.says("by-page", 400, times=9)
     digest = await first_digest(readers)
     assert "“rate limits”" in digest
     assert "Votes couldn't be read: " in digest
 
 
-async def test_a_digest_of_a_section_has_its_pages_and_nothing_that_was_searched(readers: Talk) -> None:
+async def test_digest_of_a_section_has_no_searches(readers: Talk) -> None:
     await subscribe(readers, "monday 09:00 UTC path /bad")
     await until(readers, 9)
-    assert worth(digests(readers)[0]) == ["*Readers dislike* `/bad` · 12 of 15 votes: “Step 3 fails”"]
+    assert recommended(digests(readers)[0]) == ["*Readers dislike* `/bad` · 12 of 15 votes: “Step 3 fails”"]
     assert "searches" not in readers.service.calls
 
 
-async def test_a_key_that_is_refused_is_said_and_never_that_the_service_does_not_give_it(
-    readers: Talk,
-) -> None:
+async def test_digest_reports_a_refused_key_once(readers: Talk) -> None:
     readers.service.says("searches", 401, times=99)
     await subscribe(readers)
     await until(readers, 9, 10)
@@ -268,7 +259,7 @@ async def test_a_key_that_is_refused_is_said_and_never_that_the_service_does_not
     assert readers.errors() == {"key_refused"}
 
 
-async def test_a_row_that_was_asked_for_at_an_answer_is_not_recommended_again(readers: Talk) -> None:
+async def test_row_with_a_job_is_not_recommended(readers: Talk) -> None:
     await subscribe(readers)
     await press_first(readers, await asked(readers, "searches last week"), by=readers.ana)
     readers.everything()
@@ -277,7 +268,7 @@ async def test_a_row_that_was_asked_for_at_an_answer_is_not_recommended_again(re
     readers.everything()
 
 
-async def test_of_two_channels_only_the_one_that_asked_is_told_the_outcome(readers: Talk) -> None:
+async def test_outcome_is_shown_only_in_its_channel(readers: Talk) -> None:
     await subscribe(readers, channel="partners")
     await press_first(readers, await first_digest(readers))
     await merged(readers)
@@ -287,7 +278,7 @@ async def test_of_two_channels_only_the_one_that_asked_is_told_the_outcome(reade
     assert "rate limits" not in other
 
 
-async def test_what_was_forgotten_is_not_told_and_its_button_says_so(readers: Talk) -> None:
+async def test_forgotten_job_has_no_outcome(readers: Talk) -> None:
     await readers.process.starts(keep_days=30)
     digest = await first_digest(readers)
     await press_first(readers, digest)
@@ -295,16 +286,14 @@ async def test_what_was_forgotten_is_not_told_and_its_button_says_so(readers: Ta
     await readers.ana.types("/docs-visitors unsubscribe")
     await readers.time.passes(days=31)
     await subscribe(readers)
-    [told] = await pressed(readers, "Draft it", on=rows(digest)[0])
-    assert "no longer have those numbers" in told
+    [note] = await pressed(readers, "Draft it", on=rows(digest)[0])
+    assert "no longer have those numbers" in note
     await readers.time.passes(days=7)
     assert "since*" not in digests(readers)[-1]
     readers.everything()
 
 
-async def test_what_readers_missed_is_read_after_the_pages_of_all_digests_that_share_the_calls(
-    readers: Talk,
-) -> None:
+async def test_content_gaps_are_read_after_all_pages(readers: Talk) -> None:
     both = {"acme": {"id": "acme-docs", "label": "Acme docs"}, "beta": {"id": "beta-docs", "label": "Beta"}}
     await readers.process.starts(docs_projects=json.dumps(both), analytics_calls_an_hour=10)
     readers.service.sites["beta-docs"] = beta = Site()

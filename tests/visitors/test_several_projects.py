@@ -18,7 +18,7 @@ CALLS_OF_BOTH = pytest.mark.parametrize("keys", [BOTH, TWO_KEYS])
 
 @pytest.fixture
 async def talk(talk: Talk) -> Talk:
-    """A conversation with a bot that serves two projects, Acme's by default, with a key for each."""
+    """Return a conversation with a bot for two projects, Acme's by default, with a key for each."""
     talk.service.site.fill(3, FIRST, LAST)
     talk.service.sites["beta-docs"] = Site()
     talk.service.sites["beta-docs"].fill(5, FIRST, LAST)
@@ -27,7 +27,7 @@ async def talk(talk: Talk) -> Talk:
 
 
 async def serves(talk: Talk, projects: str, **settings: object) -> None:
-    """Start the bot anew with other projects."""
+    """Restart the bot with other projects."""
     await talk.process.stops()
     await talk.process.starts(docs_projects=projects, **settings)
 
@@ -36,7 +36,7 @@ def calls_of_beta(talk: Talk) -> int:
     return len(talk.service.sites["beta-docs"].calls)
 
 
-async def test_an_answer_is_of_the_channels_project_and_says_which(talk: Talk) -> None:
+async def test_answer_is_about_the_channels_project(talk: Talk) -> None:
     assert "Who read the docs (Acme docs)" in await asked(talk, "compare none")
     assert calls_of_beta(talk) == 0
     await talk.ana.types("/docs-agent project beta")
@@ -45,18 +45,18 @@ async def test_an_answer_is_of_the_channels_project_and_says_which(talk: Talk) -
     assert "Who read the docs (Beta)" in answer
     await talk.ana.presses("/page-0 · 1", on=answer)
     assert "Beta" in talk.ana.form()
-    [choice] = [each for each in talk.ana.form().message["blocks"] if each.get("block_id") == "project"]
+    [choice] = [block for block in talk.ana.form().message["blocks"] if block.get("block_id") == "project"]
     assert choice["element"]["initial_option"]["value"] == "beta"
     assert "Who read the docs (Acme docs)" in await asked(talk, "compare none project:acme top 3")
 
 
-async def test_a_name_that_is_not_known_asks_nothing_and_lists_those_that_are(talk: Talk) -> None:
+async def test_unknown_project_makes_no_calls(talk: Talk) -> None:
     answer = await asked(talk, "last week project:gamma")
     assert "I don't know the project “gamma”. I know `acme` (Acme docs), `beta` (Beta)." in answer
     assert talk.service.calls == []
 
 
-async def test_a_key_of_its_own_is_refused_for_one_project_alone(talk: Talk) -> None:
+async def test_refused_key_of_one_project_holds_no_other(talk: Talk) -> None:
     talk.service.says("visitors", 401)
     assert "doesn't accept the bot's key" in await asked(talk, "compare none project:beta")
     assert "Who read the docs (Acme docs)" in await asked(talk, "compare none top 1")
@@ -74,7 +74,7 @@ async def test_projects_with_one_key_share_its_budget_of_calls(talk: Talk, keys:
 
 
 @CALLS_OF_BOTH
-async def test_a_429_of_one_project_holds_the_calls_of_the_others_with_its_key(talk: Talk, keys: str) -> None:
+async def test_429_holds_all_projects_with_the_key(talk: Talk, keys: str) -> None:
     await serves(talk, keys)
     talk.service.says("visitors", 429, seconds=600)
     await talk.ana.types("/docs-visitors compare none project:acme")
@@ -83,10 +83,10 @@ async def test_a_429_of_one_project_holds_the_calls_of_the_others_with_its_key(t
     await talk.time.passes(60)
     assert bool(calls_of_beta(talk)) == (keys != BOTH)
     await talk.time.passes(600)
-    assert any("(Beta)" in each for each in [*talk.ana.reads(), await asked(talk, "project:beta")])
+    assert any("(Beta)" in answer for answer in [*talk.ana.reads(), await asked(talk, "project:beta")])
 
 
-async def test_a_service_that_hangs_delays_no_answer_about_another_project(talk: Talk) -> None:
+async def test_hanging_service_delays_no_other_project(talk: Talk) -> None:
     talk.service.hangs("visitors")
     await talk.ana.types("/docs-visitors compare none project:acme")
     await talk.time.passes(1)
@@ -96,7 +96,7 @@ async def test_a_service_that_hangs_delays_no_answer_about_another_project(talk:
     talk.everything()
 
 
-async def test_a_channel_subscribes_to_each_project_and_ends_one_of_them(talk: Talk) -> None:
+async def test_channel_has_a_digest_of_each_project(talk: Talk) -> None:
     await subscribe(talk)
     await subscribe(talk, "monday 09:00 UTC project:beta")
     again = await talk.ana.answer_to("/docs-visitors subscribe monday 09:00 UTC project:beta")
@@ -105,17 +105,15 @@ async def test_a_channel_subscribes_to_each_project_and_ends_one_of_them(talk: T
     assert "for Acme docs" in listed
     assert "for Beta" in listed
     await until(talk, 9)
-    assert sorted(post.split(",")[0] for post in digests(talk)) == [
-        "*Your docs (Acme docs)",
-        "*Your docs (Beta)",
-    ]
+    names = sorted(post.split(",")[0] for post in digests(talk))
+    assert names == ["*Your docs (Acme docs)", "*Your docs (Beta)"]
     await talk.ana.types("/docs-visitors unsubscribe project:acme")
     talk.everything()
     listed = await talk.ana.answer_to("/docs-visitors subscriptions")
     assert ("for Acme docs" in listed, "for Beta" in listed) == (False, True)
 
 
-async def test_the_digest_of_a_project_that_is_served_no_more_ends_with_one_note(talk: Talk) -> None:
+async def test_digest_of_a_removed_project_ends_with_one_note(talk: Talk) -> None:
     await subscribe(talk, "monday 09:00 UTC project:beta")
     await serves(talk, ONLY_ACME)
     for day in (9, 16, 23):
@@ -128,9 +126,7 @@ async def test_the_digest_of_a_project_that_is_served_no_more_ends_with_one_note
     assert talk.errors() == {"digest_missed"}
 
 
-async def test_a_digest_that_was_read_ahead_is_not_posted_once_its_project_is_served_no_more(
-    talk: Talk,
-) -> None:
+async def test_read_digest_of_a_removed_project_is_not_posted(talk: Talk) -> None:
     await subscribe(talk, "monday 09:00 UTC project:beta")
     await until(talk, 9, 8)
     assert calls_of_beta(talk)
@@ -141,7 +137,7 @@ async def test_a_digest_that_was_read_ahead_is_not_posted_once_its_project_is_se
     assert talk.errors() == {"digest_missed"}
 
 
-async def test_a_question_about_a_project_that_is_served_no_more_is_answered(talk: Talk) -> None:
+async def test_question_about_a_removed_project_is_answered(talk: Talk) -> None:
     talk.service.says("visitors", 429, seconds=5)
     await talk.ana.types("/docs-visitors compare none project:beta")
     await serves(talk, ONLY_ACME)

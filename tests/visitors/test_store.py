@@ -35,10 +35,10 @@ def _ask_week(key: str, tx: Transaction) -> list[Snapshot]:
 
 
 async def claimed(store: Store, limit: int = 9, *, digests_too: bool = True) -> set[SnapshotId]:
-    found = await store.write(
+    snapshots = await store.write(
         lambda tx: Snapshots(tx).claim(claimer(), PROJECT, limit, digests_too=digests_too)
     )
-    return {snapshot.id for snapshot in found}
+    return {snapshot.id for snapshot in snapshots}
 
 
 async def read_page(store: Store, rows: dict[str, Counts], *, has_more: bool) -> Snapshot:
@@ -92,5 +92,5 @@ async def test_old_pages_are_swept_unless_a_question_waits_for_them(store: Store
     await store.write(lambda tx: tx.connection.exec_driver_sql("UPDATE questions SET state = 'answered'"))
     assert await store.write(lambda tx: Snapshots(tx).sweep(later, day)) == 1
     assert await store.read(lambda tx: Snapshots(tx).pages(done.id)) == {}
-    kept = await store.write(lambda tx: ask(tx, "again", LAST_WEEK))
-    assert kept[0].totals == SITE
+    snapshots = await store.write(lambda tx: ask(tx, "again", LAST_WEEK))
+    assert snapshots[0].totals == SITE

@@ -91,27 +91,9 @@ REFUSED = {
 }
 """The texts that are refused for each reason."""
 UNKNOWN = (
-    "nonsense",
-    "..",
-    "2026-10..",
-    "..2026-10",
-    "to",
-    "oc",
-    "7",
-    "7 weeks",
-    "-7d",
-    "7.5d",
-    "20261005",
-    "2026-W41",
-    "2026-10-05T12:00",
-    "10/05/2026",
-    "２０２６-１０",
-    "٧d",
-    "2026-10-٠٥",
-    "2026-09..2026-10..2026-11",
-    "7d.." * 1_000 + "7d",
-    "." * 4_000 + " x y",
-    "9" * 5_000 + "d",
+    *("nonsense", "..", "2026-10..", "..2026-10", "to", "oc", "7", "7 weeks", "-7d", "7.5d", "20261005"),
+    *("2026-W41", "2026-10-05T12:00", "10/05/2026", "２０２６-１０", "٧d", "2026-10-٠٥"),
+    *("2026-09..2026-10..2026-11", "7d.." * 1_000 + "7d", "." * 4_000 + " x y", "9" * 5_000 + "d"),
 )
 
 
@@ -136,13 +118,8 @@ async def test_period_is_read_as_people_write_it(talk: Talk) -> None:
 
 async def test_today_depends_on_the_zone(talk: Talk) -> None:
     await talk.process.starts(analytics_zone="Asia/Tokyo")
-    expected = {
-        "today": "22 Nov 2026",
-        "yesterday": "21 Nov 2026",
-        "7d": "15–21 Nov 2026",
-        "this week": "16–22 Nov 2026",
-        "2026-11-22": "22 Nov 2026",
-    }
+    expected = {"today": "22 Nov 2026", "yesterday": "21 Nov 2026", "2026-11-22": "22 Nov 2026"}
+    expected |= {"7d": "15–21 Nov 2026", "this week": "16–22 Nov 2026"}
     assert {text: await read(talk, text) for text in expected} == expected
 
 
@@ -162,7 +139,7 @@ async def test_today_depends_on_the_zone(talk: Talk) -> None:
         (datetime(2028, 3, 31, tzinfo=UTC), {"last month": "1–29 Feb 2028"}),
     ],
 )
-async def test_words_are_right_on_the_first_and_last_days(
+async def test_relative_periods_hold_on_first_and_last_days(
     talk: Talk, now: datetime, expected: dict[str, str]
 ) -> None:
     talk.time.at = now
@@ -170,9 +147,9 @@ async def test_words_are_right_on_the_first_and_last_days(
 
 
 async def test_refused_period_has_its_reason(talk: Talk) -> None:
-    for why, texts in REFUSED.items():
+    for reason, texts in REFUSED.items():
         for text in texts:
-            assert why in await read(talk, text)
+            assert reason in await read(talk, text)
 
 
 async def test_unknown_period_is_not_guessed(talk: Talk) -> None:
@@ -196,11 +173,7 @@ def test_any_text_is_a_past_period_or_refused(text: str) -> None:
 
 @given(st.dates(date(2005, 1, 1), date(2034, 12, 31)), st.integers(0, 365), DAYS)
 def test_days_are_the_same_in_every_form(first: date, more: int, today: date) -> None:
-    names = (
-        f"{first.day} {first:%B} {first.year}",
-        f"{first:%b} {first.day}, {first.year}",
-        first.isoformat(),
-    )
+    names = f"{first.day} {first:%B %Y}", f"{first:%b} {first.day}, {first:%Y}", first.isoformat()
     if first > today:
         for name in names:
             with pytest.raises(BadPeriod, match="hasn't come yet"):

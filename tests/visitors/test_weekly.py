@@ -1,4 +1,4 @@
-"""The weekly digest: one for each subscription and week, at wall time, whatever happens in between."""
+"""The weekly digest: one for each subscription and week, at wall time, with faults in between."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ async def listed(talk: Talk) -> Shown:
     return await talk.ana.answer_to("/docs-visitors subscriptions")
 
 
-async def test_a_digest_tells_the_week_in_a_sentence_against_the_week_before(talk: Talk) -> None:
+async def test_digest_compares_the_week_with_the_week_before(talk: Talk) -> None:
     read = talk.service.site.read
     read("/quickstart", MONDAY - 14 * DAY, WEEK - DAY, people=50, agents=50)
     read("/quickstart", WEEK, MONDAY - DAY, people=50, agents=60)
@@ -36,7 +36,7 @@ async def test_a_digest_tells_the_week_in_a_sentence_against_the_week_before(tal
     assert "400 readers, 300% more than the week before (100) · 5 in 10 are AI agents" in digests(talk)[-1]
 
 
-async def test_a_digest_names_one_page_that_rose_one_that_fell_and_a_new_one(talk: Talk) -> None:
+async def test_digest_names_a_risen_a_fallen_and_a_new_page(talk: Talk) -> None:
     read = talk.service.site.read
     read("/old", WEEK - 7 * DAY, WEEK - DAY, people=40)
     for page, was, now in (("/up", 40, 160), ("/up/less", 40, 90), ("/down", 160, 40), ("/new", 0, 30)):
@@ -48,7 +48,7 @@ async def test_a_digest_names_one_page_that_rose_one_that_fell_and_a_new_one(tal
     assert "\n*Up* `/up` 40 → 160   *Down* `/down` 160 → 40   *New* `/new` 30\n" in digest
 
 
-async def test_all_numbers_are_one_reply_in_the_thread_of_the_digest(talk: Talk) -> None:
+async def test_all_numbers_are_one_reply_to_the_digest(talk: Talk) -> None:
     for weeks in range(9):
         first = MONDAY - weeks * 7 * DAY
         talk.service.site.fill(30, first, first + 6 * DAY, seed=weeks)
@@ -69,7 +69,7 @@ async def test_all_numbers_are_one_reply_in_the_thread_of_the_digest(talk: Talk)
     assert await files(talk) == []
 
 
-async def test_a_digest_names_what_waits_for_review_in_its_channel_the_oldest_first(talk: Talk) -> None:
+async def test_digest_has_the_jobs_to_review(talk: Talk) -> None:
     for number in range(1, 6):
         await talk.started(f"Fix page {number}")
         await talk.ends()
@@ -85,7 +85,7 @@ async def test_a_digest_names_what_waits_for_review_in_its_channel_the_oldest_fi
     talk.everything()
 
 
-async def test_a_digest_costs_its_pages_and_the_history_that_is_missing_and_no_call_more(talk: Talk) -> None:
+async def test_digest_costs_only_its_pages_and_missing_history(talk: Talk) -> None:
     pages, site = 613, talk.service.site
     for weeks in range(9):
         first = MONDAY - weeks * 7 * DAY
@@ -101,7 +101,7 @@ async def test_a_digest_costs_its_pages_and_the_history_that_is_missing_and_no_c
     assert len(site.calls) == ceil(pages / 250) + 1
 
 
-async def test_one_fetch_serves_every_digest_and_question_of_a_week(talk: Talk) -> None:
+async def test_digests_and_questions_of_a_week_share_calls(talk: Talk) -> None:
     talk.service.site.fill(20, MONDAY - 7 * DAY, MONDAY + 6 * DAY)
     await subscribe(talk)
     for section in ("/page-1", "/page-2", "/page-3"):
@@ -115,7 +115,7 @@ async def test_one_fetch_serves_every_digest_and_question_of_a_week(talk: Talk) 
     talk.ana.reads()
 
 
-async def test_what_was_missed_while_down_is_made_up_within_a_day(talk: Talk) -> None:
+async def test_digest_of_an_outage_comes_within_a_day(talk: Talk) -> None:
     await subscribe(talk)
     await talk.process.stops()
     await until(talk, 10, 3)
@@ -125,7 +125,7 @@ async def test_what_was_missed_while_down_is_made_up_within_a_day(talk: Talk) ->
     assert "Next: 16 Nov 09:00" in await listed(talk)
 
 
-async def test_what_is_older_than_a_day_is_skipped_with_a_line(talk: Talk) -> None:
+async def test_digest_older_than_a_day_is_skipped(talk: Talk) -> None:
     await subscribe(talk)
     await talk.process.stops()
     await until(talk, 11, 3)
@@ -137,7 +137,7 @@ async def test_what_is_older_than_a_day_is_skipped_with_a_line(talk: Talk) -> No
     assert len(digests(talk)) == 1
 
 
-async def test_a_channel_that_refuses_for_good_pauses_and_tells_its_owner_once(talk: Talk) -> None:
+async def test_archived_channel_pauses_the_digest_with_one_note(talk: Talk) -> None:
     await subscribe(talk)
     talk.faults.refuses("chat.postMessage", "is_archived")
     await until(talk, 9)
@@ -152,25 +152,25 @@ async def test_a_channel_that_refuses_for_good_pauses_and_tells_its_owner_once(t
 
 
 @pytest.mark.parametrize(
-    ("code", "why"),
+    ("code", "reason"),
     [
         ("token_revoked", "Slack doesn't accept my token any more"),
         ("missing_scope", "I lack a right in Slack"),
     ],
 )
-async def test_a_token_that_must_be_mended_pauses_no_subscription(talk: Talk, code: str, why: str) -> None:
+async def test_broken_token_pauses_no_subscription(talk: Talk, code: str, reason: str) -> None:
     await subscribe(talk)
     talk.faults.refuses("chat.postMessage", code)
     await until(talk, 9)
-    shown = await listed(talk)
-    assert f"Last: not posted: {why} (" in shown
-    assert "Next: 16 Nov 09:00" in shown
+    subscriptions = await listed(talk)
+    assert f"Last: not posted: {reason} (" in subscriptions
+    assert "Next: 16 Nov 09:00" in subscriptions
     [note] = talk.ana.reads()
-    assert f"couldn't be posted: {why}." in note
+    assert f"couldn't be posted: {reason}." in note
     talk.log()
 
 
-async def test_a_service_that_is_down_in_the_morning_is_waited_for(talk: Talk) -> None:
+async def test_digest_waits_for_a_failing_service(talk: Talk) -> None:
     talk.service.site.fill(5, MONDAY, MONDAY + 6 * DAY)
     await subscribe(talk)
     talk.service.says("visitors", 503, times=2_000)
@@ -182,7 +182,7 @@ async def test_a_service_that_is_down_in_the_morning_is_waited_for(talk: Talk) -
     assert " readers" in digest
 
 
-async def test_a_week_that_cannot_be_read_for_a_day_is_told_to_the_owner_once(talk: Talk) -> None:
+async def test_owner_gets_one_note_about_an_unreadable_week(talk: Talk) -> None:
     await subscribe(talk)
     talk.service.says("visitors", 401, times=5_000)
     await until(talk, 12)
@@ -194,7 +194,7 @@ async def test_a_week_that_cannot_be_read_for_a_day_is_told_to_the_owner_once(ta
     assert talk.errors() == {"key_refused", "digest_missed"}
 
 
-async def test_when_the_budget_ends_the_digest_comes_with_what_was_read(talk: Talk) -> None:
+async def test_digest_beyond_the_budget_has_the_first_pages(talk: Talk) -> None:
     await talk.process.starts(analytics_calls_an_hour=1)
     talk.service.site.fill(2_500, MONDAY, MONDAY + 6 * DAY)
     await subscribe(talk)
@@ -203,7 +203,7 @@ async def test_when_the_budget_ends_the_digest_comes_with_what_was_read(talk: Ta
     assert "Only the first" in digest
 
 
-async def test_a_digest_can_be_asked_for_now_and_the_weekly_one_still_comes(talk: Talk) -> None:
+async def test_requested_digest_keeps_the_weekly_one(talk: Talk) -> None:
     await subscribe(talk)
     await talk.ben.types("/docs-visitors digest now")
     await talk.time.passes(30)
@@ -213,7 +213,7 @@ async def test_a_digest_can_be_asked_for_now_and_the_weekly_one_still_comes(talk
     assert len(digests(talk)) == 2
 
 
-async def test_a_digest_now_that_cannot_be_made_is_explained_to_who_asked(talk: Talk) -> None:
+async def test_failed_requested_digest_is_explained(talk: Talk) -> None:
     talk.service.says("visitors", 403, times=50)
     await talk.ben.types("/docs-visitors digest now")
     await talk.time.passes(60)
@@ -222,7 +222,7 @@ async def test_a_digest_now_that_cannot_be_made_is_explained_to_who_asked(talk: 
     assert talk.errors() == {"digest_missed"}
 
 
-async def test_a_digest_whose_subscription_ends_while_it_is_read_is_not_posted(talk: Talk) -> None:
+async def test_digest_of_an_ended_subscription_is_not_posted(talk: Talk) -> None:
     await subscribe(talk)
     talk.service.says("visitors", 429, seconds=600, times=60)
     await until(talk, 9)

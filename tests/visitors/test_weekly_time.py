@@ -1,4 +1,4 @@
-"""Weekly wall times over clock changes, against a slow search that walks the clock on the wall."""
+"""Weekly wall times over clock changes, against a slow search of every minute."""
 
 from __future__ import annotations
 
@@ -15,19 +15,8 @@ from bot.visitors.periods import WeeklyTime
 _MINUTE = timedelta(minutes=1)
 _BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
 _SECONDS = int((datetime(2037, 1, 1, tzinfo=UTC) - _BEGIN).total_seconds())
-_CHANGES = [
-    (2001, 3),
-    (2007, 11),
-    (2009, 6),
-    (2011, 12),
-    (2015, 8),
-    (2021, 3),
-    (2026, 2),
-    (2026, 3),
-    (2026, 4),
-    (2026, 10),
-    (2026, 11),
-]
+_CHANGES = [(2001, 3), (2007, 11), (2009, 6), (2011, 12), (2015, 8), (2021, 3)]
+_CHANGES += [(2026, month) for month in (2, 3, 4, 10, 11)]
 """Months in which many clocks change, so that not every example lies in a quiet week."""
 
 ZONES = st.sampled_from(sorted(available_timezones()))
@@ -47,7 +36,7 @@ MOMENTS = st.one_of(
 
 
 @pytest.mark.parametrize(
-    ("zone", "weekly", "after", "shown"),
+    ("zone", "weekly", "after", "expected"),
     [
         ("Europe/Berlin", "0 09:00", "2026-03-22 12:00", "03-23 09:00 +0100, 03-30 09:00 +0200"),
         ("America/New_York", "0 09:00", "2026-10-25 12:00", "10-26 09:00 -0400, 11-02 09:00 -0500"),
@@ -66,14 +55,14 @@ MOMENTS = st.one_of(
         ("Pacific/Apia", "4 09:00", "2011-12-30 18:00", "12-31 09:00 +1400"),
     ],
 )
-def test_weekly_time_follows_the_wall_clock(zone: str, weekly: str, after: str, shown: str) -> None:
+def test_weekly_time_follows_the_wall_clock(zone: str, weekly: str, after: str, expected: str) -> None:
     weekday, at = weekly.split()
     begin = datetime.fromisoformat(after).replace(tzinfo=UTC)
     runs, moment = list[datetime](), begin
-    for _ in shown.split(","):
+    for _ in expected.split(","):
         moment = WeeklyTime(int(weekday), time.fromisoformat(at), zone).next_after(moment)
         runs.append(moment)
-    assert ", ".join(each.astimezone(ZoneInfo(zone)).strftime("%m-%d %H:%M %z") for each in runs) == shown
+    assert ", ".join(run.astimezone(ZoneInfo(zone)).strftime("%m-%d %H:%M %z") for run in runs) == expected
 
 
 @example(WeeklyTime(Weekday.MONDAY, time(9), "Europe/Berlin"), datetime(2026, 11, 23, 8, tzinfo=UTC))
@@ -83,25 +72,25 @@ def test_slow_walk_along_the_wall_clock_finds_the_same(weekly: WeeklyTime, momen
 
 
 def _wall(zone: str, day: date) -> dict[datetime, datetime]:
-    """What the wall shows, minute by minute around a day, and when it shows it first."""
-    there, shown = ZoneInfo(zone), dict[datetime, datetime]()
+    """Return the wall time of every minute around a day, with its first moment."""
+    there, wall = ZoneInfo(zone), dict[datetime, datetime]()
     moment = datetime(day.year, day.month, day.day, tzinfo=UTC) - timedelta(days=1, hours=3)
     for _ in range(60 * (24 * 3 + 6)):
-        shown.setdefault(moment.astimezone(there).replace(tzinfo=None), moment)
+        wall.setdefault(moment.astimezone(there).replace(tzinfo=None), moment)
         moment += _MINUTE
-    return shown
+    return wall
 
 
 def _slow_next_after(weekly: WeeklyTime, moment: datetime) -> datetime:
-    """Look at every day around the moment, without any rule of how clocks change."""
+    """Search every day around the moment, without any rule of clock changes."""
     around = [moment.astimezone(ZoneInfo(weekly.zone)).date() + timedelta(days=day) for day in range(-8, 10)]
     times = [_slow_on(weekly, day) for day in around if day.weekday() == weekly.weekday]
-    return min(found for found in times if found > moment)
+    return min(time for time in times if time > moment)
 
 
 def _slow_on(weekly: WeeklyTime, day: date) -> datetime:
     wall, meant = _wall(weekly.zone, day), datetime.combine(day, weekly.at)
     if meant in wall:
         return wall[meant]
-    before = max(shown for shown in wall if shown < meant)
+    before = max(time for time in wall if time < meant)
     return wall[before] + (meant - before)

@@ -42,8 +42,8 @@ def snapshot(period: Period = WEEK, **values: Any) -> Snapshot:
     """Return a snapshot of a period that was read whole."""
     whole = Snapshot(SnapshotId(1), PROJECT, period, SnapshotState.DONE, TAKEN)
     read = replace(whole, with_pages=True, totals=Counts(1_200, 3_400, 4_500), rows=812, calls=4)
-    given: dict[str, Any] = {"complete": True, "taken_at": TAKEN} | values
-    return replace(read, **given)
+    read_whole: dict[str, Any] = {"complete": True, "taken_at": TAKEN} | values
+    return replace(read, **read_whole)
 
 
 PAGES = (
@@ -57,7 +57,7 @@ def report(*, query: dict[str, Any] | None = None, **values: Any) -> Report:
     """Return the report on a week of a site, compared with the week before."""
     compared = snapshot(WEEK.before(), id=SnapshotId(2), totals=Counts(1_000, 3_500, 4_300))
     asked: dict[str, Any] = {"period": WEEK, "compared": WEEK.before(), "top": 3} | (query or {})
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "query": Query(**asked),
         "now": snapshot(),
         "was": compared,
@@ -67,15 +67,15 @@ def report(*, query: dict[str, Any] | None = None, **values: Any) -> Report:
         "budget": Budget(100, 12, None),
         "zone": ZONE,
     }
-    made = given | values
+    made = defaults | values
     if made["was"] is None:
-        made["pages"] = tuple(replace(each, was=None) for each in made["pages"])
+        made["pages"] = tuple(replace(page, was=None) for page in made["pages"])
     return Report(**made)
 
 
 def subscription(**values: Any) -> Subscription:
     """Return Ana's subscription, for Mondays at nine in Berlin."""
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "id": SubscriptionId(3),
         "project": PROJECT,
         "channel": CHANNEL,
@@ -85,12 +85,12 @@ def subscription(**values: Any) -> Subscription:
         "state": SubscriptionState.ACTIVE,
         "next_run_at": None,
     }
-    return Subscription(**(given | values))
+    return Subscription(**(defaults | values))
 
 
 def question(**values: Any) -> Question:
     """Return Ana's question about the week."""
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "id": QUESTION,
         "kind": QuestionKind.VISITORS,
         "project": PROJECT,
@@ -100,14 +100,14 @@ def question(**values: Any) -> Question:
         "asked_at": NOW,
         "state": QuestionState.WAITING,
     }
-    return Question(**(given | values))
+    return Question(**(defaults | values))
 
 
 def weekly(**values: Any) -> Digest:
     """Return a digest of which the next comes on Monday."""
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "report": report(),
         "to_review": ToReview((), NOW),
         "next_at": datetime(2026, 11, 9, 9, 0, tzinfo=UTC),
     }
-    return Digest(**(given | values))
+    return Digest(**(defaults | values))
