@@ -1,4 +1,4 @@
-"""The papers: the README, the pages of ``docs/`` and what stands beside them, as readers get them."""
+"""The papers: the README, the pages of ``docs/`` and the pages beside them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def fences(text: str) -> list[tuple[str, str]]:
-    """Return every fenced block: its language, which may be empty, and what stands in it."""
+    """Return the language, which may be empty, and the text of every fenced block."""
     return _FENCE.findall(text)
 
 
@@ -33,12 +33,12 @@ def prose(text: str) -> str:
 
 
 def codes(text: str) -> list[str]:
-    """Return what stands as code in the prose; a code that is broken over two lines is one."""
+    """Return the code spans of the prose, each in one line."""
     return [" ".join(code.split()) for code in _CODE.findall(prose(text))]
 
 
 def section(text: str, heading: str) -> str:
-    """Return what stands under a heading of the second level."""
+    """Return the text under a heading of the second level."""
     return text.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
 
 
@@ -65,14 +65,14 @@ def anchors(text: str) -> set[str]:
 
 def _anchor(heading: str) -> str:
     bare = re.sub(r"[`*]|\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
-    kept = (sign for sign in bare if sign in " -_" or unicodedata.category(sign)[0] in "LN")
-    return "".join(kept).replace(" ", "-")
+    signs = (sign for sign in bare if sign in " -_" or unicodedata.category(sign)[0] in "LN")
+    return "".join(signs).replace(" ", "-")
 
 
 def shown_in(text: str) -> list[str]:
     """Return every command that a paper shows, in its order, each once."""
-    found = [*_fenced(text), *(code for code in codes(text) if _is_command(code))]
-    return list(dict.fromkeys(found))
+    commands = [*_fenced(text), *(code for code in codes(text) if _is_command(code))]
+    return list(dict.fromkeys(commands))
 
 
 def _fenced(text: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from sandbox.command import cli as sandbox_cli
 from tests.papers import ROOT
 
 _SOME_VALUE = {"SEED": "7", "FILE": "tests/test_docs.py", "NAME": "setting"}
-"""What stands for a value that a paper leaves to the reader."""
+"""Examples for values that a paper leaves to the reader."""
 _DONE_BY_OTHERS = {
     "cp .env.example .env": "It would put a file into the checkout. test_docs.py compares .env.example.",
     "chmod 600 .env": "It would change the file of whoever runs the tests.",
@@ -117,14 +117,14 @@ _MODULES: dict[str, click.Command] = {
 
 
 class NotRun(Exception):
-    """Nothing runs this command, or what runs it does not know it."""
+    """No program accepts this command."""
 
 
 def run_shown(command: str) -> None:
     """Let the program read a shell command, as far as it goes without doing its work; or raise NotRun."""
-    words = [_SOME_VALUE.get(word, word) for word in shlex.split(command, comments=True)]
-    program, rest = Path(words[0]).name, words[1:]
-    if {command, shlex.join(words)} & _DONE_BY_OTHERS.keys():
+    arguments = [_SOME_VALUE.get(word, word) for word in shlex.split(command, comments=True)]
+    program, rest = Path(arguments[0]).name, arguments[1:]
+    if {command, shlex.join(arguments)} & _DONE_BY_OTHERS.keys():
         return
     if program == "make":
         _make(rest)
@@ -136,20 +136,22 @@ def run_shown(command: str) -> None:
         raise NotRun(f"nothing runs {command!r}: see tests/shown_commands.py")
 
 
-def _make(words: Sequence[str]) -> None:
-    """Only print what would be done."""
-    ran = subprocess.run(["make", "--dry-run", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+def _make(arguments: Sequence[str]) -> None:
+    """Print the commands without running them."""
+    ran = subprocess.run(
+        ["make", "--dry-run", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if ran.returncode:
         raise NotRun(ran.stderr.strip())
 
 
-def _docs_bot(words: Sequence[str]) -> None:
-    if not words or words == ["--help"]:
+def _docs_bot(arguments: Sequence[str]) -> None:
+    if not arguments or arguments == ["--help"]:
         return
-    name, commands = words[0], _subcommands()
+    name, commands = arguments[0], _subcommands()
     if name not in commands:
         raise NotRun(f"docs-bot has no command {name}")
-    _read(commands[name], words[1:])
+    _read(commands[name], arguments[1:])
 
 
 def _subcommands() -> dict[str, click.Command]:
@@ -157,48 +159,48 @@ def _subcommands() -> dict[str, click.Command]:
     return {**cli.commands, "sandbox": sandbox_cli}
 
 
-def _module(name: str, words: Sequence[str]) -> None:
+def _module(name: str, arguments: Sequence[str]) -> None:
     if name == "bot":
-        _docs_bot(words)
+        _docs_bot(arguments)
     elif name == "tests.torture":
-        _read_by_argparse(words)
+        _read_by_argparse(arguments)
     elif name == "pytest":
-        _find_tests(words)
+        _find_tests(arguments)
     elif name in _MODULES:
-        _read(_MODULES[name], words)
+        _read(_MODULES[name], arguments)
     else:
         raise NotRun(f"nothing runs the module {name}")
 
 
-def _read(command: click.Command, words: Sequence[str]) -> None:
+def _read(command: click.Command, arguments: Sequence[str]) -> None:
     """Let click read the words: it knows every option and accepts every value."""
     try:
-        command.make_context(command.name or "", list(words))
-    except Exit:  # what --help does once it has been shown
+        command.make_context(command.name or "", list(arguments))
+    except Exit:  # --help exits after its output
         return
     except click.ClickException as error:
         raise NotRun(str(error)) from None
 
 
-def _read_by_argparse(words: Sequence[str]) -> None:
+def _read_by_argparse(arguments: Sequence[str]) -> None:
     try:
-        tests.torture.__main__.parser().parse_args(words)
+        tests.torture.__main__.parser().parse_args(arguments)
     except SystemExit as left:
         if left.code:
-            raise NotRun(f"tests.torture does not take {words}") from None
+            raise NotRun(f"tests.torture does not take {arguments}") from None
 
 
-def _find_tests(words: Sequence[str]) -> None:
+def _find_tests(arguments: Sequence[str]) -> None:
     """Accept existing folders for tests: a reader may be about to write the file."""
-    if missing := [word for word in words if "/" in word and not (ROOT / word).parent.is_dir()]:
+    if missing := [word for word in arguments if "/" in word and not (ROOT / word).parent.is_dir()]:
         raise NotRun(f"pytest finds no {missing}")
 
 
 def known_options() -> set[str]:
     """Return every option of every program of ours."""
     parts = [*_subcommands().values(), *_MODULES.values()]
-    found = {name for part in parts for each in part.params for name in each.opts}
-    return found | {
+    options = {name for part in parts for option in part.params for name in option.opts}
+    return options | {
         name for action in tests.torture.__main__.parser()._actions for name in action.option_strings
     }
 

@@ -1,4 +1,4 @@
-"""What the papers say is what the code does."""
+"""The papers agree with the code."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from tests.papers import (
 WORDS = 900
 """As many as a stranger reads in three minutes."""
 DOCS_WORDS = 10_500
-"""As many as a person reads in an hour: what is added makes something else shorter."""
+"""As many as a person reads in an hour: an addition shortens another text."""
 MAP_WORDS = 1_050
 _OTHERS = {"POSTGRES_PASSWORD", "SSL_CERT_FILE", "DOCS_BOT_JOB"}
-"""Variables of others: the compose file, Python, and what the sandbox gives an agent."""
+"""Variables of others: of the compose file, of Python, and of the sandbox's agent."""
 _EMPHASISED = re.compile(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)")
 _FREE_RELATIVE = re.compile(r"\b(?:what|whoever|whatever|whichever)\b(?!\?)", re.IGNORECASE)
 _SPEECH = re.compile(r"\b(?:tells?|told|telling|says?|said|saying|hears?|heard|hearing)\b", re.IGNORECASE)
@@ -55,7 +55,7 @@ def test_the_docs_stay_short() -> None:
 
 
 def test_the_papers_are_in_plain_english() -> None:
-    """Free relatives ("what is …") at most once, and code that speaks 0.3 times, in 1,000 words."""
+    """Insist on one free relative and 0.3 speech verbs at most in 1,000 words."""
     text = "\n".join(re.sub(r"`[^`]*`", "", prose(paper.read_text())) for paper in PAPERS)
     free, speech = _FREE_RELATIVE.findall(text), _SPEECH.findall(text)
     assert 1_000 * len(free) <= len(text.split()), free
@@ -81,19 +81,19 @@ def test_the_papers_name_no_variable_that_is_not_there() -> None:
 
 def test_every_button_that_a_page_for_people_names_is_there() -> None:
     pages = [(DOCS / f"{name}.md").read_text() for name in ("jobs", "visitors", "limits-and-access")]
-    named = {" ".join(each.split()) for page in pages for each in _EMPHASISED.findall(page)}
+    named = {" ".join(label.split()) for page in pages for label in _EMPHASISED.findall(page)}
     code = "".join(path.read_text() for path in (*(ROOT / "bot").rglob("*.py"), ROOT / "manifest.yml"))
     assert len(named) > 10
-    assert {each for each in named if not re.search(rf'["*]{re.escape(each)}["*]', code)} == set()
+    assert {label for label in named if not re.search(rf'["*]{re.escape(label)}["*]', code)} == set()
 
 
 def test_the_docs_tell_the_defaults() -> None:
-    for name, told in SETTINGS.items():
-        assert told == _default(name), name
+    for name, default in SETTINGS.items():
+        assert default == _default(name), name
 
 
 def _default(name: str) -> str:
-    """A default as people write it; nothing for what is off, empty or required."""
+    """Return a default as people write it; nothing if it is off, empty or required."""
     field: Any = Settings.model_fields[name.lower()]
     default = None if field.is_required() else field.default
     value = default.get_secret_value() if isinstance(default, SecretStr) else default
@@ -120,9 +120,9 @@ def test_every_promise_names_what_shows_it() -> None:
 
 
 def test_the_runbook_has_every_exit_code() -> None:
-    told = rows(section((DOCS / "runbook.md").read_text(), "Exit codes"))
+    table = rows(section((DOCS / "runbook.md").read_text(), "Exit codes"))
     ends = {0, 1, 2, BAD_SETTINGS, CANNOT_START, CRASHED, CUT_SHORT, TERMINATED, INTERRUPTED, *ExitCode}
-    assert {int(code) for row in told for code in row[0].split(", ")} == ends
+    assert {int(code) for row in table for code in row[0].split(", ")} == ends
 
 
 def test_every_place_that_a_recipe_names_exists() -> None:
@@ -138,16 +138,18 @@ def test_every_place_that_a_recipe_names_exists() -> None:
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
 def test_every_module_that_a_paper_names_exists(paper: Path) -> None:
     named = {code.partition("::")[0] for code in codes(paper.read_text())}
-    modules = {each for each in named if re.fullmatch(r"[\w/]+\.py", each)}
+    modules = {path for path in named if re.fullmatch(r"[\w/]+\.py", path)}
     folders = (ROOT, ROOT / "bot")
-    assert {each for each in modules if not any((folder / each).exists() for folder in folders)} == set()
+    assert {path for path in modules if not any((folder / path).exists() for folder in folders)} == set()
 
 
 def test_hosts_start_what_is_there_once_they_installed_the_requirements() -> None:
     # They install requirements.txt and not this project, so there is no docs-bot in their PATH.
     lines = (ROOT / "Procfile").read_text().splitlines()
-    told = dict(re.findall(r"^(\w+): (?:env HOST=0.0.0.0 )?python -m bot (\w+)$", line)[0] for line in lines)
-    assert told == {"release": "migrate", "web": "serve", "socket": "serve", "worker": "work"}
+    processes = dict(
+        re.findall(r"^(\w+): (?:env HOST=0.0.0.0 )?python -m bot (\w+)$", line)[0] for line in lines
+    )
+    assert processes == {"release": "migrate", "web": "serve", "socket": "serve", "worker": "work"}
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)

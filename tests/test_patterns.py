@@ -1,4 +1,4 @@
-"""No regular expression of the bot is slow on what strangers write: its time grows as the text does."""
+"""The time of every regular expression of the bot grows no faster than the text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FLOOR = 0.02
 """Seconds. A pattern that is quadratic takes half a second and more for 40,000 characters."""
 METHODS = {"match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 WITH = (" ", ",", "<", "a", "1", "\n")
-"""What is mixed with the words of a pattern."""
+"""Parts that are mixed with the words of a pattern."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,20 @@ class Use:
 
 
 def _modules() -> Iterator[str]:
-    for each in pkgutil.walk_packages(bot.__path__, "bot."):
-        if not each.name.startswith("bot.store.migrations") and not each.name.endswith("__main__"):
-            yield each.name
+    for module in pkgutil.walk_packages(bot.__path__, "bot."):
+        if not module.name.startswith("bot.store.migrations") and not module.name.endswith("__main__"):
+            yield module.name
 
 
 def _patterns_in(value: object) -> Iterator[re.Pattern[str]]:
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, dict):
-        for each in value.values():
-            yield from _patterns_in(each)
+        for item in value.values():
+            yield from _patterns_in(item)
     elif isinstance(value, tuple | list | set | frozenset):
-        for each in value:
-            yield from _patterns_in(each)
+        for item in value:
+            yield from _patterns_in(item)
 
 
 def _compiled() -> Iterator[Use]:
@@ -66,17 +66,17 @@ def _compiled() -> Iterator[Use]:
 
 
 def _inline() -> Iterator[Use]:
-    """The patterns that stand in a call of ``re``; what is formatted into them is a word here."""
+    """Yield the patterns in calls of ``re``, with a word for each formatted part."""
     for path in sorted(ROOT.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args
             if not is_call or getattr(node.func.value, "id", "") != "re" or node.func.attr not in METHODS:  # type: ignore[attr-defined]
                 continue
-            given = node.args[0]  # type: ignore[attr-defined]
-            parts = given.values if isinstance(given, ast.JoinedStr) else [given]
-            words = "".join(str(each.value) if isinstance(each, ast.Constant) else "word" for each in parts)
+            argument = node.args[0]  # type: ignore[attr-defined]
+            parts = argument.values if isinstance(argument, ast.JoinedStr) else [argument]
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "word" for part in parts)
             where = f"{path.relative_to(ROOT)}:{node.lineno}"  # type: ignore[attr-defined]
-            yield Use(where, re.compile(words), node.func.attr)  # type: ignore[attr-defined]
+            yield Use(where, re.compile(text), node.func.attr)  # type: ignore[attr-defined]
 
 
 def _shapes() -> Iterator[Use]:
@@ -94,10 +94,10 @@ USES = sorted(
 
 
 def _words_of(pattern: re.Pattern[str]) -> list[str]:
-    """What stands in a pattern as it is: runs of it come furthest before they fail."""
+    """Return the literal words of a pattern: runs of them match longest before they fail."""
     bare = re.sub(r"\\[AZbdswDSW]|\(\?[a-zA-Z:=!<]*|\[[^]]*\]", "\0", pattern.pattern)
-    found = re.findall(r"[^\0\\()\[\]{}|?*+^$.]{2,}", bare)
-    return list(dict.fromkeys(each for each in found if not each.isdecimal()))[:6]
+    runs = re.findall(r"[^\0\\()\[\]{}|?*+^$.]{2,}", bare)
+    return list(dict.fromkeys(run for run in runs if not run.isdecimal()))[:6]
 
 
 def _seconds_of(use: Use) -> Callable[[str], float]:
@@ -105,9 +105,9 @@ def _seconds_of(use: Use) -> Callable[[str], float]:
 
     def seconds(text: str) -> float:
         began = thread_time()
-        found = call("", text) if use.method in ("sub", "subn") else call(text)
+        result = call("", text) if use.method in ("sub", "subn") else call(text)
         if use.method == "finditer":
-            for _ in found:
+            for _ in result:
                 pass
         return thread_time() - began
 
@@ -117,9 +117,9 @@ def _seconds_of(use: Use) -> Callable[[str], float]:
 @pytest.mark.parametrize("use", USES, ids=lambda use: f"{use.where}.{use.method}")
 def test_no_pattern_is_slow_on_what_strangers_write(use: Use) -> None:
     seconds = _seconds_of(use)
-    words = _words_of(use.pattern)
-    joined = [one + other for one, other in pairwise(words)]
-    for text_of in (*texts_of([*SIGNS, *joined]), *texts_of([*words, *WITH], WITH)):
+    parts = _words_of(use.pattern)
+    joined = [one + other for one, other in pairwise(parts)]
+    for text_of in (*texts_of([*SIGNS, *joined]), *texts_of([*parts, *WITH], WITH)):
         assert (slow := too_slow(seconds, text_of, FLOOR)) is None, f"{use.pattern.pattern}: {slow}"
 
 
@@ -127,7 +127,7 @@ def test_every_pattern_of_the_bot_is_found() -> None:
     """One that is compiled within a function or a class would not be."""
     for path in sorted(ROOT.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        within = [each for each in tree.body if isinstance(each, ast.ClassDef | ast.FunctionDef)]
-        assert not [ast.unparse(each) for each in within if "re.compile(" in ast.unparse(each)], path
+        within = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+        assert not [ast.unparse(node) for node in within if "re.compile(" in ast.unparse(node)], path
     assert {"bot.messages.slack_text._ENTITY", "bot.masking._IN_ADDRESS"} <= {use.where for use in USES}
     assert any(use.where.startswith("messages/blocks.py") for use in USES)

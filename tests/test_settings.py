@@ -1,4 +1,4 @@
-"""The settings: what is read, what is refused, and that no value is ever told."""
+"""The settings: accepted and refused values, without a value in any message."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_without_an_app_token_it_is_http_and_needs_the_signing_secret() -> None:
 
 
 def test_everything_that_is_wrong_is_told_at_once_in_the_order_of_the_docs() -> None:
-    said = complaint(
+    message = complaint(
         SLACK_BOT_TOKEN=None,
         SLACK_APP_TOKEN=None,
         PORT="99999",
@@ -64,7 +64,7 @@ def test_everything_that_is_wrong_is_told_at_once_in_the_order_of_the_docs() -> 
         USES_AN_HOUR="0",
         POLL_MIN_SECONDS="99",
     )
-    assert [line.split()[1] for line in said.splitlines() if line.startswith("  - ")] == [
+    assert [line.split()[1] for line in message.splitlines() if line.startswith("  - ")] == [
         "SLACK_BOT_TOKEN",
         "SLACK_APP_TOKEN",
         "PORT",
@@ -166,11 +166,13 @@ def test_every_setting_has_a_wrong_value_and_its_sentence() -> None:
     assert {name for name, _, _ in WRONG} == set(Settings.variables()) - ANY_TEXT
 
 
-@pytest.mark.parametrize(("name", "value", "told"), WRONG)
-def test_a_wrong_value_is_told_in_one_line_that_does_not_quote_it(name: str, value: str, told: str) -> None:
+@pytest.mark.parametrize(("name", "value", "message"), WRONG)
+def test_a_wrong_value_is_told_in_one_line_that_does_not_quote_it(
+    name: str, value: str, message: str
+) -> None:
     [line] = [line for line in complaint(**{name: value}).splitlines() if line.startswith("  - ")]
     assert line.startswith(f"  - {name} ")
-    assert told in line
+    assert message in line
     assert "canary" not in line.lower()
 
 
@@ -197,8 +199,8 @@ def test_a_misspelt_list_does_not_open_the_bot_to_all() -> None:
 
 @pytest.mark.parametrize("url", [None, "sqlite:///var/bot.db", "sqlite://", ":memory:"])
 def test_a_sqlite_on_a_host_that_forgets_its_disk_is_refused(url: str | None) -> None:
-    said = complaint(DYNO="web.1", DATABASE_URL=url)
-    (line,) = [line for line in said.splitlines() if line.startswith("  - ")]
+    message = complaint(DYNO="web.1", DATABASE_URL=url)
+    (line,) = [line for line in message.splitlines() if line.startswith("  - ")]
     assert line.startswith("  - DATABASE_URL is a SQLite")
     assert line.endswith("give a PostgreSQL")
     assert load(DYNO="web.1", DATABASE_URL="postgres://h/d").warnings() == ()
@@ -219,7 +221,7 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("address", "expected"),
     [
         ("postgres://u:p@h/d", "postgresql+psycopg://u:p@h/d"),
         ("postgresql://h/d?sslmode=require", "postgresql+psycopg://h/d?sslmode=require"),
@@ -228,8 +230,8 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
         (":memory:", "sqlite:///:memory:"),
     ],
 )
-def test_databases_are_named_as_hosts_and_people_name_them(given: str, wanted: str) -> None:
-    assert sqlalchemy_url(given) == wanted
+def test_databases_are_named_as_hosts_and_people_name_them(address: str, expected: str) -> None:
+    assert sqlalchemy_url(address) == expected
 
 
 @given(st.dictionaries(st.sampled_from(Settings.variables()), st.text(max_size=30)))
@@ -237,10 +239,10 @@ def test_any_environment_gives_settings_or_one_readable_list(env: dict[str, str]
     try:
         Settings.load(env, env_file=None)
     except SettingsError as error:
-        told = str(error)
+        message = str(error)
     else:
-        told = ""
-    assert told == "" or told.startswith("These settings cannot work:\n  - ")
+        message = ""
+    assert message == "" or message.startswith("These settings cannot work:\n  - ")
 
 
 DOCS = {name: value for name, value in GOOD.items() if name.startswith("DOCS_")}
@@ -346,7 +348,7 @@ def plain(project: DocsProject) -> tuple[str, ...]:
 
 
 def test_several_projects_need_no_project_id_and_share_what_they_do_not_give() -> None:
-    assert [plain(each) for each in load(**serving({"acme": ACME, "beta": BETA})).projects] == [
+    assert [plain(project) for project in load(**serving({"acme": ACME, "beta": BETA})).projects] == [
         ("acme", "p-acme", "Acme docs", "https://docs.example/base", "key-of-all"),
         ("beta", "p-beta", "beta", "https://beta.example", "key-of-beta"),
     ]
@@ -357,7 +359,7 @@ def test_projects_with_one_key_are_counted_under_one_id_whatever_their_order() -
     several = serving({"acme": ACME, "more": more, "beta": BETA})
     for default in ("p-acme", "p-beta", "p-more"):
         served = load(**several | {"DOCS_PROJECT_ID": default}).projects
-        counted = {each.id: counted_with(each, served) for each in served}
+        counted = {project.id: counted_with(project, served) for project in served}
         assert counted == {"p-acme": "p-acme", "p-beta": "p-beta", "p-more": "p-beta"}
 
 
@@ -373,9 +375,9 @@ def test_where_each_project_has_its_own_key_and_address_nothing_else_is_needed()
 
 
 def test_what_a_project_could_not_use_is_told() -> None:
-    said = complaint(**serving({"acme": {"id": "p"}}) | {"DOCS_API_URL": None, "DOCS_API_KEY": None})
-    assert 'DOCS_PROJECTS acme has no "address", and DOCS_API_URL is missing' in said
-    assert 'DOCS_PROJECTS acme has no "key", and DOCS_API_KEY is missing' in said
+    message = complaint(**serving({"acme": {"id": "p"}}) | {"DOCS_API_URL": None, "DOCS_API_KEY": None})
+    assert 'DOCS_PROJECTS acme has no "address", and DOCS_API_URL is missing' in message
+    assert 'DOCS_PROJECTS acme has no "key", and DOCS_API_KEY is missing' in message
 
 
 def test_assistant_needs_its_key_and_domain_together() -> None:
@@ -393,7 +395,7 @@ def test_assistant_needs_its_key_and_domain_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("projects", "told"),
+    ("projects", "message"),
     [
         ({"acme": {**BETA, "key": None}}, 'acme has an "address" of its own, so it needs a "key" of its own'),
         ("canary-7f3a", "must be a JSON object"),
@@ -421,11 +423,13 @@ def test_assistant_needs_its_key_and_domain_together() -> None:
         ('{"acme": {"id": "1"}, "acme": {"id": "2"}}', "has two entries acme"),
     ],
 )
-def test_what_cannot_work_is_told_with_its_entry_and_without_its_value(projects: object, told: str) -> None:
-    said = complaint(**serving(projects))
-    assert told in said
-    assert "canary" not in said.lower()
-    assert len(said.splitlines()) == 3, "one line for what is wrong, and none that follows from it"
+def test_what_cannot_work_is_told_with_its_entry_and_without_its_value(
+    projects: object, message: str
+) -> None:
+    complaints = complaint(**serving(projects))
+    assert message in complaints
+    assert "canary" not in complaints.lower()
+    assert len(complaints.splitlines()) == 3, "one line for what is wrong, and none that follows from it"
 
 
 @given(st.text(max_size=60) | st.dictionaries(st.text(max_size=4), st.just(ACME) | st.none()).map(json.dumps))
@@ -433,7 +437,7 @@ def test_any_text_gives_projects_or_one_line(text: str) -> None:
     problems: Sequence[str] = ["an outcome"]
     try:
         settings = load(**serving(text) | {"DOCS_PROJECT_ID": "p-acme"})
-        assert all(each.name and each.id for each in settings.projects)
+        assert all(project.name and project.id for project in settings.projects)
     except SettingsError as error:
         problems = error.problems
     assert len(problems) == 1

@@ -1,4 +1,4 @@
-"""``make words``: how well intents are told apart, by ten-fold cross-validation over their examples."""
+"""``make words``: the accuracy of intents, by ten-fold cross-validation over their examples."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Counts = Mapping[Intent, tuple[int, int]]
 
 
 def measure(seed: int = 1) -> tuple[Mapping[str, Counts], Sequence[str]]:
-    """Return what is sent at each door of texts that were not learned from, and what is wrong in threads."""
+    """Return the sent texts of each door in cross-validation, and the errors in threads."""
     examples = list(read_texts().examples)
     random.Random(seed).shuffle(examples)
     sent: dict[str, dict[Intent, list[bool]]] = {door: defaultdict(list) for door in _DOORS}
     wrong = []
     for fold in range(FOLDS):
-        learned = learn([each for at, each in enumerate(examples) if at % FOLDS != fold])
+        learned = learn([example for at, example in enumerate(examples) if at % FOLDS != fold])
         for text, kind in examples[fold::FOLDS]:
             for name, (door, send) in _DOORS.items():
                 is_sent = DEEDS[door][classify(text, door, learned)] is send
@@ -37,7 +37,7 @@ def measure(seed: int = 1) -> tuple[Mapping[str, Counts], Sequence[str]]:
 
 
 def main() -> None:
-    """Print a table. With ``-v``, print what is wrong, too."""
+    """Print a table. With ``-v``, print the errors, too."""
     counts, wrong = measure()
     print(
         f"{'sent to the agent':<28}"
