@@ -41,7 +41,6 @@ RequestKey = NewType("RequestKey", str)
 """Idempotency key of a request from Slack: the same when Slack delivers the request again."""
 
 SnapshotId = NewType("SnapshotId", int)
-PageKey = NewType("PageKey", str)
 """A snapshot's id and the hash of a page's path, for a button about that page.
 
 The id of the page's row is given to another page once the row has been deleted.

@@ -10,7 +10,7 @@ from datetime import date
 from bot.access.admit import is_reader
 from bot.commands.command import Answer, Command, FormState, Invocation, Press, Word, number_in
 from bot.context import Context
-from bot.ids import Message, PageKey, ProjectId, QuestionId, SubscriptionId
+from bot.ids import Message, ProjectId, QuestionId, SubscriptionId
 from bot.jobs.commands.job_lists import projects_to_choose, turn_page
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import About
@@ -33,7 +33,6 @@ from bot.visitors.questions import (
     send_csv,
     share_report,
     show_ideas,
-    show_numbers,
     show_rest,
 )
 from bot.visitors.store import Questions, Snapshots
@@ -137,11 +136,6 @@ async def _csv_file(context: Context, press: Press) -> Answer:
     return Answer(message=await send_csv(context, press.allowed, number))
 
 
-async def _all_numbers(context: Context, press: Press) -> Answer:
-    number = await _readable_question(context, press, press.value)
-    return Answer(message=await show_numbers(context, press.allowed, number))
-
-
 async def _see_reviews(context: Context, press: Press) -> Answer:
     return replace(await turn_page(context, press), replaces=False)
 
@@ -170,32 +164,27 @@ async def _readable_question(context: Context, press: Press, named: str) -> Ques
 
 
 async def _improve(context: Context, press: Press) -> Answer:
-    """Open the form of ``/docs-agent`` with a prompt about a page and its numbers."""
-    key = PageKey(press.value.removeprefix("page:"))
-    row = await context.store.read(lambda tx: Snapshots(tx).page(key))
-    if row is None:
-        return Answer(message=reply_messages.not_kept())
-    page, snapshot = row
-    source = asked_about(page_row_key(page.path), page.path)
-    prompt = reply_messages.improve_prompt(page, snapshot.period)
-    return await _form(context, press, prompt, snapshot.project, source)
-
-
-async def _improve_gap(context: Context, press: Press) -> Answer:
-    """Open the form with a prompt about a content gap. The value: the question and the row."""
+    """Open the form with a prompt about a content gap or a page. The value: the question and the row."""
     named, _, key = press.value.partition(":")
     number = await _readable_question(context, press, named)
     row = await context.store.read(lambda tx: _find_row(context, tx, number, key))
-    return row if isinstance(row, Answer) else await _form(context, press, *row)
+    if isinstance(row, Message):
+        return Answer(message=row)
+    text, project, about = row
+    channel = press.origin.channel
+    state = replace(FormState.at(press.origin), about=(about.key, about.title))
+    offered = await projects_to_choose(context, channel, context.projects.with_id(project))
+    form = forms.ask_form(channel=channel, private=state.dumps(), text=text, projects=offered)
+    return Answer(modal=form)
 
 
 def _find_row(
     context: Context, tx: Transaction, number: QuestionId, key: str
-) -> tuple[str, ProjectId, About] | Answer:
-    """Return the prompt about a row, its project and its reference; an answer if it is not kept."""
+) -> tuple[str, ProjectId, About] | Message:
+    """Return the prompt about a row, its project and its reference; a message if it is not kept."""
     answer = find_answered(tx, number)
     if isinstance(answer, Message):
-        return Answer(message=answer)
+        return answer
     question, numbers = answer
     if question.kind is QuestionKind.DIGEST:
         items = list_recommendations(context, tx, question, numbers)
@@ -206,19 +195,12 @@ def _find_row(
     for row_key, title, prompt in rows:
         if row_key == key:
             return prompt, question.project, asked_about(key, title)
-    return Answer(message=reply_messages.not_kept())
-
-
-async def _form(
-    context: Context, press: Press, text: str, project: ProjectId, about: About | None = None
-) -> Answer:
-    state, channel = (
-        replace(FormState.at(press.origin), about=(about.key, about.title) if about else None),
-        press.origin.channel,
-    )
-    offered = await projects_to_choose(context, channel, context.projects.with_id(project))
-    form = forms.ask_form(channel=channel, private=state.dumps(), text=text, projects=offered)
-    return Answer(modal=form)
+    now = numbers.visitors(question.query.period)
+    for path, counts in Snapshots(tx).pages(now.id).items() if now else ():
+        if page_row_key(path) == key:
+            prompt = reply_messages.improve_prompt(path, counts, question.query.period)
+            return prompt, question.project, asked_about(key, path)
+    return reply_messages.NOT_KEPT
 
 
 _FAR_AHEAD = date(2200, 1, 1)
@@ -318,7 +300,7 @@ COMMAND = Command(
         Action.SHARE: _share,
         Action.CSV_FILE: _csv_file,
         Action.MORE: _more,
-        Action.ALL_NUMBERS: _all_numbers,
+        Action.ALL_NUMBERS: _more,
         Action.IDEAS: _show_more_ideas,
         Action.SEE_REVIEWS: _see_reviews,
         Action.RUN_VISITORS: _run_corrected,
@@ -326,6 +308,6 @@ COMMAND = Command(
         Action.HELLO_IDEAS: _ideas,
         Action.IMPROVE: _improve,
         Action.IMPROVE_PAGE: _improve,
-        Action.IMPROVE_MISS: _improve_gap,
+        Action.IMPROVE_MISS: _improve,
     },
 )

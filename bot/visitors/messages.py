@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from bot.ids import Block, Message, QuestionId, Refusal, SnapshotId, UserId
+from bot.ids import Block, Message, QuestionId, Refusal, UserId
 from bot.jobs.messages.problems import refusal_reason
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.plain_text import BOM, HEADER, clip, csv_line, one_line
+from bot.visitors.content_gaps import page_row_key
 from bot.visitors.model import (
     Counts,
     FileTo,
@@ -21,7 +22,6 @@ from bot.visitors.model import (
     SortBy,
     in_section,
     is_beyond_chance,
-    path_hash,
 )
 from bot.visitors.periods import Period
 from bot.visitors.report import Report
@@ -73,10 +73,6 @@ def agents(counts: Counts) -> str:
 
 def both(counts: Counts) -> str:
     return f"{people(counts)}, {agents(counts)}"
-
-
-def only_ai(counts: Counts) -> str:
-    return f"{agents(counts)} and {f'only {people(counts)}' if counts.human else 'no people'}"
 
 
 def percent(part: int, whole: int) -> str:
@@ -136,8 +132,8 @@ def answer(
     return b.message(
         b.section(f"{_title(report)}\n{totals(report)}"),
         *_charts(report),
-        *b.plain("\n".join([*page_lines(report), *_worth_knowing(report)])),
-        *b.actions([*buttons, *improve_menu(report)]),
+        *b.plain("\n".join(page_lines(report))),
+        *b.actions([*buttons, *improve_menu(report, question)]),
         b.context(*caveats(report), " ".join([*around(report.query, shared_by), source_note(report)])),
     )
 
@@ -236,20 +232,6 @@ def _ranked(page: Page, sort: SortBy) -> str:
     return " · ".join(counts.values())
 
 
-def _worth_knowing(report: Report) -> list[str]:
-    """Return a sentence about the page that changed most, or that hardly any people read, if any."""
-    for page in report.moved[:1]:
-        if not page.now.total:
-            fact = f"had {visitors_answer(-page.gained)} before and none this time"
-        elif page.was and not page.was.total:
-            fact = f"is new here: {visitors_answer(page.now.total)}, none before"
-        else:
-            fact = f"{'gained' if page.gained > 0 else 'lost'} the most readers: {gain(page)}"
-        return [f"*Worth knowing*: {path_code(page.path)} {fact}."]
-    rare = (f"{path_code(page.path)} is read by {only_ai(page.now)}" for page in report.hardly_people[:1])
-    return [f"*Worth knowing*: {fact}." for fact in rare]
-
-
 def _charts(report: Report) -> list[Block]:
     return [chart(report.chart)] if len(report.chart) > 1 else []
 
@@ -301,12 +283,7 @@ def source_note(report: Report) -> str:
     return f"{UNIQUE} · read {at}"
 
 
-def page_value(snapshot: SnapshotId, path: str) -> str:
-    """Return the value of a button about a page."""
-    return f"page:{snapshot}:{path_hash(path)}"
-
-
-def improve_menu(report: Report) -> list[Block]:
+def improve_menu(report: Report, question: QuestionId) -> list[Block]:
     """Return a menu that offers a job for each page of the answer."""
     groups = (
         report.top,
@@ -318,7 +295,7 @@ def improve_menu(report: Report) -> list[Block]:
     )
     pages = {page.path: page for group in groups for page in group[:_IN_TABLE]}
     options = [
-        (f"{shown_path(page.path, 50)} · {page.now.total:,}", page_value(report.now.id, page.path))
+        (f"{shown_path(page.path, 50)} · {page.now.total:,}", f"{question}:{page_row_key(page.path)}")
         for page in list(pages.values())[:_MOST_OPTIONS]
     ]
     return [b.menu("Improve a page…", b.Action.IMPROVE, options)] if options else []
@@ -356,7 +333,7 @@ def more(report: Report, question: QuestionId, *, is_digest: bool = False) -> Me
         *(_charts(report) if is_digest else []),
         table(_caption(report, len(pages)), pages) if pages else b.section(page_lines(report)[0]),
         *map(b.section, [*_movements(report), *leaning]),
-        *b.actions([file, *improve_menu(report)]),
+        *b.actions([file, *improve_menu(report, question)]),
         b.context(*notes, f"Days in {b.escape(report.zone)} · {used}"),
     )
 

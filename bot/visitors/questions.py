@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -15,7 +15,6 @@ from bot.engine import unless_taken_over
 from bot.ids import (
     Block,
     Message,
-    MessageTs,
     ProjectId,
     QuestionId,
     SubscriptionId,
@@ -278,12 +277,12 @@ def find_answered(tx: Transaction, number: QuestionId) -> tuple[Question, Number
     """Return an answered question with its numbers, or the message that they are missing."""
     question = Questions(tx).get(number)
     if question is None:
-        return reply_messages.not_kept()
+        return reply_messages.NOT_KEPT
     if question.state is QuestionState.WAITING:
-        return reply_messages.still_reading()
+        return reply_messages.STILL_READING
     numbers = Numbers(question.query, Questions(tx).snapshots(number))
     is_kept = any(part.gap_rows or (part.totals and part.with_pages) for part in numbers.snapshots)
-    return (question, numbers) if is_kept else reply_messages.not_kept()
+    return (question, numbers) if is_kept else reply_messages.NOT_KEPT
 
 
 def _next_number(tx: Transaction, key: str) -> int | None:
@@ -294,48 +293,22 @@ def _next_number(tx: Transaction, key: str) -> int | None:
 
 
 async def share_report(context: Context, allowed: Allowed, number: QuestionId) -> Message | None:
-    """Post an answer into the channel of its question. Return the reason if it isn't posted."""
+    """Post an answer into the channel of its question, once. Return the reason if it isn't posted."""
 
-    def make(tx: Transaction, question: Question, numbers: Numbers) -> Message:
-        return _build_answer(context, tx, question, numbers, shared_by=allowed.user)
-
-    return await _post_once(context, allowed, number, "shared", make, reply_messages.shared_before())
-
-
-async def show_numbers(context: Context, allowed: Allowed, number: QuestionId) -> Message | None:
-    """Post all numbers of a digest into its thread. Return the reason if they aren't posted."""
-
-    def make(tx: Transaction, question: Question, numbers: Numbers) -> Message:
-        return messages.more(_report(context, tx, question, numbers), number, is_digest=True)
-
-    thread = allowed.origin.thread or allowed.origin.message_ts
-    shown_before = reply_messages.numbers_shown_before()
-    return await _post_once(context, allowed, number, "numbers", make, shown_before, thread)
-
-
-async def _post_once(
-    context: Context,
-    allowed: Allowed,
-    number: QuestionId,
-    occasion: str,
-    make: Callable[[Transaction, Question, Numbers], Message],
-    posted_before: Message,
-    thread: MessageTs | None = None,
-) -> Message | None:
-    def post(tx: Transaction) -> Message | None:
+    def share(tx: Transaction) -> Message | None:
         answer = find_answered(tx, number)
         if isinstance(answer, Message):
             return answer
-        key = f"question:{number}:{occasion}"
+        key, (question, numbers) = f"question:{number}:shared", answer
         count = _next_number(tx, key)
         if count is None:
-            return posted_before
-        message, channel = make(tx, *answer), answer[0].channel
-        delivery = NewDelivery.post(f"{key}:{count}", channel, allowed.user, message)
-        Outbox(tx).add(replace(delivery, question=number, message_ts=thread), context.clock())
+            return reply_messages.SHARED_BEFORE
+        message = _build_answer(context, tx, question, numbers, shared_by=allowed.user)
+        post = NewDelivery.post(f"{key}:{count}", question.channel, allowed.user, message)
+        Outbox(tx).add(replace(post, question=number), context.clock())
         return None
 
-    refusal = await context.store.write(post)
+    refusal = await context.store.write(share)
     context.wake()
     return refusal
 
@@ -356,7 +329,7 @@ async def show_ideas(context: Context, number: QuestionId, private: str) -> Mess
 
 
 async def show_rest(context: Context, number: QuestionId) -> Message:
-    """Return the rest of an answer."""
+    """Return the rest of an answer, or all numbers of a digest."""
 
     def rest(tx: Transaction) -> Message:
         answer = find_answered(tx, number)
@@ -365,7 +338,8 @@ async def show_rest(context: Context, number: QuestionId) -> Message:
         question, numbers = answer
         if question.query.topic.is_gaps:
             return gap_messages.more_gaps(numbers, number)
-        return messages.more(_report(context, tx, question, numbers), number)
+        is_digest = question.kind is QuestionKind.DIGEST
+        return messages.more(_report(context, tx, question, numbers), number, is_digest=is_digest)
 
     return await context.store.read(rest)
 
@@ -380,9 +354,9 @@ async def send_csv(context: Context, allowed: Allowed, number: QuestionId) -> Me
         question = replace(answer[0], user=allowed.user)
         count = _next_number(tx, _file_key(question, FileTo.PRIVATE))
         if count is None:
-            return reply_messages.file_sent_before()
+            return reply_messages.FILE_SENT_BEFORE
         send_file(tx, question, FileTo.PRIVATE, context.clock(), count)
-        return reply_messages.file_follows()
+        return reply_messages.FILE_FOLLOWS
 
     reply = await context.store.write(send)
     context.wake()

@@ -15,7 +15,7 @@ from bot.messages.plain_text import clip, one_line
 from bot.outbox.model import NotPosted
 from bot.visitors.content_gaps import GAP_TOPICS, Topic
 from bot.visitors.messages import TIME_OF_DAY, both, reading_problem, shown_path, the_docs
-from bot.visitors.model import Page, Query
+from bot.visitors.model import Counts, Query
 from bot.visitors.periods import Period
 
 _WHOLE_PATH = 2_000
@@ -36,10 +36,6 @@ def about(query: Query) -> str:
 
 def progress_note(query: Query) -> Message:
     return b.words(f":hourglass_flowing_sand: Reading {about(query)}. I'll answer here.")
-
-
-def still_reading() -> Message:
-    return b.words(":hourglass_flowing_sand: I'm still reading. Try again when the answer is there.")
 
 
 def not_readable(query: Query, problem: str) -> Message:
@@ -66,28 +62,15 @@ def offer_corrected(text: str, *, is_question: bool) -> Message:
     return b.with_buttons(f"Did you mean {b.quoted(text, _GUESS_LENGTH)}?", [button])
 
 
-def not_kept() -> Message:
-    return b.words(
-        ":no_entry: I no longer have those numbers, so I did nothing. Ask again with `/docs-visitors`."
-    )
-
-
-def shared_before() -> Message:
-    return b.words("That's been shared already, so I posted nothing.")
-
-
-def numbers_shown_before() -> Message:
-    return b.words("All numbers are in the thread of this digest.")
-
-
-def file_follows() -> Message:
-    return b.words("The CSV file comes in our direct messages.")
-
-
-def file_sent_before() -> Message:
-    return b.words(
-        "That file is in our direct messages already, or on its way there. I didn't send it again."
-    )
+NOT_KEPT = b.words(
+    ":no_entry: I no longer have those numbers, so I did nothing. Ask again with `/docs-visitors`."
+)
+STILL_READING = b.words(":hourglass_flowing_sand: I'm still reading. Try again when the answer is there.")
+SHARED_BEFORE = b.words("That's been shared already, so I posted nothing.")
+FILE_FOLLOWS = b.words("The CSV file comes in our direct messages.")
+FILE_SENT_BEFORE = b.words(
+    "That file is in our direct messages already, or on its way there. I didn't send it again."
+)
 
 
 def answer_undelivered(refused: NotPosted, bot_name: str, *, is_file: bool) -> Message:
@@ -96,15 +79,15 @@ def answer_undelivered(refused: NotPosted, bot_name: str, *, is_file: bool) -> M
     return b.words(f":no_entry: I couldn't {action}: {refusal(refused, bot_name)}")
 
 
-def improve_prompt(page: Page, period: Period) -> str:
+def improve_prompt(page: str, counts: Counts, period: Period) -> str:
     """Return the suggested prompt for a page. The path, chosen by strangers, can't end its quotation."""
-    path = re.sub(r"[\s\"“”<>]", lambda sign: quote(sign[0]), one_line(page.path, _WHOLE_PATH))
-    if page.now.total and page.now.ai >= 2 * page.now.human:
+    path = re.sub(r"[\s\"“”<>]", lambda sign: quote(sign[0]), one_line(page, _WHOLE_PATH))
+    if counts.total and counts.ai >= 2 * counts.human:
         aim = (
             "It is read mostly by AI agents: state facts completely and explicitly, give runnable examples, "
             "and make it findable for people too, with links from the pages around it."
         )
-    elif page.now.total and page.now.human >= 4 * page.now.ai:
+    elif counts.total and counts.human >= 4 * counts.ai:
         aim = (
             "It is read mostly by people: make the beginning say what they will be able to do, "
             "check that every step works, and bring examples up to date."
@@ -115,8 +98,8 @@ def improve_prompt(page: Page, period: Period) -> str:
             "examples."
         )
     return (
-        f"Improve the page “{clip(path, _WHOLE_PATH) or shown_path(page.path)}”.\n\n"
-        f"Unique visitors {period} (approximate): {both(page.now)}, {page.now.total:,} in all.\n\n"
+        f"Improve the page “{clip(path, _WHOLE_PATH) or shown_path(page)}”.\n\n"
+        f"Unique visitors {period} (approximate): {both(counts)}, {counts.total:,} in all.\n\n"
         f"{aim}"
     )
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import RowMapping
 
-from bot.ids import ChannelId, PageKey, ProjectId, QuestionId, SnapshotId, SubscriptionId, can_be_id
+from bot.ids import ChannelId, ProjectId, QuestionId, SnapshotId, SubscriptionId, can_be_id
 from bot.ports import Origin
 from bot.store.leases import (
     FREE,
@@ -42,7 +42,6 @@ from bot.visitors.content_gaps import GapRows, Source
 from bot.visitors.model import (
     Counts,
     Numbers,
-    Page,
     Query,
     Question,
     QuestionKind,
@@ -281,18 +280,6 @@ class Snapshots(Rows[Snapshot]):
         query = numbers.query
         parts = (numbers.visitors(period) for period in (query.period, query.compared))
         return {snapshot.id: self.pages(snapshot.id) for snapshot in parts if snapshot}
-
-    def page(self, key: PageKey) -> tuple[Page, Snapshot] | None:
-        """Return the page of a button; None if it is no longer stored."""
-        number, _, path = key.partition(":")
-        if not number.isdecimal() or not can_be_id(int(number)):
-            return None
-        snapshot = self._newest(snapshots.c.id == int(number))
-        mine = and_(page_visitors.c.snapshot == int(number), page_visitors.c.hash == path)
-        row = self.connection.execute(select(page_visitors).where(mine)).mappings().first()
-        if row is None or snapshot is None:
-            return None
-        return Page(row["path"], Counts(row["human"], row["ai"], row["total"])), snapshot
 
     def list_gaps(self, project: ProjectId, period: Period) -> Sequence[Snapshot]:
         """Return the content gaps that were read of a period, the newest first."""

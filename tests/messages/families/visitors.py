@@ -84,7 +84,6 @@ def samples() -> Mapping[str, object]:
     week = reports["a week against the week before"]
     refused = NotPosted(Refusal.NOT_A_MEMBER, CHANNEL, NOW)
     visits = {"AI": (10, 20, 25), "people": (40, 10, 45), "both": (20, 20, 30), "nobody": (0, 0, 0)}
-    readers = {name: page("/api/<users>", numbers) for name, numbers in visits.items()}
     every = sum(MOVED.values(), ())
     counts = {page.path: page.now for page in PAGES}
     codes = (*ReadingProblem, Refusal.ARCHIVED, "newer")
@@ -108,12 +107,11 @@ def samples() -> Mapping[str, object]:
         "budget used up, nobody knows until when": reply_messages.budget_used_up(query, Budget(1, 1, None)),
         "did you mean": reply_messages.offer_corrected("last <week>", is_question=True),
         "did you mean, about a digest": reply_messages.offer_corrected("pause", is_question=False),
-        "numbers shown before": reply_messages.numbers_shown_before(),
-        "shared before": reply_messages.shared_before(),
-        "file sent before": reply_messages.file_sent_before(),
-        "not kept": reply_messages.not_kept(),
-        "still reading": reply_messages.still_reading(),
-        "file follows": reply_messages.file_follows(),
+        "shared before": reply_messages.SHARED_BEFORE,
+        "file sent before": reply_messages.FILE_SENT_BEFORE,
+        "not kept": reply_messages.NOT_KEPT,
+        "still reading": reply_messages.STILL_READING,
+        "file follows": reply_messages.FILE_FOLLOWS,
         "a file": list(messages.csv_file(query, counts, complete=True)),
         "a file of a section, in part": list(
             messages.csv_file(replace(query, section="/api", label="Acme"), counts, complete=False)
@@ -123,8 +121,10 @@ def samples() -> Mapping[str, object]:
             for is_file in (False, True)
         ],
         **{
-            f"the prompt about a page, read by {who}": reply_messages.improve_prompt(read, WEEK)
-            for who, read in readers.items()
+            f"the prompt about a page, read by {who}": reply_messages.improve_prompt(
+                "/api/<users>", Counts(*numbers), WEEK
+            )
+            for who, numbers in visits.items()
         },
         "help about periods": reply_messages.period_help(),
         "whole help about periods": reply_messages.FULL_HELP,
