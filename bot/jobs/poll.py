@@ -118,7 +118,11 @@ _ANSWERED_SECONDS = 60.0
 
 def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> bool:
     """Write an answer about a job's current iteration. Return whether there is a message."""
-    now, read = context.clock(), lifecycle.polled(with_details(job, answer), next_poll_at(context, job))
+    now, age_seconds = context.clock(), _age_seconds(context, job)
+    wait_seconds = context.pace.wait_seconds(age_seconds, context.chance())
+    if job.told_running_at:
+        wait_seconds = max(_HOURLY_SECONDS, context.pace.max_seconds)
+    read = lifecycle.polled(with_details(job, answer), context.after(wait_seconds))
     # A later end may come without the pull request of an earlier one, which is still there.
     service_is_well(context, tx, job.project, wrote=False)
     link = linkable(answer.pr_link, context.link_hosts) or job.pr_link
@@ -132,9 +136,7 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     if until is not None and not now < until <= latest:
         # The follow-up did not begin an iteration, so there is no message.
         Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
-    elif until is not None or (
-        not job.saw_active and _age_seconds(context, job) < context.timeouts.stale_seconds
-    ):
+    elif until is not None or (not job.saw_active and age_seconds < context.timeouts.stale_seconds):
         # The follow-up is undecided yet, or the end may be that of the previous iteration.
         Jobs(tx).save(job, read, owner=context.owner)
     else:
@@ -170,13 +172,6 @@ def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, re
     else:
         _stop_polling(context, tx, job, messages.unwatched_message(job, now))
     return True
-
-
-def next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:
-    """Return the time of the next poll after an answer."""
-    if job.told_running_at:
-        return context.after(max(_HOURLY_SECONDS, context.pace.max_seconds))
-    return context.after(context.pace.wait_seconds(_age_seconds(context, job), context.chance()))
 
 
 def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, message: Message) -> None:

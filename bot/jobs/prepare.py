@@ -43,12 +43,6 @@ _MOST_NAMES = 20
 """Maximum names that are looked up for a text. The others stay ids."""
 
 
-async def resolve_names(context: WorkerContext, raw: str, place: ChannelId | None) -> str:
-    """Return the text for the agent: without hidden characters, as the thread shows it."""
-    users, channels = await names_in(context, raw, place, context.timeouts.names_seconds)
-    return visible(slack_text.to_plain(raw, users, channels))
-
-
 async def names_in(
     context: Context, raw: str, place: ChannelId | None, seconds: float
 ) -> tuple[dict[UserId, str], dict[ChannelId, str]]:
@@ -107,7 +101,15 @@ class Attachments:
 async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     """Return the attachments of a prompt, without those that Slack does not return in time."""
     conversation, earlier = await _conversation(context, prompt)
-    signed = await _signature(context, prompt) if context.signs_prompts else ""
+    signed, name, where = "", None, None
+    if context.signs_prompts:
+        with suppress(SlackError, TimeoutError):
+            async with asyncio.timeout(context.timeouts.names_seconds):
+                name = await context.messenger.user_name(prompt.asked_by)
+                # Private channels and direct messages stay unnamed.
+                if prompt.channel and await context.messenger.is_public(prompt.channel):
+                    where = await context.messenger.channel_name(prompt.channel)
+        signed = status_message.signature(name, where)
     fitting = fitting_files(prompt.files)
     texts, unread = list[tuple[str, str]](), list[str]()
     for file in fitting:
@@ -129,18 +131,6 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
 def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
     """Return the files that can go to the agent: the first text files that are not too large."""
     return [file for file in files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES][:_MOST_FILES]
-
-
-async def _signature(context: WorkerContext, prompt: Prompt) -> str:
-    """Return the requester and the channel. Private channels and direct messages stay unnamed."""
-    messenger, channel = context.messenger, prompt.channel
-    name = where = None
-    with suppress(SlackError, TimeoutError):
-        async with asyncio.timeout(context.timeouts.names_seconds):
-            name = await messenger.user_name(prompt.asked_by)
-            if channel and await messenger.is_public(channel):
-                where = await messenger.channel_name(channel)
-    return status_message.signature(name, where)
 
 
 async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, ThreadContext | None]:
@@ -306,7 +296,8 @@ claim_new = make_claim(lambda tx, claimer, limit: Prompts(tx).claim_new(claimer,
 async def prepare(context: WorkerContext, prompt: Prompt) -> None:
     """Turn a stored request into a prompt that waits to be sent, and have its job's status message posted."""
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
-        text = await resolve_names(context, prompt.raw, prompt.channel)
+        users, channels = await names_in(context, prompt.raw, prompt.channel, context.timeouts.names_seconds)
+        text = visible(slack_text.to_plain(prompt.raw, users, channels))
         attachments = await attachments_of(context, prompt)
         try:
             await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))

@@ -141,10 +141,9 @@ async def submit(context: WorkerContext, prompt: Prompt) -> None:
 
 
 async def _send(context: WorkerContext, prompt: Prompt) -> None:
-    def read(tx: Transaction) -> tuple[TrackedJob, Sequence[Prompt]]:
-        return Jobs(tx).get_or_raise(prompt.job), Prompts(tx).joined(prompt)
-
-    job, added = await context.store.read(read)
+    job, added = await context.store.read(
+        lambda tx: (Jobs(tx).get_or_raise(prompt.job), Prompts(tx).joined(prompt))
+    )
     needed_seconds = context.timeouts.lease_seconds * _CALL_SHARE
     if prompt.claimed_until is not None and context.after(needed_seconds) > prompt.claimed_until:
         # The process was suspended, and another one may have taken the prompt for abandoned.

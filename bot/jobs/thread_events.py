@@ -39,6 +39,7 @@ from bot.store import Transaction
 REACTION = "+1"
 log = structlog.get_logger(__name__)
 _NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
+"""The name of a job at the start of a reply."""
 _OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED})
 """States after which a mention in the job's thread starts a new job there."""
 
@@ -130,7 +131,11 @@ async def hear(context: Context, message: ThreadReply | Mention) -> Heard | None
         if thread.job is not None:
             await _note(context, origin)
         return None
-    return Heard(origin, door_of(context, message, thread), thread.text, message.files, thread.job)
+    job, is_mention = thread.job, slack_text.mentions(message.text, context.bot_user)
+    door = Door.ADDRESSED if is_mention else Door.REPLY
+    if job is None or (is_mention and (job.is_forgotten or job.state in _OVER)):
+        door = Door.FIRST
+    return Heard(origin, door, thread.text, message.files, job)
 
 
 def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
@@ -148,17 +153,11 @@ def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
         newest = begun if begun is not None and begun.channel == thread.channel else None
     if newest is None:
         return SpokenThread(None, text, being_posted=being_posted)
-    named = named_job(text)
-    job = Jobs(tx).get(named[0]) if named else None
+    named = _NAMED.match(text)
+    job = Jobs(tx).get(JobNumber(int(named[1]))) if named else None
     if named and job is not None and job.thread == thread:
-        return SpokenThread(job, named[1])
+        return SpokenThread(job, text[named.end() :])
     return SpokenThread(newest, text)
-
-
-def named_job(text: str) -> tuple[JobNumber, str] | None:
-    """Return the job that a text names at its start (``#7``), and the rest of the text."""
-    match = _NAMED.match(text)
-    return (JobNumber(int(match[1])), text[match.end() :]) if match else None
 
 
 def is_meant_for_us(context: Context, received: ThreadReply, thread: SpokenThread) -> bool:
@@ -172,14 +171,6 @@ def is_meant_for_us(context: Context, received: ThreadReply, thread: SpokenThrea
         # In direct messages only the bot is there to talk to. Its own messages may get replies, too.
         return is_direct_message(received.origin.channel) and received.parent not in (None, context.bot_user)
     return not thread.job.needs_mention
-
-
-def door_of(context: Context, received: ThreadReply, thread: SpokenThread) -> Door:
-    """Return the door by which a reply that is for the bot comes."""
-    job, is_mention = thread.job, slack_text.mentions(received.text, context.bot_user)
-    if job is None or (is_mention and (job.is_forgotten or job.state in _OVER)):
-        return Door.FIRST
-    return Door.ADDRESSED if is_mention else Door.REPLY
 
 
 async def take(context: Context, heard: Heard) -> None:

@@ -21,18 +21,6 @@ JOB_COMMANDS = ((agent.COMMAND, ""), (followup.COMMAND, None))
 """The commands, each with the shape of the text before ``help`` after a mention; None for no such help."""
 
 
-def meant_by(commands: Sequence[Command], context: Context, text: str) -> Command | None:
-    """Return the command that a text after a mention means; None if it is a prompt."""
-    without_project: str | None = None
-    with suppress(UnknownProject):
-        without_project, _ = context.projects.take(text)
-    for command in commands:
-        candidate = without_project if command.takes_project else text
-        if candidate is not None and command.meaning(candidate, context.projects, after_mention=True):
-            return command
-    return None
-
-
 async def take_message(commands: Sequence[Command], context: Context, message: ThreadReply | Mention) -> None:
     """Run the command that a message means, or handle it as its kind of text.
 
@@ -40,9 +28,16 @@ async def take_message(commands: Sequence[Command], context: Context, message: T
     """
     if (heard := await hear(context, message)) is None:
         return
+    without_project: str | None = None
+    with suppress(UnknownProject):
+        without_project, _ = context.projects.take(heard.text)
+    command: Command | None = None
     # The answers to commands are private, and apps cannot read any.
-    is_by_app = heard.origin.user in context.access_policy.bots
-    command = None if is_by_app else meant_by(commands, context, heard.text)
+    for one in () if heard.origin.user in context.access_policy.bots else commands:
+        text = without_project if one.takes_project else heard.text
+        if text is not None and one.meaning(text, context.projects, after_mention=True):
+            command = one
+            break
     if command is not None and command.name == followup.NAME and heard.door is Door.REPLY:
         command = None  # which names a job, as "#7 is wrong" does, and only a mention means that
     async with telling_refusals(context, heard.origin):

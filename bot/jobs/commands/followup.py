@@ -36,26 +36,20 @@ _AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOT
 
 
 async def _send_to_guessed(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    """Send the text to the job that its first word names by a service id, or to the person's latest job.
+    """Send the text to the job that its first word names by a service id, or to the person's latest job here.
 
     If this person can see no job of that id, the word is part of the follow-up.
     """
     job = await find_job(context, slack_text.to_plain(invocation.text, {}, {}).split(maxsplit=1)[0])
-    if await if_visible(context, invocation.allowed, job) is None:
-        return await _send_to_latest(context, invocation)
-    return await _send_to(context, invocation, job, Answer())
-
-
-async def _send_to_latest(context: Context, invocation: Invocation) -> Answer:
-    """Send the whole text to the person's latest job in this channel, because no job is named."""
+    if await if_visible(context, invocation.allowed, job) is not None:
+        return await _send_to(context, invocation, job, Answer())
     user, channel = invocation.origin.user, invocation.origin.channel
     latest = await context.store.read(lambda tx: Jobs(tx).latest_of(user, channel))
-    unknown = _refused(say.no_job_yet(NAME), invocation, invocation.text)
     return await for_reader(
         context,
         invocation.allowed,
         latest,
-        unknown,
+        _refused(say.no_job_yet(NAME), invocation, invocation.text),
         lambda target: _send(context, invocation, target, invocation.text, guessed=True),
     )
 

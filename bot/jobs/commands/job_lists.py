@@ -98,32 +98,24 @@ async def turn_page(context: Context, press: Press) -> Answer:
 
 async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> Answer:
     """Show a page of the list if the person can read its channel."""
-    is_here = listing.channel in (None, allowed.origin.channel)
-    if listing.channel and not is_here and not await reads_channel(context, allowed.user, listing.channel):
+    user, here, channel = allowed.user, allowed.origin.channel, listing.channel
+    if channel not in (None, here) and not await reads_channel(context, user, channel):
         return Answer(message=say.NO_SUCH_CHANNEL)
     readable: tuple[ChannelId, ...] = ()
     is_all = True
-    if listing.channel is None and not listing.mine:
+    if channel is None and not listing.mine:
         readable, is_all = await find_readable(context, allowed)
-    return await _page(context, allowed.origin, replace(listing, is_all=is_all), readable)
-
-
-async def _page(
-    context: Context, origin: Origin, listing: say.JobListing, readable: Sequence[ChannelId]
-) -> Answer:
-    channel, mine, skipped = listing.channel, listing.mine, listing.page * _PAGE
+    mine, skipped = listing.mine, listing.page * _PAGE
 
     def look(tx: Transaction) -> Sequence[TrackedJob]:
         if readable:
-            return Jobs(tx).to_review(readable, origin.user, _PAGE + 1, skipped)
-        return Jobs(tx).in_channel(
-            channel, _PAGE + 1, origin.user, mine=mine, only=listing.only, skipped=skipped
-        )
+            return Jobs(tx).to_review(readable, user, _PAGE + 1, skipped)
+        return Jobs(tx).in_channel(channel, _PAGE + 1, user, mine=mine, only=listing.only, skipped=skipped)
 
     rows = await context.store.read(look)
     jobs = [(job, status_message_link(context, job)) for job in rows[:_PAGE]]
-    is_here, has_more = channel == origin.channel, len(rows) > _PAGE
-    page = replace(listing, is_here=is_here, has_more=has_more)
+    is_here, has_more = channel == here, len(rows) > _PAGE
+    page = replace(listing, is_all=is_all, is_here=is_here, has_more=has_more)
     return Answer(message=say.job_list(jobs, page))
 
 

@@ -21,7 +21,6 @@ from sqlalchemy import (
     select,
     true,
 )
-from sqlalchemy.engine import RowMapping
 
 from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.jobs.model import lifecycle
@@ -97,10 +96,6 @@ _CLAIMED = (
 )
 
 
-def _read_pr(row: RowMapping) -> object:
-    return None if row["seen"] is None else SEEN.read(row["seen"])
-
-
 def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     """Return the condition that a job has its status message in a thread."""
     # The channel in both, so that SQLite uses the whole index of each and does not read the channel's jobs.
@@ -131,7 +126,7 @@ class Jobs(Rows[TrackedJob]):
             jobs,
             by_mention=itemgetter("by_mention"),
             among_people=itemgetter("among_people"),
-            pull_request=_read_pr,
+            pull_request=lambda row: None if row["seen"] is None else SEEN.read(row["seen"]),
         )
     )
 
