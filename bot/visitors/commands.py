@@ -20,7 +20,7 @@ from bot.messages.blocks import Action
 from bot.messages.general import unknown_in_options
 from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
-from bot.visitors import reply_messages
+from bot.visitors import gap_messages, messages
 from bot.visitors.content_gaps import Topic, page_row_key
 from bot.visitors.digests import list_recommendations
 from bot.visitors.gap_messages import asked_about, gap_prompt, gap_table
@@ -66,7 +66,7 @@ def _misunderstood(error: Exception, projects: Projects, text: str) -> Message |
         or not word.takes(guess if is_other else guess.partition(" ")[2])
     ):
         return b.words(str(error))
-    return reply_messages.offer_corrected(guess, is_question=is_other or word.run is _ask_gaps)
+    return messages.offer_corrected(guess, is_question=is_other or word.run is _ask_gaps)
 
 
 async def _run_corrected(context: Context, press: Press) -> Answer:
@@ -198,9 +198,9 @@ def _find_row(
     now = numbers.visitors(question.query.period)
     for path, counts in Snapshots(tx).pages(now.id).items() if now else ():
         if page_row_key(path) == key:
-            prompt = reply_messages.improve_prompt(path, counts, question.query.period)
+            prompt = gap_messages.improve_prompt(path, counts, question.query.period)
             return prompt, question.project, asked_about(key, path)
-    return reply_messages.NOT_KEPT
+    return messages.NOT_KEPT
 
 
 _FAR_AHEAD = date(2200, 1, 1)
@@ -294,8 +294,8 @@ COMMAND = Command(
     ),
     take_project=_take_project,
     misunderstood=_misunderstood,
-    also=lambda _place: reply_messages.period_help(),
-    full_help=reply_messages.FULL_HELP,
+    also=lambda _place: messages.period_help(),
+    full_help=messages.FULL_HELP,
     buttons={
         Action.SHARE: _share,
         Action.CSV_FILE: _csv_file,

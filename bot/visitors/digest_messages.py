@@ -37,8 +37,7 @@ from bot.visitors.model import (
     SubscriptionState,
 )
 from bot.visitors.periods import Period, WeeklyTime, short_day
-from bot.visitors.recommendations import Digest, Outcome
-from bot.visitors.report import Report
+from bot.visitors.report import Digest, Outcome, Report
 
 _TITLE_LENGTH, _PATH_LENGTH, _QUOTE_LENGTH, _RESULT_LENGTH = 60, 40, 60, 200
 _MOST_LISTED, _MOST_IDEAS = 15, 20
@@ -153,6 +152,12 @@ def ideas_view(ideas: Sequence[Recommendation], question: QuestionId, *, private
         "private_metadata": private,
         "blocks": rows or [b.section("There are no more ideas: jobs for the others have begun.")],
     }
+
+
+def answer_undelivered(refused: NotPosted, bot_name: str, *, is_file: bool) -> Message:
+    """Return the notice that Slack refused a post in a channel, or a file in direct messages."""
+    action = "send you the file" if is_file else f"post the answer in {b.channel(refused.channel)}"
+    return b.words(f":no_entry: I couldn't {action}: {refusal(refused, bot_name)}")
 
 
 # ---- subscriptions

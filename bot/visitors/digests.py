@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
@@ -13,6 +14,7 @@ from bot.ids import ProjectId, QuestionId, Recommendation
 from bot.jobs.model.jobs import JobState, Review, ToReview, TrackedJob
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.jobs.thread import status_message_link
+from bot.messages.plain_text import one_line
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
@@ -22,12 +24,20 @@ from bot.visitors.content_gaps import Source
 from bot.visitors.gap_messages import compare_unmet, gap_recommendations
 from bot.visitors.model import Numbers, Query, Question, ReadingProblem, SubscriptionState
 from bot.visitors.periods import WEEK, Period, day_start, days_before, last_full_week
-from bot.visitors.recommendations import MOST_RECOMMENDED, Digest, Outcome, choose_largest, drop_taken
-from bot.visitors.report import build_report
+from bot.visitors.report import Digest, Outcome, build_report
 from bot.visitors.store import Questions, Snapshots, Subscriptions
 
 log = structlog.get_logger(__name__)
 _CHART_WEEKS = 8
+MOST_RECOMMENDED = 3
+_TEXT_LENGTH = 300
+"""A long prompt names many subjects besides its own, which stands at its beginning."""
+_WORD = re.compile(r"[^\W_]+")
+_ENDING = re.compile(r"(?<=...)(?:ing|ies|ed|es|s|e|y)$")
+_COMMON_WORDS = """
+    a an and are at can do docs does for from how i in is it me my not of on or our page the there to use we
+    what when where which who why with you your
+"""
 _MOST_JOBS = 1_000
 _REVIEWED = (Review.MERGED, Review.REVIEWED)
 _UNSUCCESSFUL = (JobState.FAILED, JobState.REFUSED, JobState.WITHDRAWN)
@@ -114,20 +124,16 @@ def list_more(
     return [item for item in free if item.key not in question.query.recommended]
 
 
-def _drop_taken(
-    tx: Transaction, question: Question, candidates: Sequence[Recommendation], recent: Sequence[TrackedJob]
-) -> Sequence[Recommendation]:
-    keys = {job.about.key for job in recent if job.about and job.state not in _UNSUCCESSFUL}
-    return drop_taken(candidates, keys, Jobs(tx).list_unreviewed(question.project, _MOST_JOBS))
-
-
 def _build(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Digest:
     """Build a digest, or build it again with the recommendations that it has."""
     zone, now, channel = context.analytics.zone, context.clock(), question.channel
     candidates = list_recommendations(context, tx, question, numbers)
     recent = Jobs(tx).about_gaps(question.project, now)
     free = _drop_taken(tx, question, candidates, recent)
-    keys = question.query.recommended or tuple(item.key for item in choose_largest(free))
+    largest: dict[str, Recommendation] = {}
+    for item in free:
+        largest.setdefault(item.heading, item)
+    keys = question.query.recommended or tuple(item.key for item in largest.values())[:MOST_RECOMMENDED]
     chosen = {item.key: item for item in candidates if item.key in keys}
     mine = {job.about.key: job for job in reversed(recent) if job.about and job.channel == channel}
     asked = {
@@ -177,3 +183,23 @@ def show_asked(context: Context, tx: Transaction, job: TrackedJob) -> None:
                 f"{post}:asked:{job.number}", DeliveryKind.EDIT, job.channel, message=message, edits=post
             )
             Outbox(tx).add(edit, now)
+
+
+def _drop_taken(
+    tx: Transaction, question: Question, candidates: Sequence[Recommendation], recent: Sequence[TrackedJob]
+) -> list[Recommendation]:
+    """Return the recommendations without those that a job was asked for, or whose subject an open job has."""
+    keys = {job.about.key for job in recent if job.about and job.state not in _UNSUCCESSFUL}
+    taken: list[set[str]] = []
+    for job in Jobs(tx).list_unreviewed(question.project, _MOST_JOBS):
+        titles = [job.pull_request.title] if job.pull_request else []
+        titles.append(job.about.title if job.about else one_line(job.text, _TEXT_LENGTH))
+        taken += map(_stem_words, titles)
+    free = (item for item in candidates if item.key not in keys)
+    return [item for item in free if not any(_stem_words(item.title, "-") <= text for text in taken)]
+
+
+def _stem_words(text: str, if_none: str = "") -> set[str]:
+    """Return the stems of the words that distinguish a text; ``if_none`` without any."""
+    distinct = set(_WORD.findall(text.casefold())) - set(_COMMON_WORDS.split())
+    return {_ENDING.sub("", word) for word in distinct} or {if_none}

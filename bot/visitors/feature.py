@@ -14,7 +14,7 @@ from bot.jobs.store.jobs import Jobs
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.store import Transaction
-from bot.visitors import reply_messages
+from bot.visitors import digest_messages
 from bot.visitors.commands import COMMAND
 from bot.visitors.digests import show_asked
 from bot.visitors.questions import answer_question, claim_questions, make_csv_file
@@ -56,7 +56,7 @@ def _on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, ref
         on_refused(context, tx, delivery, refusal)
     elif draft.user is not None and draft.kind in (DeliveryKind.POST, DeliveryKind.FILE):
         is_file = draft.kind is DeliveryKind.FILE
-        message = reply_messages.answer_undelivered(refusal, context.bot_name, is_file=is_file)
+        message = digest_messages.answer_undelivered(refusal, context.bot_name, is_file=is_file)
         notice = NewDelivery.private(f"{draft.key}:undelivered", draft.channel, draft.user, message)
         Outbox(tx).add(notice, refusal.at)
 

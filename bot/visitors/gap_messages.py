@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import quote
 
 from bot.ids import Block, Message, QuestionId, Recommendation, UserId
 from bot.jobs.model.jobs import About
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
-from bot.messages.plain_text import BOM, csv_line, one_line
+from bot.messages.plain_text import BOM, clip, csv_line, one_line
 from bot.visitors.content_gaps import (
     GAP_TOPICS,
     SOURCES,
@@ -26,10 +27,22 @@ from bot.visitors.content_gaps import (
     group_questions,
     rank_searches,
 )
-from bot.visitors.messages import TIME, around, more_button, path_code, reading_problem, share_button
-from bot.visitors.model import Numbers, Query, Snapshot, in_section
-from bot.visitors.reply_messages import about
+from bot.visitors.messages import (
+    TIME,
+    about,
+    around,
+    both,
+    more_button,
+    path_code,
+    reading_problem,
+    share_button,
+    shown_path,
+)
+from bot.visitors.model import Counts, Numbers, Query, Snapshot, in_section
+from bot.visitors.periods import Period
 
+_WHOLE_PATH = 2_000
+"""The longest path that the store keeps."""
 _TITLE_LENGTH, _QUOTE_LENGTH, _SUBJECT_LENGTH = 80, 150, 60
 _PROMPT_QUOTES_LENGTH = 1_500
 """Characters of all quotes in a prompt, so that the form has room for the text after them."""
@@ -374,3 +387,28 @@ def gap_prompt(query: Query, row: Row) -> str:
     room = _PROMPT_QUOTES_LENGTH // max(len(row.quotes), 1)
     quotes = "\n".join(f"> {one_line(text, room)}" for text in row.quotes)
     return "\n\n".join(filter(None, [f"{row.facts} ({query.period})", quotes, row.aim]))
+
+
+def improve_prompt(page: str, counts: Counts, period: Period) -> str:
+    """Return the suggested prompt for a page. The path, chosen by strangers, can't end its quotation."""
+    path = re.sub(r"[\s\"“”<>]", lambda sign: quote(sign[0]), one_line(page, _WHOLE_PATH))
+    if counts.total and counts.ai >= 2 * counts.human:
+        aim = (
+            "It is read mostly by AI agents: state facts completely and explicitly, give runnable examples, "
+            "and make it findable for people too, with links from the pages around it."
+        )
+    elif counts.total and counts.human >= 4 * counts.ai:
+        aim = (
+            "It is read mostly by people: make the beginning say what they will be able to do, "
+            "check that every step works, and bring examples up to date."
+        )
+    else:
+        aim = (
+            "Check that it is correct and up to date, say the most important things first, and improve "
+            "examples."
+        )
+    return (
+        f"Improve the page “{clip(path, _WHOLE_PATH) or shown_path(page)}”.\n\n"
+        f"Unique visitors {period} (approximate): {both(counts)}, {counts.total:,} in all.\n\n"
+        f"{aim}"
+    )

@@ -1,4 +1,4 @@
-"""Messages about visitors: an answer with a chart and the most read pages, the rest of it, its file.
+"""Messages about visitors: an answer with a chart and the most read pages, the rest of it, its file, notes.
 
 Unique visitors are shown as the service counts them and never added up.
 """
@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from bot.ids import Block, Message, QuestionId, Refusal, UserId
 from bot.jobs.messages.problems import refusal_reason
+from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
+from bot.messages import slack_text
 from bot.messages.blocks import counted
 from bot.messages.plain_text import BOM, HEADER, clip, csv_line, one_line
-from bot.visitors.content_gaps import page_row_key
+from bot.visitors.content_gaps import GAP_TOPICS, Topic, page_row_key
 from bot.visitors.model import (
     Counts,
     FileTo,
@@ -28,8 +30,17 @@ from bot.visitors.report import Report
 
 TIME, TIME_OF_DAY = "{date_short_pretty} {time}", "{time}"
 UNIQUE = "Unique visitors, approximate, so they don't add up"
+_GUESS_LENGTH = 100
 _IN_LINE, _IN_TABLE, _MOST_OPTIONS = 3, 20, 40
 _PATH_LENGTH, _REASON_LENGTH = 72, 200
+_ABOUT = {
+    Topic.VISITORS: "who read {docs}",
+    Topic.SEARCHES: "what readers searched in {docs}",
+    Topic.FEEDBACK: "what readers said of {docs}",
+    Topic.QUESTIONS: "what readers of {docs} asked without an answer",
+}
+
+
 _PROBLEMS = {
     ReadingProblem.UNWELL: "the docs service didn't give a usable answer",
     ReadingProblem.KEY: "the docs service doesn't accept the bot's key",
@@ -397,3 +408,73 @@ def csv_file(query: Query, pages: Mapping[str, Counts], *, complete: bool) -> tu
         "Unique visitors, so the rows don't add up."
     )
     return BOM + csv_line(HEADER) + "".join(map(csv_line, rows)), text
+
+
+# ---- notes around an answer
+
+
+def about(query: Query) -> str:
+    """Return the subject of a question with its days: "who read the docs, 14–20 Nov 2026"."""
+    return f"{_ABOUT[query.topic].format(docs=the_docs(query))}, {query.period}"
+
+
+def progress_note(query: Query) -> Message:
+    return b.words(f":hourglass_flowing_sand: Reading {about(query)}. I'll answer here.")
+
+
+def not_readable(query: Query, problem: str) -> Message:
+    return b.words(
+        f":warning: I couldn't read {about(query)}: {reading_problem(problem)}. "
+        "Try again later. If it keeps failing, ask your bot admin."
+    )
+
+
+def budget_used_up(query: Query, budget: Budget) -> Message:
+    until = f" The next is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
+    calls = counted(budget.limit, "analytics call", "analytics calls")
+    return b.words(
+        f":warning: I couldn't read {about(query)}: all {calls} of this hour are used.{until} "
+        "Ask again then. What has been read so far is kept."
+    )
+
+
+NOT_KEPT = b.words(
+    ":no_entry: I no longer have those numbers, so I did nothing. Ask again with `/docs-visitors`."
+)
+STILL_READING = b.words(":hourglass_flowing_sand: I'm still reading. Try again when the answer is there.")
+SHARED_BEFORE = b.words("That's been shared already, so I posted nothing.")
+FILE_FOLLOWS = b.words("The CSV file comes in our direct messages.")
+FILE_SENT_BEFORE = b.words(
+    "That file is in our direct messages already, or on its way there. I didn't send it again."
+)
+
+
+# ---- help
+
+
+def offer_corrected(text: str, *, is_question: bool) -> Message:
+    """Return the question about a corrected command, with the button that runs it."""
+    label = f"Show {text}" if is_question else text[:1].upper() + text[1:]
+    value = slack_text.from_plain(text)
+    button = b.button(one_line(label, b.BUTTON_LENGTH), b.Action.RUN_VISITORS, value)
+    return b.with_buttons(f"Did you mean {b.quoted(text, _GUESS_LENGTH)}?", [button])
+
+
+def period_help() -> str:
+    """Return the lines of the command's help about periods and options, in mrkdwn."""
+    topics = ", ".join(b.code(str(topic)) for topic in GAP_TOPICS)
+    return (
+        "*Periods*: `7d`, `last month`, `October`, `Q3`, `1 Oct to 15 Oct`, `since monday`.\n"
+        "*Options*: `compare September`, `sort ai`, `top 20`, `path /api`, `csv`.\n"
+        f"*What readers miss*: {topics}."
+    )
+
+
+FULL_HELP = (
+    "*Periods and options of* `/docs-visitors`: `7d`, `last 28 days`, `today`, `last week`, `this month`, "
+    "`last year`, `October`, `Q3 2025`, `2025`, `1 Oct`, `1 Oct to 15 Oct`, `since monday`. "
+    "`compare September` names the period to compare with, `compare none` leaves it out. "
+    "`sort human`, `sort ai` or `sort total` ranks the pages, `top 20` names more of them, "
+    "`path /api` shows one section, `csv` sends all pages as a file."
+)
+"""The paragraph of the whole help about periods and options."""

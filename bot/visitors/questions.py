@@ -25,7 +25,7 @@ from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Origin
 from bot.store import Transaction
-from bot.visitors import digest_messages, gap_messages, messages, reply_messages
+from bot.visitors import digest_messages, gap_messages, messages
 from bot.visitors.content_gaps import SOURCES, Source, Topic
 from bot.visitors.digests import (
     answer_key,
@@ -73,9 +73,7 @@ async def ask_visitors(
             return gap_messages.not_offered(query)
         entry = context.projects.shown(project_id)
         labelled = replace(query, label=entry.label if entry else None)
-        return (
-            None if all(snapshot.is_done for snapshot in listed) else reply_messages.progress_note(labelled)
-        )
+        return None if all(snapshot.is_done for snapshot in listed) else messages.progress_note(labelled)
 
     reply = await context.store.write(add)
     context.wake()
@@ -222,9 +220,9 @@ def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers
     elif first.problem == ReadingProblem.NOT_HERE:
         message = gap_messages.not_offered(query)
     elif first.problem:
-        message = reply_messages.not_readable(query, first.problem)
+        message = messages.not_readable(query, first.problem)
     else:
-        message = reply_messages.budget_used_up(query, context.budget(tx, question.project))
+        message = messages.budget_used_up(query, context.budget(tx, question.project))
     key, channel, thread = answer_key(question.id), question.channel, question.thread_ts
     if question.response_url is None:
         answer = NewDelivery.whisper(key, channel, question.user, message, thread=thread)
@@ -277,12 +275,12 @@ def find_answered(tx: Transaction, number: QuestionId) -> tuple[Question, Number
     """Return an answered question with its numbers, or the message that they are missing."""
     question = Questions(tx).get(number)
     if question is None:
-        return reply_messages.NOT_KEPT
+        return messages.NOT_KEPT
     if question.state is QuestionState.WAITING:
-        return reply_messages.STILL_READING
+        return messages.STILL_READING
     numbers = Numbers(question.query, Questions(tx).snapshots(number))
     is_kept = any(part.gap_rows or (part.totals and part.with_pages) for part in numbers.snapshots)
-    return (question, numbers) if is_kept else reply_messages.NOT_KEPT
+    return (question, numbers) if is_kept else messages.NOT_KEPT
 
 
 def _next_number(tx: Transaction, key: str) -> int | None:
@@ -302,7 +300,7 @@ async def share_report(context: Context, allowed: Allowed, number: QuestionId) -
         key, (question, numbers) = f"question:{number}:shared", answer
         count = _next_number(tx, key)
         if count is None:
-            return reply_messages.SHARED_BEFORE
+            return messages.SHARED_BEFORE
         message = _build_answer(context, tx, question, numbers, shared_by=allowed.user)
         post = NewDelivery.post(f"{key}:{count}", question.channel, allowed.user, message)
         Outbox(tx).add(replace(post, question=number), context.clock())
@@ -354,9 +352,9 @@ async def send_csv(context: Context, allowed: Allowed, number: QuestionId) -> Me
         question = replace(answer[0], user=allowed.user)
         count = _next_number(tx, _file_key(question, FileTo.PRIVATE))
         if count is None:
-            return reply_messages.FILE_SENT_BEFORE
+            return messages.FILE_SENT_BEFORE
         send_file(tx, question, FileTo.PRIVATE, context.clock(), count)
-        return reply_messages.FILE_FOLLOWS
+        return messages.FILE_FOLLOWS
 
     reply = await context.store.write(send)
     context.wake()

@@ -1,12 +1,14 @@
-"""Reports: a period, the one compared with, and the pages of both."""
+"""Reports: a period, the one compared with, and the pages of both; and the content of a digest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.ids import SnapshotId
+from bot.ids import Recommendation, SnapshotId
+from bot.jobs.model.jobs import ToReview, TrackedJob
 from bot.jobs.model.quota import Budget
 from bot.visitors.model import (
     NO_VISITORS,
@@ -92,6 +94,33 @@ class Report:
     def _is_rare(self, count: int, page: Page, of_site: int) -> bool:
         usual = page.now.total * of_site / self.site.total if self.site.total else 0.0
         return usual > 0 and 2 * count <= usual and is_beyond_chance(count, usual)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A reviewed job that was asked for at a recommendation."""
+
+    job: TrackedJob
+    change: str = ""
+    """How the readers' unmet needs changed since it was asked for; empty if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """The content of a weekly digest."""
+
+    report: Report
+    to_review: ToReview
+    recommendations: Sequence[Recommendation] = ()
+    asked: Mapping[str, tuple[TrackedJob, str | None]] | None = None
+    """The jobs that were asked for at the recommendations, by key, with the links to them."""
+    more: int = 0
+    """Number of further recommendations."""
+    outcomes: Sequence[Outcome] = ()
+    gap_snapshots: Sequence[Snapshot] = ()
+    """The snapshots of content gaps, read or not."""
+    next_at: datetime | None = None
+    """The local time of the next digest; None if this one was requested once."""
 
 
 def build_report(

@@ -41,10 +41,10 @@ from bot.messages.help import CommandHelp
 from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
 from bot.visitors.content_gaps import GAP_TOPICS, page_of
+from bot.visitors.digests import MOST_RECOMMENDED
 from bot.visitors.model import MOST_TOP, Counts, Numbers, Page, Query, Snapshot, Weekday
 from bot.visitors.periods import Period, WeeklyTime
-from bot.visitors.recommendations import MOST_RECOMMENDED, Outcome
-from bot.visitors.report import Report
+from bot.visitors.report import Outcome, Report
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.messages.samples import PERMALINK, PULL_REQUEST
 

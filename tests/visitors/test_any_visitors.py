@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from bot.ids import Message
 from bot.jobs.messages import forms
-from bot.visitors import gap_messages, messages, reply_messages
+from bot.visitors import gap_messages, messages
 from bot.visitors.digest_messages import digest
 from bot.visitors.messages import chart, shown_path
 from bot.visitors.model import Counts, Numbers, Page, Query
 from bot.visitors.periods import Period
-from bot.visitors.recommendations import Digest
-from bot.visitors.report import Report
+from bot.visitors.report import Digest, Report
 from tests.builders import ANA, BEN
 from tests.messages.anything import GAPS, PATHS, PERIODS, addresses, built, reports
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of, rendered
@@ -69,7 +68,7 @@ def test_text_beside_a_file_is_harmless(query: Query, pages: dict[str, Counts], 
 
 @given(PATHS, built(Counts), PERIODS)
 def test_form_about_any_page_is_valid_and_quotes_its_path(path: str, counts: Counts, period: Period) -> None:
-    text = reply_messages.improve_prompt(path, counts, period)
+    text = gap_messages.improve_prompt(path, counts, period)
     assert modal_problems(forms.ask_form(channel=None, private="{}", text=text)) == []
     first, _, last = text.split("\n\n")
     assert re.fullmatch(r"Improve the page “[^\s\"“”<>]+”\.|Improve the page “\(no path\)”\.", first)

@@ -23,8 +23,7 @@ from bot.visitors.model import (
     Weekday,
 )
 from bot.visitors.periods import Period, WeeklyTime
-from bot.visitors.recommendations import Digest
-from bot.visitors.report import Report
+from bot.visitors.report import Digest, Report
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))

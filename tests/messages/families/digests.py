@@ -22,7 +22,7 @@ from bot.visitors.model import (
     SubscriptionChange,
     SubscriptionState,
 )
-from bot.visitors.recommendations import Outcome
+from bot.visitors.report import Outcome
 from tests.builders import BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import PERMALINK, job
 from tests.visitors.visitor_samples import QUESTION, WEEK, question, report, snapshot, subscription, weekly

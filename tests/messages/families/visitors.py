@@ -10,7 +10,7 @@ from typing import Any
 from bot.ids import Refusal
 from bot.jobs.model.quota import Budget
 from bot.outbox.model import NotPosted
-from bot.visitors import messages, reply_messages
+from bot.visitors import digest_messages, gap_messages, messages
 from bot.visitors.content_gaps import Topic
 from bot.visitors.model import NO_VISITORS, Counts, FileTo, Query, ReadingProblem, SnapshotState, SortBy
 from bot.visitors.periods import Period
@@ -99,33 +99,33 @@ def samples() -> Mapping[str, object]:
         "more: no page, several docs": messages.more(
             report(query={"label": "Acme"}, pages=(), was=None, now=snapshot(complete=False)), QUESTION
         ),
-        **{f"reading: {topic}": reply_messages.progress_note(replace(query, topic=topic)) for topic in Topic},
-        "reading: one of several docs": reply_messages.progress_note(replace(query, label="Acme <docs>")),
+        **{f"reading: {topic}": messages.progress_note(replace(query, topic=topic)) for topic in Topic},
+        "reading: one of several docs": messages.progress_note(replace(query, label="Acme <docs>")),
         **{f"not read: {code}": messages.reading_problem(code) for code in codes},
-        "not readable": reply_messages.not_readable(query, ReadingProblem.KEY),
-        "budget used up": reply_messages.budget_used_up(query, Budget(100, 100, NOW)),
-        "budget used up, nobody knows until when": reply_messages.budget_used_up(query, Budget(1, 1, None)),
-        "did you mean": reply_messages.offer_corrected("last <week>", is_question=True),
-        "did you mean, about a digest": reply_messages.offer_corrected("pause", is_question=False),
-        "shared before": reply_messages.SHARED_BEFORE,
-        "file sent before": reply_messages.FILE_SENT_BEFORE,
-        "not kept": reply_messages.NOT_KEPT,
-        "still reading": reply_messages.STILL_READING,
-        "file follows": reply_messages.FILE_FOLLOWS,
+        "not readable": messages.not_readable(query, ReadingProblem.KEY),
+        "budget used up": messages.budget_used_up(query, Budget(100, 100, NOW)),
+        "budget used up, nobody knows until when": messages.budget_used_up(query, Budget(1, 1, None)),
+        "did you mean": messages.offer_corrected("last <week>", is_question=True),
+        "did you mean, about a digest": messages.offer_corrected("pause", is_question=False),
+        "shared before": messages.SHARED_BEFORE,
+        "file sent before": messages.FILE_SENT_BEFORE,
+        "not kept": messages.NOT_KEPT,
+        "still reading": messages.STILL_READING,
+        "file follows": messages.FILE_FOLLOWS,
         "a file": list(messages.csv_file(query, counts, complete=True)),
         "a file of a section, in part": list(
             messages.csv_file(replace(query, section="/api", label="Acme"), counts, complete=False)
         ),
         "undelivered": [
-            reply_messages.answer_undelivered(refused, "docs-agent", is_file=is_file)
+            digest_messages.answer_undelivered(refused, "docs-agent", is_file=is_file)
             for is_file in (False, True)
         ],
         **{
-            f"the prompt about a page, read by {who}": reply_messages.improve_prompt(
+            f"the prompt about a page, read by {who}": gap_messages.improve_prompt(
                 "/api/<users>", Counts(*numbers), WEEK
             )
             for who, numbers in visits.items()
         },
-        "help about periods": reply_messages.period_help(),
-        "whole help about periods": reply_messages.FULL_HELP,
+        "help about periods": messages.period_help(),
+        "whole help about periods": messages.FULL_HELP,
     }
