@@ -16,7 +16,7 @@ from bot.context import WorkerContext
 from bot.docs_api import DocsClient
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
 from bot.jobs.model.jobs import JobState
-from bot.jobs.posts import JOB_POSTS
+from bot.jobs.settle_prompt import JOB_POSTS
 from bot.jobs.store.tables import jobs as jobs_table
 from bot.ports import Messenger
 from bot.projects import Projects

@@ -44,7 +44,7 @@ from bot.ids import ChannelId, ProjectId, UserId
 from bot.jobs.catch_up import Gap
 from bot.jobs.model.pull_requests import PreviewsWanted
 from bot.jobs.model.quota import Analytics, PollPace
-from bot.jobs.posts import JOB_POSTS
+from bot.jobs.settle_prompt import JOB_POSTS
 from bot.paces import Paces
 from bot.ports import Clock
 from bot.projects import Project, Projects

@@ -14,8 +14,7 @@ from bot.jobs.access import Readable
 from bot.jobs.messages.intents import key_found
 from bot.jobs.messages.job_answers import too_many_waiting
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.pages import pages_named, pages_of
-from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest, Unsent
+from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest, Unsent, pages_named, pages_of
 from bot.jobs.store.conversations import Conversations
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts

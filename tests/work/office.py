@@ -33,8 +33,8 @@ from bot.jobs.corrections import take_change
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.prompts import PromptRequest
 from bot.jobs.model.quota import Analytics, PollPace
-from bot.jobs.posts import JOB_POSTS
 from bot.jobs.service_health import show_trouble
+from bot.jobs.settle_prompt import JOB_POSTS
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.ports import Changed, Mention, Origin, SharedFile, ThreadReply, message_key, ts_at

@@ -1,17 +1,19 @@
-"""Prompts: texts for the agent; and the acts of people that the audit keeps."""
+"""Prompts: texts for the agent, and the pages that they name; the acts of people that the audit keeps."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import takewhile
 from typing import ClassVar, Self
 
 from pydantic import SecretStr
 
 from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, SubscriptionId, UserId
-from bot.jobs.model.jobs import About, TakeThread
+from bot.jobs.model.jobs import About, TakeThread, TrackedJob
 from bot.ports import Origin, SharedFile
 
 
@@ -39,6 +41,18 @@ class PromptState(StrEnum):
 
 
 _NO_PROJECT = ProjectId("")
+_WORD = re.compile(r"[^\s`\"“”‘’<>()\[\]|,;:!?*]+")
+_KINDS = frozenset(("page", "pages", "guide", "article"))
+_NO_NAMES = frozenset(
+    [
+        *("a", "an", "the", "this", "that", "our", "your", "my", "its", "each", "every", "whole", "new"),
+        *("on", "of", "to", "in", "at", "from", "for", "with", "and", "or", "about"),
+        *("fix", "update", "improve", "change", "edit", "rewrite", "shorten", "correct", "check", "mend"),
+        *("add", "write", "create", "extend", "make"),
+    ]
+)
+"""Words before ``page`` that do not belong to its name."""
+_LONGEST = 3
 _SUBJECT_LENGTH = 200
 
 
@@ -166,6 +180,35 @@ def subject_of(text: str) -> str:
     """Return the first line of a prompt, cut at a length that an end can show."""
     line = next((line for line in text.splitlines() if line.strip()), "")
     return line.strip()[:_SUBJECT_LENGTH]
+
+
+def pages_named(text: str) -> frozenset[str]:
+    """Return the pages that a text names: by a path, an address, a file, or as *the quickstart page*."""
+    tokens, pages = [word.strip(".'_") for word in _WORD.findall(text.casefold())], set[str]()
+    for at, word in enumerate(tokens):
+        if word.startswith("/") or word.endswith((".md", ".mdx")):
+            pages.add(page_at(word))
+        elif word in _KINDS:
+            before = reversed(tokens[max(0, at - _LONGEST) : at])
+            name = list(takewhile(lambda word: word not in _NO_NAMES and "/" not in word, before))
+            pages.add(" ".join(reversed(name)).replace("-", " "))
+    return frozenset(filter(None, pages))
+
+
+def page_at(path: str) -> str:
+    """Return the name of the page at a path or an address: ``/docs/rate-limits.md`` is *rate limits*."""
+    _, _, of_site = path[2:].partition("/") if path.startswith("//") else ("", "", path)
+    parts = [part for part in re.split("[?#]", of_site)[0].split("/") if part]
+    parts = [re.sub(r"\.mdx?$", "", part) for part in parts]
+    named = [part for part in parts if part not in ("index", "readme")]
+    return re.sub("[-_]", " ", named[-1]).casefold() if named else ""
+
+
+def pages_of(job: TrackedJob) -> frozenset[str]:
+    """Return the pages that a job's prompt names, and those that its pull request changes."""
+    pull = job.pull_request
+    changed: Iterable[str] = (*pull.paths, *(line.page for line in pull.lines)) if pull else ()
+    return pages_named(job.text) | {page_at(path) for path in changed}
 
 
 class Act(StrEnum):
