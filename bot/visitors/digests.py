@@ -190,13 +190,13 @@ def _drop_taken(
 ) -> list[Recommendation]:
     """Return the recommendations without those that a job was asked for, or whose subject an open job has."""
     keys = {job.about.key for job in recent if job.about and job.state not in _UNSUCCESSFUL}
-    taken: list[set[str]] = []
+    subjects: list[set[str]] = []
     for job in Jobs(tx).list_unreviewed(question.project, _MOST_JOBS):
         titles = [job.pull_request.title] if job.pull_request else []
         titles.append(job.about.title if job.about else one_line(job.text, _TEXT_LENGTH))
-        taken += map(_stem_words, titles)
+        subjects += map(_stem_words, titles)
     free = (item for item in candidates if item.key not in keys)
-    return [item for item in free if not any(_stem_words(item.title, "-") <= text for text in taken)]
+    return [item for item in free if not any(_stem_words(item.title, "-") <= text for text in subjects)]
 
 
 def _stem_words(text: str, if_none: str = "") -> set[str]:

@@ -98,8 +98,8 @@ async def turn_page(context: Context, press: Press) -> Answer:
 
 async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> Answer:
     """Show a page of the list if the person can read its channel."""
-    user, here, channel = allowed.user, allowed.origin.channel, listing.channel
-    if channel not in (None, here) and not await reads_channel(context, user, channel):
+    user, place, channel = allowed.user, allowed.origin.channel, listing.channel
+    if channel not in (None, place) and not await reads_channel(context, user, channel):
         return Answer(message=say.NO_SUCH_CHANNEL)
     readable: tuple[ChannelId, ...] = ()
     is_all = True
@@ -114,7 +114,7 @@ async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> 
 
     rows = await context.store.read(look)
     jobs = [(job, status_message_link(context, job)) for job in rows[:_PAGE]]
-    is_here, has_more = channel == here, len(rows) > _PAGE
+    is_here, has_more = channel == place, len(rows) > _PAGE
     page = replace(listing, is_all=is_all, is_here=is_here, has_more=has_more)
     return Answer(message=say.job_list(jobs, page))
 
