@@ -455,7 +455,7 @@ FILE_SENT_BEFORE = b.words(
 def offer_corrected(text: str, *, is_question: bool) -> Message:
     """Return the question about a corrected command, with the button that runs it."""
     label = f"Show {text}" if is_question else text[:1].upper() + text[1:]
-    value = slack_text.from_plain(text)
+    value = slack_text.from_plain(text.encode("utf-8", "replace").decode())  # no lone surrogates
     button = b.button(one_line(label, b.BUTTON_LENGTH), b.Action.RUN_VISITORS, value)
     return b.with_buttons(f"Did you mean {b.quoted(text, _GUESS_LENGTH)}?", [button])
 
