@@ -11,7 +11,7 @@ import json
 import os
 import shlex
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,7 @@ from bot.github import GithubClient, GithubError, Limited, RefusedToken
 from bot.health.checks import Checks, Finding, network_trouble, run_checks
 from bot.loading import SettingsError
 from bot.logs import mask
-from bot.operator.doctor_database import check_database
+from bot.operator.doctor_database import DatabaseReport, check_database
 from bot.operator.doctor_slack import check_slack
 from bot.settings import DatabaseSettings, DocsProject, DocsSettings, SettingNames, Settings
 from bot.store.database import CONNECTIONS
@@ -41,18 +41,19 @@ _OTHER_MINTLIFY_KEYS = ("mint_dsc_", "mint_us_")
 
 
 async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> list[Finding]:
-    """Run all checks and return their findings. Costs one analytics call of each project and no prompt.
+    """Run all checks and return their findings.
 
-    A call to a remote service may take ``call_seconds``.
+    Costs no prompt, and an analytics call only of a project without jobs. A call to a remote service may take
+    ``call_seconds``.
     """
 
-    channels: list[str] = []
+    report = DatabaseReport()
 
     async def database() -> Sequence[Finding]:
+        nonlocal report
         connections = settings.database_connections
-        findings, subscribed = await check_database(settings.sqlalchemy_url, connections, call_seconds)
-        channels.extend(subscribed)
-        return findings
+        report = await check_database(settings.sqlalchemy_url, connections, call_seconds)
+        return report.findings
 
     warnings = [Finding("settings", False, line, _SETTINGS) for line in settings.warnings()]
     findings = [
@@ -61,8 +62,8 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
         *await run_checks({"database": database}, _LIMIT_SECONDS, is_logged=False),
     ]
     checks: Checks = {
-        "slack": partial(check_slack, settings, channels, call_seconds),
-        "docs service": partial(check_docs, settings, call_seconds),
+        "slack": partial(check_slack, settings, report.channels, call_seconds),
+        "docs service": partial(check_docs, settings, report.newest_jobs, call_seconds),
         "github": partial(check_github, settings, call_seconds),
         "ports": partial(check_ports, settings, call_seconds),
     }
@@ -81,18 +82,19 @@ async def diagnose_broken(error: SettingsError, call_seconds: float = _CALL_SECO
         findings += check_files(url)
 
         async def database() -> Sequence[Finding]:
-            return (await check_database(url, CONNECTIONS, call_seconds))[0]
+            return (await check_database(url, CONNECTIONS, call_seconds)).findings
 
         checks["database"] = database
     with suppress(SettingsError):
-        checks["docs service"] = partial(check_docs, DocsSettings.load(), call_seconds)
+        checks["docs service"] = partial(check_docs, DocsSettings.load(), {}, call_seconds)
     return [*findings, *await run_checks(checks, _LIMIT_SECONDS, is_logged=False)]
 
 
-async def check_docs(settings: DocsSettings, seconds: float) -> list[Finding]:
-    """Check that the docs service lets the key of each project read it."""
+async def check_docs(settings: DocsSettings, newest_jobs: Mapping[str, str], seconds: float) -> list[Finding]:
+    """Check that the docs service lets the key of each project read it. ``newest_jobs``: ids by project."""
     projects = settings.projects
-    findings = await asyncio.gather(*(_check_project(settings, project, seconds) for project in projects))
+    checks = (_check_project(settings, project, newest_jobs.get(project.id), seconds) for project in projects)
+    findings = await asyncio.gather(*checks)
     if len(projects) == 1:
         return list(findings)
     return [
@@ -101,7 +103,9 @@ async def check_docs(settings: DocsSettings, seconds: float) -> list[Finding]:
     ]
 
 
-async def _check_project(settings: DocsSettings, project: DocsProject, seconds: float) -> Finding:
+async def _check_project(
+    settings: DocsSettings, project: DocsProject, job: str | None, seconds: float
+) -> Finding:
     if (wrong := _wrong_key(project)) is not None:
         return wrong
     url, key = project.address, project.key
@@ -113,14 +117,22 @@ async def _check_project(settings: DocsSettings, project: DocsProject, seconds: 
         read_timeout_seconds=seconds,
     ) as docs:
         try:
-            await docs.visitors(project.id, limit=1)
+            cost = await _read_project(docs, project.id, job)
         except DocsApiError as error:
             return refused_by_docs(error, project.named)
-    text = (
-        f"lets the key read the project {project.id}, which took one analytics call of this hour; whether "
-        "it may write, a prompt shows"
-    )
+    text = f"lets the key read the project {project.id}{cost}; whether it may write, a prompt shows"
     return Finding("docs service", True, text)
+
+
+async def _read_project(docs: DocsClient, project_id: str, job: str | None) -> str:
+    """Read a project's newest job, which is free, or else its visitors. Return the cost in words."""
+    if job is not None:
+        # The service may have deleted the job.
+        with suppress(NotFound):
+            await docs.get_job(project_id, job)
+            return ""
+    await docs.visitors(project_id, limit=1)
+    return ", which took one analytics call of this hour"
 
 
 def _wrong_key(project: DocsProject) -> Finding | None:

@@ -6,16 +6,18 @@ import asyncio
 import os
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from sqlalchemy import Connection, StaticPool, create_engine, make_url, select, text
+from sqlalchemy import Connection, StaticPool, create_engine, func, make_url, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.health.checks import Finding
+from bot.jobs.store.tables import jobs
 from bot.jobs.store.waits import Waits
 from bot.operator.rows import format_wait
 from bot.ports import is_zone
@@ -43,6 +45,9 @@ _ZONES = (
     .where(subscriptions.c.zone != "", subscriptions.c.state != SubscriptionState.ENDED)
     .distinct()
 )
+_NEWEST_JOBS = select(jobs.c.project, jobs.c.service_id).where(
+    jobs.c.number.in_(select(func.max(jobs.c.number)).where(jobs.c.service_id != "").group_by(jobs.c.project))
+)
 _RIGHTS = text("""
     SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
            coalesce((SELECT bool_and(has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
@@ -55,42 +60,49 @@ _RIGHTS = text("""
 """)
 
 
-DatabaseFindings = tuple[Sequence[Finding], Sequence[str]]
-"""The findings, and the channels of the subscriptions in the database, for the checks of Slack."""
+@dataclass(frozen=True, slots=True)
+class DatabaseReport:
+    """The findings about the database, and the rows that other checks need."""
+
+    findings: Sequence[Finding] = ()
+    channels: Sequence[str] = ()
+    """The channels of active subscriptions."""
+    newest_jobs: Mapping[str, str] = field(default_factory=dict)
+    """The service's id of each project's newest job, by project."""
 
 
-async def check_database(url: str, connections: int, seconds: float) -> DatabaseFindings:
+async def check_database(url: str, connections: int, seconds: float) -> DatabaseReport:
     """Check the database at a SQLAlchemy URL, of which a process opens ``connections`` at most."""
     if make_url(url).get_backend_name() != "sqlite":
         return await _postgres(url, connections, seconds)
     file = sqlite_file(url)
     if file is None:
         advice = "All is lost at every restart: name a file in DATABASE_URL."
-        return [Finding("database", True, "sqlite in memory", advice)], []
+        return DatabaseReport([Finding("database", True, "sqlite in memory", advice)])
     return await asyncio.to_thread(_sqlite, file)
 
 
-def _sqlite(file: Path) -> DatabaseFindings:
+def _sqlite(file: Path) -> DatabaseReport:
     trouble = place_trouble(file)
     if trouble is not None:
-        return [trouble], []
+        return DatabaseReport([trouble])
     if not file.exists():
-        return [Finding("database", True, "sqlite, none yet; a start makes it")], []
+        return DatabaseReport([Finding("database", True, "sqlite, none yet; a start makes it")])
     engine = create_engine("sqlite://", creator=partial(_opened, file), poolclass=StaticPool)
     try:
         with engine.connect() as connection:
             revision = revision_of(connection)
-            findings, channels = _check_rows(connection, revision)
+            report = _check_rows(connection, revision)
     except SQLAlchemyError as error:
-        return [_unusable(error)], []
+        return _unusable(error)
     finally:
         engine.dispose()
-    return [_at_revision("sqlite", revision), *findings], channels
+    return replace(report, findings=[_at_revision("sqlite", revision), *report.findings])
 
 
-def _unusable(error: SQLAlchemyError) -> Finding:
+def _unusable(error: SQLAlchemyError) -> DatabaseReport:
     trouble = explain(error)
-    return Finding("database", False, trouble.cause, trouble.advice)
+    return DatabaseReport([Finding("database", False, trouble.cause, trouble.advice)])
 
 
 def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None:
@@ -124,10 +136,10 @@ def _opened(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(str(file))}?{options}", uri=True, timeout=1.0)
 
 
-def _check_rows(connection: Connection, revision: str | None) -> DatabaseFindings:
-    """Check for unreadable and pending rows; return also the channels of subscriptions."""
+def _check_rows(connection: Connection, revision: str | None) -> DatabaseReport:
+    """Check for unreadable and pending rows, and read those that other checks need."""
     if (revision or "") < HEAD:
-        return [], []
+        return DatabaseReport()
     now = datetime.now(UTC)
     waits = Waits(Transaction(connection))
     waiting = [wait for wait in (*waits.all_prompts(now), waits.oldest_message(now)) if wait is not None]
@@ -142,7 +154,8 @@ def _check_rows(connection: Connection, revision: str | None) -> DatabaseFinding
         text = ", ".join(f"digests at times in {zone}" for zone in missing)
         advice = "Run the bot on a machine with current time zones."
         findings.insert(0, Finding("rows", False, f"cannot be read, and wait: {text}", advice))
-    return findings, connection.execute(_CHANNELS).scalars().all()
+    newest_jobs = {row.project: row.service_id for row in connection.execute(_NEWEST_JOBS)}
+    return DatabaseReport(findings, connection.execute(_CHANNELS).scalars().all(), newest_jobs)
 
 
 def _at_revision(kind: str, revision: str | None) -> Finding:
@@ -154,7 +167,7 @@ def _at_revision(kind: str, revision: str | None) -> Finding:
     return Finding("database", True, f"{text}; a start brings it up to date")
 
 
-async def _postgres(url: str, connections: int, seconds: float) -> DatabaseFindings:
+async def _postgres(url: str, connections: int, seconds: float) -> DatabaseReport:
     # libpq takes whole seconds, two at least.
     limit = str(max(2, round(seconds)))
     limited = make_url(url).update_query_dict({"connect_timeout": limit})
@@ -162,12 +175,12 @@ async def _postgres(url: str, connections: int, seconds: float) -> DatabaseFindi
     try:
         return await database.read(partial(_check_postgres, connections=connections))
     except SQLAlchemyError as error:
-        return [_unusable(error)], []
+        return _unusable(error)
     finally:
         await database.close()
 
 
-def _check_postgres(connection: Connection, connections: int) -> DatabaseFindings:
+def _check_postgres(connection: Connection, connections: int) -> DatabaseReport:
     revision = revision_of(connection)
     row = connection.execute(_RIGHTS, {"tables": list(metadata.tables)}).one()
     finding = _at_revision("postgresql", revision)
@@ -180,8 +193,9 @@ def _check_postgres(connection: Connection, connections: int) -> DatabaseFinding
     elif not row.may_create and (revision or "") < HEAD:
         advice = "Grant the user CREATE on the schema, or run `docs-bot migrate` as another user."
         finding = Finding("database", False, "the user may not create tables, and some are missing", advice)
-    rows, channels = _check_rows(connection, revision if row.may_write else None)
+    report = _check_rows(connection, revision if row.may_write else None)
     text = f"{max(row.free, 0)} left on the server, and each process may open {connections}"
     advice = "Lower DATABASE_CONNECTIONS, run fewer processes, or raise max_connections of the server."
     has_room = row.free >= connections
-    return [finding, *rows, Finding("connections", has_room, text, "" if has_room else advice)], channels
+    room = Finding("connections", has_room, text, "" if has_room else advice)
+    return replace(report, findings=[finding, *report.findings, room])

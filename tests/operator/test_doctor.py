@@ -21,6 +21,8 @@ from click.testing import CliRunner
 from bot.__main__ import cli
 from bot.operator.doctor import diagnose
 from bot.settings import Settings
+from tests.talk import Talk
+from tests.talk_database import DATABASE_URL
 
 _MANIFEST = yaml.safe_load((Path(__file__).parents[2] / "manifest.yml").read_text())
 SCOPES: frozenset[str] = frozenset(_MANIFEST["oauth_config"]["scopes"]["bot"])
@@ -55,6 +57,7 @@ class FakeOutside:
     headers: Mapping[str, str] = field(default_factory=lambda: {"x-oauth-scopes": ", ".join(SCOPES)})
     socket: Mapping[str, object] = field(default_factory=lambda: {"ok": True, "url": "wss://canary"})
     docs_status: int = 200
+    job_status: int = 200
     github_status: int = 200
     ids: frozenset[str] = frozenset()
     ready: Mapping[str, object] = field(default_factory=dict)
@@ -72,6 +75,8 @@ class FakeOutside:
                 return web.json_response({}, status=self.github_status)
             case "/readyz":
                 return web.json_response({"ok": False, "checks": self.ready})
+            case path if path.startswith("/docs/v2/agent/"):
+                return web.json_response({"id": path.rpartition("/")[2]}, status=self.job_status)
             case path if path in _NOT_FOUND:
                 name = str([*request.query.values(), *(await request.post()).values()][0])
                 is_found = name in self.ids or name in self.channels
@@ -141,6 +146,19 @@ async def test_key_goes_only_to_its_own_service() -> None:
         ("/docs/v1/analytics/acme/visitors", "Bearer canary-key"),
         ("/readyz", None),
     ]
+
+
+async def test_known_job_spares_the_analytics_call(talk: Talk) -> None:
+    await talk.finished()
+    outside, own = FakeOutside(), {"DATABASE_URL": DATABASE_URL, "DOCS_PROJECT_ID": "acme-docs"}
+    finding = (await findings(outside, **own))["docs service"]
+    assert finding.seen == "lets the key read the project acme-docs; whether it may write, a prompt shows"
+    paths = {path for path, _ in outside.requests if path.startswith("/docs/")}
+    assert paths == {"/docs/v2/agent/acme-docs/job/job-1"}
+    outside.job_status = 404
+    assert "took one analytics call" in (await findings(outside, **own))["docs service"].seen
+    outside.docs_status = 404
+    assert not (await findings(outside, **own))["docs service"].ok
 
 
 def several(address: str, **beta: str) -> str:
