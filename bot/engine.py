@@ -236,7 +236,6 @@ class Workers:
                 name=worker.name,
                 seconds=worker.every_seconds or _NEVER_SECONDS,
                 max_instances=1,
-                coalesce=True,
                 misfire_grace_time=None,
                 next_run_time=datetime.now(UTC),
             )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Any
+from weakref import ReferenceType, ref
 
 import pytest
 
@@ -64,6 +66,7 @@ class Rows:
     waiting: list[str]
     may_end: asyncio.Event = field(default_factory=asyncio.Event)
     begun: list[str] = field(default_factory=list)
+    tasks: list[ReferenceType[Any]] = field(default_factory=list)
     claimed_at: list[float] = field(default_factory=list)
 
     async def claim(self, limit: int, full: Collection[str]) -> Sequence[str]:
@@ -74,6 +77,7 @@ class Rows:
 
     async def work(self, row: str) -> None:
         self.begun.append(row)
+        self.tasks.append(ref(asyncio.current_task()))
         await self.may_end.wait()
 
     def worker(self, **options: Any) -> Worker:
@@ -158,6 +162,10 @@ async def test_rows_under_way_are_as_many_as_places() -> None:
         assert len(rows.begun) == 2
         rows.may_end.set()
         await rows.until(9)
+        # Ended tasks are not kept.
+        while any(task() is not None for task in rows.tasks):
+            gc.collect()
+            await asyncio.sleep(0.002)
 
 
 async def test_row_under_way_is_not_begun_again() -> None:
@@ -302,10 +310,13 @@ async def test_only_a_hanging_worker_is_late() -> None:
 
     idle = alone("idle", Run(), queue="polls")
     hanging = alone("hanging", hang, queue="deliveries")
-    async with started(Workers(look_seconds=0.01), idle, hanging, due=looks) as workers:
+    hourly = alone("hourly", Run(), every_seconds=3600)
+    async with started(Workers(look_seconds=0.01), idle, hanging, hourly, due=looks) as workers:
         looked_at = [await looks.get() for _ in range(60)]
         assert idle.well_at >= looked_at[-2]
-        assert "hanging" in workers.late(0.02)
+        late = workers.late(0.02)
+        assert "hanging" in late
+        assert "hourly" not in late
         hangs.set()
 
 

@@ -106,7 +106,6 @@ class NotAllowed(Declined):
     def __init__(
         self, access: Access, message: Message | None = None, *, channel: ChannelId | None = None
     ) -> None:
-        super().__init__(access)
         self.access = access
         self.message = message or not_allowed(access, channel)
 
