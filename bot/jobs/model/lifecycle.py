@@ -243,14 +243,14 @@ def prompt_unconfirmed(prompt: Prompt) -> Prompt:
 
 def prompt_refused(prompt: Prompt) -> Prompt:
     """Give up a prompt that the docs service refused, or that will never be sent."""
-    return replace(prompt, state=P.REFUSED, sent_at=None, response_url=None, in_queue=False)
+    return replace(prompt, state=P.REFUSED, sent_at=None, response_url=None)
 
 
 def prompt_resent(prompt: Prompt, at: datetime) -> Prompt:
     """Let an unconfirmed prompt wait that a person sends again."""
-    return replace(prompt, state=P.WAITING, sent_at=None, due_at=at, in_queue=False)
+    return replace(prompt, state=P.WAITING, sent_at=None, due_at=at)
 
 
 def prompt_withdrawn(prompt: Prompt, at: datetime) -> Prompt:
     """Withdraw a prompt before it was sent, or dismiss it while it is unconfirmed."""
-    return replace(prompt, state=P.WITHDRAWN, sent_at=None, due_at=at, in_queue=False)
+    return replace(prompt, state=P.WITHDRAWN, sent_at=None, due_at=at)
