@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.talk import Talk
 
 HOURS = 1
@@ -22,6 +24,15 @@ async def test_hour_of_errors_loses_no_result_and_no_job(talk: Talk) -> None:
     assert ":memo:" in talk.status()
     assert talk.agent_got() == ["Add a quickstart", "Add a glossary"]
     assert "Working on it" in talk.status(2)
+    assert talk.ana.reads() == []
+
+
+@pytest.mark.parametrize("code", ["org_login_required", "team_added_to_org"])
+async def test_post_refused_during_a_move_of_the_workspace_is_retried(talk: Talk, code: str) -> None:
+    talk.faults.refuses("chat.postMessage", code, times=5)
+    await talk.ana.asks("Add a quickstart")
+    await talk.time.passes(minutes=5)
+    assert "Working on it" in talk.status()
     assert talk.ana.reads() == []
 
 
