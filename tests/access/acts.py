@@ -1,49 +1,69 @@
-"""Everything that people can do to the bot, as the payloads that Slack sends."""
+"""Every act of a person towards the bot, as the payloads that Slack sends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from bot.commands.command import FormState, Word
 from bot.features import COMMANDS
-from bot.ids import ChannelId, JobNumber, UserId, is_direct_message
-from tests.access.door import SAID_AT, url_of
-from tests.work.office import BOT
+from bot.ids import ChannelId, JobNumber
+from sandbox.workspace.state import BOT_ID, BOT_USER, Json
+from tests.talk import Talk
+from tests.talk_people import Person
 
-Body = dict[str, Any]
 WORDS = "Add Zebras everywhere"
-"""A part of everything that people write here, which nothing may hold of those who may not."""
-NOW_AT = "1700000900.000001"
+"""A part of every text of these acts; the bot keeps it of nobody without access."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Who acts, and where. ``owner``: whose work it is about.
+    """The actor, the channel in which they act, and another person's or their own work."""
 
-    ``once_saw``: they could see it once. ``by_bot``: Slack shows it as a bot's message.
-    """
+    talk: Talk
+    actor: Person
+    here: str
+    """A channel's name."""
+    owner: Person
+    requests: dict[int, Json]
+    """The message that asked for each job; empty unless the actor is in its channel."""
 
-    user: UserId
-    here: ChannelId
-    owner: UserId
-    once_saw: bool = False
-    by_bot: bool = False
+    @property
+    def channel(self) -> str:
+        return self.talk.room(self.here, self.actor).id
+
+    def place(self, *, by_bot: bool = False) -> Json:
+        """Add a message for buttons and shortcuts, in the first job's thread if possible."""
+        thread = self.requests[1]["ts"] if self.requests else None
+        author = {"user": BOT_USER, "bot_id": BOT_ID} if by_bot else {"user": self.owner.id}
+        message: Json = self.talk.slack.state.add_message(
+            self.channel, text=WORDS, thread_ts=thread, **author
+        )
+        return message
+
+    def place_privately(self) -> Json:
+        """Add a message of the bot for the actor alone."""
+        message: Json = self.talk.slack.state.add_ephemeral(self.channel, self.actor.id, text=WORDS)
+        return message
+
+    async def say(self, text: str, **options: object) -> None:
+        """Say a text to the bot where the actor is."""
+        mention = "" if self.here == "dm" else "@docs-agent "
+        await self.actor.says(f"{mention}{text}", self.here, **options)
 
 
 @dataclass(frozen=True)
 class Act:
-    """One thing that people do. ``body`` makes its payload, about the job or question of this number.
+    """One act, about the job or question of a number.
 
-    ``about``: that number. ``names``: it tells the number, so that the bot answers about it.
-    ``is_message``: others see it, too. ``is_quiet``: nobody who may not do it hears of it.
-    ``is_change``: it changes a message, of which only the author's own counts. ``takes_back``: it takes that
-    back, which everybody may. ``is_query``: it is stored as what it means, and not as it was typed.
+    ``about``: that number. ``names``: it has the number, so that the bot answers about it.
+    ``is_message``: others see it, too. ``is_quiet``: nobody without access gets an answer to it.
+    ``is_change``: it changes a message, which only its author can. ``takes_back``: it withdraws a request,
+    which everybody may. ``is_query``: its meaning is stored, and not its text. ``typed``: a command's text.
     """
 
     name: str
-    body: Callable[[Scene, int], Body]
+    run: Callable[[Scene, int], Awaitable[object]]
     about: int = 1
     names: bool = False
     is_message: bool = False
@@ -51,25 +71,25 @@ class Act:
     is_change: bool = False
     takes_back: bool = False
     is_query: bool = False
+    typed: str | None = None
+    is_button: bool = False
 
     def __str__(self) -> str:
         return self.name
 
 
-def _about(scene: Scene) -> Body:
-    return {"user": {"id": scene.user}, "trigger_id": "1.2", "response_url": url_of(scene.user)}
-
-
-_JOB_OF = {"send_again": 2, "dismiss": 2, "withdraw": 3, "undo_review": 5}
-"""For which of the owner's jobs, prompts or questions a button does something; others are for the first."""
+_JOB_OF = {"send_again": 3, "dismiss": 3, "withdraw": 5, "undo_review": 2}
+"""The owner's job, prompt or question for which a button has an effect; others are for the first."""
 _VALUES: dict[str, Callable[[Scene, int], str]] = {
-    "jobs_older": lambda scene, _: f"0 {scene.here}",
-    "jobs_newer": lambda scene, _: f"0 {scene.here}",
+    "jobs_older": lambda scene, _: f"0 {scene.channel}",
+    "jobs_newer": lambda scene, _: f"0 {scene.channel}",
     "send_with_key": lambda _, number: f"command:9||{number}|{WORDS}",
-    "see_reviews": lambda scene, _: f"0 review {scene.here}",
+    "see_reviews": lambda scene, _: f"0 review {scene.channel}",
     "run_visitors": lambda *_: "last week",
     "improve_miss": lambda _, number: f"{number}:0",
 }
+_PRIVATE = frozenset({"unsubscribe"})
+"""Buttons of private answers alone, which replace the message that has the button."""
 _NAMELESS = frozenset(
     {
         "jobs_older",
@@ -86,14 +106,16 @@ _NAMELESS = frozenset(
 )
 
 
-def _press(action: str, value: Callable[[Scene, int], str]) -> Callable[[Scene, int], Body]:
-    def body(scene: Scene, number: int) -> Body:
+def _press(action: str, value: Callable[[Scene, int], str]) -> Callable[[Scene, int], Awaitable[Json]]:
+    async def run(scene: Scene, number: int) -> Json:
+        is_private = action in _PRIVATE
+        message = scene.place_privately() if is_private else scene.place(by_bot=True)
+        container = {**message, "type": "ephemeral" if is_private else "message"}
         pressed = {"type": "button", "action_id": action, "value": value(scene, number)}
-        container = {"channel_id": scene.here, "message_ts": "1700000800.000001"}
-        about = {"type": "block_actions", "channel": {"id": scene.here}, "container": container}
-        return {**_about(scene), **about, "actions": [pressed]}
+        done: Json = await scene.talk.slack.people.press(scene.actor.id, container, pressed)
+        return done
 
-    return body
+    return run
 
 
 _ALIKE = {"send_anyway", "hello_fix", "hello_explain", "improve_page", "send_to_job", "cancel"}
@@ -105,12 +127,12 @@ def _buttons() -> Iterator[Act]:
     for action in sorted({each for command in COMMANDS for each in command.buttons} - _ALIKE):
         value = _VALUES.get(action, lambda _, number: str(number))
         about, names = _JOB_OF.get(action, 1), action not in _NAMELESS
-        yield Act(f"press {action}", _press(action, value), about, names)
-    yield Act("press send_anyway", _press("send_anyway", _question))
+        yield Act(f"press {action}", _press(action, value), about, names, is_button=True)
+    yield Act("press send_anyway", _press("send_anyway", _question), is_button=True)
 
 
 def _question(scene: Scene, _number: int) -> str:
-    return f"message:{scene.here}:1700000700.000001|||{WORDS}"
+    return f"message:{scene.channel}:1700000700.000001|||{WORDS}"
 
 
 def _forms() -> Iterator[Act]:
@@ -118,15 +140,18 @@ def _forms() -> Iterator[Act]:
         yield Act(f"send the form {callback}", _form(callback), names=callback != "ask")
 
 
-def _form(callback: str) -> Callable[[Scene, int], Body]:
-    def body(scene: Scene, number: int) -> Body:
-        job = None if callback == "ask" else JobNumber(number)
-        state = FormState(scene.here, None, job)
-        view = {"type": "modal", "id": "V1", "callback_id": callback, "private_metadata": state.dumps()}
-        view |= {"state": {"values": {"prompt": {"prompt": {"value": WORDS}}}}}  # type: ignore[dict-item]
-        return {"type": "view_submission", "user": {"id": scene.user}, "trigger_id": "1.2", "view": view}
+def _form(callback: str) -> Callable[[Scene, int], Awaitable[Json]]:
+    async def run(scene: Scene, number: int) -> Json:
+        people = scene.talk.slack.people
+        state = FormState(ChannelId(scene.channel), None, None if callback == "ask" else JobNumber(number))
+        view = {"type": "modal", "callback_id": callback, "private_metadata": state.dumps(), "blocks": []}
+        shown = people.show_view(scene.actor.id, view)
+        values = {"prompt": {"prompt": {"type": "plain_text_input", "value": WORDS}}}
+        done = await people.submit_view(scene.actor.id, shown["id"], values)
+        people.close_view(scene.actor.id, shown["id"])
+        return done
 
-    return body
+    return run
 
 
 def _shortcuts() -> Iterator[Act]:
@@ -134,13 +159,8 @@ def _shortcuts() -> Iterator[Act]:
         yield Act(f"use the shortcut {callback}", _shortcut(callback))
 
 
-def _shortcut(callback: str) -> Callable[[Scene, int], Body]:
-    def body(scene: Scene, _number: int) -> Body:
-        message = {"ts": NOW_AT, "thread_ts": SAID_AT[1], "text": WORDS, "user": scene.owner}
-        about = {"type": "message_action", "callback_id": callback, "channel": {"id": scene.here}}
-        return {**_about(scene), **about, "message": message}
-
-    return body
+def _shortcut(callback: str) -> Callable[[Scene, int], Awaitable[None]]:
+    return lambda scene, _: scene.actor.uses_shortcut(callback, scene.place())
 
 
 _MEANS = {"42": "{}", "/api": "/Zebras", "acme": "other", "monday": "tuesday"}
@@ -166,76 +186,55 @@ def _typed() -> Iterator[Act]:
         more = ["#{}"] if word.usage == "42 PROMPT" else ["jobs mine"] if word.usage == "jobs" else []
         for text in (usage, *more):
             is_query = command == "/docs-visitors" and word.run.__name__ in ("_ask", "_ask_misses", "_digest")
-            body = _command(command, text)
-            yield Act(f"type {command} {text}".strip(), body, names="{}" in text, is_query=is_query)
+            name = f"type {command} {text}".strip()
+            yield Act(name, _command(command, text), names="{}" in text, is_query=is_query, typed=text)
 
 
-def _command(command: str, text: str) -> Callable[[Scene, int], Body]:
-    def body(scene: Scene, number: int) -> Body:
-        about = {"command": command, "text": text.format(number), "channel_id": scene.here}
-        url = url_of(scene.user)
-        return {**about, "user_id": scene.user, "trigger_id": "1.2", "response_url": url}
-
-    return body
+def _command(command: str, text: str) -> Callable[[Scene, int], Awaitable[None]]:
+    return lambda scene, number: scene.actor.types(f"{command} {text.format(number)}".strip(), scene.here)
 
 
-def _message(
-    text: str, *, thread: bool = False, files: int = 0, mention: bool = True
-) -> Callable[[Scene, int], Body]:
-    def body(scene: Scene, number: int) -> Body:
-        words = f"<@{BOT}> {text}" if mention and not is_direct_message(scene.here) else text
-        event: Body = {"type": "app_mention" if mention else "message", "channel": scene.here}
-        event |= {"user": scene.user, "ts": NOW_AT, "text": words.format(number)}
-        if is_direct_message(scene.here):
-            event |= {"type": "message", "channel_type": "im"}
-        if thread:
-            event |= {"thread_ts": SAID_AT[1], "parent_user_id": scene.owner}
-        if scene.by_bot:
-            event |= {"bot_id": "B1"}
-        event["files"] = [{"name": "a.png", "mimetype": "image/png", "size": 3}] * files
-        return _event(event)
-
-    return body
+def _message(text: str) -> Callable[[Scene, int], Awaitable[None]]:
+    return lambda scene, number: scene.say(text.format(number))
 
 
-def _event(event: Body) -> Body:
-    return {"type": "event_callback", "event_id": "Ev1", "event": event}
+def _reply(text: str, files: int = 0) -> Callable[[Scene, int], Awaitable[None]]:
+    async def run(scene: Scene, number: int) -> None:
+        if scene.requests:
+            shared = [("a.png", "x")] * files
+            await scene.actor.replies(text.format(number), scene.requests[1], files=shared)
+
+    return run
 
 
 def _messages() -> Iterator[Act]:
     means = {text for _, word, text in _words() if word.after_mention == "" and "{}" not in text}
-    for text in (WORDS, "", "thanks", "visitors path /Zebras", *sorted(means)):
+    for text in (WORDS, "thanks", "visitors path /Zebras", *sorted(means)):
         yield Act(f"mention: {text}", _message(text), is_message=True, is_quiet=text == "thanks")
     yield Act("mention: #1 …", _message("#{} " + WORDS), names=True, is_message=True)
     yield Act("aside", _message(f"aside {WORDS}"), is_message=True, is_quiet=True)
     for text in (WORDS, "jobs", "thanks", "#1"):
-        quiet = text == "thanks"
-        body = _message(text, thread=True)
-        yield Act(f"mention in the thread: {text}", body, is_message=True, is_quiet=quiet)
+        run, quiet = _reply(f"@docs-agent {text}"), text == "thanks"
+        yield Act(f"mention in the thread: {text}", run, is_message=True, is_quiet=quiet)
     for text, files in ((WORDS, 0), ("", 1), ("thanks", 0), ("merged", 0)):
-        body, quiet = _message(text, thread=True, files=files, mention=False), text in ("thanks", "merged")
-        yield Act(f"reply: {text or 'a file'}", body, is_message=True, is_quiet=quiet)
+        run, quiet = _reply(text, files), text in ("thanks", "merged")
+        yield Act(f"reply: {text or 'a file'}", run, is_message=True, is_quiet=quiet)
 
 
-def _changed(*, deleted: bool) -> Callable[[Scene, int], Body]:
-    def body(scene: Scene, number: int) -> Body:
-        before = {"ts": SAID_AT[number], "user": scene.user, "text": f"<@{BOT}> Write page {number}"}
-        before |= {"bot_id": "B1"} if scene.by_bot else {}
-        event: Body = {"type": "message", "channel": scene.here, "ts": NOW_AT, "previous_message": before}
-        if deleted:
-            return _event({**event, "subtype": "message_deleted", "deleted_ts": SAID_AT[number]})
-        now = {**before, "text": f"<@{BOT}> {WORDS}", "edited": {"user": scene.user, "ts": NOW_AT}}
-        return _event({**event, "subtype": "message_changed", "message": now})
+async def _edit(scene: Scene, number: int) -> None:
+    if scene.requests and scene.owner is scene.actor:
+        await scene.owner.edits(scene.requests[number], f"@docs-agent {WORDS}")
 
-    return body
+
+async def _delete(scene: Scene, number: int) -> None:
+    if scene.requests and scene.owner is scene.actor:
+        await scene.owner.deletes(scene.requests[number])
 
 
 def _changes() -> Iterator[Act]:
-    for number, when in ((1, "was sent"), (3, "waits")):
-        yield Act(f"edit what {when}", _changed(deleted=False), number, is_message=True, is_change=True)
-    yield Act(
-        "delete what waits", _changed(deleted=True), 3, is_message=True, is_change=True, takes_back=True
-    )
+    for number, when in ((1, "was sent"), (5, "waits")):
+        yield Act(f"edit a request that {when}", _edit, number, is_message=True, is_change=True)
+    yield Act("delete a request that waits", _delete, 5, is_message=True, is_change=True, takes_back=True)
 
 
 ACTS = (*_buttons(), *_forms(), *_shortcuts(), *_typed(), *_messages(), *_changes())
