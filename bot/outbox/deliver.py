@@ -99,7 +99,7 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | 
     draft, messenger = delivery.what, context.messenger
     if delivery.unconfirmed and (ts := await _find(context, delivery)) is not None:
         log.info("delivery_found", delivery=delivery.id)
-        return ts if draft.kind is not DeliveryKind.PRIVATE else None
+        return ts if draft.kind not in _PRIVATE else None
     # A suspended process must neither repeat nor overwrite another process's posts.
     check_lease(context, delivery)
     match draft.kind:
@@ -123,6 +123,10 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | 
     return None
 
 
+_PRIVATE = frozenset({DeliveryKind.PRIVATE, DeliveryKind.WHISPER})
+"""Messages to one person, which become direct messages if Slack refuses the first way."""
+
+
 async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
     """Search Slack for the message of an earlier attempt; None if it is missing or cannot be searched."""
     draft, messenger, thread = delivery.what, context.messenger, None
@@ -131,23 +135,27 @@ async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
             thread = delivery.thread_ts
         case DeliveryKind.REPLY:
             thread = delivery.thread_ts or delivery.root_ts
-        case DeliveryKind.PRIVATE if draft.user is None or draft.response_url is not None:
-            return None
         case DeliveryKind.POST:
             thread = draft.message_ts
-        case DeliveryKind.PRIVATE:
+        case DeliveryKind.PRIVATE | DeliveryKind.WHISPER if draft.user is not None:
             pass
         case _:
             return None
-    person = draft.user if draft.kind is DeliveryKind.PRIVATE else None
-    channel = await messenger.conversation_with(person) if person else draft.channel
 
     async def find() -> MessageTs | None:
+        # Only the direct message of a private answer can be searched, not what a response URL showed.
+        person = draft.user if draft.kind in _PRIVATE else None
+        channel = await messenger.conversation_with(person) if person else draft.channel
         since = delivery.created_at
         posted = await messenger.find_posted(channel, deliveries=[delivery.id], thread=thread, since=since)
         return posted.get(delivery.id)
 
-    return await find_earlier(_as_joining_member(context, delivery, find))
+    try:
+        return await find_earlier(_as_joining_member(context, delivery, find))
+    except SlackRefused as refusal:
+        if draft.kind in _PRIVATE and refusal.meaning not in (Refusal.PASSING, Refusal.TOKEN):
+            return None  # there is no direct message with this person
+        raise
 
 
 T = TypeVar("T")
@@ -205,7 +213,7 @@ async def _tell(context: WorkerContext, delivery: Delivery) -> None:
 async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
     """Show a message to one person where they wrote or pressed; if Slack refuses that, as ``_tell`` does.
 
-    Such a message cannot be searched, so after an unclear outcome it is shown again.
+    It cannot be searched, so after an unclear outcome it is shown again. The direct message can be.
     """
     draft = delivery.what
     if draft.user is None:

@@ -103,12 +103,24 @@ async def test_existing_reaction_counts_as_done(talk: Talk) -> None:
 
 
 async def test_direct_message_of_unclear_outcome_is_found(talk: Talk) -> None:
-    talk.faults.refuses("response_url", "expired_url")
-    talk.faults.loses_the_answer("chat.postMessage")
+    talk.faults.refuses("response_url", "expired_url", times=2)
+    talk.faults.loses_the_answer("chat.postMessage", times=2)
     await talk.ana.asks("Add a page", channel="docs-secret")
     await talk.time.passes(60)
     [note] = talk.ana.reads()
     assert "/invite" in note
+    assert note.message["channel"] == "D01ANA"
+
+
+async def test_direct_message_in_place_of_a_thread_is_found(talk: Talk) -> None:
+    root = await talk.started()
+    talk.faults.refuses("chat.postEphemeral", "user_not_in_channel", times=2)
+    talk.faults.loses_the_answer("chat.postMessage")
+    await talk.chika.replies("@docs-agent status", to=root)
+    await talk.time.passes(60)
+    [note] = talk.chika.reads()
+    assert note.message["channel"] == "D03CHIKA"
+    talk.everything()
 
 
 async def test_deleted_status_message_is_left_alone(talk: Talk) -> None:
