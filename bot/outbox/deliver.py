@@ -143,7 +143,7 @@ async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
             return None
 
     async def find() -> MessageTs | None:
-        # Only the direct message of a private answer can be searched, not what a response URL showed.
+        # Of a private answer only its direct message can be searched.
         person = draft.user if draft.kind in _PRIVATE else None
         channel = await messenger.conversation_with(person) if person else draft.channel
         since = delivery.created_at

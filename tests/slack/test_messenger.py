@@ -113,10 +113,10 @@ async def test_direct_message_of_unclear_outcome_is_found(talk: Talk) -> None:
 
 
 async def test_direct_message_in_place_of_a_thread_is_found(talk: Talk) -> None:
-    root = await talk.started()
+    await talk.started()
     talk.faults.refuses("chat.postEphemeral", "user_not_in_channel", times=2)
     talk.faults.loses_the_answer("chat.postMessage")
-    await talk.chika.replies("@docs-agent status", to=root)
+    await talk.chika.replies("@docs-agent status")
     await talk.time.passes(60)
     [note] = talk.chika.reads()
     assert note.message["channel"] == "D03CHIKA"

@@ -122,7 +122,12 @@ def _followed_up(index: RecordIndex, checks: Checks, done: Done) -> None:
         wrong = [message["job_id"] for message in sent if message["job_id"] != service_id]
         checks.insist(not wrong, f"{subject}: arrived at the service's job {wrong}, not at {service_id}")
         if row["state"] == "sent":
-            checks.insist(sent, f"{subject}: said to be sent, and never arrived")
+            # An addition is sent together with a follow-up, which may be in doubt.
+            carriers = [
+                prompt for prompt in index.record.of("prompts") if act.marker in (prompt.get("text") or "")
+            ]
+            is_in_doubt = any(prompt["state"] == "unconfirmed" for prompt in carriers)
+            checks.insist(sent or is_in_doubt, f"{subject}: said to be sent, and never arrived")
         if row["state"] == "refused" and row["attempts"] <= 1:
             checks.insist(not sent, f"{subject}: refused, and sent all the same")
     # Slack drops an event after its last try; then the bot reads the thread again.
@@ -192,7 +197,12 @@ def _prompt(index: RecordIndex, checks: Checks, row: Row) -> None:
             checks.insist(is_asked, f"{subject}: in doubt, and nobody was asked", explained=muted)
             is_undecided = not index.record.plan.decision
             checks.insist(is_undecided, f"{subject}: decided, and still in doubt", explained=muted)
-            is_explained = index.was_interrupted() or index.has_database_trouble()
+            # A clock that is ahead for a moment ends leases early.
+            is_explained = (
+                index.was_interrupted()
+                or index.has_database_trouble()
+                or index.record.plan.clock_error_seconds() > 0
+            )
             checks.insist(
                 is_explained or _DOUBTFUL & set(index.docs_faults), f"{subject}: in doubt without a reason"
             )
