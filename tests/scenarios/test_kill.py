@@ -27,8 +27,8 @@ _DOUBT = "none there?"
 _TALK = "The quickstart lacks Python"
 _REMINDED = "has been ready"
 _QUESTION, _GAP, _WRITTEN = "What are the kinds of keys?", "That didn't help", "It is written now"
-_LATER = 5
-"""Days until the review; the reminder comes after three."""
+_LATER = 6
+"""Days until the review. The reminder comes after three, or after up to five over a weekend."""
 
 
 @dataclass(frozen=True)
