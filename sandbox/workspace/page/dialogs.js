@@ -14,6 +14,8 @@ export function open(box) {
   const before = document.activeElement;
   box.showModal();
   box.addEventListener("close", () => {
+    // The event comes later than the closing: by now a person may write elsewhere.
+    if (document.activeElement !== before && document.activeElement !== document.body) return;
     // Chromium gives a field its focus back without a caret, and then drops what is typed.
     before?.blur();
     before?.focus({ preventScroll: true });

@@ -241,6 +241,20 @@ async def test_a_form_opens_in_the_tab_that_asked_for_it_and_stays_over_a_reload
     await expect(dialogue).to_be_visible()
 
 
+async def test_closing_a_dialogue_takes_the_focus_from_nobody_who_writes(
+    page: Page, workspace: Workspace
+) -> None:
+    await page.get_by_role("button", name="Faults").focus()
+    workspace.people.show_view(ANA, dict(FORM), await page.evaluate("sessionStorage.tab"))
+    close = page.get_by_role("dialog", name="Ask").get_by_role("button", name="Close").first
+    writes = page.get_by_role("textbox", name="Message #docs")
+    await close.evaluate(
+        "(close, writes) => { close.click(); writes.focus(); }", await writes.element_handle()
+    )
+    await page.keyboard.type("Still here", delay=20)
+    await expect(writes).to_have_value("Still here")
+
+
 async def test_faults_are_ordered_and_forgotten_in_their_drawer(page: Page, workspace: Workspace) -> None:
     await page.get_by_role("button", name="Faults").click()
     drawer = page.get_by_role("complementary", name="Faults")
