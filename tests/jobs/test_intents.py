@@ -150,12 +150,12 @@ async def test_request_to_merge_is_answered_by_a_button(talk: Talk, text: str) -
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [("is it ready?", "Yes: pull request #1, since "), ("status", "· Pull request ready, since ")],
+    [("is it ready?", "|pull request #1 · code.example>, since "), ("status", " · Pull request ready, ")],
 )
 async def test_status_is_one_line_with_a_button_for_details(talk: Talk, text: str, line: str) -> None:
     [answer], _, _ = await says_by("reply", talk, text)
     assert line in answer
-    assert answer.buttons == [PULL_REQUEST, "Details"]
+    assert answer.buttons == ["Details"]
     await talk.ana.presses("Details", answer)
     [details] = talk.ana.reads()
     assert "The service's id" in details

@@ -52,7 +52,8 @@ async def test_result_and_status_have_title_and_size(talk: Talk) -> None:
     await ended(talk)
     assert "a draft, +46 −1." in end(talk)
     assert "channel" not in end(talk)
-    assert "“Add &lt;!channel&gt; ∗now∗” · draft · +46 −1 in 2 files" in talk.status()
+    assert "draft · +46 −1 in 2 files · " in talk.status()
+    assert talk.status().endswith("\nAdd &lt;!channel&gt; ∗now∗")
     assert len(talk.replies()) == 1
 
 

@@ -144,10 +144,11 @@ def status_line(
     sign, _, state = state_words(job).partition(" ")
     since = [running(job, usual)] if job.state is JobState.WORKING else [f"since {ended}"] if ended else []
     since += wait_lines(waiting)
-    text = ", ".join([f"{sign} *{title}* · {state.replace('*', '')}", *filter(None, since)])
+    link = f" · {b.link(url, open_words(url, 'PR'))}" if url else ""
+    text = ", ".join([f"{sign} *{title}*{link} · {state.replace('*', '')}", *filter(None, since)])
     if asks and job.awaits_review and url:
-        text = f":memo: Yes: {open_words(url, 'pull request').partition(' · ')[0]}, since {ended}."
+        text = f":memo: Yes: {b.link(url, open_words(url, 'pull request'))}, since {ended}."
     elif asks and job.state.is_open:
         text = f"Not yet. {text}"
-    buttons = [*view(job), *([run_again_button(job)] if job.can_run_again else [])]
-    return b.with_buttons(text, [*buttons, b.button("Details", b.Action.DETAILS, str(job.number))])
+    details = b.button("Details", b.Action.DETAILS, str(job.number))
+    return b.message({**b.section(text), "accessory": details})

@@ -216,8 +216,12 @@ def job_status(
         details.append(f"Its pull request, at an address I can't link to: {b.code(job.pr_link, 300)}")
     if job.problem and job.state is not JobState.WITHDRAWN:
         details.append(f"Problem: {b.quoted(title(job.problem), 200)}")
-    if job.needs_mention:
-        details.append("Replies: only those that mention me steer it")
+    if job.state.takes_follow_ups:
+        which = "those that mention me" if job.needs_mention else "all but thanks and talk among yourselves"
+        details.append(
+            f"I send the agent replies: {which}. They get :eyes:; "
+            "edit or delete one within 8 seconds to take it back"
+        )
     if b.web_address(permalink):
         details.append(b.link(permalink, "Go to its thread"))
     return b.message(*b.plain("\n".join(details)), *b.actions([*in_private(job), *more]))

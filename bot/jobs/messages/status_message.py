@@ -117,8 +117,8 @@ def prompt_view(job: TrackedJob, texts: Sequence[str]) -> Block:
     return b.modal("What the agent got", *map(b.quote, list(parts)[:_MOST_PARTS]), callback_id="prompt")
 
 
-QUOTE_LENGTH = 300
-"""The status message shows the first line of a prompt, up to this length; a button shows all of it."""
+QUOTE_LENGTH = 80
+"""The status message shows the first line of a prompt, up to this length; *Details* leads to all of it."""
 _NUMBERED = re.compile(r"/(?:pulls?|pull-requests|pullrequest|merge_requests)/([0-9]{1,8})(?![^/?#])")
 """The number of a pull request in its address, as GitHub, GitLab, Bitbucket, Azure and Gitea write it."""
 _KNOWN_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com"})
@@ -204,28 +204,21 @@ def format_status_message(
 ) -> Message:
     """Return the job's status message: the message that is edited in place and notifies nobody.
 
-    ``frees_at``: when the next use of the quota becomes free, shown if few uses are left. ``usual``: the
-    usual time of the project's jobs; None if unknown.
+    It has two lines where all goes well; `job_status` has the rest. ``frees_at``: when the next use of the
+    quota becomes free, shown if few uses are left. ``usual``: the usual time of the project's jobs; None if
+    unknown.
     """
-    prompt = first_line(job)
-    url = b.web_address(job.pr_link)
-    # Where people mark the outcome, the end has the link's button, and a second one is one too many.
-    parts = [b.link(url, open_words(url, "PR"))] if url and _review(job) else []
-    headline = " · ".join((state_words(job), name(job.number), *parts))
-    earlier = taken_words(job.earlier) if job.earlier else ""
-    lines = [" · ".join(filter(None, (facts(job), running(job, usual), earlier))), *_notes(job, frees_at)]
-    lines += [pull_request_line(job.pull_request)] if job.pull_request else []
-    lines += [_STEERING[job.needs_mention]] if _may_queue(job) and not job.review else []
-    small, row = map(b.context, lines), b.actions(_buttons(job))
-    return b.message(b.section(headline), b.quote(prompt), *small, *row, most_bytes=b.EDITED_BYTES)
-
-
-_SENT = "What I send to the agent gets :eyes: (edit or delete it within 8 seconds to take it back)"
-_STEERING = {
-    False: f"Reply here to change it. {_SENT}; thanks and talk among yourselves I leave alone.",
-    True: f"Mention me here to change it. {_SENT}; other replies I leave alone.",
-}
-"""How to steer a job, by whether that takes a mention."""
+    url, pull = b.web_address(job.pr_link), job.pull_request
+    parts = [state_words(job), name(job.number), b.link(url, open_words(url, "PR")) if url else ""]
+    parts += [_size(pull), f"as of {b.moment(pull.as_of)}" if pull.as_of else ""] if pull else []
+    parts += [facts(job), running(job, usual), taken_words(job.earlier) if job.earlier else ""]
+    title = one_line(pull.title, QUOTE_LENGTH) if pull else first_line(job)
+    notes, row = map(b.context, _notes(job, frees_at)), b.actions(_buttons(job))
+    if job.needs_mention and _may_queue(job) and not job.review:
+        parts.append("mention me here to change it")
+    # Small print: Slack notifies of a mention in a section.
+    headline = b.context(" · ".join(filter(None, parts)))
+    return b.message(headline, b.quote(title), *notes, *row, most_bytes=b.EDITED_BYTES)
 
 
 def redrawn(message: Message, *, posted_plain: bool) -> Message:
@@ -282,12 +275,10 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
 
 
 def _buttons(job: TrackedJob) -> list[Block]:
-    buttons = _review(job) or view(job, called="PR")  # so short that a phone shows one row
+    buttons = _review(job)
     if job.queue_until and _may_queue(job):
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
         buttons.append(b.button(label, b.Action.WITHDRAW, str(job.number)))
-    if visible(job.text).strip() != first_line(job):
-        buttons.append(b.button("Whole prompt", b.Action.SHOW_ATTACHMENTS, str(job.number)))
     # The thread has no message about this end, so its button stands here.
     return [*buttons, run_again_button(job)] if job.state is JobState.WITHDRAWN else buttons
 
@@ -341,7 +332,7 @@ def in_private(job: TrackedJob) -> list[Block]:
     """Return the rare buttons of a job, which stand in its status."""
     is_over = job.state not in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
     buttons = [run_again_button(job)] if is_over else []
-    if job.earlier and job.earlier.taken:
+    if (job.earlier and job.earlier.taken) or visible(job.text).strip() != first_line(job):
         buttons.append(b.button("Whole prompt", b.Action.SHOW_ATTACHMENTS, str(job.number)))
     return buttons
 
@@ -377,7 +368,7 @@ _LOGIN_LENGTH = 40
 
 
 def pull_request_line(pull: SeenPullRequest) -> str:
-    """Return the small line of a status message about the pull request."""
+    """Return the title and the size of a pull request."""
     return f"{_facts(pull)} · as of {b.moment(pull.as_of)}" if pull.as_of else _facts(pull)
 
 
@@ -387,9 +378,12 @@ def by_whom(pull: SeenPullRequest) -> str:
 
 
 def _facts(pull: SeenPullRequest) -> str:
+    return f"“{b.quoted(pull.title, _TITLE_LENGTH)}” · {_size(pull)}"
+
+
+def _size(pull: SeenPullRequest) -> str:
     draft = "draft · " if pull.is_draft else ""
-    size = f"{lines_changed(pull.size)} in {counted(pull.size.files, 'file', 'files')}"
-    return f"“{b.quoted(pull.title, _TITLE_LENGTH)}” · {draft}{size}"
+    return f"{draft}{lines_changed(pull.size)} in {counted(pull.size.files, 'file', 'files')}"
 
 
 def lines_changed(size: Size) -> str:
