@@ -138,7 +138,7 @@ def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId
         mine=sum(use.asked_by == user for use in uses),
         analytics=context.budget(tx, which),
         key_is_refused=is_refused(tx, which),
-        shown=context.projects.shown(which),
+        project=context.projects.shown(which),
     )
 
 

@@ -414,7 +414,7 @@ class Limits:
     mine: int
     analytics: Budget
     key_is_refused: bool = False
-    shown: Project | None = None
+    project: Project | None = None
 
 
 def limits(projects: Sequence[Limits]) -> Message:
@@ -432,7 +432,7 @@ def _left(of: Limits) -> str:
     reads = max(0, of.analytics.limit - of.analytics.used)
     reads_at = f"; the next at {b.moment(of.analytics.free_at, '{time}')}" if of.analytics.free_at else ""
     key = ":warning: The docs service refuses my key, so everything waits until that's fixed.\n"
-    heading = f"*{b.label(of.shown.label)}*: " if of.shown else ""
+    heading = f"*{b.label(of.project.label)}*: " if of.project else ""
     return (
         f"{key if of.key_is_refused else ''}"
         f"{heading}*{number(free)} of {number(of.limit)} jobs and follow-ups left this hour*"

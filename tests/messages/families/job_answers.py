@@ -128,7 +128,7 @@ def samples() -> Mapping[str, object]:
         "limits": say.limits([limits(63, mine=2)]),
         "limits: spent": say.limits([limits(100, waiting=3, mine=1, calls=SPENT)]),
         "limits: of several projects": say.limits(
-            [limits(1, shown=ACME), limits(2, 1, shown=replace(ACME, label="Beta"), key_is_refused=True)]
+            [limits(1, project=ACME), limits(2, 1, project=replace(ACME, label="Beta"), key_is_refused=True)]
         ),
         "in a form": [
             say.EMPTY_FORM,
