@@ -12,7 +12,7 @@ async def test_follow_up_before_the_first_message_appears_in_the_thread(talk: Ta
     await talk.time.passes(60)
     roots = talk.channel()
     assert len(roots) == 12
-    [twelfth] = [number for number, root in enumerate(roots, 1) if "· Job 12\n" in root]
+    [twelfth] = [number for number, root in enumerate(roots, 1) if "· Job 12 ·" in root]
     lines = [line for number in range(1, 13) for line in talk.replies(number)]
     assert lines == talk.replies(twelfth)
     [line] = lines
