@@ -11,7 +11,7 @@ import structlog
 
 from bot.context import Context, WorkerContext
 from bot.ids import ProjectId, QuestionId, Recommendation
-from bot.jobs.model.jobs import JobState, Review, ToReview, TrackedJob
+from bot.jobs.model.jobs import Review, ToReview, TrackedJob
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.jobs.thread import status_message_link
 from bot.messages.plain_text import one_line
@@ -40,7 +40,6 @@ _COMMON_WORDS = """
 """
 _MOST_JOBS = 1_000
 _REVIEWED = (Review.MERGED, Review.REVIEWED)
-_UNSUCCESSFUL = (JobState.FAILED, JobState.REFUSED, JobState.WITHDRAWN)
 
 
 def digest_query(week: Period, section: str | None) -> Query:
@@ -139,7 +138,7 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
     asked = {
         key: (job, status_message_link(context, job))
         for key, job in mine.items()
-        if job.asked_at >= question.asked_at and job.state not in _UNSUCCESSFUL
+        if job.asked_at >= question.asked_at and not job.can_run_again
     }
     began_at = day_start(question.query.period.first, zone)
     outcomes = [
@@ -189,7 +188,7 @@ def _drop_taken(
     tx: Transaction, question: Question, candidates: Sequence[Recommendation], recent: Sequence[TrackedJob]
 ) -> list[Recommendation]:
     """Return the recommendations without those that a job was asked for, or whose subject an open job has."""
-    keys = {job.about.key for job in recent if job.about and job.state not in _UNSUCCESSFUL}
+    keys = {job.about.key for job in recent if job.about and not job.can_run_again}
     subjects: list[set[str]] = []
     for job in Jobs(tx).list_unreviewed(question.project, _MOST_JOBS):
         titles = [job.pull_request.title] if job.pull_request else []

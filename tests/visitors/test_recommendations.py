@@ -192,9 +192,12 @@ async def test_next_digest_begins_with_the_outcome(readers: Talk) -> None:
     assert digest.splitlines()[2].endswith("|rate limits> · searches without a click 41 → 3")
 
 
-async def test_failed_job_is_recommended_again(readers: Talk) -> None:
+@pytest.mark.parametrize("status", ["failed", "archived", "gone"])
+async def test_readers_need_is_recommended_again_after_a_bad_end(readers: Talk, status: str) -> None:
     await press_first(readers, await first_digest(readers))
-    await readers.ends("failed", pr_link=None)
+    if status == "gone":
+        readers.service.jobs.clear()
+    await readers.ends(status, pr_link=None)
     assert "“rate limits”" in recommended(await second_digest(readers))[0]
 
 
