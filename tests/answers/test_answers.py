@@ -120,6 +120,18 @@ async def test_refused_markdown_comes_as_plain_blocks(talk: Talk) -> None:
     assert talk.errors() == {"blocks_refused"}
 
 
+@pytest.mark.parametrize(("times", "place"), [(1, "C01DOCS"), (2, "D01ANA")])
+async def test_private_answer_loses_its_blocks_before_its_place(talk: Talk, times: int, place: str) -> None:
+    await talk.ana.answer_to(f"/docs-agent ask {QUESTION}")
+    talk.faults.refuses("response_url", "invalid_blocks", times=times)
+    await talk.time.passes()
+    [answer] = talk.ana.reads()
+    assert answer.message["channel"] == place
+    assert "Open ∗∗Settings∗∗" in answer
+    assert "markdown" not in {block["type"] for block in answer.message["blocks"]}
+    assert talk.errors() == {"blocks_refused"}
+
+
 async def test_refused_status_changes_nothing(talk: Talk) -> None:
     talk.faults.refuses("assistant.threads.setStatus", "missing_scope")
     assert "Rotate" in await asks(talk)
