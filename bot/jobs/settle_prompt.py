@@ -101,7 +101,10 @@ def settle_unconfirmed(
     else:
         _poll_for_a_while(context, tx, job)
     job = update_status_message(tx, prompt.job, now)
-    question = messages.unconfirmed_message(job, prompt.id, prompt.asked_by, is_follow_up, answered=answered)
+    earlier = Jobs(tx).latest_link(job.project, job.channel)
+    question = messages.unconfirmed_message(
+        job, prompt.id, prompt.asked_by, is_follow_up, answered=answered, earlier=earlier
+    )
     say(tx, job, _question(prompt), question, now)
     for waiting in Prompts(tx).unsettled_of(job.number):
         if waiting.state is PromptState.WAITING:

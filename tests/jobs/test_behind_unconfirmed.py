@@ -25,6 +25,16 @@ async def test_senders_get_one_note_and_nothing_is_due(talk: Talk) -> None:
     assert all("*Send again*" in wait and "*Dismiss*" in wait for wait in waits)
 
 
+async def test_doubt_about_a_new_job_leads_to_the_list_where_an_earlier_one_is(talk: Talk) -> None:
+    await talk.finished("Add a page")
+    talk.service.says("create", 502)
+    await talk.ana.asks("Add a table")
+    await talk.time.passes(30)
+    [*_, doubt] = talk.replies(2)
+    assert "/pulls|a new pull request>; none there?" in doubt.blocks
+    talk.everything()
+
+
 async def test_job_and_follow_ups_go_out_in_order_after_send_again(talk: Talk) -> None:
     await unconfirmed(talk)
     await talk.ana.presses("Send again")

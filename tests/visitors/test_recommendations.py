@@ -121,6 +121,8 @@ async def test_further_ideas_are_in_a_view_with_buttons(readers: Talk) -> None:
     assert await readers.ben.fills_in() == {}
     await readers.time.passes()
     assert readers.agent_got()[0].startswith("Readers searched the docs for “audit log”")
+    await readers.ends()
+    assert any("*audit log* is done" in end.blocks for end in readers.replies(3))
     readers.everything()
 
 

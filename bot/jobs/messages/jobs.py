@@ -12,6 +12,7 @@ from bot.jobs.messages.status_message import (
     by_whom,
     difference,
     lasted,
+    list_address,
     made_nothing,
     name,
     open_words,
@@ -271,14 +272,22 @@ def follow_up_refused(asked_by: UserId, problem: Problem) -> Message:
 
 
 def unconfirmed_message(
-    job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bool, *, answered: bool = False
+    job: TrackedJob,
+    prompt_id: int,
+    asked_by: UserId,
+    follow_up: bool,
+    *,
+    answered: bool = False,
+    earlier: str | None = None,
 ) -> Message:
     """Return the message that asks whether to send an unconfirmed prompt again.
 
-    ``answered``: the docs service has answered with an error; otherwise its answer was lost.
+    ``answered``: the docs service has answered with an error; otherwise its answer was lost. ``earlier``: the
+    address of a pull request in the same repository.
     """
     lost = "answered with an error" if answered else "gave no answer"
-    look = "a change in the pull request" if follow_up else "a new pull request"
+    new, where = "a new pull request", list_address(earlier)
+    look = "a change in the pull request" if follow_up else b.link(where, new) if where else new
     started = f"your follow-up to {name(job.number)}" if follow_up else name(job.number)
     text = (
         f"{b.mention(asked_by)} :grey_question: Did {started} start? The docs service {lost}. "

@@ -314,6 +314,12 @@ def open_words(address: str, called: str = "Pull request") -> str:
     return f"{called}{number}{'' if is_known else f' · {b.host_of(address)}'}"
 
 
+def list_address(pull_request: str | None) -> str | None:
+    """Return the address of the list to which a pull request belongs, from the pull request's own."""
+    match = _NUMBERED.search(b.web_address(pull_request) or "")
+    return match and f"{match.string[: match.start(1) - 1].rstrip('s')}s"
+
+
 def view(job: TrackedJob, *, style: str | None = None, called: str = "Pull request") -> list[Block]:
     """Return the button to the job's pull request; nothing without a safe link."""
     url = b.web_address(job.pr_link)

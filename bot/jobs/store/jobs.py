@@ -219,6 +219,11 @@ class Jobs(Rows[TrackedJob]):
         terms = [jobs.c[name] == value for name, value in only.items() if value]
         return self._many(and_(true(), *terms), limit)
 
+    def latest_link(self, project: ProjectId, channel: ChannelId) -> str | None:
+        """Return the address of a channel's newest pull request in a project's repository."""
+        newest = self.newest(1, project=project, channel=channel, state=JobState.PULL_REQUEST)
+        return newest[0].pr_link if newest else None
+
     def save(self, job: TrackedJob, new: TrackedJob, *, owner: str | None = None) -> TrackedJob:
         """Write the changed columns of a job, and return it.
 

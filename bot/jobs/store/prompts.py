@@ -290,13 +290,16 @@ class Prompts(Rows[Prompt]):
         self.connection.execute(prompts.update().where(_joined(prompt)).values(text=""))
 
     def subject(self, job: TrackedJob) -> str:
-        """Return the subject of the prompt that made a job's current version."""
+        """Return the subject of the prompt that made a job's current version.
+
+        A prompt that the bot suggested at a row is about the row.
+        """
         sent = (prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.state == PromptState.SENT)
         by_then = and_(
             prompts.c.job == job.number, *sent, prompts.c.sent_at <= job.ended_at, prompts.c.text != ""
         )
         newest = self._newest(by_then) if job.version > 1 and job.ended_at else None
-        return subject_of((newest and newest.text) or job.text)
+        return subject_of((newest and newest.text) or (job.about and job.about.title) or job.text)
 
     def is_first_job(self, job: TrackedJob) -> bool:
         return not self._has(and_(prompts.c.asked_by == job.requester, prompts.c.job < job.number))

@@ -54,7 +54,9 @@ def samples() -> Mapping[str, object]:
         "refused without a reason": jobs.refused_message(refused, problems.service_rejected("")),
         "a follow-up is refused": jobs.follow_up_refused(BEN, problems.JOB_UNKNOWN),
         "unconfirmed": jobs.unconfirmed_message(job(JobState.UNCONFIRMED), 7, BEN, follow_up=False),
-        "unconfirmed, answered": jobs.unconfirmed_message(job(), 7, BEN, follow_up=False, answered=True),
+        "unconfirmed, answered, after another": jobs.unconfirmed_message(
+            job(), 7, BEN, follow_up=False, answered=True, earlier="https://github.com/acme/docs/pull/12"
+        ),
         "an unconfirmed follow-up": jobs.unconfirmed_message(job(), 7, BEN, follow_up=True),
         "decided": jobs.decided(job(), ANA, False, jobs.DISMISS, BEN),
         "a decided follow-up": jobs.decided(job(), ANA, True, jobs.SEND_AGAIN, BEN),
