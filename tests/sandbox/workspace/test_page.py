@@ -17,11 +17,11 @@ from tests.sandbox.workspace.small_bot import ANA, BEN, DOCS, FORM, Json, until
 
 pytestmark = needs_chromium
 
-DAYS = ["Mon 9", "Tue 10", "Wed 11", "Thu 12", "Fri 13", "Sat 14", "Sun 15"]
+DAYS = ["Mon 9", "Tue 10", "Wed 11", "Thu 12", "Fri 13", "Sat 14", "Sunday the 15th", "Mon 16"]
 READERS = {
-    "People": [254, 261, 240, 233, 228, 96, 88],
-    "AI": [91, 104, 99, 120, 97, 110, 101],
-    "Both counted once": [331, 349, 322, 338, 310, 197, 181],
+    "People": [254, 261, 240, 233, 228, 96, 88, 250],
+    "AI": [91, 104, 99, 120, 97, 110, 101, 95],
+    "Both counted once": [331, 349, 322, 338, 310, 197, 181, 330],
 }
 PATHS = [f"/api/page-{number:02}" for number in range(12)]
 
@@ -157,7 +157,9 @@ async def test_a_report_is_read_sorted_and_pressed(
     log = page.get_by_role("log", name="Messages")
     message = log.get_by_role("article").first
     chart = message.get_by_role("img", name=re.compile("^Readers a day. People: Mon 9 254"))
-    await expect(chart.locator("circle")).to_have_count(3 * len(DAYS))
+    await expect(chart.locator("circle")).to_have_count(len(READERS) * len(DAYS))
+    await expect(chart.get_by_text("Mon 16", exact=True)).to_be_visible()
+    await expect(chart.get_by_text("Sunday the 15th", exact=True)).to_have_count(0)
     first = message.get_by_role("table", name="Top pages").get_by_role("row").nth(1)
     following = message.get_by_role("button", name="Next rows")
     await expect(first).to_contain_text("/api/page-00")
