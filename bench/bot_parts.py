@@ -20,6 +20,7 @@ from bot.jobs.settle_prompt import JOB_POSTS
 from bot.jobs.store.tables import jobs as jobs_table
 from bot.ports import Messenger
 from bot.projects import Projects
+from bot.settings import Settings
 from bot.store import Store
 
 
@@ -54,7 +55,8 @@ def worker_context(
         bot_user=UserId("U0BOT"),
         projects=Projects.only(ProjectId("bench")),
         wake=lambda: None,
-        post_hooks=[JOB_POSTS],
+        hooks=[JOB_POSTS],
+        settings=Settings(),
     )
     return replace(context, **changes)
 

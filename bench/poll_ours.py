@@ -19,7 +19,7 @@ from bot import logs
 from bot.docs_api import DocsClient
 from bot.engine import Workers
 from bot.features import all_workers
-from bot.jobs.model.quota import PollPace
+from bot.settings import Settings
 from bot.store import Store
 from bot.store.migrate import migrate_schema
 
@@ -50,7 +50,7 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
             SilentMessenger(),
             wake=workers.wake,
             wake_after=workers.wake_after,
-            pace=PollPace(every_seconds, every_seconds),
+            settings=Settings(poll_min_seconds=every_seconds, poll_max_seconds=every_seconds),
             count=counted,
         )
         workers.start(

@@ -13,19 +13,17 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import structlog
 from aiohttp import web
 from pydantic import SecretStr
 
 from bot import __version__, logs, read_commit
-from bot.access.model import AccessPolicy
 from bot.clients import Clients, Doors, connect
 from bot.context import Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
-from bot.features import FEATURES, all_workers, beat, list_commands
+from bot.features import FEATURES, all_workers, beat, list_commands, list_hooks
 from bot.health.checks import (
     HEAD_SECONDS,
     Checks,
@@ -40,11 +38,8 @@ from bot.health.checks import (
 )
 from bot.health.metrics import Metrics, MetricsPage, metrics_page
 from bot.health.stopping import Stopping
-from bot.ids import ChannelId, ProjectId, UserId
+from bot.ids import ProjectId
 from bot.jobs.catch_up import Gap
-from bot.jobs.model.pull_requests import PreviewsWanted
-from bot.jobs.model.quota import Analytics, PollPace
-from bot.jobs.settle_prompt import JOB_POSTS
 from bot.paces import Paces
 from bot.ports import Clock
 from bot.projects import Project, Projects
@@ -320,12 +315,12 @@ def _context(
         for project in served
     )
     return WorkerContext(
+        settings=settings,
         store=store,
         messenger=clients.messenger,
         docs=clients.docs,
         github=clients.github,
         discovery=clients.discovery,
-        answers_a_day=settings.answers_a_day if settings.answers == "assistant" else 0,
         clock=clock,
         chance=chance,
         owner=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}",
@@ -337,39 +332,8 @@ def _context(
         bot_name=clients.identity.bot_name,
         workspace_url=clients.identity.workspace_url,
         projects=Projects(projects, serves_former=not settings.docs_projects),
-        previews=PreviewsWanted(settings.previews),
-        takes_threads=settings.context == "thread",
-        signs_prompts=settings.prompt_signature,
-        analytics=Analytics(settings.analytics_calls_an_hour, ZoneInfo(settings.analytics_zone)),
-        access_policy=_access_policy(settings),
-        uses_an_hour=settings.uses_an_hour,
-        link_hosts=settings.allowed_link_hosts,
-        waiting_per_person=settings.waiting_per_person,
-        remind_after=timedelta(days=settings.remind_after_days) if settings.remind_after_days else None,
-        pace=PollPace(settings.poll_min_seconds, settings.poll_max_seconds),
         paces=Paces(timeouts.channel_pace_seconds, timeouts.minute_seconds),
-        keep=timedelta(days=settings.keep_days) if settings.keep_days else None,
-        **_hooks(features),
-    )
-
-
-def _hooks(features: Sequence[Feature]) -> dict[str, Any]:
-    """Return the hooks of features as fields of a context."""
-    return {
-        "post_hooks": [JOB_POSTS, *(feature.post_hooks for feature in features if feature.post_hooks)],
-        "recommendation_sources": [feature.recommend for feature in features if feature.recommend],
-        "ask_docs": next((feature.ask_docs for feature in features if feature.ask_docs), None),
-        "on_published": [feature.on_published for feature in features if feature.on_published],
-    }
-
-
-def _access_policy(settings: Settings) -> AccessPolicy:
-    return AccessPolicy(
-        channels=frozenset(map(ChannelId, settings.allowed_channels)),
-        users=frozenset(map(UserId, settings.allowed_users)),
-        groups=settings.allowed_user_groups,
-        bots=frozenset(map(UserId, settings.allowed_bots)),
-        admins=frozenset(map(UserId, settings.admins)),
+        hooks=list_hooks(features),
     )
 
 

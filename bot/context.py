@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from bot.access.model import AccessPolicy
 from bot.docs_api import DiscoveryClient, DocsClient
 from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
-from bot.ids import ChannelId, JobNumber, Message, MessageTs, ProjectId, Recommendation, UserId
-from bot.jobs.model.pull_requests import PreviewsWanted
-from bot.jobs.model.quota import Analytics, Budget, PollPace
-from bot.jobs.store.limits import AnalyticsQuota
-from bot.outbox.model import Delivery, NotPosted
+from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, UserId
 from bot.paces import Paces
 from bot.ports import Clock, Messenger, ThreadRef
 from bot.projects import Project, Projects
+from bot.settings import Settings
 from bot.store import Claimer, Store, Transaction
 from bot.store.channels import Channels
 from bot.store.queues import QUEUE_TABLES
 from bot.ttl_cache import TtlCache
 
+Hook = TypeVar("Hook")
 Result = TypeVar("Result")
 _SATURDAY = 5
 
@@ -82,49 +79,6 @@ class Timeouts:
 
 
 @dataclass(frozen=True, slots=True)
-class CsvFile:
-    """A file to upload."""
-
-    name: str
-    content: str
-    text: str
-    """The message that accompanies it."""
-
-
-PublishedHook = Callable[["WorkerContext", Transaction, JobNumber], None]
-"""Gets a job whose change is in the docs: its pull request is merged, or it ended well without one."""
-
-
-@dataclass(frozen=True, slots=True)
-class PostHooks:
-    """The hooks of a subject for its posts and files in the outbox."""
-
-    on_posted: Callable[[WorkerContext, Transaction, Delivery], None]
-    on_refused: Callable[[WorkerContext, Transaction, Delivery, NotPosted], None]
-    make_file: Callable[[Transaction, Delivery], CsvFile | None] = lambda *_: None
-    lock: Callable[[Transaction, Delivery], None] = lambda *_: None
-    """Locks the rows that the other hooks change. The delivery is written after that."""
-    on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = lambda *_: None
-
-
-@dataclass(frozen=True, slots=True)
-class RecommendationSource:
-    """A feature's recommendations for digests."""
-
-    list: Callable[[Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]]
-    """Returns those about a project, for a channel, from a time until before another.
-
-    One without evidence keeps its subject out of the digest.
-    """
-    refresh: Callable[[Context, ProjectId], Awaitable[None]]
-    """Asks Slack, before they are listed, which channels are public now."""
-
-
-AskDocs = Callable[..., Awaitable[Message | None]]
-"""Takes a context, an ``Allowed`` and an ``Unsent`` question about the docs. Returns an immediate reply."""
-
-
-@dataclass(frozen=True, slots=True)
 class Context:
     """The store, Slack, the time and the settings that use cases share."""
 
@@ -134,36 +88,21 @@ class Context:
     wake: Callable[[], None]
     """Wakes the workers for new rows of a queue."""
     projects: Projects
+    settings: Settings
     bot_user: UserId
     bot_name: str = "docs-agent"
     workspace_url: str = ""
     """The address of the Slack workspace, for links to its messages."""
-    takes_threads: bool = True
-    """Whether the earlier messages of threads may go to the agent."""
-    signs_prompts: bool = True
-    """Whether prompts name their author and channel."""
-    analytics: Analytics = field(default_factory=Analytics)
-    access_policy: AccessPolicy = field(default_factory=AccessPolicy)
-    member_cache: TtlCache[tuple[UserId, str], bool] = field(default_factory=lambda: TtlCache(10_000))
-    """The members by user and ``AccessPolicy.rule``."""
-    uses_an_hour: int = 100
-    link_hosts: frozenset[str] = frozenset()
-    """The hosts that pull requests may be linked to; any if empty."""
-    waiting_per_person: int = 10
-    """How many prompts of one person may wait."""
-    remind_after: timedelta | None = timedelta(days=3)
-    """When a thread is reminded of an unreviewed pull request; None for never."""
-    previews: PreviewsWanted = PreviewsWanted.PRESS
+    member_cache: TtlCache[UserId, bool] = field(default_factory=lambda: TtlCache(10_000))
+    page_size: int = 250
+    """Rows of one call for visitor numbers. Only tests shorten it."""
     timeouts: Timeouts = field(default_factory=Timeouts)
     github: GithubClient | None = None
     """Reads pull requests; None where the bot may not."""
-    recommendation_sources: Sequence[RecommendationSource] = ()
-    """The sources of the digest's recommendations besides its own."""
     discovery: Mapping[ProjectId, DiscoveryClient] = field(default_factory=dict)
     """Searches the docs and asks their assistant, for the projects that have a key for it."""
-    ask_docs: AskDocs | None = None
-    answers_a_day: int = 0
-    """How many answers of the assistant a project gets in 24 hours; then the search answers."""
+    hooks: Sequence[object] = ()
+    """The hooks of features, each of a class that its caller declares."""
 
     def held_until(self, begun_at: datetime) -> datetime:
         """Return until when a follow-up is held that was begun then and is added to now."""
@@ -172,9 +111,9 @@ class Context:
 
     def remind_at(self, now: datetime) -> datetime | None:
         """Return when to remind of a pull request: at this hour of a weekday. None for never."""
-        if self.remind_after is None:
+        if not self.settings.remind_after_days:
             return None
-        at = now + self.remind_after
+        at = now + timedelta(days=self.settings.remind_after_days)
         return at + timedelta(days=7 - at.weekday() if at.weekday() >= _SATURDAY else 0)
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
@@ -192,11 +131,13 @@ class Context:
         chosen = Channels(tx).project(channel) if self.projects.are_several else None
         return (chosen and self.projects.with_id(chosen)) or self.projects.default
 
-    def budget(self, tx: Transaction, project: ProjectId) -> Budget:
-        """Return the state of the hourly budget of analytics calls about a project."""
-        return AnalyticsQuota(tx).read(
-            self.projects.budget_of(project), self.analytics.calls_an_hour, self.clock()
-        )
+    def today(self, at: datetime | None = None) -> date:
+        """Return the day of the analytics API at a time; now if None."""
+        return (at or self.clock()).astimezone(self.settings.analytics_zone).date()
+
+    def hooks_of(self, kind: type[Hook]) -> Sequence[Hook]:
+        """Return the hooks of a class."""
+        return [hook for hook in self.hooks if isinstance(hook, kind)]
 
     def permalink(self, thread: ThreadRef, ts: MessageTs) -> str:
         """Return the address of a message in Slack: the one that begins the thread, or a reply in it.
@@ -218,9 +159,6 @@ class WorkerContext(Context):
     """The name of this process, under which leases are held."""
     wake_after: Callable[[float], None] = field(default=lambda _seconds: None)
     """Wakes the workers after that many seconds."""
-    pace: PollPace = field(default_factory=PollPace)
-    keep: timedelta | None = None
-    """For how long texts and people are kept after the end of a job; None means for ever."""
     count: Callable[[str, str], None] = field(default=lambda _event, _outcome: None)
     """Counts an event for the metrics, by its kind and outcome."""
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
@@ -231,8 +169,6 @@ class WorkerContext(Context):
     """The jobs under whose threads a status was set, and job 0 if Slack has refused one."""
     under_way: dict[str, set[object]] = field(default_factory=dict)
     """The keys of the rows that this process works on, by the name of their table."""
-    post_hooks: Sequence[PostHooks] = ()
-    on_published: Sequence[PublishedHook] = ()
 
     def claimer(self) -> Claimer:
         """Return the claimer for a lease that this process takes now."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.commands.command import Command, PressRun, Word
-from bot.context import AskDocs, PostHooks, PublishedHook, RecommendationSource, WorkerContext
+from bot.context import WorkerContext
 from bot.engine import Worker
 from bot.store import Transaction
 
@@ -24,12 +24,7 @@ class Feature:
     """Its words of ``/docs-agent``."""
     buttons: Mapping[str, PressRun] = field(default_factory=dict)
     """The handlers of its buttons outside of its command."""
-    post_hooks: PostHooks | None = None
+    hooks: tuple[object, ...] = ()
+    """Its hooks, each of a class that its caller declares."""
     gauges: Callable[[Transaction, datetime], Mapping[str, float]] = lambda _tx, _now: {}
     """Returns the values of its gauges."""
-    recommend: RecommendationSource | None = None
-    """Returns its recommendations for digests."""
-    ask_docs: AskDocs | None = None
-    """Takes a question about the docs."""
-    on_published: PublishedHook | None = None
-    """Gets a job whose change is in the docs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from operator import attrgetter
 
@@ -23,6 +24,7 @@ from bot.jobs.prepare import claim_new, prepare
 from bot.jobs.previews import claim_previews, make_preview
 from bot.jobs.pull_requests import claim_pull_requests, look_at
 from bot.jobs.service_health import show_trouble
+from bot.jobs.settle_prompt import JOB_POSTS
 from bot.jobs.store.retention import JOBS
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
@@ -95,9 +97,9 @@ async def beat(context: WorkerContext) -> None:
 
 async def forget_old(context: WorkerContext) -> int:
     """Forget some of the rows that are older than the settings allow, and return how many."""
-    if context.keep is None:
+    if not (days := context.settings.keep_days):
         return 0
-    forgotten = await forget_before(context.store, context.clock() - context.keep)
+    forgotten = await forget_before(context.store, context.clock() - timedelta(days=days))
     if forgotten:
         log.info("forgotten", jobs=forgotten[JOBS.name], rows=forgotten.total())
     return forgotten.total()
@@ -115,6 +117,11 @@ def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
         agent = replace(agent, words=(*agent.words, *feature.agent_words), buttons=added)
     commands = ((feature.command, feature.help_prefix) for feature in features if feature.command)
     return with_help((agent, prefix), *others, *commands, asks_help=asks_help)
+
+
+def list_hooks(features: Sequence[Feature]) -> list[object]:
+    """Return the hooks of a bot with these features."""
+    return [JOB_POSTS, *(hook for feature in features for hook in feature.hooks)]
 
 
 COMMANDS = list_commands(FEATURES)

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
+from bot.ids import ChannelId, UserId
 from bot.loading import LoadedSettings, words_of
 
 MOST_PROJECTS = 20
@@ -172,9 +173,9 @@ def _days(value: int) -> int:
     return value
 
 
-def _zone(value: str) -> str:
+def _zone(value: str) -> ZoneInfo:
     try:
-        return ZoneInfo(value).key
+        return ZoneInfo(value)
     except (LookupError, ValueError, OSError):
         raise ValueError("must be the name of a time zone such as UTC or Europe/Berlin") from None
 
@@ -411,7 +412,7 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
     waiting_per_person: Annotated[int, Field(ge=1, le=1_000)] = 10
     remind_after_days: Annotated[int, Field(ge=0, le=90)] = 3
     analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
-    analytics_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    analytics_zone: Annotated[ZoneInfo, BeforeValidator(_zone)] = ZoneInfo("UTC")
     github_api_url: Annotated[Address, AfterValidator(_github)] = "https://api.github.com"
     github_token: Key | None = None
     answers: Annotated[Literal["assistant", "search"], BeforeValidator(str.lower)] = "assistant"
@@ -422,11 +423,11 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
     poll_max_seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] = 60.0
     context: Annotated[Literal["thread", "none"], BeforeValidator(str.lower)] = "thread"
     prompt_signature: bool = True
-    allowed_channels: Annotated[frozenset[str], _ids("CGD")] = frozenset()
-    allowed_users: Annotated[frozenset[str], _ids("UW")] = frozenset()
+    allowed_channels: Annotated[frozenset[ChannelId], _ids("CGD")] = frozenset()
+    allowed_users: Annotated[frozenset[UserId], _ids("UW")] = frozenset()
     allowed_user_groups: Annotated[frozenset[str], _ids("S")] = frozenset()
-    allowed_bots: Annotated[frozenset[str], _ids("AUW")] = frozenset()
-    admins: Annotated[frozenset[str], _ids("UW")] = frozenset()
+    allowed_bots: Annotated[frozenset[UserId], _ids("AUW")] = frozenset()
+    admins: Annotated[frozenset[UserId], _ids("UW")] = frozenset()
     allowed_link_hosts: Annotated[frozenset[str], _HOSTS] = frozenset()
     log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)] = "INFO"
     log_format: Annotated[Literal["auto", "console", "json"], BeforeValidator(str.lower)] = "auto"

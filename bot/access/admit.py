@@ -16,12 +16,13 @@ from typing import TypedDict, Unpack
 
 import structlog
 
-from bot.access.model import Access, Members, access_of
+from bot.access.model import Access, Members, access_of, access_rule
 from bot.context import Context
 from bot.ids import ChannelId, Message, MessageTs, Refusal, RequestKey, UserId
 from bot.messages import blocks as b
 from bot.messages.blocks import with_prompt
 from bot.ports import Origin, SlackError, SlackRefused
+from bot.settings import Settings
 from bot.store.deadline import Deadline, current_deadline, within
 
 log = structlog.get_logger(__name__)
@@ -138,33 +139,39 @@ async def admit(context: Context, origin: Origin, *, channel: ChannelId | None =
 
 def check_channel(context: Context, channel: ChannelId) -> None:
     """Raise NotAllowed if the bot is not set up for a channel."""
-    allowed = context.access_policy.channels
+    allowed = context.settings.allowed_channels
     if allowed and channel not in allowed:
         raise NotAllowed(Access.CHANNEL, channel=channel)
 
 
 async def _access(context: Context, user: UserId) -> Access:
     """Return a user's access from the cache of this process, from the database, or from Slack."""
-    policy, now = context.access_policy, context.clock()
-    if user in policy.bots or context.member_cache.get((user, policy.rule), _CACHED_SECONDS):
+    settings, rule = context.settings, access_rule(context.settings)
+    if user in settings.allowed_bots or context.member_cache.get(user, _CACHED_SECONDS):
         return Access.MEMBER
-    if policy.lists_people and not policy.groups and not policy.lists_user(user):
+    if not settings.allowed_user_groups and not _is_listed(settings, user):
         return Access.NOT_LISTED
-    since = now - _REMEMBERED
-    access = await context.store.read(lambda tx: Members(tx).access(user, policy.rule, since))
+    since = context.clock() - _REMEMBERED
+    access = await context.store.read(lambda tx: Members(tx).access(user, rule, since))
     if access is None:
-        access = await _ask_slack(context, user)
+        access = await _ask_slack(context, user, rule)
     if access is Access.MEMBER:
-        context.member_cache.put((user, policy.rule), True)
+        context.member_cache.put(user, True)
     return access
 
 
-async def _ask_slack(context: Context, user: UserId) -> Access:
+def _is_listed(settings: Settings, user: UserId) -> bool:
+    """Return whether the settings allow a user by id, or everybody."""
+    restricts = settings.allowed_users or settings.allowed_user_groups
+    return not restricts or user in settings.allowed_users | settings.admins
+
+
+async def _ask_slack(context: Context, user: UserId, rule: str) -> Access:
     try:
         async with asking_slack():
-            policy, access = context.access_policy, access_of(await context.messenger.profile(user))
-            if access is Access.MEMBER and policy.lists_people and not policy.lists_user(user):
-                for group in sorted(policy.groups):
+            access = access_of(await context.messenger.profile(user))
+            if access is Access.MEMBER and not _is_listed(context.settings, user):
+                for group in sorted(context.settings.allowed_user_groups):
                     if user in await context.messenger.group_members(group):
                         break
                 else:
@@ -174,7 +181,7 @@ async def _ask_slack(context: Context, user: UserId) -> Access:
         if isinstance(error, SlackRefused) and error.meaning is Refusal.PERMANENT:
             return Access.UNTOLD  # Slack hides this person from the bot
         raise Untold from None
-    rule, now = context.access_policy.rule, context.clock()
+    now = context.clock()
     # With a copy of the deadline, so that this write does not mark the request itself as stored.
     deadline = current_deadline()
     with within(deadline and Deadline(deadline.at)):
@@ -194,7 +201,7 @@ def is_reader(context: Context, allowed: Allowed, owner: UserId, channel: Channe
 
     The owner, everybody who acts in the channel, and admins may.
     """
-    is_theirs = allowed.user in {owner} | context.access_policy.admins
+    is_theirs = allowed.user in {owner} | context.settings.admins
     return is_theirs or allowed.origin.channel == channel
 
 
@@ -203,7 +210,7 @@ async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> b
 
     Admins of the bot may read all jobs. An answer of Slack that is late counts as no.
     """
-    if user in context.access_policy.admins:
+    if user in context.settings.admins:
         return True
     try:
         async with asking_slack():

@@ -1,18 +1,16 @@
-"""Access: the policy of the settings, results of checks, and their caches in memory and in a table."""
+"""Access: the results of checks, and their table."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import cached_property
 
 from sqlalchemy import Column, Table, and_, or_, select, true, update
 
-from bot.ids import ChannelId, UserId
+from bot.ids import UserId
 from bot.ports import Profile
+from bot.settings import Settings
 from bot.store.retention import RetentionRule
 from bot.store.schema import Choice, Id, Owner, Repository, UtcDateTime, insert_unless_there, metadata
 
@@ -36,7 +34,7 @@ class Access(StrEnum):
 
 
 def access_of(profile: Profile) -> Access:
-    """Return the access that follows from a profile alone, before ``AccessPolicy`` is applied."""
+    """Return the access that follows from a profile alone, before the lists of the settings are applied."""
     if profile.is_deleted:
         return Access.GONE
     if profile.is_stranger:
@@ -46,37 +44,14 @@ def access_of(profile: Profile) -> Access:
     return Access.GUEST if profile.is_guest else Access.MEMBER
 
 
-@dataclass(frozen=True)
-class AccessPolicy:
-    """The users and channels that the settings allow.
+def access_rule(settings: Settings) -> str:
+    """Return the fingerprint of the lists of people.
 
-    An empty list allows everybody. Admins are always allowed. ``bots``: the apps and bot users whose mentions
-    start jobs. A job of an app is the app's, so its id stands in the place of a person's.
+    Stored with each result of a check, so that a change of the lists makes older results invalid.
     """
-
-    channels: frozenset[ChannelId] = frozenset()
-    users: frozenset[UserId] = frozenset()
-    groups: frozenset[str] = frozenset()
-    admins: frozenset[UserId] = frozenset()
-    bots: frozenset[UserId] = frozenset()
-
-    @property
-    def lists_people(self) -> bool:
-        """Whether the settings restrict the bot to some users or groups."""
-        return bool(self.users or self.groups)
-
-    @cached_property
-    def rule(self) -> str:
-        """Fingerprint of the lists of people.
-
-        Stored with each result of a check, so that a change of the lists makes older results invalid.
-        """
-        named: Iterable[str] = (*sorted(self.users), "|", *sorted(self.groups), "|", *sorted(self.admins))
-        return hashlib.blake2b(" ".join(named).encode(), digest_size=16).hexdigest()
-
-    def lists_user(self, user: UserId) -> bool:
-        """Return whether this user is listed by id, not through a group."""
-        return user in self.users or user in self.admins
+    users, groups = sorted(settings.allowed_users), sorted(settings.allowed_user_groups)
+    named = " ".join([*users, "|", *groups, "|", *sorted(settings.admins)])
+    return hashlib.blake2b(named.encode(), digest_size=16).hexdigest()
 
 
 members = Table(

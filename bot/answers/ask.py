@@ -54,7 +54,7 @@ async def ask_docs(context: Context, allowed: Allowed, unsent: Unsent) -> Messag
         inquiry = Inquiry(
             *(InquiryId(0), origin.key, project.id, origin.channel, origin.user, text, gap_key(text)),
             *(InquiryState.ASKED, now, now, thread, None if thread else origin.response_url),
-            by_assistant=count < context.answers_a_day,
+            by_assistant=context.settings.answers == "assistant" and count < context.settings.answers_a_day,
             conversation=Inquiries(tx).conversation_in(origin.channel, thread) if thread else None,
         )
         is_new = Inquiries(tx).add(inquiry)
@@ -109,11 +109,11 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
     state, conversation = InquiryState.ANSWERED, inquiry.conversation
     if isinstance(reply, AssistantReply):
         pages = [DocsPage(source.url, source.title) for source in reply.sources]
-        message = messages.format_answer(inquiry, reply.text, pages, context.link_hosts)
+        message = messages.format_answer(inquiry, reply.text, pages, context.settings.allowed_link_hosts)
         conversation = reply.thread_id
     elif reply:
         pages = [DocsPage(passage.path, passage.metadata.title, passage.content) for passage in reply]
-        message = messages.passages_found(inquiry, pages, context.link_hosts)
+        message = messages.passages_found(inquiry, pages, context.settings.allowed_link_hosts)
     elif reply is None:
         message = messages.pages_unreadable(inquiry)
     else:

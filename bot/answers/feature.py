@@ -20,14 +20,17 @@ from bot.answers.gaps import (
 )
 from bot.answers.model import InquiryState
 from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
-from bot.context import Context, RecommendationSource, WorkerContext, queue_worker
+from bot.context import Context, WorkerContext, queue_worker
 from bot.engine import Worker
 from bot.feature import Feature
 from bot.jobs.commands.job_lists import projects_to_choose
 from bot.jobs.messages import forms
 from bot.jobs.model.prompts import Unsent
+from bot.jobs.thread import PublishedHook
+from bot.jobs.thread_events import AskDocs
 from bot.messages.blocks import Action
 from bot.messages.plain_text import one_line
+from bot.visitors.digests import RecommendationSource
 
 _TITLE_LENGTH = 60
 _NOT_HERE = Answer(message=messages.NOT_HERE)
@@ -96,7 +99,9 @@ ANSWERS = Feature(
         Action.SHARE_ANSWER: _share,
     },
     workers=_workers,
-    recommend=RecommendationSource(recommend_gaps, refresh_privacy),
-    ask_docs=ask_docs,
-    on_published=on_published,
+    hooks=(
+        RecommendationSource(recommend_gaps, refresh_privacy),
+        AskDocs(ask_docs),
+        PublishedHook(on_published),
+    ),
 )

@@ -30,7 +30,7 @@ from bot.feature import Feature
 from bot.health.checks import LIMIT_SECONDS, Finding, free_bytes
 from bot.ids import ProjectId
 from bot.jobs.model.jobs import QueueWhy
-from bot.jobs.service_health import is_refused, trouble_of
+from bot.jobs.service_health import analytics_budget, is_refused, trouble_of
 from bot.jobs.store.limits import BackOffs, Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
@@ -247,10 +247,10 @@ def _of_project(context: Context, tx: Transaction, project: ProjectId) -> Mappin
     return {
         "queued_prompts": Prompts(tx).waiting_for_quota(project),
         "quota_used": len(Prompts(tx).uses(project, now)),
-        "quota_limit": context.uses_an_hour,
+        "quota_limit": context.settings.uses_an_hour,
         "quota_exhausted": Quota(tx).exhausted_until(project, now) is not None,
-        "analytics_calls_used": context.budget(tx, project).used,
-        "analytics_calls_limit": context.analytics.calls_an_hour,
+        "analytics_calls_used": analytics_budget(context, tx, project).used,
+        "analytics_calls_limit": context.settings.analytics_calls_an_hour,
         "key_refused": is_refused(tx, project),
         "service_failing_seconds": _failing_seconds(tx, project, now),
     }

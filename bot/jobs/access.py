@@ -75,5 +75,5 @@ def steerable(context: Context, readable: Readable, prompt: Prompt) -> Steerable
 
 def may_steer(context: Context, readable: Readable, prompt: Prompt) -> bool:
     """Return whether ``steerable`` lets somebody decide."""
-    people = {prompt.asked_by, readable.job.requester} | context.access_policy.admins
+    people = {prompt.asked_by, readable.job.requester} | context.settings.admins
     return readable.allowed.user in people

@@ -154,8 +154,8 @@ def _store_job(context: Context, tx: Transaction, origin: Origin, request: Promp
         return Asked(earlier.job, repeated=True)
     if earlier.same is not None and not request.allow_duplicate:
         return Asked(earlier.same, repeated=False, same=True)
-    if earlier.waiting >= context.waiting_per_person:
-        raise TooManyWaiting(context.waiting_per_person, request.raw)
+    if earlier.waiting >= context.settings.waiting_per_person:
+        raise TooManyWaiting(context.settings.waiting_per_person, request.raw)
     number = Jobs(tx).add(job)
     Prompts(tx).add(replace(prompt, job=number))
     if request.received:
@@ -217,8 +217,8 @@ def _store_follow_up(
         same = Prompts(tx).same_follow_up(origin.user, number, request.raw, now - SAME_WITHIN)
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
-    if Prompts(tx).waiting_by(origin.user) >= context.waiting_per_person:
-        raise TooManyWaiting(context.waiting_per_person, request.raw)
+    if Prompts(tx).waiting_by(origin.user) >= context.settings.waiting_per_person:
+        raise TooManyWaiting(context.settings.waiting_per_person, request.raw)
     # A follow-up belongs to the job's channel, wherever it was typed.
     job_origin = replace(origin, channel=job.channel)
     begun_at = now

@@ -16,12 +16,13 @@ from bot.ids import JobNumber, Message
 from bot.jobs.messages import jobs as messages
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.pull_requests import PreviewsWanted
 from bot.jobs.previews import ask_for
 from bot.jobs.pull_requests import watch
 from bot.jobs.service_health import (
     is_about_service,
     is_key_problem,
+    poll_retry_seconds,
+    poll_wait_seconds,
     service_failed,
     service_is_well,
     settle_refused_key,
@@ -30,7 +31,7 @@ from bot.jobs.service_health import (
 from bot.jobs.settle_prompt import with_details
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import replace_result, result_message, say, say_end, update_status_message
+from bot.jobs.thread import PublishedHook, replace_result, result_message, say, say_end, update_status_message
 from bot.messages.blocks import linkable, web_address
 from bot.ports import SlackError, SlackRefused
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
@@ -119,13 +120,13 @@ _ANSWERED_SECONDS = 60.0
 def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> bool:
     """Write an answer about a job's current iteration. Return whether there is a message."""
     now, age_seconds = context.clock(), _age_seconds(context, job)
-    wait_seconds = context.pace.wait_seconds(age_seconds, context.chance())
+    wait_seconds = poll_wait_seconds(context.settings, age_seconds, context.chance())
     if job.told_running_at:
-        wait_seconds = max(_HOURLY_SECONDS, context.pace.max_seconds)
+        wait_seconds = max(_HOURLY_SECONDS, context.settings.poll_max_seconds)
     read = lifecycle.polled(with_details(job, answer), context.after(wait_seconds))
     # A later end may come without the pull request of an earlier one, which is still there.
     service_is_well(context, tx, job.project, wrote=False)
-    link = linkable(answer.pr_link, context.link_hosts) or job.pr_link
+    link = linkable(answer.pr_link, context.settings.allowed_link_hosts) or job.pr_link
     end = None if answer.known_status is None else _ENDS.get(answer.known_status)
     if end is JobState.PULL_REQUEST and not link:
         end = JobState.NO_PULL_REQUEST
@@ -159,7 +160,7 @@ def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, re
             # The job is not lost. It works for somebody elsewhere, or the answer is old.
             Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
             return True
-        poll_at = context.after(context.pace.min_seconds)
+        poll_at = context.after(context.settings.poll_min_seconds)
         begun = lifecycle.iteration_started(read, follow_up.asked_by, now, poll_at=poll_at, saw_active=True)
         Jobs(tx).save(job, begun, owner=context.owner)
         replace_result(tx, job, now)
@@ -188,12 +189,12 @@ def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, 
     now = context.clock()
     Jobs(tx).save(before, over, owner=context.owner)
     job = replace_result(tx, before, now)
-    if context.previews is PreviewsWanted.ALWAYS:
+    if context.settings.previews == "always":
         ask_for(context, tx, job, job.recipient)
     say_end(tx, job, result_message(context, tx, job), now)
     watch(context, tx, job)
-    for hook in context.on_published if over.state is JobState.NO_PULL_REQUEST else ():
-        hook(context, tx, job.number)
+    for hook in context.hooks_of(PublishedHook) if over.state is JobState.NO_PULL_REQUEST else ():
+        hook.run(context, tx, job.number)
     context.count("ends", over.state)
     log.info("job_ended", job=job.number, state=over.state, iteration=job.iteration)
 
@@ -222,7 +223,9 @@ def settle_failed_poll(context: WorkerContext, tx: Transaction, job: TrackedJob,
 def _retry_at(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> datetime:
     """Return the time of the next poll after an error. An error about the project backs off from it."""
     failing_seconds = (context.clock() - (job.unread_since or context.clock())).total_seconds()
-    own_seconds = context.pace.retry_seconds(failing_seconds, context.chance(), cap=_UNREAD_CAP_SECONDS)
+    own_seconds = poll_retry_seconds(
+        context.settings, failing_seconds, context.chance(), cap=_UNREAD_CAP_SECONDS
+    )
     own = context.after(max(own_seconds, wait_asked_for(error)))
     answered_at, recently = context.answered.get(job.project), context.after(-_ANSWERED_SECONDS)
     is_own = answered_at is not None and answered_at > (job.unread_since or recently)
@@ -246,7 +249,9 @@ def _settle_missing(context: WorkerContext, tx: Transaction, job: TrackedJob) ->
     elif misses >= _MISSES_MEAN_LOST and missing_seconds >= context.timeouts.missing_seconds:
         _end_iteration(context, tx, job, lifecycle.lost(job, now))
     else:
-        wait_seconds = context.pace.retry_seconds(missing_seconds, context.chance(), cap=_MISSING_CAP_SECONDS)
+        wait_seconds = poll_retry_seconds(
+            context.settings, missing_seconds, context.chance(), cap=_MISSING_CAP_SECONDS
+        )
         poll_at = context.after(wait_seconds)
         missing = replace(lifecycle.polled(job, poll_at), misses=misses, missing_since=since)
         Jobs(tx).save(job, missing, owner=context.owner)

@@ -102,7 +102,7 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     """Return the attachments of a prompt, without those that Slack does not return in time."""
     conversation, earlier = await _conversation(context, prompt)
     signed, name, where = "", None, None
-    if context.signs_prompts:
+    if context.settings.prompt_signature:
         with suppress(SlackError, TimeoutError):
             async with asyncio.timeout(context.timeouts.names_seconds):
                 name = await context.messenger.user_name(prompt.asked_by)
@@ -139,7 +139,7 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Th
     if prompt.take_thread is TakeThread.GIVEN:
         text = prompt.attachments or ""
         return text, ThreadContext(sum(not line.isspace() for line in text.splitlines() if line))
-    if not context.takes_threads:
+    if context.settings.context == "none":
         return "", None
 
     def read(tx: Transaction) -> tuple[ThreadRef | None, MessageTs | None]:

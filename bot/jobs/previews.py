@@ -121,7 +121,7 @@ async def _begin(context: WorkerContext, preview: Preview) -> Preview:
         preview,
         state=PreviewState.BUILDING,
         status_id=begun.status_id,
-        url=linkable(begun.preview_url, context.link_hosts),
+        url=linkable(begun.preview_url, context.settings.allowed_link_hosts),
         due_at=context.after(context.timeouts.build_seconds),
     )
 

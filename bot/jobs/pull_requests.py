@@ -35,7 +35,7 @@ from bot.jobs.model.jobs import JobState, Review, TrackedJob
 from bot.jobs.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PullRequests
-from bot.jobs.thread import say, update_result, update_status_message
+from bot.jobs.thread import PublishedHook, say, update_result, update_status_message
 from bot.messages.blocks import web_address
 from bot.store import Transaction
 
@@ -218,8 +218,8 @@ def _show(
         new = replace(job, review=became, reviewed_by=None, reviewed_at=pull.ended_at, remind_at=None)
         Jobs(tx).save(job, new)
     if has_ended and pull.is_merged:
-        for hook in context.on_published:
-            hook(context, tx, job.number)
+        for hook in context.hooks_of(PublishedHook):
+            hook.run(context, tx, job.number)
     job = update_status_message(tx, job.number, now)
     if last is None or (last.iteration, last.made) != (pull.iteration, pull.made) or has_ended:
         update_result(context, tx, job)

@@ -8,19 +8,20 @@ from typing import TypeGuard
 
 import structlog
 
-from bot.context import WorkerContext
+from bot.context import Context, WorkerContext
 from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
 from bot.engine import back_off_seconds
 from bot.ids import ChannelId, JobNumber, Message, ProjectId
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import QueueWhy, TrackedJob
-from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff
+from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff, Budget
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.limits import BackOffs, Quota
+from bot.jobs.store.limits import AnalyticsQuota, BackOffs, Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import update_status_message
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
+from bot.settings import Settings
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -161,7 +162,7 @@ def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId,
 def _tell_admins(
     context: WorkerContext, tx: Transaction, occasion: str, message: Message, now: datetime
 ) -> None:
-    for admin in sorted(context.access_policy.admins):
+    for admin in sorted(context.settings.admins):
         key = f"{occasion}:{now.isoformat()}:{admin}"
         Outbox(tx).add(NewDelivery.private(key, _NOWHERE, admin, message), now)
 
@@ -195,3 +196,30 @@ async def show_trouble(context: WorkerContext) -> int:
     if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).has_trouble()):
         return 0
     return await context.write(update_jobs)
+
+
+def analytics_budget(context: Context, tx: Transaction, project: ProjectId) -> Budget:
+    """Return the state of the hourly budget of analytics calls about a project."""
+    limit = context.settings.analytics_calls_an_hour
+    return AnalyticsQuota(tx).read(context.projects.budget_of(project), limit, context.clock())
+
+
+_SHARE_OF_AGE = 0.05
+"""The delay between two polls of a job as a share of its age, within the limits of the settings."""
+_JITTER = 0.1
+"""The share by which a delay varies at random, so that jobs are not polled all at once."""
+
+
+def poll_wait_seconds(settings: Settings, age_seconds: float, chance: float) -> float:
+    """Return the seconds until the next poll of a job; ``chance`` is a random number in [0, 1)."""
+    wait = min(max(settings.poll_min_seconds, age_seconds * _SHARE_OF_AGE), settings.poll_max_seconds)
+    return wait * (1 - _JITTER + 2 * _JITTER * chance)
+
+
+def poll_retry_seconds(settings: Settings, failing_seconds: float, chance: float, *, cap: float) -> float:
+    """Return the seconds until the next poll of a job whose polls have failed for so long.
+
+    The delay is about as long as they have failed, so it doubles with each failure, up to ``cap``.
+    """
+    wait = max(settings.poll_min_seconds, min(failing_seconds, cap))
+    return wait * (1 - _JITTER + 2 * _JITTER * chance)

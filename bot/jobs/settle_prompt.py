@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from bot.context import PostHooks, WorkerContext
+from bot.context import WorkerContext
 from bot.docs_api import DocsApiError, Forbidden, Job, NotConfigured, NotFound, Unauthorized
 from bot.ids import ServiceJobId, UserId
 from bot.jobs.messages import job_answers, problems
@@ -14,12 +14,13 @@ from bot.jobs.messages.problems import Problem
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
-from bot.jobs.service_health import service_is_well
+from bot.jobs.service_health import poll_wait_seconds, service_is_well
 from bot.jobs.store.conversations import Conversations
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import edit, link_from_earlier, replace_result, say, update_status_message
+from bot.outbox.delivery_errors import PostHooks
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.projects import Project
@@ -43,13 +44,13 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     job = Jobs(tx).lock(prompt.job)
     if is_asked:
         edit(tx, job, _question(prompt), messages.answered_after_all(job, prompt.asked_by, not is_start), now)
-    limit = context.uses_an_hour
+    limit = context.settings.uses_an_hour
     free = max(0, limit - len(Prompts(tx).uses(project, now)))
     begun = lifecycle.iteration_started(
         with_details(job, answer),
         prompt.asked_by,
         now,
-        poll_at=context.after(context.pace.wait_seconds(0, context.chance())),
+        poll_at=context.after(poll_wait_seconds(context.settings, 0, context.chance())),
         # A new job cannot be stale; after a follow-up the answer may still be the previous iteration's.
         saw_active=is_start or answer.is_running,
         service_id=ServiceJobId(answer.id) if is_start else None,
@@ -134,7 +135,10 @@ def tell_behind_unconfirmed(tx: Transaction, job: TrackedJob, waiting: Prompt, n
 
 def _poll_for_a_while(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Poll an ended job for a while: an unconfirmed follow-up may have arrived, or the job may be lost."""
-    until, soon = context.after(context.timeouts.quiet_seconds), context.after(context.pace.min_seconds)
+    until, soon = (
+        context.after(context.timeouts.quiet_seconds),
+        context.after(context.settings.poll_min_seconds),
+    )
     # Takes the lease from a poll that runs for an earlier unconfirmed follow-up.
     Jobs(tx).save(job, replace(lifecycle.not_queued(job), unconfirmed_until=until, poll_at=soon))
 

@@ -91,9 +91,9 @@ def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> 
     if is_refused(tx, project):
         # One prompt tries the refused key, not all of them.
         at_once, queue = 1, least_tried_first(queue)
-    going, rest = in_turn(queue, uses, context.uses_an_hour, held_until)
+    going, rest = in_turn(queue, uses, context.settings.uses_an_hour, held_until)
     counted = [*uses, *(Use(item.asked_by, now) for item in going)]
-    next_at = next_free_at(counted, context.uses_an_hour, now, held_until)
+    next_at = next_free_at(counted, context.settings.uses_an_hour, now, held_until)
     prompts = Prompts(tx).begin_sending(context.claimer(), [item.id for item in going[:at_once]])
     for prompt in prompts:
         Prompts(tx).join(prompt)

@@ -6,15 +6,15 @@ Each message has a key of its own, so that it is sent once. All wait until the s
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.context import Context
+from bot.context import Context, WorkerContext
 from bot.ids import JobNumber, Message
 from bot.jobs.messages import jobs as messages
 from bot.jobs.messages import status_message
 from bot.jobs.model.jobs import JobState, QueueWhy, TrackedJob
-from bot.jobs.model.pull_requests import PreviewsWanted
 from bot.jobs.model.quota import frees_at
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
@@ -52,6 +52,13 @@ def post_reminder(context: Context, tx: Transaction, job: TrackedJob, now: datet
     reviewers = Channels(tx).reviewers(job.channel)
     reminder = messages.reminder(job, status_message_link(context, job), now, reviewers)
     say(tx, job, f"remind:{job.iteration}", reminder, now)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedHook:
+    """Gets a job whose change is in the docs: its pull request is merged, or it ended well without one."""
+
+    run: Callable[[WorkerContext, Transaction, JobNumber], None]
 
 
 def update_status_message(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
@@ -112,7 +119,7 @@ def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Messag
 def can_preview(context: Context, tx: Transaction, job: TrackedJob) -> bool:
     """Return whether a preview of the job's branch may be asked for."""
     has_ended = job.pull_request is not None and job.pull_request.ended_at is not None
-    if context.previews is PreviewsWanted.OFF or job.branch is None or has_ended:
+    if context.settings.previews == "off" or job.branch is None or has_ended:
         return False
     return PreviewLimits(tx).exhausted_until(job.project, context.clock()) is None
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 import structlog
 
 from bot.access.admit import Allowed, NotAllowed, Untold, admit
-from bot.access.model import Members
+from bot.access.model import Members, access_rule
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.jobs.access import Readable, if_visible, may_steer
@@ -46,6 +46,13 @@ _OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED})
 
 class TooEarly(Exception):
     """An event that came before its subject was stored. Slack should deliver it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskDocs:
+    """Takes a question about the docs, and returns an immediate reply."""
+
+    ask: Callable[[Context, Allowed, Unsent], Awaitable[Message | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,7 @@ async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[No
         await context.store.write(lambda tx: Conversations(tx).read_later(origin, later))
         raise
     except NotAllowed as error:
-        refusal, rule = error.message, context.access_policy.rule
+        refusal, rule = error.message, access_rule(context.settings)
 
         def refuse(tx: Transaction) -> None:
             now = context.clock()
@@ -189,7 +196,7 @@ async def take(context: Context, heard: Heard) -> None:
     plain = slack_text.to_plain(without_project, {}, {})
     intent = classify(plain, heard.door)
     deed = deed_for(intent, heard.door, retries=job is not None and job.can_run_again)
-    is_by_app, thanks = origin.user in context.access_policy.bots, (Intent.THANKS, Intent.REVIEWED)
+    is_by_app, thanks = origin.user in context.settings.allowed_bots, (Intent.THANKS, Intent.REVIEWED)
     if (heard.files or is_by_app) and intent not in thanks:
         # Files hold more than the words beside them, and apps cannot press buttons.
         deed = Deed.SEND
@@ -241,7 +248,7 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
         await _start_after(context, allowed, target.job, request)
         return
     if target is None:
-        is_by_app = origin.user in context.access_policy.bots
+        is_by_app = origin.user in context.settings.allowed_bots
         question = None if is_by_app else await ask_first(context, allowed, request, heard.text)
         if question is not None:
             await answer_in_private(context, origin, "sure", question)
@@ -315,7 +322,7 @@ async def answer_in_private(context: Context, origin: Origin, occasion: str, mes
 
     Apps cannot get private messages.
     """
-    if origin.user in context.access_policy.bots:
+    if origin.user in context.settings.allowed_bots:
         log.info("app_not_told", user=origin.user, occasion=occasion)
         await _note(context, origin)
         return
@@ -362,8 +369,9 @@ async def respond(
         case Intent.NO:
             return intents.WHAT_SHOULD_CHANGE
         case Intent.QUESTION:
-            ask_docs = context.ask_docs
-            return await ask_docs(context, allowed, unsent) if ask_docs else intents.cannot_answer(unsent)
+            for docs in context.hooks_of(AskDocs):
+                return await docs.ask(context, allowed, unsent)
+            return intents.cannot_answer(unsent)
         case Intent.PING:
             return intents.CANNOT_PING
         case Intent.THANKS:

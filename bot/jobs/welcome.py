@@ -36,7 +36,7 @@ async def welcome(context: Context, allowed: Allowed) -> Message:
 
 async def find_readable(context: Context, allowed: Allowed) -> tuple[tuple[ChannelId, ...], bool]:
     """Return the readable channels with jobs to review, and whether all were checked."""
-    place, is_admin = allowed.origin.channel, allowed.user in context.access_policy.admins
+    place, is_admin = allowed.origin.channel, allowed.user in context.settings.admins
     ids = await context.store.read(lambda tx: Jobs(tx).channels_to_review(_MOST_CHANNELS))
     others = [channel for channel in ids if channel != place and (is_admin or not is_direct_message(channel))]
     asked = others if is_admin else others[:_MOST_ASKED]

@@ -13,12 +13,12 @@ from typing import TypeVar, assert_never
 
 import structlog
 
-from bot.context import CsvFile, WorkerContext
+from bot.context import WorkerContext
 from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message, MessageTs, Refusal
 from bot.logs import about_request
-from bot.outbox.delivery_errors import MOST_TRIES, give_up, hold_pace, settle_failed_delivery
-from bot.outbox.model import PACED, Delivery, DeliveryKind, delivered
+from bot.outbox.delivery_errors import MOST_TRIES, PostHooks, give_up, hold_pace, settle_failed_delivery
+from bot.outbox.model import PACED, CsvFile, Delivery, DeliveryKind, delivered
 from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
@@ -87,10 +87,10 @@ def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts
     if delivery.what.kind is DeliveryKind.EDIT:
         Outbox(tx).remove(delivery, owner=context.owner)
         return
-    for hooks in context.post_hooks:
+    for hooks in context.hooks_of(PostHooks):
         hooks.lock(tx, delivery)
     Outbox(tx).save(delivery, delivered(delivery, context.clock(), ts), owner=context.owner)
-    for hooks in context.post_hooks:
+    for hooks in context.hooks_of(PostHooks):
         hooks.on_posted(context, tx, replace(delivery, posted_ts=ts))
 
 
@@ -313,7 +313,7 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
 
 
 def _make(context: WorkerContext, delivery: Delivery, tx: Transaction) -> CsvFile | None:
-    files = (hooks.make_file(tx, delivery) for hooks in context.post_hooks)
+    files = (hooks.make_file(tx, delivery) for hooks in context.hooks_of(PostHooks))
     return next((file for file in files if file is not None), None)
 
 

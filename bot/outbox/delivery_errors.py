@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
@@ -11,6 +13,7 @@ from bot.engine import back_off_seconds
 from bot.ids import Refusal, is_direct_message
 from bot.outbox.model import (
     PACED,
+    CsvFile,
     Delivery,
     DeliveryKind,
     NotPosted,
@@ -23,6 +26,18 @@ from bot.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, Sl
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PostHooks:
+    """The hooks of a subject for its posts and files in the outbox."""
+
+    on_posted: Callable[[WorkerContext, Transaction, Delivery], None]
+    on_refused: Callable[[WorkerContext, Transaction, Delivery, NotPosted], None]
+    make_file: Callable[[Transaction, Delivery], CsvFile | None] = lambda *_: None
+    lock: Callable[[Transaction, Delivery], None] = lambda *_: None
+    """Locks the rows that the other hooks change. The delivery is written after that."""
+    on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = lambda *_: None
 
 
 def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str) -> None:
@@ -39,12 +54,12 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         meaning = Refusal.BETWEEN_PEOPLE
     now, draft = context.clock(), delivery.what
     refusal = NotPosted(meaning, draft.channel, now, draft.job)
-    for hooks in context.post_hooks:
+    for hooks in context.hooks_of(PostHooks):
         hooks.lock(tx, delivery)
     Outbox(tx).save(delivery, delivery_dead(delivery, now, code), owner=context.owner)
     if draft.kind is DeliveryKind.ROOT and draft.job is not None:
         Outbox(tx).dead_letter_thread(draft.job, code, now)
-    for hooks in context.post_hooks:
+    for hooks in context.hooks_of(PostHooks):
         hooks.on_refused(context, tx, delivery, refusal)
     context.count("deliveries", "dead")
 
@@ -119,7 +134,7 @@ def _retry(
     postponed = delivery_postponed(delivery, due_at, plain=delivery.plain or plain)
     Outbox(tx).save(delivery, postponed, owner=context.owner)
     if plain:
-        for hooks in context.post_hooks:
+        for hooks in context.hooks_of(PostHooks):
             hooks.on_blocks_refused(context, tx, delivery)
 
 

@@ -263,3 +263,13 @@ def delivery_postponed(delivery: Delivery, due_at: datetime, *, plain: bool) -> 
 def delivery_unclear(delivery: Delivery, look_at: datetime) -> Delivery:
     """Look at ``look_at`` for a delivery that may have succeeded."""
     return replace(delivery, state=DeliveryState.UNCLEAR, due_at=look_at)
+
+
+@dataclass(frozen=True, slots=True)
+class CsvFile:
+    """A file to upload."""
+
+    name: str
+    content: str
+    text: str
+    """The message that accompanies it."""

@@ -136,7 +136,7 @@ class _Listeners:
         """Handle a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
         event = body["event"]
         with payloads.raising_malformed():
-            message = payloads.spoken(event, self._context.bot_user, self._context.access_policy.bots)
+            message = payloads.spoken(event, self._context.bot_user, self._context.settings.allowed_bots)
             changed = None if message else payloads.changed(event, self._context.bot_user)
         try:
             if message is not None:

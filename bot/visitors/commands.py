@@ -79,17 +79,17 @@ def _chosen(invocation: Invocation) -> ProjectId | None:
 
 
 async def _ask(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    query = parse_query(match[1], context.analytics.today(context.clock()))
+    query = parse_query(match[1], context.today())
     return Answer(message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation)))
 
 
 async def _ask_gaps(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    query = parse_query(match[2], context.analytics.today(context.clock()), Topic(match[1].lower()))
+    query = parse_query(match[2], context.today(), Topic(match[1].lower()))
     return Answer(message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation)))
 
 
 async def _ideas(context: Context, press: Press) -> Answer:
-    query = parse_query("", context.analytics.today(context.clock()), Topic.SEARCHES)
+    query = parse_query("", context.today(), Topic.SEARCHES)
     return Answer(message=await ask_visitors(context, press.allowed, query))
 
 

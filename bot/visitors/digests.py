@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import structlog
 
 from bot.context import Context, WorkerContext
-from bot.ids import ProjectId, QuestionId, Recommendation
+from bot.ids import ChannelId, ProjectId, QuestionId, Recommendation
 from bot.jobs.model.jobs import Review, ToReview, TrackedJob
+from bot.jobs.service_health import analytics_budget
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.jobs.thread import status_message_link
 from bot.messages.plain_text import one_line
@@ -89,8 +91,21 @@ def send_digest(context: WorkerContext, tx: Transaction, question: Question, num
     return False
 
 
+@dataclass(frozen=True, slots=True)
+class RecommendationSource:
+    """A feature's recommendations for digests."""
+
+    list: Callable[[Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]]
+    """Returns those about a project, for a channel, from a time until before another.
+
+    One without evidence keeps its subject out of the digest.
+    """
+    refresh: Callable[[Context, ProjectId], Awaitable[None]]
+    """Asks Slack, before they are listed, which channels are public now."""
+
+
 async def refresh_recommendations(context: Context, project: ProjectId) -> None:
-    for source in context.recommendation_sources:
+    for source in context.hooks_of(RecommendationSource):
         await source.refresh(context, project)
 
 
@@ -101,9 +116,9 @@ def list_recommendations(
 
     The service counts the questions that the bot asks for people, so of two with the same key one counts.
     """
-    week, zone, channel = question.query.period, context.analytics.zone, question.channel
+    week, zone, channel = question.query.period, context.settings.analytics_zone, question.channel
     times = day_start(week.first, zone), day_start(week.end, zone)
-    sources = context.recommendation_sources
+    sources = context.hooks_of(RecommendationSource)
     further = [item for source in sources for item in source.list(tx, question.project, channel, *times)]
     hidden = {item.key for item in further if not item.evidence}
     candidates = [*gap_recommendations(numbers), *(() if question.query.section else further)]
@@ -125,7 +140,7 @@ def list_more(
 
 def _build(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Digest:
     """Build a digest, or build it again with the recommendations that it has."""
-    zone, now, channel = context.analytics.zone, context.clock(), question.channel
+    zone, now, channel = context.settings.analytics_zone, context.clock(), question.channel
     candidates = list_recommendations(context, tx, question, numbers)
     recent = Jobs(tx).about_gaps(question.project, now)
     free = _drop_taken(tx, question, candidates, recent)
@@ -150,7 +165,9 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
     subscription = Subscriptions(tx).get(question.subscription) if question.subscription else None
     weekly = subscription.weekly if subscription else None
     return Digest(
-        build_report(numbers, Snapshots(tx).pages_of(numbers), zone, context.budget(tx, question.project)),
+        build_report(
+            numbers, Snapshots(tx).pages_of(numbers), zone, analytics_budget(context, tx, question.project)
+        ),
         ToReview(tuple(waiting), now, count - len(waiting), Channels(tx).reviewers(channel)),
         [chosen[key] for key in keys if key in chosen],
         asked,
@@ -163,7 +180,7 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
 
 def _measure(context: Context, tx: Transaction, job: TrackedJob, numbers: Numbers) -> Outcome:
     """Compare the week before a job was asked for with the digest's week."""
-    week, key = last_full_week(context.analytics.today(job.asked_at)), job.about.key if job.about else ""
+    week, key = last_full_week(context.today(job.asked_at)), job.about.key if job.about else ""
     if week >= numbers.query.period:
         return Outcome(job)
     then = Numbers(Query(week), tuple(Snapshots(tx).list_gaps(job.project, week)))

@@ -7,11 +7,12 @@ from datetime import datetime
 from functools import partial
 from operator import attrgetter
 
-from bot.context import CsvFile, PostHooks, WorkerContext, queue_worker
+from bot.context import WorkerContext, queue_worker
 from bot.engine import Worker, alone
 from bot.feature import Feature
 from bot.jobs.store.jobs import Jobs
-from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
+from bot.outbox.delivery_errors import PostHooks
+from bot.outbox.model import CsvFile, Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.visitors import digest_messages
@@ -81,6 +82,6 @@ VISITORS = Feature(
     command=COMMAND,
     help_prefix=r"visitors\s+",
     workers=_workers,
-    post_hooks=PostHooks(_on_posted, _on_refused, _make_file),
+    hooks=(PostHooks(_on_posted, _on_refused, _make_file),),
     gauges=_gauges,
 )

@@ -21,6 +21,7 @@ from bot.ids import (
     UserId,
     is_direct_message,
 )
+from bot.jobs.service_health import analytics_budget
 from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Origin
@@ -91,11 +92,11 @@ def ask_question(
     subscription: SubscriptionId | None = None,
 ) -> Sequence[Snapshot]:
     """Store a question that is answered from ``at`` on. Return its snapshots; none if none is offered."""
-    now, analytics, entry = context.clock(), context.analytics, context.projects.shown(project)
+    now, zone, entry = context.clock(), context.settings.analytics_zone, context.projects.shown(project)
     if query.topic is Topic.VISITORS and not query.chart:
-        points = [point for point in query.period.chart_points() if point.is_over(now, analytics.zone)]
+        points = [point for point in query.period.chart_points() if point.is_over(now, zone)]
         # Only the whole site has totals at the service.
-        has_chart = not query.section and 1 < len(points) < analytics.question_calls
+        has_chart = not query.section and 1 < len(points) < _most_calls(context)
         query = replace(query, chart=tuple(points) if has_chart else ())
     query = replace(query, label=entry.label if entry else None)
     listed = _request(context, tx, query, project, kind)
@@ -104,11 +105,16 @@ def ask_question(
     return listed
 
 
+def _most_calls(context: Context) -> int:
+    """Return how many calls one question may make."""
+    return max(1, context.settings.analytics_calls_an_hour // 3)
+
+
 def _request(
     context: Context, tx: Transaction, query: Query, project: ProjectId, kind: QuestionKind
 ) -> Sequence[Snapshot]:
     """Request the snapshots of a question, and return them in the order of reading."""
-    now, zone, snapshots = context.clock(), context.analytics.zone, Snapshots(tx)
+    now, zone, snapshots = context.clock(), context.settings.analytics_zone, Snapshots(tx)
     windows = {
         (period, source): with_pages
         for period, source, with_pages in _windows(context, query, kind)
@@ -130,7 +136,12 @@ def _request(
 
 def _windows(context: Context, query: Query, kind: QuestionKind) -> Iterator[tuple[Period, Source, bool]]:
     """Yield the periods and sources of a question in the order of reading, and whether pages are read."""
-    period, compared, now, zone = query.period, query.compared, context.clock(), context.analytics.zone
+    period, compared, now, zone = (
+        query.period,
+        query.compared,
+        context.clock(),
+        context.settings.analytics_zone,
+    )
     if query.topic is not Topic.VISITORS:
         yield from ((period, source, False) for source in SOURCES[query.topic])
         return
@@ -195,7 +206,7 @@ def _has_patience(
 
     A weekly digest waits hours for its pages. Other snapshots are awaited while calls are left.
     """
-    now, budget = context.clock(), context.budget(tx, question.project)
+    now, budget = context.clock(), analytics_budget(context, tx, question.project)
     age = now - question.asked_at
     if question.is_weekly and any(snapshot.with_pages for snapshot in awaited):
         is_read = numbers.visitors(question.query.period) is not None
@@ -206,8 +217,8 @@ def _has_patience(
         return False  # without its first numbers there is no answer
     calls = sum(snapshot.calls for snapshot in numbers.snapshots) - question.calls_before
     is_soon = budget.free_at is None or budget.free_at - now <= _SOON
-    has_room = question.kind is QuestionKind.VISITORS or context.analytics.digest_room(budget) > 0
-    return age < _PATIENCE and calls < context.analytics.question_calls and is_soon and has_room
+    has_room = question.kind is QuestionKind.VISITORS or budget.digest_room > 0
+    return age < _PATIENCE and calls < _most_calls(context) and is_soon and has_room
 
 
 def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers: Numbers) -> None:
@@ -222,7 +233,7 @@ def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers
     elif first.problem:
         message = messages.not_readable(query, first.problem)
     else:
-        message = messages.budget_used_up(query, context.budget(tx, question.project))
+        message = messages.budget_used_up(query, analytics_budget(context, tx, question.project))
     key, channel, thread = answer_key(question.id), question.channel, question.thread_ts
     if question.response_url is None:
         answer = NewDelivery.whisper(key, channel, question.user, message, thread=thread)
@@ -244,7 +255,9 @@ def _build_answer(
 
 def _report(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Report:
     pages = Snapshots(tx).pages_of(numbers)
-    return build_report(numbers, pages, context.analytics.zone, context.budget(tx, question.project))
+    return build_report(
+        numbers, pages, context.settings.analytics_zone, analytics_budget(context, tx, question.project)
+    )
 
 
 def send_file(tx: Transaction, question: Question, to: FileTo, now: datetime, number: int = 0) -> None:

@@ -22,7 +22,7 @@ from bot.docs_api import (
 )
 from bot.engine import back_off_seconds
 from bot.ids import ProjectId
-from bot.jobs.service_health import is_refused, service_is_well, settle_refused_key
+from bot.jobs.service_health import analytics_budget, is_refused, service_is_well, settle_refused_key
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
 from bot.masking import masked
 from bot.messages.plain_text import one_line
@@ -81,9 +81,9 @@ def _claim(context: WorkerContext, project: ProjectId, tx: Transaction) -> Seque
         return ()
     account, quota = context.projects.budget_of(project), AnalyticsQuota(tx)
     quota.lock(account)  # other processes must not take the same calls
-    budget = context.budget(tx, project)
+    budget = analytics_budget(context, tx, project)
     claimed = Snapshots(tx).claim(claimer, project, min(budget.free, AT_ONCE), digests_too=False)
-    room = min(context.analytics.digest_room(budget), AT_ONCE)
+    room = min(budget.digest_room, AT_ONCE)
     if not claimed and room > 0:
         claimed = Snapshots(tx).claim(claimer, project, room)
     quota.take(account, len(claimed), context.clock())
@@ -115,7 +115,7 @@ async def _call(context: WorkerContext, snapshot: Snapshot) -> None:
             Snapshots(tx).store_gap_rows(snapshot, gap_rows, context.clock(), context.owner)
             _resume(context, tx, project)
     else:
-        size = context.analytics.page_size if snapshot.with_pages else 1
+        size = context.page_size if snapshot.with_pages else 1
         page = await context.docs.visitors(
             project, date_from=period.first, date_to=period.end, limit=size, offset=snapshot.next_offset
         )

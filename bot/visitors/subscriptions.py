@@ -74,7 +74,7 @@ async def subscribe(
             run_at = weekly.next_after(run_at)
             subscriptions.change(subscription.id, next_run_at=run_at)
         Audit(tx).subscribed(Act.SUBSCRIBED, origin, subscription.id, project_id, now)
-        week = last_full_week(context.analytics.today(run_at))
+        week = last_full_week(context.today(run_at))
         message = digest_messages.first_post(subscription, run_at, week, now, entry)
         post = NewDelivery.post(f"subscription:{origin.key}", origin.channel, origin.user, message)
         Outbox(tx).add(replace(post, subscription=subscription.id), now)
@@ -96,7 +96,7 @@ async def _zone(context: Context, user: UserId) -> str:
 def _digest_key(context: Context, subscription: Subscription) -> RequestKey:
     """Return the unique key of a subscription's next digest."""
     run_at = subscription.next_run_at or context.clock()
-    week = last_full_week(context.analytics.today(run_at))
+    week = last_full_week(context.today(run_at))
     return RequestKey(f"digest:{subscription.id}:{week.first}")
 
 
@@ -169,7 +169,7 @@ async def digest_now(
     def add(tx: Transaction) -> Message:
         project_id = project or context.project_of(tx, origin.channel).id
         key = RequestKey(f"digest now:{project_id}:{origin.channel}:{section}:{now:%Y-%m-%dT%H:%M}")
-        query = digest_query(last_full_week(context.analytics.today(now)), section)
+        query = digest_query(last_full_week(context.today(now)), section)
         ask_question(context, tx, replace(origin, key=key), query, project_id, QuestionKind.DIGEST, now)
         return digest_messages.digest_coming(section, context.projects.shown(project_id))
 
@@ -193,12 +193,12 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
     coming = Subscriptions(tx).due(now + READ_AHEAD)
     for subscription in coming:
         run_at, key = subscription.next_run_at or now, _digest_key(context, subscription)
-        week = last_full_week(context.analytics.today(run_at))
+        week = last_full_week(context.today(run_at))
         if now - run_at > _LATEST:
             result = f"skipped: {ReadingProblem.DOWN}"
             Subscriptions(tx).change(subscription.id, last_result=result, last_run_at=run_at)
             log.warning("digest_skipped", subscription=subscription.id, run_at=run_at.isoformat())
-        elif run_at <= now or week.is_final(now, context.analytics.zone):
+        elif run_at <= now or week.is_final(now, context.settings.analytics_zone):
             origin, query = (
                 Origin(key, NOBODY, subscription.channel),
                 digest_query(week, subscription.section),

@@ -13,7 +13,7 @@ import bot
 import bot.access.admit
 import bot.jobs.access
 from bot.access.admit import Untold, admit
-from bot.access.model import Members
+from bot.access.model import Members, access_rule
 from bot.ids import ChannelId
 from bot.ports import Profile
 from bot.store.deadline import Deadline, within
@@ -56,7 +56,7 @@ async def test_buttons_of_job_in_unlisted_channel_do_nothing(office: Office, act
     await office.finished("Add a page")
     office.docs.lost.append(httpx.ReadError("cut"))
     await office.started("Add another page")
-    office.access_policy(channels=frozenset({"C0OTHER"}))
+    office.change_settings(allowed_channels=frozenset({"C0OTHER"}))
     calls, seen = list(office.docs.calls), office.slack.edits[office.slack.root().ts][-1]
     value = "2" if action == "send_again" else "1"
     answer = await office.press(action, value, channel=ChannelId("D0ANA"))
@@ -67,7 +67,7 @@ async def test_buttons_of_job_in_unlisted_channel_do_nothing(office: Office, act
 
 
 async def test_the_word_of_the_hour_is_kept_in_the_store(office: Office) -> None:
-    rule = office.context.access_policy.rule
+    rule = access_rule(office.context.settings)
     told = await asyncio.gather(
         *(
             office.store.write(lambda tx: Members(tx).may_tell_denied(ANA, rule, office.clock()))

@@ -13,13 +13,14 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from bot.access.model import Access, AccessPolicy, Members
+from bot.access.model import Access, Members, access_rule
 from bot.commands.command import Command
 from bot.context import Context
 from bot.ids import UserId
 from bot.jobs.catch_up import Gap
 from bot.jobs.store.jobs import Jobs
 from bot.projects import Projects
+from bot.settings import Settings
 from bot.slack.client import open_session, web_client
 from bot.slack.intake import Background
 from bot.slack.listeners import build_app
@@ -68,11 +69,11 @@ class Intake:
 @asynccontextmanager
 async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
     store, background, everybody = await new_store(), Background(), FakeSlack()
-    await store.write(lambda tx: Members(tx).remember(ANA, Access.MEMBER, AccessPolicy().rule, NOW))
+    await store.write(lambda tx: Members(tx).remember(ANA, Access.MEMBER, access_rule(Settings()), NOW))
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
         context = Context(
-            store, everybody, HeldClock(), lambda: None, Projects.only(PROJECT), UserId("U0BOT")
+            store, everybody, HeldClock(), lambda: None, Projects.only(PROJECT), Settings(), UserId("U0BOT")
         )
         app = build_app(
             context=context,

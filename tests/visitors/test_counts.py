@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+from dataclasses import replace
 from datetime import date
 
 from hypothesis import given
@@ -48,7 +49,8 @@ async def read_with(site: Site, first: date, last: date, page_size: int) -> tupl
     """An office that has read one window of a site."""
     office = Office(await new_store())
     office.docs.site = site
-    office.budget(10_000, page_size)
+    office.change_settings(analytics_calls_an_hour=10_000)
+    office.context = replace(office.context, page_size=page_size)
     await office.visitors(f"{first}..{last} compare none")
     while await fetch_snapshots(office.context):
         await answer_questions(office.context)

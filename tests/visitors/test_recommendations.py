@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from bot.app import FEATURES
-from bot.context import RecommendationSource
 from bot.ids import Recommendation
+from bot.visitors.digests import RecommendationSource
 from tests.services import LINK
 from tests.site import Site
 from tests.talk import Talk
@@ -212,7 +212,7 @@ async def test_feature_adds_a_source_of_recommendations(readers: Talk) -> None:
         pass
 
     source = RecommendationSource(recommend, refresh)
-    readers.process.features = tuple(replace(feature, recommend=source) for feature in FEATURES)
+    readers.process.features = tuple(replace(one, hooks=(*one.hooks, source)) for one in FEATURES)
     digest = await first_digest(readers)
     assert digest.splitlines()[2] == "*Teammates asked* “Is there a sandbox?” · 99 questions, no answer"
     assert digest.buttons[-1] == "1 more idea"

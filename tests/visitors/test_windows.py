@@ -242,7 +242,7 @@ async def office(folder: Path) -> AsyncIterator[Office]:
     service = DocsService(replace(OPTIONS, folder=folder), lambda: NOW)
     base_url = await service.start()
     office = Office(await new_store())
-    office.budget(1_000)
+    office.change_settings(analytics_calls_an_hour=1_000)
     docs = DocsClient(base_url=base_url, api_key=SecretStr(service.options.api_key))
     office.context = replace(office.context, docs=docs)
     yield office

@@ -12,7 +12,6 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.access.admit import Claimed, admit
-from bot.access.model import AccessPolicy
 from bot.commands.command import (
     Answer,
     Arrived,
@@ -24,7 +23,7 @@ from bot.commands.command import (
     run_if_allowed,
 )
 from bot.context import Context, Timeouts, WorkerContext
-from bot.features import COMMANDS, FEATURES, take_message
+from bot.features import COMMANDS, FEATURES, list_hooks, take_message
 from bot.ids import ChannelId, JobNumber, Message, MessageTs, PromptId, RequestKey, UserId, is_direct_message
 from bot.jobs.access import _MAKER as JOBS_MAKER
 from bot.jobs.access import Readable, Steerable
@@ -32,13 +31,12 @@ from bot.jobs.ask import Asked, ask
 from bot.jobs.corrections import take_change
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.prompts import PromptRequest
-from bot.jobs.model.quota import Analytics, PollPace
 from bot.jobs.service_health import show_trouble
-from bot.jobs.settle_prompt import JOB_POSTS
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.ports import Changed, Mention, Origin, SharedFile, ThreadReply, message_key, ts_at
 from bot.projects import Projects
+from bot.settings import Settings
 from bot.slack import payloads
 from bot.store import Store
 from bot.ttl_cache import TtlCache
@@ -95,17 +93,16 @@ class Office:
             docs=self.docs.client(),
             messenger=self.slack,
             clock=self.clock,
-            member_cache=TtlCache(clock=lambda: self.clock().timestamp()),
+            member_cache=self._new_cache(),
             chance=lambda: 0.5,
             owner="one",
-            post_hooks=[JOB_POSTS, *(feature.post_hooks for feature in FEATURES if feature.post_hooks)],
+            hooks=list_hooks(FEATURES),
             bot_user=BOT,
             projects=Projects.only(PROJECT),
             wake=self._wake,
             timeouts=Timeouts(hold_most_seconds=0.0),
             wake_after=lambda _seconds: self._wake(),
-            pace=PollPace(min_seconds=2.0),
-            signs_prompts=False,
+            settings=Settings(poll_min_seconds=2.0, prompt_signature=False),
         )
 
     def _wake(self) -> None:
@@ -129,9 +126,13 @@ class Office:
         await self.context.docs.aclose()
         await self.store.close()
 
-    def limit(self, uses_an_hour: int) -> None:
-        """Set the hourly quota."""
-        self.context = replace(self.context, uses_an_hour=uses_an_hour)
+    def change_settings(self, **changes: Any) -> None:
+        """Change some of the settings."""
+        settings = self.context.settings.model_copy(update=changes)
+        self.context = replace(self.context, settings=settings, member_cache=self._new_cache())
+
+    def _new_cache(self) -> TtlCache[UserId, bool]:
+        return TtlCache(clock=lambda: self.clock().timestamp())
 
     def restart(self) -> None:
         """Continue as a new process, which does not own the leases of the old one."""
@@ -312,15 +313,6 @@ class Office:
         state = FormState.loads(answer.modal["private_metadata"])
         text = prompt or (await self.job(number)).text
         assert await self.submits("run_again", state, user=user, prompt=text) is None
-
-    def access_policy(self, **lists: Any) -> None:
-        """Set the users and channels that may use the bot."""
-        self.context = replace(self.context, access_policy=AccessPolicy(**lists))
-
-    def budget(self, calls_an_hour: int, page_size: int = 250) -> None:
-        """Set the hourly limit on analytics calls, and the number of rows per call."""
-        analytics = Analytics(calls_an_hour, self.context.analytics.zone, page_size)
-        self.context = replace(self.context, analytics=analytics)
 
     async def reading(self, runs: int = 60, step_seconds: float = 1.1) -> None:
         """Run the workers for visitors ``runs`` times, or let them rest when nothing is due.

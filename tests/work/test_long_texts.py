@@ -97,7 +97,8 @@ async def _open() -> Office:
     """Return an office with two projects and a job whose thread is known."""
     office = Office(await new_store())
     projects = (Project(PROJECT, "acme", "Acme"), Project(ProjectId("p-2"), "other", "Other"))
-    office.context = replace(office.context, projects=Projects(projects), waiting_per_person=1_000_000)
+    office.context = replace(office.context, projects=Projects(projects))
+    office.change_settings(waiting_per_person=1_000_000)
     await office.started()
     return office
 

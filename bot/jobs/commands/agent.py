@@ -115,7 +115,7 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     """Open the form with a message and the rest of its thread, to edit before sending."""
     text = slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH]
     begun = used.origin.thread_for_job
-    if begun is None or not context.takes_threads:
+    if begun is None or context.settings.context == "none":
         return await _ask_form(context, used.origin, text)
 
     thread = ThreadRef(used.origin.channel, begun)

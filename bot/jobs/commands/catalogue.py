@@ -33,7 +33,7 @@ async def take_message(commands: Sequence[Command], context: Context, message: T
         without_project, _ = context.projects.take(heard.text)
     command: Command | None = None
     # The answers to commands are private, and apps cannot read any.
-    for one in () if heard.origin.user in context.access_policy.bots else commands:
+    for one in () if heard.origin.user in context.settings.allowed_bots else commands:
         text = without_project if one.takes_project else heard.text
         if text is not None and one.meaning(text, context.projects, after_mention=True):
             command = one

@@ -16,7 +16,7 @@ from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import Listed, TrackedJob
 from bot.jobs.model.prompts import Act
 from bot.jobs.model.quota import frees_at
-from bot.jobs.service_health import is_refused
+from bot.jobs.service_health import analytics_budget, is_refused
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
@@ -131,12 +131,12 @@ def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId
     now, which = context.clock(), project.id
     uses, held_until = Prompts(tx).uses(which, now), Quota(tx).exhausted_until(which, now)
     return say.Limits(
-        used=context.uses_an_hour if held_until else len(uses),
-        limit=context.uses_an_hour,
-        frees_at=held_until or frees_at(uses, context.uses_an_hour),
+        used=context.settings.uses_an_hour if held_until else len(uses),
+        limit=context.settings.uses_an_hour,
+        frees_at=held_until or frees_at(uses, context.settings.uses_an_hour),
         waiting=Prompts(tx).waiting_for_quota(which),
         mine=sum(use.asked_by == user for use in uses),
-        analytics=context.budget(tx, which),
+        analytics=analytics_budget(context, tx, which),
         key_is_refused=is_refused(tx, which),
         project=context.projects.shown(which),
     )
@@ -182,7 +182,7 @@ async def _show_docs(context: Context, invocation: Invocation, _match: re.Match[
 
 
 async def _choose(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    origin, admins = invocation.origin, context.access_policy.admins
+    origin, admins = invocation.origin, context.settings.admins
     try:
         project = context.projects.named(match[1])
     except UnknownProject as unknown:

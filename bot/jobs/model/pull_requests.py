@@ -113,16 +113,6 @@ class PreviewState(StrEnum):
         return self in (PreviewState.ASKED, PreviewState.BUILDING)
 
 
-class PreviewsWanted(StrEnum):
-    """When the bot asks for previews."""
-
-    PRESS = "press"
-    """When somebody presses *Preview*."""
-    ALWAYS = "always"
-    """At each end with a pull request."""
-    OFF = "off"
-
-
 @dataclass(frozen=True, slots=True)
 class Preview:
     """A preview of the branch of a job, for the end of one of its iterations."""

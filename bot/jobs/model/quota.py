@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
-from zoneinfo import ZoneInfo
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from bot.ids import JobNumber, PromptId, UserId
 from bot.jobs.model.prompts import PromptKind
@@ -160,30 +159,6 @@ def frees_at(uses: Sequence[Use], limit: int) -> datetime | None:
 
 
 @dataclass(frozen=True, slots=True)
-class PollPace:
-    """The delay between two polls of a job: a share of its age, within limits."""
-
-    min_seconds: float = 10.0
-    max_seconds: float = 60.0
-    share_of_age: float = 0.05
-    jitter: float = 0.1
-    """The share by which it varies at random, so that jobs are not polled all at once."""
-
-    def wait_seconds(self, age_seconds: float, chance: float) -> float:
-        """Return the seconds until the next poll of a job; ``chance`` is a random number in [0, 1)."""
-        wait = min(max(self.min_seconds, age_seconds * self.share_of_age), self.max_seconds)
-        return wait * (1 - self.jitter + 2 * self.jitter * chance)
-
-    def retry_seconds(self, failing_seconds: float, chance: float, *, cap: float) -> float:
-        """Return the seconds until the next poll of a job whose polls have failed for so long.
-
-        The delay is about as long as they have failed, so it doubles with each failure, up to ``cap``.
-        """
-        wait = min(max(self.min_seconds, failing_seconds), max(self.min_seconds, cap))
-        return wait * (1 - self.jitter + 2 * self.jitter * chance)
-
-
-@dataclass(frozen=True, slots=True)
 class Budget:
     """The hourly budget of analytics calls."""
 
@@ -197,25 +172,7 @@ class Budget:
         """Number of calls that are possible now."""
         return 0 if self.free_at is not None else max(0, self.limit - self.used)
 
-
-@dataclass(frozen=True, slots=True)
-class Analytics:
-    """The settings of the analytics API."""
-
-    calls_an_hour: int = 100
-    zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
-    """The zone of its days."""
-    page_size: int = 250
-    """Rows of one call."""
-
     @property
-    def question_calls(self) -> int:
-        """Maximum calls for one question."""
-        return max(1, self.calls_an_hour // 3)
-
-    def digest_room(self, budget: Budget) -> int:
-        """Return the calls that digests may make now. The rest is for people who wait."""
-        return min(max(1, self.calls_an_hour * 7 // 10) - budget.used, budget.free)
-
-    def today(self, now: datetime) -> date:
-        return now.astimezone(self.zone).date()
+    def digest_room(self) -> int:
+        """Number of calls that digests may make now. The rest is for people who wait."""
+        return min(max(1, self.limit * 7 // 10) - self.used, self.free)
