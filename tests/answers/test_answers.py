@@ -11,6 +11,7 @@ from tests.answers.conftest import QUESTION, asks
 from tests.services import answer_stream, streamed
 from tests.talk import Talk
 
+STATUS = "assistant.threads.setStatus"
 PASSAGES: list[dict[str, Any]] = [
     {
         "content": "Press *Rotate* <!channel>",
@@ -29,6 +30,7 @@ async def test_further_question_in_the_thread_goes_on_with_the_conversation(talk
     assert len(talk.thread(asked)) == 2
     assert talk.reactions(asked) == talk.reactions(again) == ["eyes"]
     assert talk.service.questions == [(QUESTION, None), ("How often should I do that?", "talk-1")]
+    assert talk.slack.calls.count(STATUS) == 2
 
 
 async def test_direct_message_is_answered_in_its_thread(talk: Talk) -> None:
@@ -42,6 +44,15 @@ async def test_form_is_answered_in_private(talk: Talk) -> None:
     reading, answer = talk.ana.reads()
     assert reading == ":eyes: Reading the docs…"
     assert "Rotate" in answer
+    assert talk.slack.calls.count(STATUS) == 0
+
+
+async def test_response_url_is_forgotten_after_the_answer(talk: Talk) -> None:
+    await talk.ana.asks(f"ask {QUESTION}")
+    assert talk.kept("/response/") == ["inquiries.response_url"]
+    await talk.time.passes()
+    talk.everything()
+    assert talk.kept("/response/") == []
 
 
 async def test_search_answers_with_passages_and_their_pages(talk: Talk) -> None:
@@ -133,7 +144,7 @@ async def test_private_answer_loses_its_blocks_before_its_place(talk: Talk, time
 
 
 async def test_refused_status_changes_nothing(talk: Talk) -> None:
-    talk.faults.refuses("assistant.threads.setStatus", "missing_scope")
+    talk.faults.refuses(STATUS, "missing_scope")
     assert "Rotate" in await asks(talk)
 
 

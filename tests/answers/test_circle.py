@@ -30,6 +30,7 @@ async def test_question_is_answered_kept_written_and_told_once(talk: Talk) -> No
     count = len(talk.all_replies())
     await talk.time.passes(days=3)
     assert len(talk.all_replies()) == count
+    assert await talk.ana.answer_to("/docs-agent gaps") == "No open questions here."
 
 
 async def test_gap_is_open_again_after_close_without_merge(talk: Talk) -> None:

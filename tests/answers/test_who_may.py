@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.answers.conftest import QUESTION, asks, drafts, merges
 from tests.services import LINK
 from tests.talk import Talk
+from tests.talk_people import Person, Shown
+
+UNKNOWN = "I no longer have that question. Ask it again."
+
+
+async def presses_elsewhere(person: Person, label: str, button_of: Shown, message: Shown) -> None:
+    """Press a button of one message as if another message had it."""
+    await person.presses(label, Shown.of({**message.message, "blocks": button_of.message["blocks"]}))
 
 
 async def test_guest_asks_in_vain(talk: Talk) -> None:
@@ -60,6 +70,20 @@ async def test_drafting_under_an_answer_tells_its_asker_elsewhere(talk: Talk) ->
     assert LINK in talk.all_replies()[-1]
 
 
+async def test_drafting_under_a_private_answer_tells_its_asker(talk: Talk) -> None:
+    await talk.ana.asks(f"ask {QUESTION}")
+    await talk.time.passes()
+    await talk.ana.presses("Change the docs")
+    await talk.ana.fills_in()
+    await talk.time.passes()
+    await talk.ends(pr_link=LINK)
+    talk.everything()
+    await merges(talk)
+    [notice] = talk.ana.reads()
+    assert "It is written now" in notice
+    talk.everything()
+
+
 async def test_end_without_pull_request_is_announced_too(talk: Talk) -> None:
     await talk.ben.presses("That didn't help", await asks(talk))
     await talk.ben.presses("Draft it")
@@ -79,3 +103,65 @@ async def test_old_question_is_forgotten(talk: Talk) -> None:
     assert talk.kept(QUESTION) == []
     await talk.ana.presses("Change the docs")
     assert talk.ana.reads() == ["I no longer have that question. Ask it again."]
+
+
+@pytest.mark.parametrize("label", ["Change the docs", "That didn't help", "Share", "Dismiss"])
+async def test_button_about_a_question_of_another_channel_does_nothing(talk: Talk, label: str) -> None:
+    talk.opens_channel("secret", talk.ana, is_private=True)
+    await talk.ana.presses("That didn't help", await asks(talk, channel="secret"))
+    await talk.ana.asks("ask What does a key cost?", "secret")
+    await talk.time.passes()
+    answer, gaps = talk.ana.reads()[-1], await talk.ana.answer_to("/docs-agent gaps", "secret")
+    message = await talk.ben.answer_to("/docs-agent limits")
+    await presses_elsewhere(talk.ben, label, gaps if label == "Dismiss" else answer, message)
+    assert talk.ben.reads() == [UNKNOWN]
+    assert await talk.ana.answer_to("/docs-agent gaps", "secret") == gaps
+    talk.everything()
+
+
+async def test_answer_in_a_thread_is_not_shared(talk: Talk) -> None:
+    posted = await asks(talk)
+    await talk.ana.asks("ask What does a key cost?")
+    await talk.time.passes()
+    private = talk.ana.reads()[-1]
+    share, of_posted = private.message["blocks"][-1]["elements"][-1], posted.message["blocks"][-1]["elements"]
+    button = {**share, "value": of_posted[0]["value"]}
+    forged = {**private.message, "blocks": [{"type": "actions", "elements": [button]}]}
+    await talk.ana.presses("Share", Shown.of(forged))
+    assert talk.ana.reads() == [UNKNOWN]
+
+
+async def test_asker_whose_answer_helped_elsewhere_hears_nothing(talk: Talk) -> None:
+    talk.opens_channel("help")
+    for text in (QUESTION, "What does a key cost?"):
+        await asks(talk, text)
+    await talk.ana.presses("That didn't help", await asks(talk, channel="help"))
+    await talk.ana.presses("Draft it")
+    await talk.ana.fills_in()
+    await talk.time.passes()
+    await talk.ends(pr_link=LINK)
+    talk.everything()
+    await merges(talk)
+    [notice] = [reply for reply in talk.all_replies() if "It is written now" in reply]
+    assert notice.message["channel"] == talk.room("help").id
+
+
+async def test_gap_is_dismissed_for_all_its_askers_in_one_channel(talk: Talk) -> None:
+    talk.opens_channel("help")
+    for channel in ("help", "docs", "docs"):
+        await talk.ana.presses("That didn't help", await asks(talk, channel=channel))
+    helped = await asks(talk)
+    talk.everything()
+    await talk.ana.presses("Dismiss", await talk.ana.answer_to("/docs-agent gaps"))
+    assert talk.ana.reads() == ["No open questions here."]
+    assert "asked once" in await talk.ana.answer_to("/docs-agent gaps", "help")
+    await talk.ana.presses("That didn't help", helped)
+    talk.everything()
+    assert "asked once" in await talk.ana.answer_to("/docs-agent gaps")
+
+
+async def test_mark_on_one_answer_leaves_the_others(talk: Talk) -> None:
+    await asks(talk)
+    await talk.ana.presses("That didn't help", await asks(talk))
+    talk.everything()
+    assert "asked once" in await talk.ana.answer_to("/docs-agent gaps")
