@@ -37,7 +37,7 @@ _PAGE = 10
 
 
 async def _list(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    typed, origin = invocation.words.split()[1:], invocation.origin
+    typed, origin = [word for word in invocation.words.split() if word.lower() != "jobs"], invocation.origin
     tokens = [word.lower() for word in typed]
     mine, only = "mine" in tokens, next((kind for kind in reversed(Listed) if kind in tokens), None)
     named = [_CHANNEL.fullmatch(word) for word in typed if word.lower() not in ("mine", *Listed)]
@@ -52,7 +52,7 @@ async def _list(context: Context, invocation: Invocation, _match: re.Match[str])
 JOBS = Word(
     usage="jobs",
     # "jobs in the navigation are out of date" is a prompt.
-    shape=r"jobs(?:\s+(?:mine|open|review|#\S+))*",
+    shape=r"jobs(?:\s+(?:mine|open|review|#\S+))*|review",
     tells="Lists the channel's jobs; add `mine`, `open` or a #channel; `jobs review`: open pull requests.",
     run=_list,
     hint="jobs",
