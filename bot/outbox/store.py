@@ -29,9 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import RowMapping
 
 from bot.ids import ChannelId, DeliveryId, JobNumber, Message, MessageTs, can_be_id
-from bot.jobs.model.jobs import JobState
-from bot.jobs.model.prompts import PromptKind
-from bot.jobs.store.tables import jobs, prompts
+from bot.jobs.store.tables import AWAITS_STATUS_MESSAGE, STARTS_JOB, jobs, prompts
 from bot.outbox.model import (
     PACED,
     REPEATABLE,
@@ -151,8 +149,7 @@ def waits_in_thread() -> ColumnElement[bool]:
     before_reply = or_(other.c.kind == DeliveryKind.ROOT, and_(is_post, earlier))
     same = and_(other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits))
     # A job that waits to be sent gets its status message before that.
-    comes = and_(jobs.c.root_ts.is_(None), jobs.c.state == JobState.WAITING)
-    lacks_status_message = exists().where(jobs.c.number == deliveries.c.job, comes)
+    lacks_status_message = exists().where(jobs.c.number == deliveries.c.job, AWAITS_STATUS_MESSAGE)
     return or_(
         and_(is_reply, or_(is_open.where(before_reply), lacks_status_message)),
         and_(is_edit, or_(is_open.where(is_post), is_open.where(same, earlier), lacks_status_message)),
@@ -163,7 +160,7 @@ _EDITED = deliveries.alias("edited")
 _PLACES = (
     select(deliveries.c.seq, jobs.c.root_ts, jobs.c.thread_ts, prompts.c.key, _EDITED.c.posted_ts)
     .outerjoin(jobs, jobs.c.number == deliveries.c.job)
-    .outerjoin(prompts, and_(prompts.c.job == deliveries.c.job, prompts.c.kind == PromptKind.START))
+    .outerjoin(prompts, and_(prompts.c.job == deliveries.c.job, STARTS_JOB))
     .outerjoin(_EDITED, _EDITED.c.key == deliveries.c.edits)
     .where(deliveries.c.seq.in_(bindparam("chosen", expanding=True)))
 )

@@ -16,7 +16,7 @@ from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
 from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.jobs.store.audit import write_prompt_end
 from bot.jobs.store.limits import SKEW
-from bot.jobs.store.tables import audit, back_offs, jobs, prompts
+from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, jobs, prompts
 from bot.ports import message_key, ts_at
 from bot.projects import Project
 from bot.store.leases import (
@@ -47,10 +47,10 @@ def is_behind() -> ColumnElement[bool]:
     )
 
 
-_HAS_FACE = and_(prompts.c.kind == PromptKind.START, jobs.c.root_ts.is_not(None))
+_HAS_STATUS_MESSAGE = and_(STARTS_JOB, jobs.c.root_ts.is_not(None))
 _SENDABLE = and_(
     ~is_behind(),
-    exists().where(jobs.c.number == prompts.c.job, or_(_HAS_FACE, jobs.c.service_id.is_not(None))),
+    exists().where(jobs.c.number == prompts.c.job, or_(_HAS_STATUS_MESSAGE, jobs.c.service_id.is_not(None))),
     ~exists().where(back_offs.c.project == prompts.c.project, is_ahead(back_offs.c.until)),
 )
 """The condition that a waiting prompt waits only for its time and the quota.
@@ -87,7 +87,7 @@ _PERSON_LOCK = 1
 
 
 _BEFORE = prompts.alias("before")
-_FACE_BEFORE = exists().where(
+_STATUS_MESSAGE_BEFORE = exists().where(
     _BEFORE.c.asked_by == prompts.c.asked_by,
     _BEFORE.c.channel == prompts.c.channel,
     _BEFORE.c.id < prompts.c.id,
@@ -98,7 +98,7 @@ _FACE_BEFORE = exists().where(
 )
 """The status message of an earlier job of this person in this channel is to be posted."""
 # Built once: building a statement takes longer than running it.
-IN_TURN = or_(prompts.c.kind != PromptKind.START, ~_FACE_BEFORE)
+IN_TURN = or_(~STARTS_JOB, ~_STATUS_MESSAGE_BEFORE)
 _CLAIM_NEW = NEW_PROMPTS.claiming(IN_TURN)
 _CLAIM_ABANDONED = ABANDONED_PROMPTS.claiming()
 _BEGIN_SENDING = claiming(
@@ -139,7 +139,7 @@ _OF_KEY = select(prompts.c.job).where(prompts.c.key == bindparam("of_key"))
 _SAME_JOB = (
     select(prompts.c.job)
     .where(
-        prompts.c.kind == PromptKind.START,
+        STARTS_JOB,
         prompts.c.asked_by == bindparam("by"),
         prompts.c.asked_at > bindparam("since"),
         prompts.c.channel == bindparam("in_channel"),
@@ -224,7 +224,7 @@ class Prompts(Rows[Prompt]):
 
     def starting(self, job: JobNumber) -> Prompt | None:
         """Return the prompt that starts a job; None when there is none."""
-        return self._newest(and_(prompts.c.job == job, prompts.c.kind == PromptKind.START))
+        return self._newest(and_(prompts.c.job == job, STARTS_JOB))
 
     def lock_of(self, job: JobNumber) -> None:
         """Lock the rows of a job's prompts until the transaction ends."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, text
+from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, and_, text
 
 from bot.jobs.model.jobs import About, JobState, QueueWhy, Review, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Act, PromptKind, PromptState
@@ -94,6 +94,7 @@ jobs = Table(
     # Forgotten jobs, which become the most by far, need no entry.
     partial_index("requester <> ''", "ix_jobs_ended_at", "ended_at"),
 )
+AWAITS_STATUS_MESSAGE = and_(jobs.c.root_ts.is_(None), jobs.c.state == JobState.WAITING)
 
 prompts = Table(
     "prompts",
@@ -125,6 +126,7 @@ prompts = Table(
     Index("ix_prompts_asked_by", "asked_by", "asked_at"),
     Index("ix_prompts_waiting", "asked_by", "state"),
 )
+STARTS_JOB = prompts.c.kind == PromptKind.START
 
 SEEN = UserJson(SeenPullRequest)
 pull_requests = Table(
