@@ -305,7 +305,7 @@ def _line(state: str, text: str, *more: str) -> None:
 
 def _try(settings: Settings, channel: str, user: str | None, *, quiet: bool) -> list[StepResult]:
     """Take the steps of the trial, and print the result of each unless ``quiet``."""
-    from bot.operator.trial import TrialOptions, try_out
+    from bot.operator.trial import TrialOptions, run_trial
 
     steps: list[StepResult] = []
 
@@ -315,7 +315,7 @@ def _try(settings: Settings, channel: str, user: str | None, *, quiet: bool) -> 
             _line(step.state, f"{step.name}: {step.seen}", step.follows, step.advice)
 
     options = TrialOptions(ChannelId(channel), UserId(user) if user else None)
-    asyncio.run(try_out(settings, options, report, lambda said: echo(said, err=True)))
+    asyncio.run(run_trial(settings, options, report, lambda said: echo(said, err=True)))
     return steps
 
 

@@ -141,9 +141,9 @@ async def running_bot(
             "workers": partial(workers_check, store, clock, required=not is_door),
         }
         await store.write(lambda tx: Heartbeats(tx).forget(clock()))
-        stack.push_async_callback(stopping.finish, lambda _seconds: store.release(context.owner))
+        stack.push_async_callback(stopping.stop_part, lambda _seconds: store.release(context.owner))
         # Entered before the intake, so that the workers stop after it.
-        stack.push_async_callback(stopping.finish, workers.stop)
+        stack.push_async_callback(stopping.stop_part, workers.stop)
         stopping.at_begin(workers.leave_off)
         jobs: list[Worker] = []
         if roles.workers:
@@ -289,12 +289,13 @@ async def _clock_of(store: Store) -> Clock:
     return clock
 
 
-def counted_with(project: DocsProject, served: Sequence[DocsProject]) -> str:
+def find_budget_project(project: DocsProject, served: Sequence[DocsProject]) -> ProjectId:
     """Return the id under which a project's calls of the analytics API are counted.
 
     The service seems to count the calls of an organisation together: those with one key.
     """
-    return min(one.id for one in served if (one.address, one.key) == (project.address, project.key))
+    same_key = (other.id for other in served if (other.address, other.key) == (project.address, project.key))
+    return ProjectId(min(same_key))
 
 
 def _context(
@@ -311,7 +312,7 @@ def _context(
 ) -> WorkerContext:
     served = settings.projects
     projects = tuple(
-        Project(ProjectId(project.id), project.name, project.label, ProjectId(counted_with(project, served)))
+        Project(ProjectId(project.id), project.name, project.label, find_budget_project(project, served))
         for project in served
     )
     return WorkerContext(
@@ -373,7 +374,7 @@ async def _take_in(
     """
     timeouts = context.timeouts
     background, check_seconds = Background(), timeouts.deaf_seconds / 12
-    stack.push_async_callback(stopping.finish, background.drain)
+    stack.push_async_callback(stopping.stop_part, background.drain)
     gap = Gap(context)
     await gap.end()
     jobs.append(alone("end a gap", gap.end, every_seconds=check_seconds))
@@ -402,7 +403,7 @@ async def _take_in(
         ping_seconds=timeouts.deaf_seconds / 6,
         intake_seconds=timeouts.intake_seconds,
     )
-    stack.push_async_callback(stopping.finish, intake.close)
+    stack.push_async_callback(stopping.stop_part, intake.close)
     await until_answered(intake.open)
     await intake.check()
     jobs.append(alone("check the socket", intake.check, every_seconds=check_seconds))

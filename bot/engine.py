@@ -26,7 +26,7 @@ from apscheduler.events import EVENT_JOB_MAX_INSTANCES, JobSubmissionEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from bot.store import DatabaseTrouble, LeaseLost
-from bot.store.database import explain
+from bot.store.database import error_fields
 from bot.store.queues import DueQueues
 
 log = structlog.get_logger(__name__)
@@ -300,7 +300,7 @@ class Workers:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _free(self, worker: Worker, key: object) -> None:
+    def _free_place(self, worker: Worker, key: object) -> None:
         """Free the place of a row in the last step of its task, so that a row settled now can be claimed."""
         was_full = worker.free == 0 or worker.under_way[key] in worker.full_groups
         worker.end(key)
@@ -318,7 +318,7 @@ class Workers:
         else:
             worker.well_at, worker.failures = monotonic(), 0
         finally:
-            self._free(worker, key)
+            self._free_place(worker, key)
         self._observe(worker.name, monotonic() - began, has_failed)
         if has_more:
             asyncio.get_running_loop().call_soon(self.wake, worker.name)
@@ -332,10 +332,7 @@ class Workers:
             rest_seconds = back_off_seconds(worker.failures, 1.0, cap=_MOST_BACK_OFF_SECONDS)
             worker.rests_until = monotonic() + rest_seconds
             asyncio.get_running_loop().call_later(rest_seconds + 0.01, self.wake, worker.name)
-        fields = (
-            {"reason": explain(error).cause} if isinstance(error, DatabaseTrouble) else {"exc_info": error}
-        )
-        log.error("run_failed", worker=worker.name, failures=worker.failures, **fields)
+        log.error("run_failed", worker=worker.name, failures=worker.failures, **error_fields(error))
 
     async def _look(self, _limit: int, _full: Collection[str]) -> Sequence[None]:
         """Wake the workers whose queues have rows due, and look again when the next row comes due."""

@@ -22,7 +22,7 @@ from bot.jobs.model.intents import asks_help
 from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new, prepare
 from bot.jobs.previews import claim_previews, make_preview
-from bot.jobs.pull_requests import claim_pull_requests, look_at
+from bot.jobs.pull_requests import claim_pull_requests, poll_pull_request
 from bot.jobs.service_health import show_trouble
 from bot.jobs.settle_prompt import JOB_POSTS
 from bot.jobs.store.retention import JOBS
@@ -58,7 +58,9 @@ def queue_workers(context: WorkerContext, take_message: Take) -> list[Worker]:
             group=project,
             places_of_group=200,
         ),
-        worker("looks", "pull requests", claim_pull_requests, look_at, key=attrgetter("job"), places=5),
+        worker(
+            "looks", "pull requests", claim_pull_requests, poll_pull_request, key=attrgetter("job"), places=5
+        ),
         worker("previews", "preview", claim_previews, make_preview, key=attrgetter("job"), places=5),
         worker(
             *("deliveries", "deliver", claim_deliveries, deliver),
@@ -90,7 +92,7 @@ def interval_workers(context: WorkerContext) -> list[Worker]:
 
 async def beat(context: WorkerContext) -> None:
     """Write that this process runs workers now, and read the server's clock again."""
-    await context.store.write(lambda tx: Heartbeats(tx).beat(context.owner, context.clock()))
+    await context.store.write(lambda tx: Heartbeats(tx).record_beat(context.owner, context.clock()))
     if isinstance(context.clock, ServerClock):
         await context.clock.read()
 

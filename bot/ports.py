@@ -202,7 +202,7 @@ class Messenger(Protocol):
         Source: https://docs.slack.dev/interactivity/handling-user-interaction
         """
 
-    async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
+    async def send_direct(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         """Send a direct message."""
 
     async def conversation_with(self, user: UserId) -> ChannelId:

@@ -145,7 +145,7 @@ class FakeSlack:
             raise to_refusal("not_in_channel")
         self.whispers.append((channel, thread, user, message))
 
-    async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
+    async def send_direct(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         self._raise_next_trouble("tell")
         self.direct.append((user, message, delivery))
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.app import counted_with
+from bot.app import find_budget_project
 from bot.loading import SettingsError
 from bot.settings import (
     MOST_PROJECTS,
@@ -359,7 +359,7 @@ def test_projects_with_one_key_are_counted_under_one_id_whatever_their_order() -
     several = serving({"acme": ACME, "more": more, "beta": BETA})
     for default in ("p-acme", "p-beta", "p-more"):
         served = load(**several | {"DOCS_PROJECT_ID": default}).projects
-        counted = {project.id: counted_with(project, served) for project in served}
+        counted = {project.id: find_budget_project(project, served) for project in served}
         assert counted == {"p-acme": "p-acme", "p-beta": "p-beta", "p-more": "p-beta"}
 
 

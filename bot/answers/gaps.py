@@ -21,7 +21,7 @@ from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import SlackError
 from bot.store import Transaction
-from bot.visitors.content_gaps import Unanswered
+from bot.visitors.content_gaps import UnansweredQuestion
 
 _RETRY = timedelta(minutes=1)
 _ENDED = (Review.MERGED, Review.CLOSED)
@@ -29,7 +29,7 @@ _ENDED = (Review.MERGED, Review.CLOSED)
 
 def gap_key(text: str) -> str:
     """Return the key of a question's row, which is the same as in the service's own list."""
-    return Unanswered(text).key
+    return UnansweredQuestion(text).key
 
 
 def find_inquiry(context: Context, tx: Transaction, allowed: Allowed, number: int) -> Inquiry | None:

@@ -26,7 +26,7 @@ from bot.ports import SlackError, SlackRefused, SlackThrottled
 from bot.slack.client import REFUSED_TOKENS
 from bot.slack.socket import SocketIntake
 from bot.store import DatabaseTrouble, Store
-from bot.store.database import explain
+from bot.store.database import explain_error
 from bot.store.heartbeats import GONE_AFTER, Heartbeats
 
 LIMIT_SECONDS = 1.5
@@ -95,7 +95,7 @@ async def database_check(store: Store, process: str, clock: Callable[[], datetim
     try:
         await store.try_writing(process, clock())
     except DatabaseTrouble as error:
-        reason = explain(error)
+        reason = explain_error(error)
         return [Finding("database", False, f"cannot be written: {reason.cause}", reason.advice)]
     return [Finding("database", True, "can be written")]
 
@@ -114,7 +114,7 @@ async def workers_check(store: Store, clock: Callable[[], datetime], *, required
     try:
         alive = await store.read(lambda tx: Heartbeats(tx).alive(clock()))
     except DatabaseTrouble as error:
-        return [Finding("workers", False, f"not known: {explain(error).cause}", required=required)]
+        return [Finding("workers", False, f"not known: {explain_error(error).cause}", required=required)]
     seconds = f"{GONE_AFTER.total_seconds():.0f} s"
     finding = f"{alive} alive" if alive else f"no process carries requests out: no heartbeat for {seconds}"
     return [Finding("workers", alive > 0, finding, required=required)]

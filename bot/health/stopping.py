@@ -50,7 +50,7 @@ class Stopping:
             for do in self._first:
                 do()
 
-    async def finish(self, part: Callable[[float], Awaitable[Sequence[str]]]) -> None:
+    async def stop_part(self, part: Callable[[float], Awaitable[Sequence[str]]]) -> None:
         """Stop a part. It gets its seconds, and returns the names of its unfinished work."""
         now = self._clock()
         began_at = now if self._began_at is None else self._began_at

@@ -14,7 +14,7 @@ from bot.access.admit import Untold
 from bot.context import Context, WorkerContext
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.jobs.corrections import take_change
-from bot.jobs.model.jobs import Unread
+from bot.jobs.model.jobs import UnreadConversation
 from bot.jobs.store.conversations import Conversations
 from bot.jobs.thread_events import TooEarly
 from bot.ports import (
@@ -81,7 +81,9 @@ class Gap:
             context.wake()
 
 
-async def claim_unread(context: WorkerContext, _limit: int, _full: Collection[str] = ()) -> Sequence[Unread]:
+async def claim_unread(
+    context: WorkerContext, _limit: int, _full: Collection[str] = ()
+) -> Sequence[UnreadConversation]:
     """Claim one conversation that is to be read again."""
     pace_seconds = context.timeouts.unread_pace_seconds
     unread = await context.store.write(
@@ -93,7 +95,7 @@ async def claim_unread(context: WorkerContext, _limit: int, _full: Collection[st
     return [unread]
 
 
-async def catch_up(context: WorkerContext, unread: Unread, take: Take) -> None:
+async def catch_up(context: WorkerContext, unread: UnreadConversation, take: Take) -> None:
     """Read one conversation again and ``take`` its missed messages."""
     with unless_taken_over("conversation", unread.id):
         try:
@@ -123,7 +125,9 @@ async def _take_missed(context: WorkerContext, received: ThreadReply | Mention |
     await take(then, received)
 
 
-def _settle_error(context: WorkerContext, unread: Unread, error: SlackError, tx: Transaction) -> None:
+def _settle_error(
+    context: WorkerContext, unread: UnreadConversation, error: SlackError, tx: Transaction
+) -> None:
     """Write when the conversation is read next, or that it cannot be read."""
     log.warning("not_read_again", channel=unread.channel, reason=str(error), attempts=unread.attempts)
     is_refused = isinstance(error, SlackRefused)

@@ -16,7 +16,7 @@ from bot.jobs.store.conversations import RETRIED_FOR
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread_events import TooEarly, is_meant_for_us, look, telling_refusals
+from bot.jobs.thread_events import TooEarly, find_thread, is_meant_for_us, telling_refusals
 from bot.masking import has_key
 from bot.messages import slack_text
 from bot.messages.general import unknown_choice
@@ -138,7 +138,7 @@ def _is_to_come(context: Context, tx: Transaction, origin: Origin, changed: Chan
         return False
     text = slack_text.without_leading_mention(before, context.bot_user)
     if origin.thread is not None:
-        thread = look(tx, origin, text)
+        thread = find_thread(tx, origin, text)
         return thread.being_posted or is_meant_for_us(context, ThreadReply(origin, before), thread)
     is_for_us = is_direct_message(origin.channel) or slack_text.mentions(before, context.bot_user)
     return is_for_us and not slack_text.is_aside(text)
@@ -161,7 +161,7 @@ def _is_for_us(context: Context, tx: Transaction, origin: Origin, text: str) -> 
         return True
     if origin.thread is None:
         return slack_text.mentions(text, context.bot_user)
-    thread = look(tx, origin, slack_text.without_leading_mention(text, context.bot_user))
+    thread = find_thread(tx, origin, slack_text.without_leading_mention(text, context.bot_user))
     return is_meant_for_us(context, ThreadReply(origin, text), thread)
 
 
@@ -178,7 +178,7 @@ def _text_and_project(
         text, project = context.projects.take(text)
         return text.strip(), project
     if origin.thread is not None:
-        thread = look(tx, origin, text)
+        thread = find_thread(tx, origin, text)
         if thread.job is not None and thread.job.number == prompt.job:
             text = context.projects.take(thread.text)[0] if is_mention else thread.text
     return text.strip(), None

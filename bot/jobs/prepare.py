@@ -223,7 +223,7 @@ async def _are_members(context: Context, authors: Sequence[UserId], seconds: flo
     """Return whether authors are full members, for those that Slack returns in time."""
     members: dict[str, bool] = {}
 
-    async def look(author: UserId) -> None:
+    async def check_author(author: UserId) -> None:
         with suppress(SlackError):
             profile = await context.messenger.profile(author)
             members[author] = not (profile.is_guest or profile.is_stranger or profile.is_bot)
@@ -231,7 +231,7 @@ async def _are_members(context: Context, authors: Sequence[UserId], seconds: flo
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
             for author in list(dict.fromkeys(authors))[:_MOST_AUTHORS]:
-                group.create_task(look(author))
+                group.create_task(check_author(author))
     return members
 
 

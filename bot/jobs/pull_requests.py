@@ -74,7 +74,7 @@ claim_pull_requests = make_claim(lambda tx, claimer, limit: PullRequests(tx).cla
 """Claims due pull requests, those polled longest ago first."""
 
 
-async def look_at(context: WorkerContext, watched: WatchedPullRequest) -> None:
+async def poll_pull_request(context: WorkerContext, watched: WatchedPullRequest) -> None:
     """Poll one pull request. Calls pause while the host refuses them."""
     try:
         which = context.github.pull_request_of(watched.link) if context.github else None

@@ -210,7 +210,7 @@ def _write_error(
         service_failed(context, tx, project, error)
     match error:
         case RateLimited():
-            _wait_for_quota(context, tx, prompt, project, error)
+            _postpone_for_quota(context, tx, prompt, project, error)
         case Unavailable(sent=False):
             # The service was not reached, so no use was spent and a retry is safe.
             due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
@@ -241,7 +241,7 @@ def _write_error(
     return type(error).__name__.lower()
 
 
-def _wait_for_quota(
+def _postpone_for_quota(
     context: WorkerContext, tx: Transaction, prompt: Prompt, project: ProjectId, error: RateLimited
 ) -> None:
     """Postpone a prompt after a 429, and the project's queue with it: the service's count overrides ours."""

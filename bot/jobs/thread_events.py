@@ -131,7 +131,7 @@ async def hear(context: Context, message: ThreadReply | Mention) -> Heard | None
             return Heard(origin, Door.FIRST, text, message.files)
         await _note(context, origin)
         return None
-    thread = await context.store.read(lambda tx: look(tx, origin, text))
+    thread = await context.store.read(lambda tx: find_thread(tx, origin, text))
     if thread.being_posted and message.parent == context.bot_user:
         raise TooEarly(origin.key)
     if not is_meant_for_us(context, message, thread):
@@ -145,7 +145,7 @@ async def hear(context: Context, message: ThreadReply | Mention) -> Heard | None
     return Heard(origin, door, thread.text, message.files, job)
 
 
-def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
+def find_thread(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
     """Return the thread of a reply and the job that it steers."""
     # In this order, so that the second statement finds a timestamp that is stored between the two.
     being_posted = Outbox(tx).status_message_being_posted(origin.channel)

@@ -329,7 +329,7 @@ def bare(message: Message) -> str:
 
 def words(text: str) -> Message:
     """Return a message of text only, given as escaped mrkdwn."""
-    return Message(text, plain(text))
+    return Message(text, text_blocks(text))
 
 
 def message(*blocks: Block, most_bytes: int | None = None) -> Message:
@@ -341,7 +341,7 @@ def message(*blocks: Block, most_bytes: int | None = None) -> Message:
     text = text if most_bytes is None else clip_bytes(text, most_bytes)
     rows = [block["elements"] for block in blocks if block["type"] == "actions"]
     plain_rows = [actions([made for made in row if "url" not in made]) for row in rows]
-    return Message(text, blocks, (*plain(text), *chain(*plain_rows)))
+    return Message(text, blocks, (*text_blocks(text), *chain(*plain_rows)))
 
 
 def _said(block: Block) -> str:
@@ -389,7 +389,7 @@ def with_buttons(text: str, buttons: Sequence[Block]) -> Message:
     return message(section(text), *actions(buttons))
 
 
-def plain(mrkdwn: str) -> tuple[Block, ...]:
+def text_blocks(mrkdwn: str) -> tuple[Block, ...]:
     """Return text as sections, split at line ends if possible and clipped to the length of a message."""
     rest = clip_mrkdwn(mrkdwn, MESSAGE_LENGTH - 500)
     made = []

@@ -58,7 +58,7 @@ def may_not_choose(project: Project, channel: ChannelId) -> Message:
     )
 
 
-def replies_here(*, by_mention: bool) -> Message:
+def replies_setting(*, by_mention: bool) -> Message:
     """Return the channel's choice of replies that steer jobs, and the way to change it."""
     if by_mention:
         return b.words(

@@ -22,7 +22,7 @@ from bot.jobs.store.waits import Waits
 from bot.operator.rows import format_wait
 from bot.ports import is_zone
 from bot.store import Transaction
-from bot.store.database import Database, explain
+from bot.store.database import Database, explain_error
 from bot.store.migrate import HEAD, revision_of
 from bot.store.schema import metadata
 from bot.store.sqlite_files import is_on_network, sqlite_file
@@ -101,7 +101,7 @@ def _sqlite(file: Path) -> DatabaseReport:
 
 
 def _unusable(error: SQLAlchemyError) -> DatabaseReport:
-    trouble = explain(error)
+    trouble = explain_error(error)
     return DatabaseReport([Finding("database", False, trouble.cause, trouble.advice)])
 
 

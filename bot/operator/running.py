@@ -102,13 +102,13 @@ async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -
 
 def about_database(error: SQLAlchemyError) -> str:
     """Return the reason why the database cannot be used, and the remedy."""
-    from bot.store.database import explain
+    from bot.store.database import explain_error
     from bot.store.sqlite_files import UnusableDatabase
 
     if isinstance(error, UnusableDatabase):
         return str(error)
     # The error's own text may quote the address with its password.
-    trouble = explain(error)
+    trouble = explain_error(error)
     return f"The database cannot be used: {trouble.cause}. {trouble.advice}"
 
 

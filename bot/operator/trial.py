@@ -21,7 +21,7 @@ from bot.settings import Settings
 from bot.slack.client import SlackClient, answered, open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble, Store
-from bot.store.database import explain
+from bot.store.database import explain_error
 from bot.visitors.messages import chart, table
 from bot.visitors.model import Counts, Page
 from bot.visitors.periods import Period
@@ -219,7 +219,7 @@ STEPS = (
 _CLEAN_UP = Step("clean up", _clean_up, "Delete by hand what is left in the doctor's thread.")
 
 
-async def try_out(
+async def run_trial(
     settings: Settings,
     options: TrialOptions,
     report: Callable[[StepResult], None],
@@ -271,7 +271,7 @@ async def _result(trial: Trial, step: Step) -> StepResult:
             finding = network_trouble(step.name, str(error), "SLACK_API_URL")
             return bad(f"Slack: {finding.seen}", finding.advice)
         except DatabaseTrouble as error:
-            cause = explain(error)
+            cause = explain_error(error)
             return bad(f"the database: {cause.cause}", cause.advice)
         except TimeoutError:
             return bad(f"no answer within {trial.options.call_seconds:g} s", "Look at the network.")

@@ -207,7 +207,7 @@ async def _tell(context: WorkerContext, delivery: Delivery) -> None:
     if draft.user is None:
         raise SlackRefused.not_found("user")
     check_lease(context, delivery)
-    await context.messenger.tell(draft.user, message_of(delivery), delivery=delivery.id)
+    await context.messenger.send_direct(draft.user, message_of(delivery), delivery=delivery.id)
 
 
 async def _whisper(context: WorkerContext, delivery: Delivery) -> None:

@@ -86,7 +86,7 @@ async def translated() -> AsyncIterator[None]:
     try:
         yield
     except SlackApiError as error:
-        failed = _from_answer(error)
+        failed = _to_slack_error(error)
     except NEVER_SENT as error:
         # These quote an address of ours, perhaps with the proxy's password.
         failed = SlackUnreachable(mask(f"{type(error).__name__}: {error}"))
@@ -117,7 +117,7 @@ async def pages(
             return
 
 
-def _from_answer(error: SlackApiError) -> SlackError:
+def _to_slack_error(error: SlackApiError) -> SlackError:
     answer: Any = error.response
     status: int = getattr(answer, "status_code", 0) or getattr(answer, "status", 200)
     headers = getattr(error.response, "headers", {}) or {}

@@ -40,14 +40,14 @@ from bot.jobs.messages import problems
 from bot.jobs.thread_events import TooEarly
 from bot.jobs.welcome import welcome
 from bot.logs import about_request
-from bot.messages.blocks import LINKS, bare, modal, plain, with_prompt, words
+from bot.messages.blocks import LINKS, bare, modal, text_blocks, with_prompt, words
 from bot.ports import Origin, SlackError
 from bot.slack import payloads
 from bot.slack.client import answered
 from bot.slack.intake import Background, say_privately
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
-from bot.store.database import explain
+from bot.store.database import error_fields
 from bot.store.deadline import OutcomeUnknown, current_deadline
 
 log = structlog.get_logger(__name__)
@@ -210,7 +210,7 @@ class _Listeners:
             return {}
         if (body.get("view") or {}).get("type") == "home" and answer.modal is None:
             # The tab shows no messages, so a window does.
-            blocks = plain((answer.message or _IN_DIRECT).text)
+            blocks = text_blocks((answer.message or _IN_DIRECT).text)
             answer = Answer(modal=modal(_HOME_TITLE, *blocks, callback_id="shown"))
         if answer.modal is not None:
             self._background.start("open a form", self._open(answer.modal, body))
@@ -239,7 +239,7 @@ class _Listeners:
         if isinstance(error, TooEarly | Untold):
             log.info("event_left_to_slack", event_id=body.get("event_id"), reason=type(error).__name__)
         else:
-            log.error("event_not_stored", event_id=body.get("event_id"), **_cause(error))
+            log.error("event_not_stored", event_id=body.get("event_id"), **error_fields(error))
         return None
 
     def _unknown(self, body: Body) -> Body | str:
@@ -265,18 +265,13 @@ class _Listeners:
             await say_privately(self._messenger, payloads.asker(body), problems.FORM_NOT_OPENED)
 
 
-def _cause(error: Exception) -> dict[str, object]:
-    """Return the log fields of an error: database trouble in one line, others with a traceback."""
-    return {"reason": explain(error).cause} if isinstance(error, DatabaseTrouble) else {"exc_info": error}
-
-
 def _broke(error: Exception, **fields: object) -> Message:
     """Log the exception under the request's reference, and return a message that quotes it.
 
     The message differs if a part of the request may have been stored.
     """
     reference = structlog.contextvars.get_contextvars().get("request") or secrets.token_hex(4)
-    log.error("request_failed", reference=reference, **_cause(error), **fields)
+    log.error("request_failed", reference=reference, **error_fields(error), **fields)
     request = current_deadline()
     is_stored = isinstance(error, OutcomeUnknown) or (request is not None and request.has_written)
     return problems.something_broke(reference, may_be_stored=is_stored)

@@ -224,7 +224,7 @@ class SlackMessenger(SlackRooms):
         host = parts.hostname or ""
         return parts.netloc == self._api_host or (parts.scheme == "https" and host.endswith(_SLACKS))
 
-    async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
+    async def send_direct(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         """Post a direct message; open the conversation with this person first."""
         await self.post(await self.conversation_with(user), message, delivery=delivery, thread=None)
 

@@ -89,11 +89,11 @@ def text_of(message: Mapping[str, Any]) -> str:
     Quotes within a message are a part of its text already. Previews of links are omitted.
     https://docs.slack.dev/reference/objects/attachment-object
     """
-    parts = (part for part in (message.get("text") or "", *_forwarded(message)) if part.strip())
+    parts = (part for part in (message.get("text") or "", *_forwarded_texts(message)) if part.strip())
     return clip("\n\n".join(parts), MOST_CHARACTERS)
 
 
-def _forwarded(message: Mapping[str, Any]) -> Iterator[str]:
+def _forwarded_texts(message: Mapping[str, Any]) -> Iterator[str]:
     for attachment in _objects(message, "attachments"):
         text = str(attachment.get("text") or "") or "\n".join(_in_blocks(attachment))
         if attachment.get("is_share") and text.strip():

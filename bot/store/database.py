@@ -70,7 +70,7 @@ class Trouble(NamedTuple):
     advice: str
 
 
-def explain(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
+def explain_error(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
     """Return a database error in the driver's own words: its first line, without passwords in addresses."""
     if isinstance(error, UnusableDatabase):
         cause, _, advice = str(error).partition(": ")
@@ -80,6 +80,13 @@ def explain(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
     return Trouble(
         mask(text)[:_MOST_WORDS], "Look at DATABASE_URL, at the database's log and disk, and the network."
     )
+
+
+def error_fields(error: Exception) -> dict[str, object]:
+    """Return the log fields of an error: database trouble in one line, others with a traceback."""
+    if isinstance(error, SQLAlchemyError):
+        return {"reason": explain_error(error).cause}
+    return {"exc_info": error}
 
 
 class Database:

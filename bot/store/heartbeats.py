@@ -28,7 +28,7 @@ _AHEAD = timedelta(minutes=1)
 class Heartbeats(Repository):
     """The heartbeats, within one transaction."""
 
-    def beat(self, process: str, now: datetime) -> None:
+    def record_beat(self, process: str, now: datetime) -> None:
         """Write that the process runs workers now. Its name is that of the owner of its leases."""
         self._write(process, "beat_at", now)
 

@@ -14,7 +14,7 @@ from sqlalchemy import Column, MetaData, String, Table, inspect, select, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 
-from bot.store.database import Database, explain
+from bot.store.database import Database, explain_error
 from bot.store.schema import metadata
 from bot.store.sqlite_files import UnusableDatabase, make_private
 
@@ -78,8 +78,8 @@ async def migrate_schema(database: Database) -> None:
             await database.write(_migrate)
         except (ProgrammingError, IntegrityError, DataError) as error:
             raise UnusableDatabase(
-                f"The database cannot be brought to revision {HEAD} ({explain(error).cause}): let its user "
-                "create and change tables; otherwise go back to the version before, and report this."
+                f"The database cannot be brought to revision {HEAD} ({explain_error(error).cause}): let its "
+                "user create and change tables; otherwise go back to the version before, and report this."
             ) from None
 
 

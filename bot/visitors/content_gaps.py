@@ -98,7 +98,7 @@ class Comment:
 
 
 @dataclass(frozen=True, slots=True)
-class Unanswered:
+class UnansweredQuestion:
     """A question without an answer of the docs' assistant."""
 
     text: str
@@ -120,7 +120,7 @@ class GapRows:
     votes: tuple[Votes, ...] = ()
     comments: tuple[Comment, ...] = ()
     """The newest first."""
-    questions: tuple[Unanswered, ...] = ()
+    questions: tuple[UnansweredQuestion, ...] = ()
     events: int | None = None
     """All searches of the period, or all questions that were read, also answered ones."""
     is_part: bool = False
@@ -166,9 +166,9 @@ def rank_searches(searches: Iterable[Search]) -> list[Search]:
     return sorted(searches, key=lambda search: (search.clicks != 0, -search.hits, search.words))
 
 
-def group_questions(questions: Iterable[Unanswered]) -> list[list[Unanswered]]:
+def group_questions(questions: Iterable[UnansweredQuestion]) -> list[list[UnansweredQuestion]]:
     """Return the questions of each row, the largest group first."""
-    groups: dict[str, list[Unanswered]] = {}
+    groups: dict[str, list[UnansweredQuestion]] = {}
     for question in questions:
         groups.setdefault(question.key, []).append(question)
     return sorted(groups.values(), key=len, reverse=True)

@@ -63,9 +63,9 @@ def digest(digest: Digest, question: QuestionId) -> Message:
     notes = [*unread_sources(offered), *([] if nothing else caveats(report, has_chart=False))]
     made = b.message(
         b.section(f"*{docs}, {query.period.short}*{section}\n{nothing or _readers(report)}"),
-        *b.plain("\n".join(map(_outcome_line, digest.outcomes))),
+        *b.text_blocks("\n".join(map(_outcome_line, digest.outcomes))),
         *rows,
-        *b.plain("\n".join(filter(None, moved))),
+        *b.text_blocks("\n".join(filter(None, moved))),
         *_review(digest.to_review),
         *b.actions([*([] if nothing else buttons), *(ideas if digest.more else [])]),
         b.context(*notes, unique),

@@ -119,7 +119,7 @@ async def export(
     """
     project, taken_at = _find_project(settings, args.project), now()
     try:
-        totals, rows = await _read(settings, project, args)
+        totals, rows = await _fetch_visitors(settings, project, args)
     except DocsApiError as error:
         raise _explain(error, project, now()) from None
     lines = [csv_line(HEADER), *(csv_line((row.path, row.human, row.ai, row.total)) for row in rows)]
@@ -143,7 +143,7 @@ async def export(
         raise ExportError(text, ExitCode.CANNOT_WRITE) from None
 
 
-async def _read(
+async def _fetch_visitors(
     settings: DocsSettings, project: DocsProject, args: VisitorsArgs
 ) -> tuple[Visitors, list[PageVisitors]]:
     """Return the totals of the site, and the pages of the section."""

@@ -22,7 +22,7 @@ from bot.visitors.content_gaps import (
     Search,
     Source,
     Topic,
-    Unanswered,
+    UnansweredQuestion,
     group_feedback,
     group_questions,
     rank_searches,
@@ -193,7 +193,7 @@ def _question_rows(numbers: Numbers) -> Sequence[Row]:
     return [_question_row(group) for group in group_questions(asked)]
 
 
-def _question_row(group: Sequence[Unanswered]) -> Row:
+def _question_row(group: Sequence[UnansweredQuestion]) -> Row:
     first, count = group[0], counted(len(group), "question", "questions")
     texts = tuple(dict.fromkeys(question.text for question in group))
     page = f" The first was asked on “{first.page}”." if first.page else ""

@@ -143,7 +143,7 @@ def answer(
     return b.message(
         b.section(f"{_title(report)}\n{totals(report)}"),
         *_charts(report),
-        *b.plain("\n".join(page_lines(report))),
+        *b.text_blocks("\n".join(page_lines(report))),
         *b.actions([*buttons, *improve_menu(report, question)]),
         b.context(*caveats(report), " ".join([*around(report.query, shared_by), source_note(report)])),
     )
@@ -302,7 +302,7 @@ def improve_menu(report: Report, question: QuestionId) -> list[Block]:
         report.hardly_people,
         report.risen,
         report.appeared,
-        report.hardly_ai,
+        report.pages_rarely_read_by_ai,
     )
     pages = {page.path: page for group in groups for page in group[:_IN_TABLE]}
     options = [
@@ -333,7 +333,7 @@ def more(report: Report, question: QuestionId, *, is_digest: bool = False) -> Me
     share = f"(AI's share on the whole site: {percent(report.site.ai, report.site.total)})"
     leaning = [
         *_line(f"*Read by AI, hardly by people* {share}", report.hardly_people, _both_of),
-        *_line("*Read by people, hardly by AI*", report.hardly_ai, _both_of),
+        *_line("*Read by people, hardly by AI*", report.pages_rarely_read_by_ai, _both_of),
     ]
     file = b.button("All pages as CSV", b.Action.CSV_FILE, str(question))
     title, pages = f"{report.query.period}{of}*", report.pages[:_IN_TABLE]

@@ -217,7 +217,7 @@ def _has_patience(
         return False  # without its first numbers there is no answer
     calls = sum(snapshot.calls for snapshot in numbers.snapshots) - question.calls_before
     is_soon = budget.free_at is None or budget.free_at - now <= _SOON
-    has_room = question.kind is QuestionKind.VISITORS or budget.digest_room > 0
+    has_room = question.kind is QuestionKind.VISITORS or budget.digest_calls_left > 0
     return age < _PATIENCE and calls < _most_calls(context) and is_soon and has_room
 
 

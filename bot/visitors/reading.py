@@ -34,7 +34,7 @@ from bot.visitors.content_gaps import (
     GapRows,
     Search,
     Source,
-    Unanswered,
+    UnansweredQuestion,
     Votes,
     merge_searches,
     page_of,
@@ -83,7 +83,7 @@ def _claim(context: WorkerContext, project: ProjectId, tx: Transaction) -> Seque
     quota.lock(account)  # other processes must not take the same calls
     budget = analytics_budget(context, tx, project)
     claimed = Snapshots(tx).claim(claimer, project, min(budget.free, AT_ONCE), digests_too=False)
-    room = min(budget.digest_room, AT_ONCE)
+    room = min(budget.digest_calls_left, AT_ONCE)
     if not claimed and room > 0:
         claimed = Snapshots(tx).claim(claimer, project, room)
     quota.take(account, len(claimed), context.clock())
@@ -244,7 +244,7 @@ async def _comments(docs: DocsClient, project: str, window: _Window) -> GapRows:
 async def _questions(docs: DocsClient, project: str, window: _Window) -> GapRows:
     page = await docs.assistant(project, **window)
     questions = (
-        Unanswered(_clean(asked.query), page=_page(asked.page_url))
+        UnansweredQuestion(_clean(asked.query), page=_page(asked.page_url))
         for asked in page.conversations
         if asked.is_unanswered
     )

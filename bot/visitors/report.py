@@ -86,7 +86,7 @@ class Report:
         return sorted(few, key=lambda page: (-page.now.ai, page.path))
 
     @property
-    def hardly_ai(self) -> list[Page]:
+    def pages_rarely_read_by_ai(self) -> list[Page]:
         """Pages with at most half of the site's share of AI agents, beyond chance; most people first."""
         few = (page for page in self.pages if self._is_rare(page.now.ai, page, self.site.ai))
         return sorted(few, key=lambda page: (-page.now.human, page.path))

@@ -54,7 +54,7 @@ async def subscribe(
     ``project``: None for that of the channel.
     """
     origin, now = allowed.origin, context.clock()
-    weekly = WeeklyTime(request.weekday, request.at, request.zone or await _zone(context, origin.user))
+    weekly = WeeklyTime(request.weekday, request.at, request.zone or await _zone_or_utc(context, origin.user))
 
     def put(tx: Transaction) -> Message:
         project_id = project or context.project_of(tx, origin.channel).id
@@ -85,7 +85,7 @@ async def subscribe(
     return answer
 
 
-async def _zone(context: Context, user: UserId) -> str:
+async def _zone_or_utc(context: Context, user: UserId) -> str:
     try:
         async with asyncio.timeout(_ZONE_SECONDS):
             return await zone_of(context, user)

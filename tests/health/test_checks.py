@@ -86,7 +86,7 @@ async def test_missing_worker_process_is_reported(required: bool) -> None:
     cause = "no process carries requests out: no heartbeat for 50 s"
     dead = Finding("workers", False, cause, required=required)
     assert await only(check) == dead
-    await store.write(lambda tx: Heartbeats(tx).beat("one", clock()))
+    await store.write(lambda tx: Heartbeats(tx).record_beat("one", clock()))
     await store.try_writing("door", clock())
     assert await only(check) == Finding("workers", True, "1 alive", required=required)
     clock.pass_seconds(51)

@@ -152,9 +152,9 @@ async def test_killed_worker_is_gone_within_a_minute(talk: Talk, is_killed: bool
 
 async def test_old_heartbeats_are_deleted() -> None:
     store = await new_store()
-    await store.write(lambda tx: Heartbeats(tx).beat("old", NOW - timedelta(days=2)))
+    await store.write(lambda tx: Heartbeats(tx).record_beat("old", NOW - timedelta(days=2)))
     await store.try_writing("door", NOW - timedelta(days=2))
-    await store.write(lambda tx: Heartbeats(tx).beat("new", NOW))
+    await store.write(lambda tx: Heartbeats(tx).record_beat("new", NOW))
     await store.write(lambda tx: Heartbeats(tx).forget(NOW))
     assert await store.read(lambda tx: Heartbeats(tx).last(NOW)) == {"new": NOW}
     assert [row["process"] for row in await rows_of(store, select(heartbeats))] == ["new"]

@@ -46,7 +46,7 @@ async def test_last_line_names_unfinished_parts(parts: Sequence[str], code: int)
 
     with capture_logs() as lines:
         stopping.begin()
-        await stopping.finish(stop)
+        await stopping.stop_part(stop)
         assert stopping.told() == code
     assert lines[-1]["event"] == "stopped"
     assert lines[-1].get("left", []) == list(parts)

@@ -179,7 +179,7 @@ def test_text_and_plain_form_have_the_words_of_the_blocks() -> None:
 
 @given(st.lists(st.sampled_from(["&amp;", "&lt;", "<@U1>", "word ", "日本"]), max_size=3_000).map("".join))
 def test_plain_sections_keep_entities_and_words_whole(mrkdwn: str) -> None:
-    parts = [block["text"]["text"] for block in b.plain(mrkdwn)]
+    parts = [block["text"]["text"] for block in b.text_blocks(mrkdwn)]
     if len(mrkdwn) <= 11_500:
         assert "".join(parts) == mrkdwn
     for part in parts:

@@ -13,7 +13,7 @@ import pytest
 
 from bot.app import migrate_database, running_bot
 from bot.ids import ChannelId, UserId
-from bot.operator.trial import STEPS, Step, StepResult, TrialOptions, try_out
+from bot.operator.trial import STEPS, Step, StepResult, TrialOptions, run_trial
 from sandbox.workspace.options import WorkspaceOptions
 from sandbox.world import World, WorldOptions, both_sides
 from tests.command_line import docs_bot
@@ -145,7 +145,7 @@ async def try_with(
     """Take these steps with short time limits."""
     results: list[StepResult] = []
     chosen = TrialOptions(ChannelId(DOCS), UserId(ANA), **({"press_seconds": HANG_SECONDS} | seconds))
-    await try_out(world.settings, chosen, results.append, ask, steps)
+    await run_trial(world.settings, chosen, results.append, ask, steps)
     return results
 
 

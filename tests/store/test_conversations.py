@@ -7,7 +7,7 @@ from datetime import timedelta
 from sqlalchemy import select
 
 from bot.ids import ChannelId, MessageTs, RequestKey
-from bot.jobs.model.jobs import Unread
+from bot.jobs.model.jobs import UnreadConversation
 from bot.jobs.store.conversations import MISSED_FOR, MOST_READ, Conversations
 from bot.ports import Origin, ts_at
 from bot.store import Claimer, Store
@@ -28,7 +28,7 @@ async def begin(store: Store) -> tuple[int, int]:
     return await store.write(lambda tx: Conversations(tx).begin_reading(NOW, NOW))
 
 
-async def claim(store: Store, who: Claimer | None = None) -> Unread | None:
+async def claim(store: Store, who: Claimer | None = None) -> UnreadConversation | None:
     who = who or claimer(at=NOW)
     return await store.write(lambda tx: Conversations(tx).claim(who, who.now))
 
@@ -42,7 +42,7 @@ async def read_all(store: Store) -> list[tuple[str, str | None, str]]:
     return conversations
 
 
-async def settle(store: Store, unread: Unread) -> None:
+async def settle(store: Store, unread: UnreadConversation) -> None:
     await store.write(lambda tx: Conversations(tx).settle(unread, "one"))
 
 

@@ -181,7 +181,7 @@ async def _show_docs(context: Context, invocation: Invocation, _match: re.Match[
     return Answer(message=general.project_here(project, context.projects))
 
 
-async def _choose(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+async def _choose_project(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     origin, admins = invocation.origin, context.settings.admins
     try:
         project = context.projects.named(match[1])
@@ -205,7 +205,7 @@ CHOOSE_PROJECT = Word(
     usage="project acme",
     shape=r"project\s+`?([^\s`]+)`?",
     tells="Chooses one of several docs for the channel.",
-    run=_choose,
+    run=_choose_project,
     if_several=True,
 )
 
@@ -217,7 +217,7 @@ async def _replies(context: Context, invocation: Invocation, match: re.Match[str
         return Answer(message=general.REPLIES_IN_DIRECT)
     if not match[1]:
         chosen = await context.store.read(lambda tx: Channels(tx).is_by_mention(origin.channel))
-        return Answer(message=general.replies_here(by_mention=chosen))
+        return Answer(message=general.replies_setting(by_mention=chosen))
     await choose(
         context,
         origin,

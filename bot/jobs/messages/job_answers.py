@@ -96,7 +96,7 @@ def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing 
     back = [b.button("Previous", b.Action.JOBS_NEWER, listing.turned(-1))] if listing.page else []
     onward = [b.button("Next", b.Action.JOBS_OLDER, listing.turned(1))] if listing.has_more else []
     more = [] if listing.is_all else [_MORE_CHANNELS]
-    return b.message(*b.plain("\n".join([*lines, *more])), *b.actions([*back, *onward]))
+    return b.message(*b.text_blocks("\n".join([*lines, *more])), *b.actions([*back, *onward]))
 
 
 def _grouped(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing) -> list[str]:
@@ -125,7 +125,7 @@ def welcome_message(
     example = b.code(EXAMPLE if is_direct else f"@{bot_name} {EXAMPLE}")
     prompts = [b.button(label, action, action) for action, (label, _) in PROMPTS.items()]
     going = [(job, permalink) for job, permalink in jobs if _group_of(job) is not _Group.DONE]
-    rows = b.plain("\n".join(_grouped(going, JobListing())))
+    rows = b.text_blocks("\n".join(_grouped(going, JobListing())))
     return b.message(
         b.section(f"Hi! Tell me what to write or fix in the docs. For example: {example}"),
         *(*b.actions(prompts), *rows, *b.actions(WAYS_ON)),
@@ -224,7 +224,7 @@ def job_status(
         )
     if b.web_address(permalink):
         details.append(b.link(permalink, "Go to its thread"))
-    return b.message(*b.plain("\n".join(details)), *b.actions([*in_private(job), *more]))
+    return b.message(*b.text_blocks("\n".join(details)), *b.actions([*in_private(job), *more]))
 
 
 def _code(text: str) -> str:

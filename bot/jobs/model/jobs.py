@@ -46,7 +46,7 @@ class OmitReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadConversation:
     """A conversation to be read again after an outage: a thread, or the direct messages of a channel."""
 
     id: int

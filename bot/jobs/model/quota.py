@@ -173,6 +173,6 @@ class Budget:
         return 0 if self.free_at is not None else max(0, self.limit - self.used)
 
     @property
-    def digest_room(self) -> int:
+    def digest_calls_left(self) -> int:
         """Number of calls that digests may make now. The rest is for people who wait."""
         return min(max(1, self.limit * 7 // 10) - self.used, self.free)

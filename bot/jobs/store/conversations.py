@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select, tuple_, update
 
 from bot.ids import ChannelId, MessageTs, is_direct_message
-from bot.jobs.model.jobs import Unread
+from bot.jobs.model.jobs import UnreadConversation
 from bot.jobs.store.tables import conversations, jobs
 from bot.ports import Origin, time_of, ts_at
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, claiming
@@ -144,7 +144,7 @@ class Conversations(Repository):
         if new:
             insert_unless_there(self.connection, conversations, *new)
 
-    def claim(self, claimer: Claimer, next_at: datetime) -> Unread | None:
+    def claim(self, claimer: Claimer, next_at: datetime) -> UnreadConversation | None:
         """Claim the newest conversation to be read; no process gets another one before ``next_at``."""
         rows = claim(self.connection, _CLAIM, claimer)
         if not rows:
@@ -153,13 +153,13 @@ class Conversations(Repository):
         row = rows[0]
         since = max(row["missed_since"], ts_at(claimer.now - MISSED_FOR))
         thread = row["thread"] or None
-        return Unread(row["id"], row["channel"], thread, since, row["due_at"], row["attempts"])
+        return UnreadConversation(row["id"], row["channel"], thread, since, row["due_at"], row["attempts"])
 
     def hold(self, until: datetime) -> None:
         """Let no conversation be claimed before ``until``."""
         self.connection.execute(_HOLD, {"until": until})
 
-    def settle(self, unread: Unread, owner: str) -> None:
+    def settle(self, unread: UnreadConversation, owner: str) -> None:
         """Record a conversation as read, unless it has become due again meanwhile; free its lease.
 
         Raises LeaseLost unless ``owner`` holds the lease.
@@ -172,11 +172,11 @@ class Conversations(Repository):
             due_at=case((was_read, None), else_=_c.due_at),
         )
 
-    def put_back(self, unread: Unread, owner: str, due_at: datetime) -> None:
+    def put_back(self, unread: UnreadConversation, owner: str, due_at: datetime) -> None:
         """Count a failed attempt and free the lease. Raises LeaseLost unless ``owner`` holds it."""
         self._write(unread, owner, due_at=due_at, attempts=_c.attempts + 1)
 
-    def _write(self, unread: Unread, owner: str, **values: object) -> None:
+    def _write(self, unread: UnreadConversation, owner: str, **values: object) -> None:
         mine = conversations.update().where(_c.id == unread.id, _c.claimed_by == owner)
         if self.connection.execute(mine.values({**values, **FREE})).rowcount != 1:
             raise LeaseLost(f"conversation {unread.id}")

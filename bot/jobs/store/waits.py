@@ -94,7 +94,7 @@ class Waits(Repository):
         row = self.connection.execute(query, {NOW.key: now}).mappings().one_or_none()
         if row is None:
             return None
-        created_at, stuck_since = row["created_at"], _stuck(row, "created_at")
+        created_at, stuck_since = row["created_at"], _claimable_since(row, "created_at")
         until = _ahead(row, now)
         return Wait(Waiting.MESSAGE, None, created_at, until, row["job"], stuck_since=stuck_since)
 
@@ -138,7 +138,9 @@ def _prompt(row: RowMapping, now: datetime) -> Wait:
         reason, until = _trouble(row["reason"]), row["paused_until"]
     elif is_waiting and row["in_queue"] and until:
         reason, before = QueueWhy.LIMIT, row["queue_before"] or 0
-    return Wait(Waiting.PROMPT, reason, row["asked_at"], until, row["job"], before, _stuck(row, "asked_at"))
+    return Wait(
+        Waiting.PROMPT, reason, row["asked_at"], until, row["job"], before, _claimable_since(row, "asked_at")
+    )
 
 
 def _trouble(reason: str) -> QueueWhy:
@@ -150,7 +152,7 @@ def _ahead(row: RowMapping, now: datetime) -> datetime | None:
     return due_at if due_at > now else None
 
 
-def _stuck(row: RowMapping, asked: str) -> datetime | None:
+def _claimable_since(row: RowMapping, asked: str) -> datetime | None:
     return max(row[asked], row["due_at"]) if row["is_claimable"] else None
 
 

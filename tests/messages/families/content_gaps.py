@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.visitors import gap_messages as say
-from bot.visitors.content_gaps import Comment, GapRows, Search, Source, Topic, Unanswered, Votes
+from bot.visitors.content_gaps import Comment, GapRows, Search, Source, Topic, UnansweredQuestion, Votes
 from bot.visitors.model import FileTo, Numbers, Query, ReadingProblem, SnapshotState
 from tests.builders import BEN
 from tests.visitors.visitor_samples import QUESTION, WEEK, snapshot
@@ -30,9 +30,9 @@ COMMENTS = GapRows(
 )
 QUESTIONS = GapRows(
     questions=(
-        Unanswered("How do I rotate keys?", page="/api"),
-        Unanswered("how do i rotate keys"),
-        Unanswered("Who <pays>?"),
+        UnansweredQuestion("How do I rotate keys?", page="/api"),
+        UnansweredQuestion("how do i rotate keys"),
+        UnansweredQuestion("Who <pays>?"),
     ),
     events=9,
 )

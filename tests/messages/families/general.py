@@ -61,7 +61,7 @@ def samples() -> Mapping[str, object]:
         "unknown docs before a prompt": general.unknown_project("gamma", BOTH, "Add <it>"),
         **{
             f"replies, {'by mention' if by_mention else 'all'}": [
-                general.replies_here(by_mention=by_mention),
+                general.replies_setting(by_mention=by_mention),
                 general.replies_chosen(by_mention=by_mention),
             ]
             for by_mention in (True, False)
