@@ -21,6 +21,7 @@ from bot.store.database import Database
 from tests.builders import PROJECT
 from tests.store.conftest import MigratedDatabases
 from tests.talk import Talk
+from tests.talk_database import locked
 
 _ORDER = (limits.c.project, prompts.c.id, jobs.c.number, previews.c.job, deliveries.c.id)
 """The keys of the tables whose rows are locked in this order; jobs among themselves by number."""
@@ -108,7 +109,10 @@ async def _unconfirmed(talk: Talk) -> None:
 async def _several_ends(talk: Talk) -> None:
     for number in range(3):
         await talk.started(f"Write page {number}")
-    await talk.ends()
+    async with locked(talk.process.settings):
+        await talk.ends()
+    assert ["Pull request ready" in talk.status(nth) for nth in (1, 2, 3)] == [False, True, True]
+    await talk.time.passes(60)
 
 
 async def _closed_channel(talk: Talk) -> None:
@@ -147,10 +151,21 @@ async def _trouble(talk: Talk) -> None:
     for number in range(3):
         await talk.started(f"Write page {number}")
     talk.service.says("get", 503, times=1_000)
-    await talk.time.passes(800)
-    assert "hasn't given a usable answer" in talk.status()
+    async with locked(talk.process.settings):
+        await talk.time.passes(800)
+    assert "hasn't given a usable answer" in talk.status(2)
     talk.service.instead.clear()
     await talk.time.passes(120)
+
+
+async def _digests(talk: Talk) -> None:
+    for channel in ("docs", "general"):
+        await talk.ana.types("/docs-visitors subscribe monday 09:00 UTC", channel)
+    await talk.time.passes(60)
+    posts = len(talk.channel("general"))
+    async with locked(talk.process.settings, "subscriptions WHERE channel = 'C01DOCS'"):
+        await talk.time.passes(days=7)
+    assert len(talk.channel("general")) == posts + 1
 
 
 def database_of(talk: Talk) -> Database:
@@ -162,10 +177,10 @@ def database_of(talk: Talk) -> Database:
     "story",
     [
         *(_main_story, _quota, _changes, _unconfirmed, _several_ends, _closed_channel, _previews),
-        *(_refused_key, _trouble),
+        *(_refused_key, _trouble, _digests),
     ],
 )
-async def test_rows_are_locked_in_one_order(talk: Talk, story: Callable[[Talk], Awaitable[None]]) -> None:
+async def test_no_transaction_waits_for_another(talk: Talk, story: Callable[[Talk], Awaitable[None]]) -> None:
     await talk.process.starts(uses_an_hour=1 if story in (_quota, _changes) else 100)
     watch = Watch(database_of(talk))
     await story(talk)
