@@ -170,7 +170,7 @@ def claiming(
     # PostgreSQL may run a plain sub-select once for every row, each time with other candidates, and so
     # claim more rows than its limit. A WITH query that locks rows runs once.
     # https://www.postgresql.org/docs/current/queries-with.html#QUERIES-WITH-CTE-MATERIALIZATION
-    chosen = candidates.with_for_update(skip_locked=True, of=table).cte("chosen")
+    chosen = candidates.with_for_update(skip_locked=True).cte("chosen")
     return (
         table.update()
         .where(key.in_(select(chosen.c[key.name])))
@@ -265,7 +265,7 @@ class Rows(Repository, Generic[Item]):
     def _lock_oldest(self, condition: ColumnElement[bool], limit: int) -> list[Item]:
         """Lock and return the oldest rows that match, without those that another transaction has locked."""
         free = select(self.table, *self.more).where(condition).order_by(self._key).limit(limit)
-        rows = self.connection.execute(free.with_for_update(skip_locked=True, of=self.table))
+        rows = self.connection.execute(free.with_for_update(skip_locked=True))
         return read_rows(self.table, rows.mappings(), self.read)
 
     def _claim(self, statement: ClaimStatement, claimer: Claimer, **parameters: object) -> list[Item]:
