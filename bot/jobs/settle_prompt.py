@@ -20,6 +20,7 @@ from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import edit, link_from_earlier, replace_result, say, update_status_message
+from bot.messages import slack_text
 from bot.outbox.delivery_errors import PostHooks
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
@@ -245,21 +246,18 @@ def _on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, ref
 
 
 def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: NotPosted) -> None:
-    """Refuse a job whose status message cannot be posted. No use is spent, and the requester gets advice."""
+    """Refuse a job whose status message cannot be posted, and give each sender the prompt back."""
     if job.state is not JobState.WAITING:
         return  # withdrawn meanwhile, so there is nothing to refuse
     now = refusal.at
     Jobs(tx).save(job, lifecycle.job_refused(job, JobProblem.SLACK_REFUSED, now))
-    drop_follow_ups(tx, job, now)
-    prompt = Prompts(tx).starting(job.number)
-    if prompt is None:
-        raise LookupError(f"job {job.number} has no prompt")
-    url = prompt.response_url
-    Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt))
-    message = job_answers.cannot_post(refusal, context.bot_name, job.text)
-    key = f"job:{job.number}:cannot_post"
-    note = NewDelivery.private(key, job.channel, job.requester, message, job=job.number, response_url=url)
-    Outbox(tx).add(note, now)
+    for prompt in Prompts(tx).unsettled_of(job.number):
+        Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt))
+        text = job.text if prompt.kind is PromptKind.START else slack_text.to_plain(prompt.raw, {}, {})
+        message = job_answers.cannot_post(refusal, context.bot_name, text)
+        key, sender, url = f"prompt:{prompt.id}:cannot_post", prompt.asked_by, prompt.response_url
+        note = NewDelivery.private(key, job.channel, sender, message, job=job.number, response_url=url)
+        Outbox(tx).add(note, now)
 
 
 def _on_blocks_refused(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
