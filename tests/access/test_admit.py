@@ -6,22 +6,15 @@ import ast
 import asyncio
 from pathlib import Path
 
-import httpx
 import pytest
 
 import bot
 import bot.access.admit
 import bot.jobs.access
-from bot.access.admit import Untold, admit
-from bot.access.model import Members, access_rule
-from bot.ids import ChannelId
-from bot.ports import Profile
-from bot.store.deadline import Deadline, within
-from tests.builders import ANA, let_in, origin
+from bot.access.model import Members
+from tests.builders import ANA, NOW, let_in, new_store, origin
 from tests.talk import Talk
-from tests.work.office import Office
 
-GUEST = Profile(True, False, False, False)
 UNTOLD = "Slack didn't tell me who you are"
 
 
@@ -34,47 +27,39 @@ def test_only_two_modules_make_proofs_of_access() -> None:
         type(let_in(origin()))(origin())  # type: ignore[call-arg]
 
 
-async def test_slack_is_asked_only_in_the_time_that_storing_leaves(office: Office) -> None:
-    office.slack.silent.add(ANA)
-    request = Deadline.after(1.1)
-    with within(request), pytest.raises(Untold):
-        await admit(office.context, origin())
-    assert request.left_seconds() > 0.5
+async def test_failed_request_of_a_new_person_has_stored_nothing(talk: Talk) -> None:
+    """The profile of the person has been stored by then, but that is not the request."""
+    await talk.process.starts()
+    with talk.database_fails("jobs"):
+        assert "nothing was started" in await talk.ana.answer_to("/docs-agent Add a page")
+    assert talk.kept(talk.ana.id) == ["members.user"]
+    assert talk.errors() == {"request_failed"}
 
 
-async def test_what_slack_says_of_somebody_is_not_what_they_asked_for(office: Office) -> None:
-    """So that a failure afterwards is told as one that has stored nothing."""
-    request = Deadline.after(10)
-    with within(request):
-        await admit(office.context, origin())
-    assert not request.has_written
+async def test_buttons_of_job_in_unlisted_channel_do_nothing(talk: Talk) -> None:
+    talk.service.branch = "agent/page"
+    await talk.started("Add a page")
+    await talk.ends()
+    talk.service.loses_the_answer()
+    await talk.started("Add another page")
+    talk.everything()
+    await talk.process.stops()
+    await talk.process.starts(allowed_channels=talk.room("partners").id)
+    await talk.time.passes()
+    talk.everything()
+    for label in ("Preview", "Reviewed", "Send again"):
+        await talk.ana.presses(label)
+        assert "not set up for use in" in talk.ana.reads()[-1]
+    await talk.time.passes()
+    assert (talk.unread(), talk.service.calls.count("preview")) == ([], 0)
+    assert talk.agent_got() == ["Add a page", "Add another page"]
 
 
-@pytest.mark.parametrize("action", ["preview", "reviewed", "send_again"])
-async def test_buttons_of_job_in_unlisted_channel_do_nothing(office: Office, action: str) -> None:
-    office.docs.branch = "agent/page"
-    await office.finished("Add a page")
-    office.docs.lost.append(httpx.ReadError("cut"))
-    await office.started("Add another page")
-    office.change_settings(allowed_channels=frozenset({"C0OTHER"}))
-    calls, seen = list(office.docs.calls), office.slack.edits[office.slack.root().ts][-1]
-    value = "2" if action == "send_again" else "1"
-    answer = await office.press(action, value, channel=ChannelId("D0ANA"))
-    await office.settle()
-    assert answer.message is not None
-    assert "not set up for use in" in answer.message.text
-    assert (office.docs.calls, office.slack.edits[office.slack.root().ts][-1]) == (calls, seen)
-
-
-async def test_the_word_of_the_hour_is_kept_in_the_store(office: Office) -> None:
-    rule = access_rule(office.context.settings)
-    told = await asyncio.gather(
-        *(
-            office.store.write(lambda tx: Members(tx).may_tell_denied(ANA, rule, office.clock()))
-            for _ in "abc"
-        )
-    )
-    assert sorted(told) == [False, False, True]
+async def test_only_one_of_simultaneous_messages_is_answered_in_an_hour() -> None:
+    store = await new_store()
+    answered = [store.write(lambda tx: Members(tx).may_tell_denied(ANA, "anybody", NOW)) for _ in "abc"]
+    assert sorted(await asyncio.gather(*answered)) == [False, False, True]
+    await store.close()
 
 
 async def test_request_is_known_before_its_status_is_posted(talk: Talk) -> None:

@@ -49,8 +49,11 @@ class Intake:
         with within(current_deadline() or Deadline.after(10)):
             return await self.app.async_dispatch(AsyncBoltRequest(body=body, headers=headers))
 
-    async def command(self, text: str, name: str = "/docs-agent", trigger: str = "1.2.3") -> BoltResponse:
-        fields = {"command": name, "text": text, "trigger_id": trigger, "channel_id": CHANNEL, "user_id": ANA}
+    async def command(
+        self, text: str, name: str = "/docs-agent", trigger: str = "1.2.3", user: UserId = ANA
+    ) -> BoltResponse:
+        fields = {"command": name, "text": text, "trigger_id": trigger, "channel_id": CHANNEL}
+        fields["user_id"] = user
         return await self.send(urlencode(fields | {"response_url": RESPONSE_URL}))
 
     async def interaction(self, **payload: Any) -> BoltResponse:

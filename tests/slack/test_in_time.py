@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import event
 
 from bot.store.deadline import Deadline, within
+from tests.builders import BEN
 from tests.pause import Pause
 from tests.slack.intake import MENTION, Intake
 
@@ -33,6 +34,15 @@ async def test_command_past_its_deadline_is_not_executed(intake: Intake, pause: 
     assert "/docs-agent Add a page" in text
     pause.end()
     assert await intake.stored() == 0
+
+
+async def test_slack_is_asked_only_in_the_time_that_storing_leaves(intake: Intake) -> None:
+    intake.everybody.silent.add(BEN)
+    deadline = Deadline.after(1.1)
+    with within(deadline):
+        answer = await intake.command("Add a page", user=BEN)
+    assert "Slack didn't tell me who you are" in json.loads(answer.body)["text"]
+    assert deadline.left_seconds() > 0.5
 
 
 async def test_commands_behind_a_transaction_are_answered_in_time(intake: Intake) -> None:
