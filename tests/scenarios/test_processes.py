@@ -17,7 +17,7 @@ from sqlalchemy import select, update
 from bot.store import Store
 from bot.visitors.tables import subscriptions
 from sandbox.world import World
-from tests.bots import lines, stop, wait_for, zygote
+from tests.bots import is_alive, lines, stop, wait_for, zygote
 from tests.builders import execute, rows_of
 from tests.command_line import as_anybody
 from tests.databases import PostgresServer
@@ -136,6 +136,7 @@ async def test_second_process_on_sqlite_file_is_refused(
             code, output = await docs_bot(*command, env=settings, folder=tmp_path)
             assert code == 0, output
         os.kill(first, signal.SIGKILL)
+        await wait_for("the end of the killed process", lambda: not is_alive(first))
         again = await parent.fork(settings, logs[1], role="run", terse=True)
         await wait_for("the start after a kill", lambda: {"ready": True} in lines(logs[1]))
         await stop(again)
