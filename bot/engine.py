@@ -353,10 +353,8 @@ class Workers:
 
     def _follow_clock(self) -> None:
         """Run the workers with intervals now if the clock was set: the scheduler's times follow it."""
-        (clock_at, passed_at), self._looked_at = (
-            self._looked_at,
-            (self._machine_clock().timestamp(), monotonic()),
-        )
+        clock_at, passed_at = self._looked_at
+        self._looked_at = self._machine_clock().timestamp(), monotonic()
         passed_seconds = self._looked_at[1] - passed_at
         if abs(self._looked_at[0] - clock_at - passed_seconds) > 2.0:
             for worker in self._workers.values():

@@ -48,7 +48,7 @@ class Paces:
         if any(self._wait(method, now) for method in calls):
             return False
         if channel is not None:
-            if self.is_busy(channel, now):
+            if self._free_at(channel, now) > now:
                 return False
             pause = timedelta(seconds=self.channel_seconds)
             self.free_at[channel] = now + pause, pause
@@ -62,9 +62,6 @@ class Paces:
         ahead = self._burst(subject) if isinstance(subject, Method) else timedelta(0)
         until = max(now + timedelta(seconds=seconds) + ahead, self._free_at(subject, now))
         self.free_at[subject] = until, until - now
-
-    def is_busy(self, channel: ChannelId, now: datetime) -> bool:
-        return self._free_at(channel, now) > now
 
     def busy_channels(self, now: datetime) -> list[str]:
         """Return the channels that have just had a post, and forget the others."""

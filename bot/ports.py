@@ -71,11 +71,6 @@ class Origin:
     """Takes private answers for 30 minutes."""
 
     @property
-    def thread_ref(self) -> ThreadRef | None:
-        """The thread of its message, if it has one."""
-        return ThreadRef(self.channel, self.thread) if self.thread else None
-
-    @property
     def thread_for_job(self) -> MessageTs | None:
         """The thread for the status message of a job that is asked for here; None if that begins its thread.
 

@@ -79,10 +79,6 @@ def _text_or_empty(raw: object) -> str:
     return _NOT_STORABLE.sub(" ", raw)[:MAX_TEXT_LENGTH] if isinstance(raw, str) else ""
 
 
-def _text_or_none(raw: object) -> str | None:
-    return _text_or_empty(raw) or None
-
-
 def _moment_or_none(raw: object) -> datetime | None:
     """Parse an ISO 8601 time as aware UTC; a time without a zone counts as UTC. None when it is invalid."""
     try:
@@ -109,7 +105,7 @@ def _texts(raw: object) -> tuple[str, ...]:
 
 
 _LenientTexts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
-_LenientText = Annotated[str | None, BeforeValidator(_text_or_none)]
+_LenientText = Annotated[str | None, BeforeValidator(lambda raw: _text_or_empty(raw) or None)]
 _Text = Annotated[str, BeforeValidator(_text_or_empty)]
 _LenientPercent = Annotated[float | None, BeforeValidator(_percent_or_none)]
 _LenientFlag = Annotated[bool | None, BeforeValidator(lambda raw: raw if isinstance(raw, bool) else None)]

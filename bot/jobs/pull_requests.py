@@ -225,13 +225,7 @@ def _show(
         update_result(context, tx, job)
     # People may have muted the job, or read that the bot polls no more.
     if has_ended and job.state is not JobState.UNWATCHED:
-        say(
-            tx,
-            job,
-            f"pull_request:{pull.iteration}",
-            messages.pull_request_ended(job, pull),
-            now,
-        )
+        say(tx, job, f"pull_request:{pull.iteration}", messages.pull_request_ended(job, pull), now)
 
 
 def _settle_error(

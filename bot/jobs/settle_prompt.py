@@ -136,10 +136,8 @@ def tell_behind_unconfirmed(tx: Transaction, job: TrackedJob, waiting: Prompt, n
 
 def _poll_for_a_while(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Poll an ended job for a while: an unconfirmed follow-up may have arrived, or the job may be lost."""
-    until, soon = (
-        context.after(context.timeouts.quiet_seconds),
-        context.after(context.settings.poll_min_seconds),
-    )
+    until = context.after(context.timeouts.quiet_seconds)
+    soon = context.after(context.settings.poll_min_seconds)
     # Takes the lease from a poll that runs for an earlier unconfirmed follow-up.
     Jobs(tx).save(job, replace(lifecycle.not_queued(job), unconfirmed_until=until, poll_at=soon))
 

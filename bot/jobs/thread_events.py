@@ -32,7 +32,7 @@ from bot.messages import slack_text
 from bot.messages.general import unknown_project
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import Mention, Origin, SharedFile, ThreadReply, message_key
+from bot.ports import Mention, Origin, SharedFile, ThreadRef, ThreadReply, message_key
 from bot.projects import UnknownProject
 from bot.store import Transaction
 
@@ -149,9 +149,9 @@ def find_thread(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
     """Return the thread of a reply and the job that it steers."""
     # In this order, so that the second statement finds a timestamp that is stored between the two.
     being_posted = Outbox(tx).status_message_being_posted(origin.channel)
-    thread = origin.thread_ref
-    if thread is None:
+    if origin.thread is None:
         raise ValueError("a reply names its thread")
+    thread = ThreadRef(origin.channel, origin.thread)
     newest = Jobs(tx).in_thread(thread)
     if newest is None and is_direct_message(thread.channel):
         # A direct message asked for this job, whose first message begins another thread.
@@ -260,11 +260,8 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
     job, result = target.job, await follow_up(context, target, request)
     if not result.accepted:
         # Once for each reply.
-        occasion, refusal, now = (
-            f"unsent:{origin.message_ts}",
-            job_answers.cannot_follow_up(job),
-            context.clock(),
-        )
+        occasion, now = f"unsent:{origin.message_ts}", context.clock()
+        refusal = job_answers.cannot_follow_up(job)
         await _tell(context, origin, lambda tx: say_in_thread(tx, job, occasion, refusal, now))
     elif result.same is not None:
         await answer_in_private(context, origin, "same", job_answers.same_follow_up(job.number, result.same))

@@ -142,9 +142,11 @@ class SocketIntake:
         self._observe(self._connections)
         if connected:
             self._mark_connected()
-        elif not self._closing and self._untried_seconds() >= self._most_deaf_seconds:
-            self._tried_at = self._clock()
-            await self._reconnect()
+        elif not self._closing:
+            untried_seconds = self._clock() - max(self._connected_at, self._tried_at)
+            if untried_seconds >= self._most_deaf_seconds:
+                self._tried_at = self._clock()
+                await self._reconnect()
 
     def _mark_connected(self) -> None:
         if self.deaf_seconds() >= self._most_deaf_seconds:
@@ -170,10 +172,6 @@ class SocketIntake:
         if abandoned is not None:
             self._background.start("close a socket", _close(abandoned))
         return handler
-
-    def _untried_seconds(self) -> float:
-        """Return the seconds since Slack was last known to be connected, or a new ticket was asked for."""
-        return self._clock() - max(self._connected_at, self._tried_at)
 
     def silent_seconds(self) -> float:
         """Return the seconds since the last request, or since the start if there was none."""

@@ -16,11 +16,7 @@ from typing import TypeVar
 import structlog
 from sqlalchemy import and_
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import (
-    DBAPIError,
-    IntegrityError,
-    SQLAlchemyError,
-)
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from bot.store.database import CONNECTIONS, Database, Pool
 from bot.store.heartbeats import Heartbeats

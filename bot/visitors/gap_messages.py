@@ -337,10 +337,8 @@ def gap_recommendations(numbers: Numbers) -> Iterator[Recommendation]:
         for row in _FORMATS[topic].rows(numbers):
             if row.evidence:
                 is_page = topic is Topic.FEEDBACK
-                quote, prompt = (
-                    row.quotes[0] if is_page and row.quotes else "",
-                    gap_prompt(numbers.query, row),
-                )
+                quote = row.quotes[0] if is_page and row.quotes else ""
+                prompt = gap_prompt(numbers.query, row)
                 place = _FORMATS[topic].heading, row.key, row.title, row.evidence, row.events, prompt
                 yield Recommendation(*place, quote, is_page)
 

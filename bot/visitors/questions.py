@@ -136,12 +136,7 @@ def _request(
 
 def _windows(context: Context, query: Query, kind: QuestionKind) -> Iterator[tuple[Period, Source, bool]]:
     """Yield the periods and sources of a question in the order of reading, and whether pages are read."""
-    period, compared, now, zone = (
-        query.period,
-        query.compared,
-        context.clock(),
-        context.settings.analytics_zone,
-    )
+    period, compared = query.period, query.compared
     if query.topic is not Topic.VISITORS:
         yield from ((period, source, False) for source in SOURCES[query.topic])
         return
@@ -151,6 +146,7 @@ def _windows(context: Context, query: Query, kind: QuestionKind) -> Iterator[tup
         yield min(periods).lead_week(), Source.VISITORS, False
     yield from ((point, Source.VISITORS, False) for point in query.chart if point not in periods)
     if compared:
+        now, zone = context.clock(), context.settings.analytics_zone
         is_over = all(one.is_over(now, zone) for one in periods)
         yield compared, Source.VISITORS, is_over and compared.days == period.days
     if kind is QuestionKind.DIGEST:

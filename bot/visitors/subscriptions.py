@@ -199,10 +199,8 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
             Subscriptions(tx).change(subscription.id, last_result=result, last_run_at=run_at)
             log.warning("digest_skipped", subscription=subscription.id, run_at=run_at.isoformat())
         elif run_at <= now or week.is_final(now, context.settings.analytics_zone):
-            origin, query = (
-                Origin(key, NOBODY, subscription.channel),
-                digest_query(week, subscription.section),
-            )
+            origin = Origin(key, NOBODY, subscription.channel)
+            query = digest_query(week, subscription.section)
             if not Questions(tx).has_key(key):
                 source = subscription.project, QuestionKind.DIGEST, run_at, subscription.id
                 ask_question(context, tx, origin, query, *source)
@@ -225,16 +223,12 @@ def on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, refu
     subscription = Subscriptions(tx).get(number) if number else None
     if subscription is None or subscription.state is not SubscriptionState.ACTIVE:
         return
-    entry, bot_name, result = (
-        context.projects.shown(subscription.project),
-        context.bot_name,
-        f"not posted: {refusal.meaning}",
-    )
+    entry, result = context.projects.shown(subscription.project), f"not posted: {refusal.meaning}"
     Subscriptions(tx).change(subscription.id, last_result=result, last_run_at=refusal.at)
     if refusal.meaning.needs_operator:
-        message = digest_messages.not_posted(subscription, refusal, bot_name, entry)
+        message = digest_messages.not_posted(subscription, refusal, context.bot_name, entry)
     else:
-        message = digest_messages.paused(subscription, refusal, bot_name, entry)
+        message = digest_messages.paused(subscription, refusal, context.bot_name, entry)
         Subscriptions(tx).change(subscription.id, state=SubscriptionState.PAUSED, next_run_at=None)
         Questions(tx).withdraw(subscription.id)
     log.warning("subscription_refused", subscription=subscription.id, channel=subscription.channel)

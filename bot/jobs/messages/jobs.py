@@ -328,9 +328,6 @@ def behind_unconfirmed(job: TrackedJob, asked_by: UserId) -> Message:
     )
 
 
-_PULL_TITLE_LENGTH = 80
-
-
 def waits(job: TrackedJob, now: datetime) -> str:
     """Return the age of a pull request, and its line if the bot polls it."""
     if job.pull_request is None or not job.sees_pull_request:
