@@ -152,7 +152,7 @@ async def running_bot(
             jobs += all_workers(context)
             metrics.expect_runs(worker.name for worker in jobs)
         if roles.intake:
-            checks |= await _take_in(settings, stack, context, clients, metrics, stopping, jobs)
+            checks |= await _take_in(stack, context, clients, metrics, stopping, jobs)
         health = web.Application()
         add_health_routes(health, checks, metrics_page(context, metrics, FEATURES))
         at = settings.health_host, settings.health_port
@@ -258,7 +258,7 @@ async def held_bot(
         stack.push_async_callback(store.release, context.owner)
         background, gap = Background(), Gap(context)
         stack.push_async_callback(background.drain, 0.0)
-        app = _listeners(settings, context, clients, background, gap, metrics, features)
+        app = _listeners(context, clients, background, gap, metrics, features)
         workers = all_workers(context, features)
         yield HeldBot(context, workers, app, background, gap, metrics_page(context, metrics, features))
 
@@ -339,7 +339,6 @@ def _context(
 
 
 def _listeners(
-    settings: Settings,
     context: WorkerContext,
     clients: Clients,
     background: Background,
@@ -355,12 +354,10 @@ def _listeners(
         gap=gap,
         count=metrics.count,
         commands=list_commands(features),
-        signing_secret=settings.slack_signing_secret,
     )
 
 
 async def _take_in(
-    settings: Settings,
     stack: AsyncExitStack,
     context: WorkerContext,
     clients: Clients,
@@ -372,13 +369,13 @@ async def _take_in(
 
     Its regular work is added to ``jobs``.
     """
-    timeouts = context.timeouts
+    settings, timeouts = context.settings, context.timeouts
     background, check_seconds = Background(), timeouts.deaf_seconds / 12
     stack.push_async_callback(stopping.stop_part, background.drain)
     gap = Gap(context)
     await gap.end()
     jobs.append(alone("end a gap", gap.end, every_seconds=check_seconds))
-    app = _listeners(settings, context, clients, background, gap, metrics)
+    app = _listeners(context, clients, background, gap, metrics)
     if settings.slack_app_token is None:
         server = web.Application()
         signatures = SignatureCheck(metrics.count)

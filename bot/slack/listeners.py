@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import structlog
-from pydantic import SecretStr
 from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.authorization import AuthorizeResult
@@ -70,19 +69,16 @@ def build_app(
     gap: Gap,
     count: Callable[[str, str], None],
     commands: Sequence[Command],
-    signing_secret: SecretStr | None = None,
 ) -> AsyncApp:
-    """Return Bolt's app with the listeners of these commands and of the events.
-
-    ``signing_secret`` is None in Socket Mode, where nothing arrives over HTTP. ``count`` counts a request.
-    """
+    """Return Bolt's app with the listeners of the commands and events. ``count`` counts a request."""
+    secret = context.settings.slack_signing_secret  # None in Socket Mode, where nothing arrives over HTTP
     app = AsyncApp(
         name="docs-agent",
         # Without a token, so that Bolt asks ``_authorize`` and not Slack.
         client=AsyncWebClient(base_url=client.base_url, session=client.session),
         authorize=_authorize,
         # Bolt does not start without a secret; ``http.py`` checks signatures before Bolt gets a request.
-        signing_secret=signing_secret.get_secret_value() if signing_secret else secrets.token_hex(16),
+        signing_secret=secret.get_secret_value() if secret else secrets.token_hex(16),
         process_before_response=True,
         raise_error_for_unhandled_request=True,
         # Middleware that the bot does not use; each would cost every request time.

@@ -75,8 +75,9 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
     await store.write(lambda tx: Members(tx).remember(ANA, Access.MEMBER, access_rule(Settings()), NOW))
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
+        settings = Settings(slack_signing_secret=SecretStr(SECRET))
         context = Context(
-            store, everybody, HeldClock(), lambda: None, Projects.only(PROJECT), Settings(), UserId("U0BOT")
+            store, everybody, HeldClock(), lambda: None, Projects.only(PROJECT), settings, UserId("U0BOT")
         )
         app = build_app(
             context=context,
@@ -86,7 +87,6 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
             gap=Gap(context),
             count=lambda _name, _state: None,
             commands=commands,
-            signing_secret=SecretStr(SECRET),
         )
         yield Intake(app, store, background, everybody)
         await background.drain(2)
