@@ -110,7 +110,8 @@ def on_published(context: WorkerContext, tx: Transaction, number: JobNumber) -> 
     if job.about is None:
         return
     for inquiry in Inquiries(tx).lock_with_key(job.project, job.about.key):
-        if inquiry.state is InquiryState.GAP or _began(inquiry, job):
+        is_answered = inquiry.state is InquiryState.ANSWERED
+        if inquiry.state is InquiryState.GAP or (is_answered and _began(inquiry, job)):
             state, now = InquiryState.WRITTEN, context.clock()
             Inquiries(tx).save(inquiry, replace(inquiry, state=state, job=number, due_at=now))
 
@@ -144,7 +145,7 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
 
 
 def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob | None) -> NewDelivery:
-    key, message = f"inquiry:{inquiry.id}:written", messages.written_notice(inquiry, job)
+    key, message = f"inquiry:{inquiry.id}:job:{inquiry.job}:written", messages.written_notice(inquiry, job)
     thread = inquiry.thread_ts or Outbox(tx).posted_ts(f"inquiry:{inquiry.id}:shared")
     if thread is None:
         return NewDelivery.private(key, inquiry.channel, inquiry.user, message)

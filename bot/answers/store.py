@@ -123,8 +123,7 @@ class Inquiries(Rows[Inquiry]):
         return self._many(and_(inquiries.c.state == InquiryState.GAP, *which), MOST_ROWS)
 
     def lock_with_key(self, project: ProjectId, gap_key: str) -> Sequence[Inquiry]:
-        """Lock and return the answered inquiries of a project with this key."""
+        """Lock and return the inquiries of a project with this key that wait for nothing."""
         same = and_(inquiries.c.project == project, inquiries.c.gap_key == gap_key)
         self.connection.execute(select(inquiries.c.id).where(same).order_by(inquiries.c.id).with_for_update())
-        states = (InquiryState.ANSWERED, InquiryState.GAP)
-        return self._many(and_(same, inquiries.c.state.in_(states)), MOST_ROWS)
+        return self._many(and_(same, INQUIRIES_RULE.is_finished), MOST_ROWS)

@@ -160,6 +160,27 @@ async def test_gap_is_dismissed_for_all_its_askers_in_one_channel(talk: Talk) ->
     assert "asked once" in await talk.ana.answer_to("/docs-agent gaps")
 
 
+async def test_question_without_help_after_its_notice_is_a_gap_again(talk: Talk) -> None:
+    answer = await asks(talk)
+    await drafts(talk, "Change the docs")
+    talk.everything()
+    await merges(talk)
+    await talk.ana.presses("That didn't help", answer)
+    talk.everything()
+    assert "asked once" in await talk.ana.answer_to("/docs-agent gaps")
+    await talk.ben.presses("Change the docs", answer)
+    await talk.ben.fills_in()
+    await talk.time.passes()
+    await talk.ends(pr_link=None)
+    assert sum("It is written now" in reply for reply in talk.all_replies()) == 2
+    await talk.ben.presses("Change the docs", answer)
+    await talk.ben.fills_in()
+    await talk.time.passes()
+    await talk.ends(pr_link=None)
+    assert sum("It is written now" in reply for reply in talk.all_replies()) == 2
+    talk.everything()
+
+
 async def test_mark_on_one_answer_leaves_the_others(talk: Talk) -> None:
     await asks(talk)
     await talk.ana.presses("That didn't help", await asks(talk))
