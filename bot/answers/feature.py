@@ -12,6 +12,7 @@ from bot.answers.ask import ask_docs, claim_inquiries, work_on_inquiry
 from bot.answers.gaps import (
     find_inquiry,
     list_gaps,
+    list_hidden,
     mark,
     on_published,
     recommend_gaps,
@@ -100,7 +101,7 @@ ANSWERS = Feature(
     },
     workers=_workers,
     hooks=(
-        RecommendationSource(recommend_gaps, refresh_privacy),
+        RecommendationSource(recommend_gaps, list_hidden, refresh_privacy),
         AskDocs(ask_docs),
         PublishedHook(on_published),
     ),

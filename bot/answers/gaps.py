@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from bot.access.admit import Allowed, is_reader
 from bot.answers import messages
 from bot.answers.model import Inquiry, InquiryState
-from bot.answers.store import Inquiries, inquiries
+from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext
-from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation
+from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation, is_direct_message
 from bot.jobs.model.jobs import Review, TrackedJob
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
@@ -21,7 +21,7 @@ from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import SlackError
 from bot.store import Transaction
-from bot.visitors.content_gaps import UnansweredQuestion
+from bot.visitors.content_gaps import UnansweredQuestion, clean_text
 
 _RETRY = timedelta(minutes=1)
 _ENDED = (Review.MERGED, Review.CLOSED)
@@ -29,7 +29,7 @@ _ENDED = (Review.MERGED, Review.CLOSED)
 
 def gap_key(text: str) -> str:
     """Return the key of a question's row, which is the same as in the service's own list."""
-    return UnansweredQuestion(text).key
+    return UnansweredQuestion(clean_text(text)).key
 
 
 def find_inquiry(context: Context, tx: Transaction, allowed: Allowed, number: int) -> Inquiry | None:
@@ -62,7 +62,7 @@ async def mark(context: Context, allowed: Allowed, number: int, state: InquirySt
 def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Sequence[Inquiry]]:
     """Return a channel's open gaps: the inquiries of each, the newest first. Those in work are left out."""
     groups: dict[tuple[str, str], list[Inquiry]] = {}
-    for inquiry in Inquiries(tx).gaps(inquiries.c.channel == channel):
+    for inquiry in Inquiries(tx).gaps_of(channel):
         groups.setdefault((inquiry.project, inquiry.gap_key), []).append(inquiry)
     in_work = {
         (project, job.about.key)
@@ -76,29 +76,28 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
 def recommend_gaps(
     tx: Transaction, project: ProjectId, channel: ChannelId, since: datetime, before: datetime
 ) -> Sequence[Recommendation]:
-    """Return the gaps of a period for a channel's digest: its own, and those of public channels.
-
-    Words that were asked elsewhere only stay out of the digest, also where the service's own list has them.
-    """
+    """Return the gaps of a period for a channel's digest: its own, and those of public channels."""
     groups: dict[str, list[Inquiry]] = {}
-    for inquiry in Inquiries(tx).asked_between(project, since, before):
-        may_show = inquiry.channel == channel or inquiry.is_public
-        groups.setdefault(inquiry.gap_key, []).extend([inquiry] if may_show else [])
-    gaps = {key: [row for row in rows if row.state is InquiryState.GAP] for key, rows in groups.items()}
-    return [_recommendation(key, gaps[key]) for key, rows in groups.items() if gaps[key] or not rows]
+    for inquiry in Inquiries(tx).gaps(project, channel, since, before):
+        groups.setdefault(inquiry.gap_key, []).append(inquiry)
+    return [_recommendation(key, rows) for key, rows in groups.items()]
 
 
 def _recommendation(key: str, gaps: Sequence[Inquiry]) -> Recommendation:
-    """Return the recommendation to answer a question; without gaps, one that keeps it out of the digest."""
-    title = masked(gaps[0].text, is_readers=True) if gaps else ""
-    evidence = b.counted(len(gaps), "time", "times") if gaps else ""
+    title, evidence = masked(gaps[0].text, is_readers=True), b.counted(len(gaps), "time", "times")
     return Recommendation("Asked in Slack", key, title, evidence, len(gaps), messages.draft_prompt(title))
+
+
+def list_hidden(tx: Transaction, project: ProjectId, channel: ChannelId) -> Collection[str]:
+    """Return the keys of the questions that people asked only where a channel's people can't read."""
+    return Inquiries(tx).hidden_keys(project, channel)
 
 
 async def refresh_privacy(context: Context, project: ProjectId) -> None:
     """Note which channels are public now. One about which Slack is silent counts as private."""
     public = []
-    for channel in await context.store.read(lambda tx: Inquiries(tx).channels(project)):
+    channels = await context.store.read(lambda tx: Inquiries(tx).channels(project))
+    for channel in (channel for channel in channels if not is_direct_message(channel)):
         with suppress(SlackError):
             public += [channel] if await context.messenger.is_public(channel) else []
     await context.store.write(lambda tx: Inquiries(tx).note_public(project, public))

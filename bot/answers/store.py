@@ -67,6 +67,13 @@ INQUIRIES_RULE = RetentionRule(
 )
 
 
+_IS_GAP = inquiries.c.state == InquiryState.GAP
+
+
+def _may_see(channel: ChannelId) -> ColumnElement[bool]:
+    return or_(inquiries.c.channel == channel, inquiries.c.is_public)
+
+
 class Inquiries(Rows[Inquiry]):
     """Inquiries, within one transaction."""
 
@@ -102,10 +109,23 @@ class Inquiries(Rows[Inquiry]):
         mine = and_(inquiries.c.project == project, inquiries.c.asked_at >= since, inquiries.c.by_assistant)
         return self.connection.execute(select(func.count()).where(mine)).scalar_one()
 
-    def asked_between(self, project: ProjectId, since: datetime, before: datetime) -> Sequence[Inquiry]:
-        """Return a project's inquiries of a period, the newest first."""
+    def gaps_of(self, channel: ChannelId) -> Sequence[Inquiry]:
+        """Return a channel's inquiries whose answers the docs lack, the newest first."""
+        return self._many(and_(_IS_GAP, inquiries.c.channel == channel), MOST_ROWS)
+
+    def gaps(
+        self, project: ProjectId, channel: ChannelId, since: datetime, before: datetime
+    ) -> Sequence[Inquiry]:
+        """Return a project's gaps of a period that a channel may see, the newest first."""
         when = inquiries.c.asked_at.between(since, before)
-        return self._many(and_(inquiries.c.project == project, when), MOST_ROWS)
+        return self._many(and_(_IS_GAP, inquiries.c.project == project, when, _may_see(channel)), MOST_ROWS)
+
+    def hidden_keys(self, project: ProjectId, channel: ChannelId) -> Sequence[str]:
+        """Return the keys of a project's inquiries that a channel may see none of."""
+        key, of_project = inquiries.c.gap_key, inquiries.c.project == project
+        readable = select(key).where(of_project, _may_see(channel))
+        hidden = select(key).distinct().where(of_project, key.not_in(readable))
+        return self.connection.execute(hidden).scalars().all()
 
     def channels(self, project: ProjectId) -> Sequence[ChannelId]:
         """Return the channels in which people asked about a project."""
@@ -117,10 +137,6 @@ class Inquiries(Rows[Inquiry]):
         is_public = inquiries.c.channel.in_(public)
         changed = and_(inquiries.c.project == project, inquiries.c.is_public != is_public)
         self.connection.execute(update(inquiries).where(changed).values(is_public=is_public))
-
-    def gaps(self, *which: ColumnElement[bool]) -> Sequence[Inquiry]:
-        """Return inquiries whose answers the docs lack, the newest first."""
-        return self._many(and_(inquiries.c.state == InquiryState.GAP, *which), MOST_ROWS)
 
     def lock_with_key(self, project: ProjectId, gap_key: str) -> Sequence[Inquiry]:
         """Lock and return the inquiries of a project with this key that wait for nothing."""

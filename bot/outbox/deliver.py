@@ -313,7 +313,7 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
 
 
 def _make(context: WorkerContext, delivery: Delivery, tx: Transaction) -> CsvFile | None:
-    files = (hooks.make_file(tx, delivery) for hooks in context.hooks_of(PostHooks))
+    files = (hooks.make_file(context, tx, delivery) for hooks in context.hooks_of(PostHooks))
     return next((file for file in files if file is not None), None)
 
 

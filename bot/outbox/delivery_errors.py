@@ -34,7 +34,7 @@ class PostHooks:
 
     on_posted: Callable[[WorkerContext, Transaction, Delivery], None]
     on_refused: Callable[[WorkerContext, Transaction, Delivery, NotPosted], None]
-    make_file: Callable[[Transaction, Delivery], CsvFile | None] = lambda *_: None
+    make_file: Callable[[WorkerContext, Transaction, Delivery], CsvFile | None] = lambda *_: None
     lock: Callable[[Transaction, Delivery], None] = lambda *_: None
     """Locks the rows that the other hooks change. The delivery is written after that."""
     on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = lambda *_: None

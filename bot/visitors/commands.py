@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 
-from bot.access.admit import is_reader
+from bot.access.admit import asking_slack, is_reader
 from bot.commands.command import Answer, Command, FormState, Invocation, Press, Word, number_in
 from bot.context import Context
 from bot.ids import Message, ProjectId, QuestionId, SubscriptionId
@@ -22,7 +23,7 @@ from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
 from bot.visitors import gap_messages, messages
 from bot.visitors.content_gaps import Topic, page_row_key
-from bot.visitors.digests import list_recommendations
+from bot.visitors.digests import list_recommendations, refresh_recommendations
 from bot.visitors.gap_messages import asked_about, gap_prompt, gap_table
 from bot.visitors.model import QuestionKind, SubscriptionChange
 from bot.visitors.options import Misunderstood, correct_words, parse_query, parse_section, parse_weekly
@@ -160,6 +161,9 @@ async def _readable_question(context: Context, press: Press, named: str) -> Ques
     question = await context.store.read(lambda tx: Questions(tx).get(number))
     if question is None or not is_reader(context, press.allowed, question.user, question.channel):
         return QuestionId(0)
+    with suppress(TimeoutError):
+        async with asking_slack():
+            await refresh_recommendations(context, question.project)
     return number
 
 
@@ -182,7 +186,7 @@ def _find_row(
     context: Context, tx: Transaction, number: QuestionId, key: str
 ) -> tuple[str, ProjectId, About] | Message:
     """Return the prompt about a row, its project and its reference; a message if it is not kept."""
-    answer = find_answered(tx, number)
+    answer = find_answered(context, tx, number)
     if isinstance(answer, Message):
         return answer
     question, numbers = answer

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from bot.masking import masked
+from bot.messages.plain_text import one_line
 
 TEXT_LENGTH = 1_000
 """Maximum characters of a reader's text that are stored."""
@@ -125,6 +126,17 @@ class GapRows:
     """All searches of the period, or all questions that were read, also answered ones."""
     is_part: bool = False
     """Whether the service has more rows."""
+
+    def without(self, hidden: Collection[str]) -> GapRows:
+        """Return the rows without questions of these keys, which people may also have searched for."""
+        searches = (row for row in self.searches if UnansweredQuestion(row.words).key not in hidden)
+        questions = (row for row in self.questions if row.key not in hidden)
+        return replace(self, searches=tuple(searches), questions=tuple(questions))
+
+
+def clean_text(text: str) -> str:
+    """Return a reader's text as it is stored: on one line, masked and clipped."""
+    return one_line(masked(one_line(text, len(text)), is_readers=True), TEXT_LENGTH)
 
 
 def row_key(*parts: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -96,10 +96,9 @@ class RecommendationSource:
     """A feature's recommendations for digests."""
 
     list: Callable[[Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]]
-    """Returns those about a project, for a channel, from a time until before another.
-
-    One without evidence keeps its subject out of the digest.
-    """
+    """Returns those about a project, for a channel, from a time until before another."""
+    hidden: Callable[[Transaction, ProjectId, ChannelId], Collection[str]]
+    """Returns the keys of a project's questions that a channel may not see."""
     refresh: Callable[[Context, ProjectId], Awaitable[None]]
     """Asks Slack, before they are listed, which channels are public now."""
 
@@ -107,6 +106,13 @@ class RecommendationSource:
 async def refresh_recommendations(context: Context, project: ProjectId) -> None:
     for source in context.hooks_of(RecommendationSource):
         await source.refresh(context, project)
+
+
+def read_numbers(context: Context, tx: Transaction, question: Question) -> Numbers:
+    """Return the stored numbers of a question, without the rows that its channel may not see."""
+    place, sources = (question.project, question.channel), context.hooks_of(RecommendationSource)
+    hidden = frozenset(key for source in sources for key in source.hidden(tx, *place))
+    return Numbers(question.query, Questions(tx).snapshots(question.id), hidden)
 
 
 def list_recommendations(
@@ -120,12 +126,10 @@ def list_recommendations(
     times = day_start(week.first, zone), day_start(week.end, zone)
     sources = context.hooks_of(RecommendationSource)
     further = [item for source in sources for item in source.list(tx, question.project, channel, *times)]
-    hidden = {item.key for item in further if not item.evidence}
     candidates = [*gap_recommendations(numbers), *(() if question.query.section else further)]
     largest: dict[str, Recommendation] = {}
     for item in sorted(candidates, key=lambda item: (-item.events, item.title)):
-        if item.key not in hidden:
-            largest.setdefault(item.key, item)
+        largest.setdefault(item.key, item)
     return list(largest.values())
 
 
@@ -192,7 +196,7 @@ def show_asked(context: Context, tx: Transaction, job: TrackedJob) -> None:
     now, key = context.clock(), job.about.key if job.about else ""
     for question in Questions(tx).list_digests(job.project, job.channel, now - GAP_IN_WORK):
         if key in question.query.recommended:
-            numbers = Numbers(question.query, Questions(tx).snapshots(question.id))
+            numbers = read_numbers(context, tx, question)
             message = digest_messages.digest(_build(context, tx, question, numbers), question.id)
             post = answer_key(question.id)
             edit = NewDelivery(

@@ -62,7 +62,7 @@ def _on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, ref
         Outbox(tx).add(notice, refusal.at)
 
 
-def _make_file(tx: Transaction, delivery: Delivery) -> CsvFile | None:
+def _make_file(context: WorkerContext, tx: Transaction, delivery: Delivery) -> CsvFile | None:
     number = delivery.what.question
     question = Questions(tx).get(number) if number else None
     if question is None:
@@ -70,7 +70,7 @@ def _make_file(tx: Transaction, delivery: Delivery) -> CsvFile | None:
     period, topic = question.query.period, question.query.topic
     # The name is unique to the delivery, so that an earlier upload can be found by it.
     name = f"docs-{topic}-{period.first}-to-{period.last}-{delivery.id[:8]}.csv"
-    return CsvFile(name, *make_csv_file(tx, question))
+    return CsvFile(name, *make_csv_file(context, tx, question))
 
 
 def _gauges(tx: Transaction, now: datetime) -> Mapping[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, time
 from enum import IntEnum, StrEnum
@@ -216,6 +217,8 @@ class Numbers:
 
     query: Query
     snapshots: tuple[Snapshot, ...]
+    hidden: Collection[str] = ()
+    """The keys of the questions that the reader's channel may not see."""
 
     def visitors(self, period: Period | None) -> Snapshot | None:
         """Return the snapshot of a period's visitors; None if it was not read."""
@@ -230,7 +233,8 @@ class Numbers:
         """Return the rows of a source in the question's period, or in another one; None if not read."""
         key = (source, period or self.query.period)
         rows = (snapshot.gap_rows for snapshot in self.snapshots if (snapshot.source, snapshot.period) == key)
-        return next(rows, None)
+        stored = next(rows, None)
+        return stored.without(self.hidden) if stored and self.hidden else stored
 
     @property
     def chart(self) -> list[tuple[Period, Counts]]:

@@ -32,6 +32,7 @@ from bot.visitors.digests import (
     answer_key,
     gap_windows,
     list_more,
+    read_numbers,
     refresh_recommendations,
     send_digest,
 )
@@ -160,7 +161,7 @@ claim_questions = make_claim(lambda tx, claimer, limit: Questions(tx).claim(clai
 async def answer_question(context: WorkerContext, question: Question) -> None:
     """Answer a question, or put it back until its numbers are read."""
     with unless_taken_over("question", question.id):
-        if question.kind is QuestionKind.DIGEST:
+        if question.kind is QuestionKind.DIGEST or question.query.topic.is_gaps:
             await refresh_recommendations(context, question.project)
         await context.settle(lambda tx: _settle(context, tx, question))
         context.wake()
@@ -174,7 +175,7 @@ def _settle(context: WorkerContext, tx: Transaction, question: Question) -> None
         # Asked by 0.2.0 during an upgrade.
         listed = tuple(_request(context, tx, question.query, question.project, question.kind))
         Questions(tx).list_snapshots(question.id, listed)
-    numbers = Numbers(question.query, listed)
+    numbers = read_numbers(context, tx, question)
     awaited = [snapshot for snapshot in listed if question.awaits(snapshot)]
     if awaited and _has_patience(context, tx, question, numbers, awaited):
         next_at = max(
@@ -268,9 +269,9 @@ def _file_key(question: Question, to: FileTo) -> str:
     return f"question:{question.id}:file:{to}:{question.user}"
 
 
-def make_csv_file(tx: Transaction, question: Question) -> tuple[str, str]:
+def make_csv_file(context: Context, tx: Transaction, question: Question) -> tuple[str, str]:
     """Return the file with all rows, and the text that accompanies it."""
-    numbers = Numbers(question.query, Questions(tx).snapshots(question.id))
+    numbers = read_numbers(context, tx, question)
     if question.query.topic.is_gaps:
         return gap_messages.gap_file(numbers)
     first = numbers.snapshots[0]
@@ -280,14 +281,16 @@ def make_csv_file(tx: Transaction, question: Question) -> tuple[str, str]:
 # ---- the buttons of an answer
 
 
-def find_answered(tx: Transaction, number: QuestionId) -> tuple[Question, Numbers] | Message:
+def find_answered(
+    context: Context, tx: Transaction, number: QuestionId
+) -> tuple[Question, Numbers] | Message:
     """Return an answered question with its numbers, or the message that they are missing."""
     question = Questions(tx).get(number)
     if question is None:
         return messages.NOT_KEPT
     if question.state is QuestionState.WAITING:
         return messages.STILL_READING
-    numbers = Numbers(question.query, Questions(tx).snapshots(number))
+    numbers = read_numbers(context, tx, question)
     is_kept = any(part.gap_rows or (part.totals and part.with_pages) for part in numbers.snapshots)
     return (question, numbers) if is_kept else messages.NOT_KEPT
 
@@ -303,7 +306,7 @@ async def share_report(context: Context, allowed: Allowed, number: QuestionId) -
     """Post an answer into the channel of its question, once. Return the reason if it isn't posted."""
 
     def share(tx: Transaction) -> Message | None:
-        answer = find_answered(tx, number)
+        answer = find_answered(context, tx, number)
         if isinstance(answer, Message):
             return answer
         key, (question, numbers) = f"question:{number}:shared", answer
@@ -324,14 +327,11 @@ async def show_ideas(context: Context, number: QuestionId, private: str) -> Mess
     """Return the view with the recommendations for which a digest had no room."""
 
     def view(tx: Transaction) -> Message | Block:
-        answer = find_answered(tx, number)
+        answer = find_answered(context, tx, number)
         if isinstance(answer, Message):
             return answer
         return digest_messages.ideas_view(list_more(context, tx, *answer), number, private=private)
 
-    question = await context.store.read(lambda tx: Questions(tx).get(number))
-    if question:
-        await refresh_recommendations(context, question.project)
     return await context.store.read(view)
 
 
@@ -339,7 +339,7 @@ async def show_rest(context: Context, number: QuestionId) -> Message:
     """Return the rest of an answer, or all numbers of a digest."""
 
     def rest(tx: Transaction) -> Message:
-        answer = find_answered(tx, number)
+        answer = find_answered(context, tx, number)
         if isinstance(answer, Message):
             return answer
         question, numbers = answer
@@ -355,7 +355,7 @@ async def send_csv(context: Context, allowed: Allowed, number: QuestionId) -> Me
     """Send the file to the person who presses, once unless Slack refuses it. Return the reply."""
 
     def send(tx: Transaction) -> Message:
-        answer = find_answered(tx, number)
+        answer = find_answered(context, tx, number)
         if isinstance(answer, Message):
             return answer
         question = replace(answer[0], user=allowed.user)

@@ -24,7 +24,6 @@ from bot.engine import back_off_seconds
 from bot.ids import ProjectId
 from bot.jobs.service_health import analytics_budget, is_refused, service_is_well, settle_refused_key
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
-from bot.masking import masked
 from bot.messages.plain_text import one_line
 from bot.store import AlreadyStored, DatabaseTrouble, LeaseLost, Transaction
 from bot.visitors.content_gaps import (
@@ -36,6 +35,7 @@ from bot.visitors.content_gaps import (
     Source,
     UnansweredQuestion,
     Votes,
+    clean_text,
     merge_searches,
     page_of,
 )
@@ -208,7 +208,7 @@ async def _searches(docs: DocsClient, project: str, window: _Window) -> GapRows:
     page = await docs.searches(project, **window)
     searches = (
         Search(
-            _clean(search.search_query),
+            clean_text(search.search_query),
             search.hits,
             None if search.ctr is None else round(search.hits * search.ctr / 100),
             _page(search.top_clicked_page),
@@ -234,7 +234,7 @@ async def _comments(docs: DocsClient, project: str, window: _Window) -> GapRows:
     long_ago = datetime.min.replace(tzinfo=UTC)
     newest = sorted(page.feedback, key=lambda comment: comment.created_at or long_ago, reverse=True)
     comments = (
-        Comment(_page(comment.path) or "/", _clean(comment.comment or ""), comment.source == "agent")
+        Comment(_page(comment.path) or "/", clean_text(comment.comment or ""), comment.source == "agent")
         for comment in newest
     )
     rows = tuple(comment for comment in comments if comment.text)
@@ -244,17 +244,12 @@ async def _comments(docs: DocsClient, project: str, window: _Window) -> GapRows:
 async def _questions(docs: DocsClient, project: str, window: _Window) -> GapRows:
     page = await docs.assistant(project, **window)
     questions = (
-        UnansweredQuestion(_clean(asked.query), page=_page(asked.page_url))
+        UnansweredQuestion(clean_text(asked.query), page=_page(asked.page_url))
         for asked in page.conversations
         if asked.is_unanswered
     )
     rows = tuple(question for question in questions if question.text)
     return GapRows(questions=rows, events=len(page.conversations), is_part=page.has_more)
-
-
-def _clean(text: str) -> str:
-    """Return a reader's text as it is stored: on one line, masked and clipped."""
-    return one_line(masked(one_line(text, len(text)), is_readers=True), TEXT_LENGTH)
 
 
 def _page(address: str | None) -> str | None:

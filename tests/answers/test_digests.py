@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.answers.conftest import QUESTION, asks, merges
 from tests.services import LINK
 from tests.talk import Talk
 from tests.talk_people import Shown
-from tests.work.readers import digests, subscribe, turns, until
+from tests.work.readers import asked, digests, files, pressed, searches, subscribe, turns, until
 
 
 async def gap(talk: Talk, channel: str = "docs") -> None:
@@ -58,6 +60,40 @@ async def test_words_of_a_private_channel_stay_out_of_another_digest(talk: Talk)
     await subscribe(talk, channel="secret")
     assert QUESTION not in await next_digest(talk)
     assert QUESTION in digests(talk, "secret")[-1]
+
+
+@pytest.mark.parametrize(
+    ("topic", "channel", "text"),
+    [
+        ("questions", "secret", QUESTION),
+        ("questions", "dm", "How do I rotate the key of ana@example.com?"),
+        ("searches", "secret", QUESTION),
+    ],
+)
+async def test_words_asked_in_private_are_in_no_other_list(
+    talk: Talk, topic: str, channel: str, text: str
+) -> None:
+    talk.opens_channel("secret", talk.ana, is_private=True)
+    talk.service.readers["assistant"] = turns((text, None, "unanswered"), ("Why?", None, "unanswered"))
+    talk.service.readers["searches"] = searches((text, 20, 0.0), ("limits", 20, 0.0))
+    await asks(talk, text, channel)
+    answer = await asked(talk, f"{topic} last week")
+    [more] = await pressed(talk, "More")
+    await pressed(talk, "All rows as CSV")
+    [(_, _, file)] = await files(talk)
+    assert "rotate" not in f"{answer.blocks} {more.blocks} {file}"
+
+
+async def test_words_asked_in_private_are_shown_there_and_once_asked_in_public(talk: Talk) -> None:
+    talk.opens_channel("secret", talk.ana, is_private=True)
+    talk.service.readers["assistant"] = turns((QUESTION, None, "unanswered"))
+    await asks(talk, channel="secret")
+    await talk.ana.types("/docs-visitors questions last week", "secret")
+    await talk.time.passes(20)
+    assert QUESTION in talk.ana.reads()[-1].blocks
+    assert QUESTION not in (await asked(talk, "questions last week")).blocks
+    await asks(talk)
+    assert QUESTION in (await asked(talk, "questions last week")).blocks
 
 
 async def test_words_of_a_public_channel_stay_there_once_it_is_private(talk: Talk) -> None:

@@ -211,7 +211,7 @@ async def test_feature_adds_a_source_of_recommendations(readers: Talk) -> None:
     async def refresh(*_: object) -> None:
         pass
 
-    source = RecommendationSource(recommend, refresh)
+    source = RecommendationSource(recommend, lambda *_: (), refresh)
     readers.process.features = tuple(replace(one, hooks=(*one.hooks, source)) for one in FEATURES)
     digest = await first_digest(readers)
     assert digest.splitlines()[2] == "*Teammates asked* “Is there a sandbox?” · 99 questions, no answer"
