@@ -360,7 +360,7 @@ def _notify(made: Record, **job: Any) -> None:
     """Let the first job write a page on the gap, and its asker get a notice."""
     made.rows["jobs"][0].update({"about": {"key": "mk08"}, "review": "merged"} | job)
     made.rows["inquiries"][0].update(state="notified", job=1)
-    made.rows["deliveries"].append(delivery("inquiry:1:written", "private", user=BEN))
+    made.rows["deliveries"].append(delivery("inquiry:1:job:1:written", "private", user=BEN))
 
 
 def _merge_untold(made: Record) -> None:
