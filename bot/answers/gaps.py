@@ -13,7 +13,7 @@ from bot.answers.model import Inquiry, InquiryState
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation, is_direct_message
-from bot.jobs.model.jobs import Review, TrackedJob
+from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
 from bot.messages import blocks as b
@@ -24,7 +24,6 @@ from bot.store import Transaction
 from bot.visitors.content_gaps import UnansweredQuestion, clean_text
 
 _RETRY = timedelta(minutes=1)
-_ENDED = (Review.MERGED, Review.CLOSED)
 
 
 def gap_key(text: str) -> str:
@@ -68,7 +67,7 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
         (project, job.about.key)
         for project in {project for project, _ in groups}
         for job in Jobs(tx).about_gaps(ProjectId(project), now)
-        if job.about and job.channel == channel and not job.can_run_again and job.review not in _ENDED
+        if job.about and job.channel == channel and not job.can_run_again and job.review is None
     }
     return [rows for key, rows in groups.items() if key not in in_work]
 
@@ -103,7 +102,7 @@ async def refresh_privacy(context: Context, project: ProjectId) -> None:
     await context.store.write(lambda tx: Inquiries(tx).note_public(project, public))
 
 
-def on_published(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:
+def on_published(context: Context, tx: Transaction, number: JobNumber) -> None:
     """Queue the notices to the people whose questions a job has answered."""
     job = Jobs(tx).get_or_raise(number)
     if job.about is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.context import Context, WorkerContext
+from bot.context import Context
 from bot.ids import JobNumber, Message
 from bot.jobs.messages import jobs as messages
 from bot.jobs.messages import status_message
@@ -56,9 +56,12 @@ def post_reminder(context: Context, tx: Transaction, job: TrackedJob, now: datet
 
 @dataclass(frozen=True, slots=True)
 class PublishedHook:
-    """Gets a job whose change is in the docs: its pull request is merged, or it ended well without one."""
+    """Gets a job whose change is in the docs: its pull request is merged, or it ended well without one.
 
-    run: Callable[[WorkerContext, Transaction, JobNumber], None]
+    Where the bot can't see the pull request, people's mark *Reviewed* counts as the merge.
+    """
+
+    run: Callable[[Context, Transaction, JobNumber], None]
 
 
 def update_status_message(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:

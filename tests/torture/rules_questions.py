@@ -128,4 +128,4 @@ def _answers(job: Row, row: Row) -> bool:
 
 
 def _is_published(job: Row) -> bool:
-    return job.get("review") == "merged" or job["state"] == "no_pull_request"
+    return job.get("review") in ("merged", "reviewed") or job["state"] == "no_pull_request"
