@@ -125,10 +125,10 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
 
     A job of a private channel is announced there only; elsewhere the gap stays open.
     """
-    job = await context.store.read(lambda tx: Jobs(tx).get(inquiry.job or JobNumber(0)))
-    may_tell, owner = job is None or job.channel == inquiry.channel, context.owner
+    job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(inquiry.job or JobNumber(0)))
+    owner = context.owner
     try:
-        may_tell = may_tell or (job is not None and await context.messenger.is_public(job.channel))
+        may_tell = job.channel == inquiry.channel or await context.messenger.is_public(job.channel)
     except SlackError:
         later = replace(inquiry, due_at=context.clock() + _RETRY)
         return lambda tx: Inquiries(tx).save(inquiry, later, owner=owner)
@@ -142,8 +142,8 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
     return settle
 
 
-def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob | None) -> NewDelivery:
-    key, message = f"inquiry:{inquiry.id}:job:{inquiry.job}:written", messages.written_notice(inquiry, job)
+def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob) -> NewDelivery:
+    key, message = f"inquiry:{inquiry.id}:job:{job.number}:written", messages.written_notice(inquiry, job)
     thread = inquiry.thread_ts or Outbox(tx).posted_ts(f"inquiry:{inquiry.id}:shared")
     if thread is None:
         return NewDelivery.private(key, inquiry.channel, inquiry.user, message)

@@ -111,13 +111,10 @@ def gap_list(gaps: Sequence[Sequence[Inquiry]]) -> Message:
             b.button("Draft it", b.Action.CHANGE_DOCS, str(newest.id)),
             b.button("Dismiss", b.Action.DISMISS_GAP, str(newest.id)),
         ]
-        times = f"asked {asked_times(len(inquiries))}, last {day}"
-        blocks += [b.section(f"{quoted_question(newest)} · {times}"), *b.actions(buttons)]
+        times = "once" if len(inquiries) == 1 else f"{len(inquiries)} times"
+        text = f"{quoted_question(newest)} · asked {times}, last {day}"
+        blocks += [b.section(text), *b.actions(buttons)]
     return b.message(*blocks)
-
-
-def asked_times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
 
 
 def draft_prompt(text: str) -> str:
@@ -125,10 +122,10 @@ def draft_prompt(text: str) -> str:
     return f"Readers ask: “{text}”\n\nAnswer that in the docs: improve the page that should, or add one."
 
 
-def written_notice(inquiry: Inquiry, job: TrackedJob | None) -> Message:
-    """Return the notice that a question is answered by the docs now. ``job``: None if unknown."""
-    link = b.web_address(job.pr_link) if job else None
-    title = job.pull_request.title if job and job.pull_request else "the change"
+def written_notice(inquiry: Inquiry, job: TrackedJob) -> Message:
+    """Return the notice that a question is answered by the docs now."""
+    link = b.web_address(job.pr_link)
+    title = job.pull_request.title if job.pull_request else "the change"
     where = f": {b.link(link, clip(title, _TITLE_LENGTH))}" if link else " in the docs."
     day = b.moment(inquiry.asked_at, "{date_short_pretty}")
     text = f"{b.mention(inquiry.user)} you asked ({day}) {quoted_question(inquiry)} It is written now{where}"

@@ -42,7 +42,6 @@ def samples() -> Mapping[str, object]:
         "open gaps": messages.gap_list([[QUESTION], [QUESTION, QUESTION]]),
         "no gaps": messages.gap_list([]),
         "the prompt": messages.draft_prompt(messages.quoted_question(QUESTION)),
-        "asked": messages.asked_times(3),
         "written": messages.written_notice(QUESTION, job(JobState.PULL_REQUEST)),
-        "written by a job that is forgotten": messages.written_notice(QUESTION, None),
+        "written without a pull request": messages.written_notice(QUESTION, job(JobState.NO_PULL_REQUEST)),
     }
