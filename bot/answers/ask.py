@@ -57,11 +57,10 @@ async def ask_docs(context: Context, allowed: Allowed, unsent: Unsent) -> Messag
             by_assistant=context.settings.answers == "assistant" and count < context.settings.answers_a_day,
             conversation=Inquiries(tx).conversation_in(origin.channel, thread) if thread else None,
         )
-        is_new = Inquiries(tx).add(inquiry)
+        Inquiries(tx).add(inquiry)
         if thread is None:
             return messages.READING
-        if is_new:
-            _note_received(tx, allowed, context)
+        _note_received(tx, allowed, context)
         return None
 
     reply = await context.store.write(add)

@@ -80,11 +80,10 @@ class Inquiries(Rows[Inquiry]):
     table = inquiries
     read = staticmethod(schema.reader(Inquiry, inquiries))
 
-    def add(self, inquiry: Inquiry) -> bool:
-        """Add an inquiry. Return False if its key was stored before."""
-        return schema.insert_unless_there(
-            self.connection, inquiries, schema.row_values(inquiry, inquiries, without="id")
-        )
+    def add(self, inquiry: Inquiry) -> None:
+        """Add an inquiry, unless its key was stored before."""
+        values = schema.row_values(inquiry, inquiries, without="id")
+        schema.insert_unless_there(self.connection, inquiries, values)
 
     def get(self, number: int) -> Inquiry | None:
         """Return an inquiry; None if it is unknown or forgotten."""

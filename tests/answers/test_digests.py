@@ -92,8 +92,13 @@ async def test_words_asked_in_private_are_shown_there_and_once_asked_in_public(t
     await talk.time.passes(20)
     assert QUESTION in talk.ana.reads()[-1].blocks
     assert QUESTION not in (await asked(talk, "questions last week")).blocks
-    await asks(talk)
-    assert QUESTION in (await asked(talk, "questions last week")).blocks
+    talk.opens_channel("help")
+    await asks(talk, channel="help")
+    answer = await asked(talk, "questions last week")
+    assert QUESTION in answer.blocks
+    talk.room("help").is_private = True
+    await talk.time.passes(minutes=3)
+    assert QUESTION not in "".join(reply.blocks for reply in await pressed(talk, "More", on=answer))
 
 
 async def test_words_of_a_public_channel_stay_there_once_it_is_private(talk: Talk) -> None:

@@ -174,7 +174,7 @@ async def test_question_without_help_after_its_notice_is_a_gap_again(talk: Talk)
     await talk.ends(pr_link=None)
     assert sum("It is written now" in reply for reply in talk.all_replies()) == 2
     await talk.ben.presses("Change the docs", answer)
-    await talk.ben.fills_in()
+    await talk.ben.fills_in(prompt="Show how to rotate all keys")
     await talk.time.passes()
     await talk.ends(pr_link=None)
     assert sum("It is written now" in reply for reply in talk.all_replies()) == 2
