@@ -155,7 +155,7 @@ _WAITING_BY = (
     .select_from(prompts)
     .where(one_of(prompts.c.state, _UNSENT), prompts.c.asked_by == bindparam("by"))
 )
-_EARLIER = select(*(part.scalar_subquery() for part in (_OF_KEY, _SAME_JOB, _WAITING_BY)))
+_EARLIER = select(*(part.scalar_subquery() for part in (_OF_KEY, _SAME_JOB)))
 _ADD = prompts.insert().returning(prompts.c.id)
 
 
@@ -166,8 +166,6 @@ class KnownRequest(NamedTuple):
     """The job of this very request; None when the request is new."""
     same: JobNumber | None
     """The job that they asked for with the same words a moment ago, unless it failed."""
-    waiting: int
-    """How many of their prompts are not sent yet."""
 
 
 def _together(job: JobNumber, user: UserId, begun_at: datetime) -> ColumnElement[bool]:
