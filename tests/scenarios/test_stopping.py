@@ -16,6 +16,7 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import aiohttp
 import pytest
 from structlog.testing import capture_logs
 
@@ -191,3 +192,16 @@ async def test_idle_bot_leaves_nothing(command_line: Zygote, tmp_path: Path, env
     await bot.until("ready")
     assert await bot.stop() == 0
     assert "left" not in bot.log[-1]
+
+
+async def test_free_health_port_is_in_the_log(
+    command_line: Zygote, tmp_path: Path, env: dict[str, str]
+) -> None:
+    bot = Bot(command_line, env, tmp_path)
+    await bot.start()
+    await bot.until("ready")
+    [ready] = [line for line in bot.log if line["event"] == "ready"]
+    url = f"http://127.0.0.1:{ready['health_port']}/livez"
+    async with aiohttp.ClientSession() as session, session.get(url) as answer:
+        assert answer.status == 200
+    assert await bot.stop() == 0
