@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from math import ceil
 
 import pytest
@@ -210,6 +211,20 @@ async def test_requested_digest_keeps_the_weekly_one(talk: Talk) -> None:
     talk.ben.reads()
     await until(talk, 9)
     assert len(digests(talk)) == 2
+
+
+async def test_digest_reads_no_long_prompt_whole(talk: Talk) -> None:
+    await talk.finished()
+    talk.newer_version_writes("jobs.text", "quickstart " * 1_000_000)
+    tracemalloc.start()
+    try:
+        await talk.ben.types("/docs-visitors digest now", "general")
+        await talk.time.passes(30)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 10_000_000
+    assert len(digests(talk, "general")) == len(talk.ben.reads()) == 1
 
 
 async def test_failed_requested_digest_is_explained(talk: Talk) -> None:

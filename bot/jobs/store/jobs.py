@@ -74,6 +74,10 @@ _MORE = (
     _AMONG_PEOPLE.label("among_people"),
     select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery().label("seen"),
 )
+_WITH_SHORT_TEXT = [
+    func.substr(column, 1, 300, type_=column.type).label(column.name) if column is jobs.c.text else column
+    for column in jobs.c
+]
 _WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
 _WITH_NUMBER_LOCKED = _WITH_NUMBER.with_for_update()
 _BACKING_OFF = select(back_offs.c.project).where(
@@ -259,8 +263,10 @@ class Jobs(Rows[TrackedJob]):
         return self._many(asked, _MOST_ABOUT_GAPS, by=jobs.c.asked_at.desc())
 
     def list_unreviewed(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
-        """Return a project's newest jobs that are open or have a pull request without an outcome."""
-        return self._many(and_(jobs.c.project == project, or_(_IS_OPEN, _AWAITS_REVIEW)), limit)
+        """Return a project's newest jobs that are open or to review, with the beginnings of their texts."""
+        going = and_(jobs.c.project == project, or_(_IS_OPEN, _AWAITS_REVIEW))
+        newest = select(*_WITH_SHORT_TEXT, *_MORE).where(going).order_by(jobs.c.number.desc()).limit(limit)
+        return read_rows(jobs, self.connection.execute(newest).mappings(), self.read)
 
     def without_trouble(
         self, project: ProjectId, trouble: QueueWhy, limit: int, *, only_failing: bool
