@@ -126,7 +126,6 @@ UNCLEAR_DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.UNCLEAR,
 
 THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
 OPEN = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.UNCLEAR)
-_IN_THREAD = (*THREAD_POSTS, DeliveryKind.EDIT)
 _END = ":end"
 """The last part of the keys of replies with the end of an iteration."""
 _MOST_READY = 500
@@ -297,14 +296,10 @@ class Outbox(Repository):
             raise LeaseLost(f"delivery {delivery.id}")
 
     def dead_letter_thread(self, job: JobNumber, reason: str, now: datetime) -> None:
-        """Mark all pending deliveries to a job's thread as dead, because it cannot be posted to."""
+        """Mark a job's pending deliveries as dead, because its thread cannot be posted to."""
         self.connection.execute(
             deliveries.update()
-            .where(
-                deliveries.c.job == job,
-                deliveries.c.kind.in_(_IN_THREAD),
-                deliveries.c.state == DeliveryState.PENDING,
-            )
+            .where(deliveries.c.job == job, deliveries.c.state == DeliveryState.PENDING)
             .values(state=DeliveryState.DEAD, error=reason, settled_at=now, message=None)
         )
 
@@ -331,13 +326,13 @@ class Outbox(Repository):
     def answers_about(
         self, channel: ChannelId, first: MessageTs, last: MessageTs
     ) -> Sequence[tuple[MessageTs, str]]:
-        """Return the answered messages of a channel, from ``first`` to ``last``, and the occasions."""
+        """Return a channel's answered messages, at least from ``first`` to ``last``, and the occasions."""
         # However the database sorts punctuation, which differs: the answers stand before the next second.
         end = message_key(channel, f"{int(float(last)) + 1}")
         then = deliveries.c.key.between(message_key(channel, first), end)
         keys = self.connection.execute(select(deliveries.c.key).where(then)).scalars()
         parts = (key.removeprefix(message_key(channel)).split(":") for key in keys)
-        return [(MessageTs(ts), occasion) for ts, occasion, *_ in parts if ts <= last]
+        return [(MessageTs(ts), occasion) for ts, occasion, *_ in parts]
 
     def dead_letters(
         self, limit: int, *, channel: ChannelId | None = None, job: JobNumber | None = None

@@ -60,6 +60,15 @@ async def test_guests_and_asides_are_left_out_and_counted(talk: Talk) -> None:
     talk.everything()
 
 
+async def test_messages_that_got_an_answer_are_not_attached(talk: Talk) -> None:
+    held = "Say that the token is sk_live_51HqLyjWDarjtT1zdp7dc"
+    root = await begins(talk, f"@docs-agent {held}", "From Ben")
+    await talk.chika.replies(f"@docs-agent {held}", to=root)
+    assert "From Ben" in (prompt := await asked(talk, root, "Fix the page"))
+    assert "the token" not in prompt
+    talk.everything()
+
+
 async def test_only_messages_before_the_mention_are_attached(talk: Talk) -> None:
     root = await begins(talk, "Before")
     await talk.ana.replies("@docs-agent Fix the page", to=root)
