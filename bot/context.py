@@ -117,10 +117,9 @@ class Context:
         return at + timedelta(days=7 - at.weekday() if at.weekday() >= _SATURDAY else 0)
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
-        """Run ``change`` in a transaction, and wake the workers if it returns that there is work."""
+        """Run ``change`` in a transaction, and wake the workers for the rows that it wrote."""
         result = await self.store.write(change)
-        if result:
-            self.wake()
+        self.wake()
         return result
 
     def project_of(self, tx: Transaction, channel: ChannelId) -> Project:

@@ -63,9 +63,7 @@ async def ask_docs(context: Context, allowed: Allowed, unsent: Unsent) -> Messag
         _note_received(tx, allowed, context)
         return None
 
-    reply = await context.store.write(add)
-    context.wake()
-    return reply
+    return await context.write(add)
 
 
 def _note_received(tx: Transaction, allowed: Allowed, context: Context) -> None:

@@ -161,6 +161,4 @@ async def share_answer(context: Context, allowed: Allowed, number: int) -> Messa
         Outbox(tx).add(NewDelivery.post(key, inquiry.channel, allowed.user, message), context.clock())
         return None
 
-    refusal = await context.store.write(share)
-    context.wake()
-    return refusal
+    return await context.write(share)

@@ -45,7 +45,8 @@ async def take_change(context: Context, changed: Changed) -> None:
         access = None if changed.text is None else await _access_of_author(context, changed)
         for attempt in range(1, _TRIES + 1):
             try:
-                await context.write(lambda tx: _carry_out(context, tx, changed, access))
+                if await context.store.write(lambda tx: _carry_out(context, tx, changed, access)):
+                    context.wake()
                 return
             except LeaseLost:
                 # A worker has claimed the prompt meanwhile, which changes the meaning of the edit.

@@ -77,9 +77,7 @@ async def ask_by_press(context: Context, readable: Readable) -> Message | None:
         job = Jobs(tx).lock(readable.job.number)
         return None if ask_for(context, tx, job, readable.allowed.user) else no_preview(job)
 
-    answer = await context.store.write(ask)
-    context.wake()
-    return answer
+    return await context.write(ask)
 
 
 claim_previews = make_claim(lambda tx, claimer, limit: Previews(tx).claim_due(claimer, limit))

@@ -335,8 +335,7 @@ async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], 
         tell(tx)
         _note_received(tx, origin)
 
-    await context.store.write(answer)
-    context.wake()
+    await context.write(answer)
 
 
 async def _note(context: Context, origin: Origin) -> None:

@@ -72,7 +72,7 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
     return [replace(finding, seen=mask(finding.seen, settings.secrets())) for finding in findings]
 
 
-async def diagnose_broken(error: SettingsError, call_seconds: float = _CALL_SECONDS) -> list[Finding]:
+async def diagnose_broken(error: SettingsError) -> list[Finding]:
     """Return a finding for each problem of the settings, and the checks of the valid ones."""
     findings = [Finding("settings", False, problem, _SETTINGS) for problem in error.problems or (str(error),)]
     checks: Checks = {}
@@ -82,11 +82,11 @@ async def diagnose_broken(error: SettingsError, call_seconds: float = _CALL_SECO
         findings += check_files(url)
 
         async def database() -> Sequence[Finding]:
-            return (await check_database(url, CONNECTIONS, call_seconds)).findings
+            return (await check_database(url, CONNECTIONS, _CALL_SECONDS)).findings
 
         checks["database"] = database
     with suppress(SettingsError):
-        checks["docs service"] = partial(check_docs, DocsSettings.load(), {}, call_seconds)
+        checks["docs service"] = partial(check_docs, DocsSettings.load(), {}, _CALL_SECONDS)
     return [*findings, *await run_checks(checks, _LIMIT_SECONDS, is_logged=False)]
 
 

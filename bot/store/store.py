@@ -107,14 +107,14 @@ class Store:
         """Return the queues that have rows due, and the time at which the next row comes due."""
         return await self.database.read(lambda connection: find_due(connection, clock()))
 
-    async def release(self, owner: str, limit_seconds: float = _RELEASE_SECONDS) -> list[str]:
+    async def release(self, owner: str) -> list[str]:
         """Free this owner's leases on rows that are not being sent, so that others can claim them at once.
 
         Its heartbeat ends, too. Return the names of failed steps. A database that fails is only logged, since
         the leases expire by themselves.
         """
         try:
-            async with asyncio.timeout(limit_seconds):
+            async with asyncio.timeout(_RELEASE_SECONDS):
                 await self.database.try_writing(lambda connection: _release_all(connection, owner))
         except (DatabaseTrouble, TimeoutError) as error:
             log.warning("not_released", reason=type(error).__name__)

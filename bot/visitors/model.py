@@ -229,9 +229,9 @@ class Numbers:
         )
         return next(of_period, None)
 
-    def gap_rows(self, source: Source, period: Period | None = None) -> GapRows | None:
-        """Return the rows of a source in the question's period, or in another one; None if not read."""
-        key = (source, period or self.query.period)
+    def gap_rows(self, source: Source) -> GapRows | None:
+        """Return the rows of a source in the question's period; None if not read."""
+        key = source, self.query.period
         rows = (snapshot.gap_rows for snapshot in self.snapshots if (snapshot.source, snapshot.period) == key)
         stored = next(rows, None)
         return stored.without(self.hidden) if stored and self.hidden else stored

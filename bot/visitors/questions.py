@@ -77,9 +77,7 @@ async def ask_visitors(
         labelled = replace(query, label=entry.label if entry else None)
         return None if all(snapshot.is_done for snapshot in listed) else messages.progress_note(labelled)
 
-    reply = await context.store.write(add)
-    context.wake()
-    return reply
+    return await context.write(add)
 
 
 def ask_question(
@@ -318,9 +316,7 @@ async def share_report(context: Context, allowed: Allowed, number: QuestionId) -
         Outbox(tx).add(replace(post, question=number), context.clock())
         return None
 
-    refusal = await context.store.write(share)
-    context.wake()
-    return refusal
+    return await context.write(share)
 
 
 async def show_ideas(context: Context, number: QuestionId, private: str) -> Message | Block:
@@ -365,6 +361,4 @@ async def send_csv(context: Context, allowed: Allowed, number: QuestionId) -> Me
         send_file(tx, question, FileTo.PRIVATE, context.clock(), count)
         return messages.FILE_FOLLOWS
 
-    reply = await context.store.write(send)
-    context.wake()
-    return reply
+    return await context.write(send)

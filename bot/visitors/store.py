@@ -71,6 +71,7 @@ FRESH = timedelta(minutes=10)
 """Age up to which the numbers of a period that is not over serve further questions."""
 MOST_PAGES = 50_000
 _PATH_LENGTH = 2_000
+_SWEPT_AT_ONCE = 20
 _FINAL = "final"
 """The generation of a snapshot whose counts will not change."""
 _PROJECT: BindParameter[str] = bindparam("of_project", type_=String)
@@ -287,18 +288,17 @@ class Snapshots(Rows[Snapshot]):
         same &= and_(snapshots.c.first == period.first, snapshots.c.end == period.end)
         return self._many(and_(same, snapshots.c.state == SnapshotState.DONE), 20)
 
-    def sweep(self, before: datetime, final_before: date, limit: int = 20) -> int:
+    def sweep(self, before: datetime, final_before: date) -> int:
         """Delete the pages of old snapshots; their totals stay, for charts. Return the number of snapshots.
 
         Args:
             before: the end of the time for which pages of a period that was not over are kept.
             final_before: the day before which all pages are deleted.
-            limit: the maximum number of snapshots.
         """
         is_open = and_(snapshots.c.generation != _FINAL, snapshots.c.created_at < before)
         old = and_(is_open | (snapshots.c.end < final_before), snapshots.c.rows > 0)
         old &= and_(snapshots.c.taken_at < before, ~_is_listed())
-        ids = list(self.connection.execute(select(snapshots.c.id).where(old).limit(limit)).scalars())
+        ids = list(self.connection.execute(select(snapshots.c.id).where(old).limit(_SWEPT_AT_ONCE)).scalars())
         self.connection.execute(delete(page_visitors).where(page_visitors.c.snapshot.in_(ids)))
         without = {"rows": 0, "next_offset": 0, "with_pages": False, "complete": False}
         self.connection.execute(snapshots.update().where(snapshots.c.id.in_(ids)).values(without))

@@ -80,9 +80,7 @@ async def subscribe(
         Outbox(tx).add(replace(post, subscription=subscription.id), now)
         return digest_messages.subscribing(subscription, entry, changes=bool(current))
 
-    answer = await context.store.write(put)
-    context.wake()
-    return answer
+    return await context.write(put)
 
 
 async def _zone_or_utc(context: Context, user: UserId) -> str:
@@ -173,9 +171,7 @@ async def digest_now(
         ask_question(context, tx, replace(origin, key=key), query, project_id, QuestionKind.DIGEST, now)
         return digest_messages.digest_coming(section, context.projects.shown(project_id))
 
-    answer = await context.store.write(add)
-    context.wake()
-    return answer
+    return await context.write(add)
 
 
 # ---- the worker, and deliveries

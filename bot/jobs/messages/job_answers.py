@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
+from bot.ids import ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
 from bot.jobs.messages.problems import key_setting, refusal, title
 from bot.jobs.messages.status_message import (
     facts,
@@ -201,15 +201,10 @@ def _line(job: TrackedJob, permalink: str | None = None) -> str:
     )
 
 
-def job_status(
-    job: TrackedJob,
-    permalink: str | None = None,
-    waiting: Sequence[Wait] = (),
-    more: Sequence[Block] = (),
-) -> Message:
+def job_status(job: TrackedJob, permalink: str | None = None, waiting: Sequence[Wait] = ()) -> Message:
     """Return the status of one job, as the last poll found it, with a link to its thread and its buttons.
 
-    ``waiting``: the job's pending work. ``more``: further buttons.
+    ``waiting``: the job's pending work.
     """
     details = [_line(job), *wait_lines(waiting), *_details(job)]
     if job.pr_link and b.web_address(job.pr_link) is None:
@@ -224,7 +219,7 @@ def job_status(
         )
     if b.web_address(permalink):
         details.append(b.link(permalink, "Go to its thread"))
-    return b.message(*b.text_blocks("\n".join(details)), *b.actions([*in_private(job), *more]))
+    return b.message(*b.text_blocks("\n".join(details)), *b.actions(in_private(job)))
 
 
 def _code(text: str) -> str:
