@@ -54,7 +54,7 @@ from bot.store.database import CONNECTIONS, Database, Pool, ServerClock
 from bot.store.heartbeats import Heartbeats
 from bot.store.migrate import migrate_schema
 from bot.store.queues import DueQueues
-from bot.store.sqlite_files import running_alone, sqlite_file
+from bot.store.sqlite_files import holding_sqlite_file, sqlite_file
 from bot.ttl_cache import TtlCache
 
 __all__ = [
@@ -115,7 +115,7 @@ async def running_bot(
     for warning in settings.warnings():
         log.warning("settings", about=warning)
     async with AsyncExitStack() as stack:
-        stack.enter_context(running_alone(sqlite_file(settings.sqlalchemy_url)))
+        stack.enter_context(holding_sqlite_file(sqlite_file(settings.sqlalchemy_url)))
         store = open_store(settings.sqlalchemy_url, settings.database_connections)
         stack.push_async_callback(store.close)
         await migrate_schema(store.database)

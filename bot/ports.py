@@ -166,7 +166,7 @@ class Messenger(Protocol):
         The channel, or a thread of it, is read once for all of them.
         """
 
-    async def said_since(
+    async def read_messages_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
     ) -> Sequence[ThreadReply | Mention | Changed]:
         """Return people's replies in a thread after ``since``, oldest first, and their later changes.
@@ -174,7 +174,7 @@ class Messenger(Protocol):
         Without a thread, return the direct messages of the channel.
         """
 
-    async def said_before(
+    async def read_earlier(
         self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
     ) -> Sequence[Said]:
         """Return the messages of a thread before a message, oldest first; all of them if None.

@@ -104,10 +104,10 @@ class FakeSlack:
         direct = {key: MessageTs("1") for user, _, key in self.direct if channel == f"D{user[1:]}"}
         return {key: ts for key, ts in (direct | posted).items() if key in deliveries}
 
-    async def said_since(
+    async def read_messages_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
     ) -> Sequence[ThreadReply | Mention | Changed]:
-        self._raise_next_trouble("said_since")
+        self._raise_next_trouble("read_messages_since")
         self.read.append((channel, thread, since))
         origins = ((message, message.origin) for message in self.messages)
         newer = [
@@ -119,10 +119,10 @@ class FakeSlack:
         ]
         return [*newer, *(change for change in self.changed if change.origin.channel == channel)]
 
-    async def said_before(
+    async def read_earlier(
         self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
     ) -> Sequence[Said]:
-        self._raise_next_trouble("said_before")
+        self._raise_next_trouble("read_earlier")
         await self._answer_about(thread)
         messages = self.threads.get((channel, thread), [])
         return [message for message in messages if before is None or message.ts < before]

@@ -16,7 +16,7 @@ from typing import TypedDict, Unpack
 
 import structlog
 
-from bot.access.model import Access, Members, access_of, access_rule
+from bot.access.model import Access, Members, access_fingerprint, access_of
 from bot.context import Context
 from bot.ids import ChannelId, Message, MessageTs, Refusal, RequestKey, UserId
 from bot.messages import blocks as b
@@ -146,7 +146,7 @@ def check_channel(context: Context, channel: ChannelId) -> None:
 
 async def _access(context: Context, user: UserId) -> Access:
     """Return a user's access from the cache of this process, from the database, or from Slack."""
-    settings, rule = context.settings, access_rule(context.settings)
+    settings, rule = context.settings, access_fingerprint(context.settings)
     if user in settings.allowed_bots or context.member_cache.get(user, _CACHED_SECONDS):
         return Access.MEMBER
     if not settings.allowed_user_groups and not _is_listed(settings, user):

@@ -44,7 +44,7 @@ def access_of(profile: Profile) -> Access:
     return Access.GUEST if profile.is_guest else Access.MEMBER
 
 
-def access_rule(settings: Settings) -> str:
+def access_fingerprint(settings: Settings) -> str:
     """Return the fingerprint of the lists of people.
 
     Stored with each result of a check, so that a change of the lists makes older results invalid.

@@ -70,7 +70,7 @@ def _usable(raw: str) -> str:
     return raw
 
 
-def _cleaned(raw: object) -> object:
+def _without_unstorable(raw: object) -> object:
     return _NOT_STORABLE.sub("\ufffd", raw) if isinstance(raw, str) else raw
 
 
@@ -188,7 +188,7 @@ class Visitors(_Answer):
 class PageVisitors(Visitors):
     """Unique visitors of one documentation page. Counts of several pages must not be added."""
 
-    path: Annotated[str, BeforeValidator(_cleaned)]
+    path: Annotated[str, BeforeValidator(_without_unstorable)]
 
 
 class VisitorsPage(_Answer):
@@ -324,7 +324,7 @@ class AssistantReply(_Answer):
     ``thread_id``: continues the conversation; None if the service returned none that can be stored.
     """
 
-    text: Annotated[str, BeforeValidator(_cleaned)]
+    text: Annotated[str, BeforeValidator(_without_unstorable)]
     sources: tuple[CitedPage, ...] = ()
     thread_id: str | None = None
 

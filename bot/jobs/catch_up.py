@@ -100,7 +100,7 @@ async def catch_up(context: WorkerContext, unread: UnreadConversation, take: Tak
     with unless_taken_over("conversation", unread.id):
         try:
             since, thread = unread.since, unread.thread
-            messages = await context.messenger.said_since(unread.channel, thread=thread, since=since)
+            messages = await context.messenger.read_messages_since(unread.channel, thread=thread, since=since)
             for received in messages:
                 await context.retry(partial(_take_missed, context, received, take))
         except (SlackError, Untold, TooEarly) as error:

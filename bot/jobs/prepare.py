@@ -157,7 +157,7 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Th
                 thread.channel
             ):
                 return "", None
-            posts = await context.messenger.said_before(thread.channel, thread.ts, before=prompt.message_ts)
+            posts = await context.messenger.read_earlier(thread.channel, thread.ts, before=prompt.message_ts)
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
         return "", ThreadContext(not_taken=NotTaken.UNREAD)
@@ -272,7 +272,7 @@ async def offer_thread(context: Context, thread: ThreadRef, without: MessageTs |
     try:
         async with asyncio.timeout(_FORM_SECONDS):
             is_public = await context.messenger.is_public(thread.channel)
-            messages = await context.messenger.said_before(thread.channel, thread.ts, before=None)
+            messages = await context.messenger.read_earlier(thread.channel, thread.ts, before=None)
             others = [message for message in messages if message.ts != without]
             theirs, left_out = await _of_members(context, others, thread.channel, _FORM_SECONDS / 3)
     except (SlackError, TimeoutError) as error:

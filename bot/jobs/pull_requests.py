@@ -159,7 +159,7 @@ def _settle_answer(
 ) -> bool:
     """Write and show the state. Return whether it is new. ``answer``: None for an unchanged pull request."""
     now, job = context.clock(), Jobs(tx).lock(watched.job)
-    pull = _as_seen(answer, watched.since) if answer else watched.seen
+    pull = _to_seen_pull_request(answer, watched.since) if answer else watched.seen
     if pull is None:
         raise LookupError(f"job {watched.job} has no pull request that was seen")
     last, iteration = watched.seen, watched.iteration
@@ -185,7 +185,7 @@ def _settle_answer(
     return is_news
 
 
-def _as_seen(answer: PullRequest, since: datetime) -> SeenPullRequest:
+def _to_seen_pull_request(answer: PullRequest, since: datetime) -> SeenPullRequest:
     """Turn the answer of GitHub into the stored state of a pull request."""
     return SeenPullRequest(
         answer.title,

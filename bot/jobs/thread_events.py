@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from bot.access.admit import Allowed, NotAllowed, Untold, admit
-from bot.access.model import Members, access_rule
+from bot.access.model import Members, access_fingerprint
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.jobs.access import Readable, if_visible, may_steer
@@ -100,7 +100,7 @@ async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[No
         await context.store.write(lambda tx: Conversations(tx).read_later(origin, later))
         raise
     except NotAllowed as error:
-        refusal, rule = error.message, access_rule(context.settings)
+        refusal, rule = error.message, access_fingerprint(context.settings)
 
         def refuse(tx: Transaction) -> None:
             now = context.clock()

@@ -28,7 +28,7 @@ from bot.ports import (
     is_zone,
 )
 from bot.slack.client import Identity, answered, of_response_url, to_refusal, translated, wait_seconds
-from bot.slack.payloads import messages_of, said_before, said_since
+from bot.slack.payloads import messages_of, read_earlier, read_messages_since
 from bot.slack.rooms import SlackRooms
 from bot.ttl_cache import TtlCache
 
@@ -156,18 +156,18 @@ class SlackMessenger(SlackRooms):
                 return posts
         raise to_refusal("too_many_messages")
 
-    async def said_since(
+    async def read_messages_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
     ) -> Sequence[ThreadReply | Mention | Changed]:
         """Return people's messages of a thread (None: direct messages) after ``since``, and their edits."""
         bot = self._identity.bot_user if self._identity else UserId("")
-        return await said_since(self._client, bot, channel, thread, since)
+        return await read_messages_since(self._client, bot, channel, thread, since)
 
-    async def said_before(
+    async def read_earlier(
         self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
     ) -> Sequence[Said]:
         """Return the messages of a thread before a message, oldest first; all of them if None."""
-        return await said_before(self._client, channel, thread, before)
+        return await read_earlier(self._client, channel, thread, before)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         """Replace the text and blocks of a message; one that somebody has deleted is no error.

@@ -250,7 +250,7 @@ _CHANGED_FOR = timedelta(hours=1)
 """Edits of older messages are not found, except of the first one of a thread, which Slack always returns."""
 
 
-async def said_since(
+async def read_messages_since(
     client: AsyncWebClient, bot: UserId, channel: ChannelId, thread: MessageTs | None, since: MessageTs
 ) -> Sequence[ThreadReply | Mention | Changed]:
     """Return the messages for which an event would have been handled, oldest first. Raises a SlackError.
@@ -277,7 +277,7 @@ async def said_since(
     return [message for message in (*replies, *changed) if message is not None]
 
 
-async def said_before(
+async def read_earlier(
     client: AsyncWebClient, channel: ChannelId, thread: MessageTs, before: MessageTs | None
 ) -> Sequence[Said]:
     """Return the messages of a thread before a message, oldest first. Raises a SlackError.

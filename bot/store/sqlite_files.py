@@ -88,7 +88,7 @@ def make_sqlite_file(file: Path) -> None:
 
 
 @contextmanager
-def running_alone(file: Path | None) -> Iterator[None]:
+def holding_sqlite_file(file: Path | None) -> Iterator[None]:
     """Be the one process that runs on a SQLite file until the block ends; the system sees to it after a kill.
 
     Commands beside it, such as a backup, do not take part. ``file`` is None for a database that needs no

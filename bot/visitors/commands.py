@@ -24,7 +24,7 @@ from bot.store import Transaction
 from bot.visitors import gap_messages, messages
 from bot.visitors.content_gaps import Topic, page_row_key
 from bot.visitors.digests import list_recommendations, refresh_recommendations
-from bot.visitors.gap_messages import asked_about, gap_prompt, gap_table
+from bot.visitors.gap_messages import gap_prompt, gap_table, row_reference
 from bot.visitors.model import QuestionKind, SubscriptionChange
 from bot.visitors.options import Misunderstood, correct_words, parse_query, parse_section, parse_weekly
 from bot.visitors.periods import BadPeriod, UnknownPeriod
@@ -198,12 +198,12 @@ def _find_row(
         rows = [(row.key, row.title, gap_prompt(question.query, row)) for row in table]
     for row_key, title, prompt in rows:
         if row_key == key:
-            return prompt, question.project, asked_about(key, title)
+            return prompt, question.project, row_reference(key, title)
     now = numbers.visitors(question.query.period)
     for path, counts in Snapshots(tx).pages(now.id).items() if now else ():
         if page_row_key(path) == key:
             prompt = gap_messages.improve_prompt(path, counts, question.query.period)
-            return prompt, question.project, asked_about(key, path)
+            return prompt, question.project, row_reference(key, path)
     return messages.NOT_KEPT
 
 

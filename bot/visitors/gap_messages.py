@@ -375,7 +375,7 @@ def gap_file(numbers: Numbers) -> tuple[str, str]:
     return BOM + "".join(map(csv_line, lines)), text
 
 
-def asked_about(key: str, title: str) -> About:
+def row_reference(key: str, title: str) -> About:
     """Return the reference from a job to the row at which it was asked for."""
     return About(key, one_line(title, _TITLE_LENGTH))
 

@@ -120,7 +120,7 @@ def _request(
         if not snapshots.is_not_offered(project, source, now)
     }
     requested = {
-        (period, source): snapshots.request(
+        (period, source): snapshots.find_or_add(
             project,
             period,
             now=now,

@@ -133,7 +133,7 @@ class Snapshots(Rows[Snapshot]):
         reader(Snapshot, snapshots, period=lambda row: Period(row["first"], row["end"]), totals=_totals)
     )
 
-    def request(
+    def find_or_add(
         self,
         project: ProjectId,
         period: Period,

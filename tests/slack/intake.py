@@ -13,7 +13,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from bot.access.model import Access, Members, access_rule
+from bot.access.model import Access, Members, access_fingerprint
 from bot.commands.command import Command
 from bot.context import Context
 from bot.ids import UserId
@@ -72,7 +72,9 @@ class Intake:
 @asynccontextmanager
 async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
     store, background, everybody = await new_store(), Background(), FakeSlack()
-    await store.write(lambda tx: Members(tx).remember(ANA, Access.MEMBER, access_rule(Settings()), NOW))
+    await store.write(
+        lambda tx: Members(tx).remember(ANA, Access.MEMBER, access_fingerprint(Settings()), NOW)
+    )
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
         settings = Settings(slack_signing_secret=SecretStr(SECRET))

@@ -27,7 +27,7 @@ async def newest_snapshot(office: Office, period: Period) -> tuple[Counts | None
 
     def read(tx: Transaction) -> tuple[Counts | None, dict[str, Counts]]:
         project = office.context.projects.default.id
-        snapshot = Snapshots(tx).request(project, period, is_final=True, now=office.clock())
+        snapshot = Snapshots(tx).find_or_add(project, period, is_final=True, now=office.clock())
         return snapshot.totals, Snapshots(tx).pages(snapshot.id)
 
     return await office.store.read(read)

@@ -23,7 +23,7 @@ def ask(
 ) -> list[Snapshot]:
     """Store a question about periods, the first ``pages`` of them with pages."""
     listed = [
-        Snapshots(tx).request(PROJECT, period, now=NOW, is_final=True, with_pages=number < pages)
+        Snapshots(tx).find_or_add(PROJECT, period, now=NOW, is_final=True, with_pages=number < pages)
         for number, period in enumerate(periods)
     ]
     Questions(tx).add(origin(key), PROJECT, kind, Query(periods[0]), listed, NOW)
@@ -49,7 +49,7 @@ async def read_page(store: Store, rows: dict[str, Counts], *, has_more: bool) ->
         Snapshots(tx).store_page(
             snapshot, SITE, [*rows.items()], has_more=has_more, next_offset=2, now=NOW, owner=claimer().owner
         )
-        return Snapshots(tx).request(PROJECT, snapshot.period, now=NOW, is_final=True)
+        return Snapshots(tx).find_or_add(PROJECT, snapshot.period, now=NOW, is_final=True)
 
     return await store.write(read)
 
@@ -65,7 +65,7 @@ async def test_snapshots_of_people_are_claimed_before_those_of_digests(store: St
     digest = await store.write(lambda tx: ask(tx, "d", *OTHER_WEEKS, kind=QuestionKind.DIGEST))
     person = await store.write(lambda tx: ask(tx, "p", LAST_WEEK))
     await store.write(
-        lambda tx: Snapshots(tx).request(
+        lambda tx: Snapshots(tx).find_or_add(
             PROJECT, Period(NOW.date(), date(2027, 1, 1)), now=NOW, is_final=False
         )
     )

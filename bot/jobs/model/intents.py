@@ -130,7 +130,7 @@ def classify(text: str, door: Door, learned: Learned | None = None) -> Intent:
         return kind or Intent.INSTRUCTION
     folded, learned = _folded(text), learned or _LEARNED
     if door is Door.FIRST:
-        tokens, _ = _split(folded)
+        tokens, _ = _words_and_signs(folded)
         is_word = len(tokens) == 1 or (len(tokens) == 2 and tokens[1].lstrip("#").isdecimal())
         if is_word and get_close_matches(tokens[0], _COMMANDS, 1, _ALMOST):
             return Intent.SLIP
@@ -150,7 +150,7 @@ def exact(text: str) -> Intent | None:
     if len(text) > LONGEST:
         return None
     folded = _folded(text)
-    tokens, signs = _split(folded)
+    tokens, signs = _words_and_signs(folded)
     table = read_texts().exact
     kinds = {table.get((sign,), Intent.GREETING) for sign in signs}
     if not tokens:
@@ -202,7 +202,7 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
 
 
-def _split(folded: str) -> tuple[tuple[str, ...], list[str]]:
+def _words_and_signs(folded: str) -> tuple[tuple[str, ...], list[str]]:
     """Return the words of a text without marks and politeness, and its emoji and smileys."""
     signs = _SIGNS.findall(folded)
     bare = _SIGNS.sub(" ", folded)
@@ -257,7 +257,7 @@ def read_texts() -> Texts:
         if heading := re.fullmatch(r"\[(exact )?(\w+)\]", line):
             is_exact, kind = bool(heading[1]), Intent(heading[2])
         elif is_exact:
-            tokens, signs = _split(_folded(line))
+            tokens, signs = _words_and_signs(_folded(line))
             exact[tokens or tuple(signs[:1])] = kind
         elif line:
             examples.append((line, kind))

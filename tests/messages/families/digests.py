@@ -13,7 +13,7 @@ from bot.outbox.model import NotPosted
 from bot.projects import Project, Projects
 from bot.visitors import digest_messages as say
 from bot.visitors.content_gaps import GapRows, Source
-from bot.visitors.gap_messages import asked_about
+from bot.visitors.gap_messages import row_reference
 from bot.visitors.model import (
     NO_VISITORS,
     Counts,
@@ -47,7 +47,7 @@ def brief(**values: Any) -> Message:
 
 def digests() -> Mapping[str, object]:
     """Return digests by their content."""
-    merged = job(review=Review.MERGED, about=asked_about("a1", "webhook <b>retries"))
+    merged = job(review=Review.MERGED, about=row_reference("a1", "webhook <b>retries"))
     part = snapshot(source=Source.SEARCHES, gap_rows=GapRows(is_part=True))
     failed = snapshot(source=Source.VOTES, state=SnapshotState.REQUESTED, problem=ReadingProblem.UNWELL)
     absent = replace(failed, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)
