@@ -174,3 +174,32 @@ async def test_reply_in_the_thread_of_a_job_is_for_its_agent(talk: Talk) -> None
     talk.everything()
     assert talk.service.questions == []
     assert len(talk.agent_got()) == 3
+
+
+async def test_direct_messages_around_a_question_are_taken(talk: Talk) -> None:
+    talk.slack.line.drops_events = True
+    await talk.ana.says("Add a page", "dm")
+    talk.slack.line.drops_events = False
+    await talk.ana.says(QUESTION, "dm")
+    await talk.time.passes(minutes=6)
+    talk.everything()
+    assert talk.agent_got() == ["Add a page"]
+    assert talk.service.questions == [(QUESTION, None)]
+
+
+async def test_outage_brings_no_question_to_the_agent_or_again(talk: Talk) -> None:
+    asked = await talk.ana.says(f"@docs-agent {QUESTION}")
+    await talk.time.passes()
+    await talk.ben.replies("@docs-agent How often should I do that?", asked)
+    await talk.time.passes()
+    await talk.ben.presses("Change the docs")
+    await talk.ben.fills_in(prompt="Add a page")
+    await talk.time.passes()
+    talk.process.dies()
+    await talk.time.passes(minutes=10)
+    await talk.process.starts()
+    await talk.time.passes(minutes=6)
+    talk.everything()
+    assert len(talk.agent_got()) == 1
+    assert len(talk.service.questions) == 2
+    assert "conversations.history" not in talk.slack.calls
