@@ -205,3 +205,17 @@ async def test_free_health_port_is_in_the_log(
     async with aiohttp.ClientSession() as session, session.get(url) as answer:
         assert answer.status == 200
     assert await bot.stop() == 0
+
+
+async def test_slow_call_ends_before_the_process(
+    command_line: Zygote, world: World, tmp_path: Path, env: dict[str, str]
+) -> None:
+    story, service, bot = Story(world), world.docs_service, Bot(command_line, env, tmp_path)
+    service.faults.order([{"match": "create", "fault": "slow", "seconds": 2}])
+    await bot.start()
+    await bot.until("ready")
+    await story.asked("Add a page about webhooks")
+    await wait_for("the call", lambda: not service.faults.waiting())
+    assert await bot.stop() == 0
+    assert "left" not in bot.log[-1]
+    assert len([line for line in bot.log if line["event"] == "prompt_sent"]) == 1
