@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import takewhile
 
 import structlog
@@ -160,7 +161,7 @@ async def answer_question(context: WorkerContext, question: Question) -> None:
     """Answer a question, or put it back until its numbers are read."""
     with unless_taken_over("question", question.id):
         if question.kind is QuestionKind.DIGEST or question.query.topic.is_gaps:
-            await refresh_recommendations(context, question.project)
+            await context.retry(partial(refresh_recommendations, context, question.project))
         await context.settle(lambda tx: _settle(context, tx, question))
         context.wake()
         context.wake_after(context.timeouts.reading_seconds * 1.1)
