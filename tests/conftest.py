@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser
 
     from tests.talk import Talk
-    from tests.work.office import Office
 
 _STAND_INS = "tests/sandbox/"
 """Where the tests are of the sandbox and not of the bot; all of them are marked ``slow``."""
@@ -168,14 +167,3 @@ async def browser() -> AsyncIterator[Browser]:
 
     async with launched() as browser:
         yield browser
-
-
-@pytest.fixture
-async def office() -> AsyncIterator[Office]:
-    """The use cases and workers with written stand-ins for Slack and the docs service."""
-    from tests.builders import new_store
-    from tests.work.office import Office
-
-    office = Office(await new_store())
-    yield office
-    await office.close()

@@ -55,10 +55,6 @@ class Site:
             "hasMore": len(rows) > offset + limit,
         }
 
-    def answer_totals(self) -> Counts:
-        """The totals of all visits there are."""
-        return counted(self.visits)
-
     @staticmethod
     def rows(visits: Iterable[Visit]) -> Rows:
         """Each page with its own distinct visitors."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NewType
 
 ROOT = Path(__file__).parents[1]
-MOST = 351
+MOST = 344
 """The most test functions that may. It only shrinks: whoever moves tests to conversations lowers it."""
 _SLACK = 100
 _DOORS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -16,9 +17,10 @@ from slack_bolt.response import BoltResponse
 from bot.access.model import Access, Members, access_fingerprint
 from bot.commands.command import Command
 from bot.context import Context
-from bot.ids import UserId
+from bot.ids import ChannelId, Message, UserId
 from bot.jobs.catch_up import Gap
 from bot.jobs.store.jobs import Jobs
+from bot.ports import Profile
 from bot.projects import Projects
 from bot.settings import Settings
 from bot.slack.client import open_session, web_client
@@ -28,8 +30,7 @@ from bot.slack.messenger import SlackMessenger
 from bot.store import Store
 from bot.store.deadline import Deadline, current_deadline, within
 from sandbox.workspace.bot_connection import signature_headers
-from tests.builders import ANA, CHANNEL, NOW, PROJECT, HeldClock, new_store
-from tests.fakes import FakeSlack
+from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, HeldClock, new_store
 
 SECRET = "signing-secret"
 RESPONSE_URL = "https://hooks.slack.com/commands/1/2/3"
@@ -37,11 +38,26 @@ NOWHERE = "http://127.0.0.1:9/api/"
 """An address without a server: a listener that calls Slack before its acknowledgement fails."""
 
 
+class FakeSlack:
+    """The calls of Slack that requests make; it answers none about Ben's profile."""
+
+    async def answer(self, _url: SecretStr, _message: Message, *, replaces: bool = False) -> None:
+        pass
+
+    async def is_public(self, _channel: ChannelId) -> bool:
+        return True
+
+    async def profile(self, user: UserId) -> Profile:
+        if user == BEN:
+            await asyncio.Event().wait()
+        return Profile(False, False, False, False)
+
+
 class Intake:
     """Bolt's app on a real registry."""
 
-    def __init__(self, app: AsyncApp, store: Store, background: Background, everybody: FakeSlack) -> None:
-        self.app, self.store, self.background, self.everybody = app, store, background, everybody
+    def __init__(self, app: AsyncApp, store: Store, background: Background) -> None:
+        self.app, self.store, self.background = app, store, background
 
     async def send(self, body: str, content_type: str = "application/x-www-form-urlencoded") -> BoltResponse:
         """Send a request of Slack."""
@@ -71,7 +87,8 @@ class Intake:
 
 @asynccontextmanager
 async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
-    store, background, everybody = await new_store(), Background(), FakeSlack()
+    store, background = await new_store(), Background()
+    messenger = cast("SlackMessenger", FakeSlack())
     await store.write(
         lambda tx: Members(tx).remember(ANA, Access.MEMBER, access_fingerprint(Settings()), NOW)
     )
@@ -79,18 +96,18 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
         settings = Settings(slack_signing_secret=SecretStr(SECRET))
         context = Context(
-            store, everybody, HeldClock(), lambda: None, Projects.only(PROJECT), settings, UserId("U0BOT")
+            store, messenger, HeldClock(), lambda: None, Projects.only(PROJECT), settings, UserId("U0BOT")
         )
         app = build_app(
             context=context,
             client=client,
-            messenger=cast("SlackMessenger", everybody),
+            messenger=messenger,
             background=background,
             gap=Gap(context),
             count=lambda _name, _state: None,
             commands=commands,
         )
-        yield Intake(app, store, background, everybody)
+        yield Intake(app, store, background)
         await background.drain(2)
     await store.close()
 

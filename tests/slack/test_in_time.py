@@ -37,7 +37,6 @@ async def test_command_past_its_deadline_is_not_executed(intake: Intake, pause: 
 
 
 async def test_slack_is_asked_only_in_the_time_that_storing_leaves(intake: Intake) -> None:
-    intake.everybody.silent.add(BEN)
     deadline = Deadline.after(1.1)
     with within(deadline):
         answer = await intake.command("Add a page", user=BEN)

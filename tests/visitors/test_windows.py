@@ -16,23 +16,21 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx
 import pytest
-from pydantic import SecretStr
 
-from bot.docs_api import DocsClient
-from bot.messages.blocks import Action
-from sandbox.docs_service import DocsService, DocsServiceOptions
+from sandbox import docs_service
 from sandbox.docs_service.wants import ONE_IN, PARTS, Act, Site
-from tests.builders import NOW, new_store
-from tests.work.office import Office
-from tests.work.readers import DAY
+from tests.services import DocsService
+from tests.talk import START, Talk
+from tests.talk_people import Shown
+from tests.work.readers import DAY, TODAY, asked, files
 
 SEED, WINDOWS = 1, 25
 MOST, FEW, MOST_QUOTES = 100, 30, 5
-OPTIONS = DocsServiceOptions(Path(), seed=SEED, days=21, analytics_calls_an_hour=1_000)
+OPTIONS = docs_service.DocsServiceOptions(Path(), seed=SEED, days=21, analytics_calls_an_hour=1_000)
 SITE = Site(f"{SEED}:acme-docs", "acme-docs", {})
 SECRETS = {"acme_live_9f8e7d6c5b4a39281706f5e4d3c2b1a0": "[key]", "maria.lopez@example.com": "[email]"}
-TODAY = NOW.date()
 NAMED = {
     "": (date(2026, 10, 26), TODAY),
     "last week": (date(2026, 10, 26), TODAY),
@@ -89,7 +87,7 @@ def read_events(folder: Path, topic: str) -> list[tuple[int, Any]]:
     first, last = PARTS[name]
     visits = [each for each in visits if each[1] in whose and first <= (each[0] + each[3]) % ONE_IN <= last]
     visits.sort(key=lambda visit: (-visit[3], visit[0], visit[2]))
-    return [(each[3], does(Act(SITE, *each))) for each in visits if each[3] < NOW.timestamp()]
+    return [(each[3], does(Act(SITE, *each))) for each in visits if each[3] < START.timestamp()]
 
 
 class Told(NamedTuple):
@@ -236,41 +234,43 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("service")
 
 
+class SandboxService(DocsService):
+    """The sandbox's docs service, which the bot reaches by HTTP."""
+
+    def transport(self) -> httpx.AsyncBaseTransport:
+        return httpx.AsyncHTTPTransport()
+
+
 @pytest.fixture
-async def office(folder: Path) -> AsyncIterator[Office]:
-    """An office that reads the sandbox's docs service."""
-    service = DocsService(replace(OPTIONS, folder=folder), lambda: NOW)
-    base_url = await service.start()
-    office = Office(await new_store())
-    office.change_settings(analytics_calls_an_hour=1_000)
-    docs = DocsClient(base_url=base_url, api_key=SecretStr(service.options.api_key))
-    office.context = replace(office.context, docs=docs)
-    yield office
-    await office.close()
-    await service.stop()
+async def talk(talk: Talk, folder: Path) -> AsyncIterator[Talk]:
+    """A conversation about the readers of the sandbox."""
+    sandbox = docs_service.DocsService(replace(OPTIONS, folder=folder), lambda: START)
+    talk.service = SandboxService()
+    await talk.process.starts(
+        docs_api_url=await sandbox.start(),
+        docs_api_key=sandbox.options.api_key,
+        analytics_calls_an_hour=1_000,
+    )
+    yield talk
+    await sandbox.stop()
 
 
-async def quotes_of(office: Office) -> list[str]:
-    """Readers' words in the form that the button at the first row of the latest answer opens."""
-    [value, *_] = [
-        each["accessory"]["value"] for each in office.slack.private[-1][1].blocks if "accessory" in each
-    ]
-    modal = (await office.press(Action.IMPROVE_MISS, value)).modal
-    assert modal is not None
-    prompt: str = modal["blocks"][0]["element"]["initial_value"]
+async def quotes_of(talk: Talk, answer: Shown) -> list[str]:
+    """Return readers' words in the form that the button at the first row of an answer opens."""
+    row = next(block for block in answer.message["blocks"] if "accessory" in block)
+    await talk.ana.presses(row["accessory"]["text"]["text"], Shown.of({**answer.message, "blocks": [row]}))
+    prompt: str = talk.ana.form().message["blocks"][0]["element"]["initial_value"]
+    talk.slack.state.views.clear()
     return re.findall("^> (.*)$", prompt, re.MULTILINE)
 
 
 @pytest.mark.parametrize("topic", COUNTS)
-async def test_what_is_told_is_what_an_independent_count_finds(
-    office: Office, folder: Path, topic: str
-) -> None:
+async def test_answer_has_the_numbers_of_an_independent_count(talk: Talk, folder: Path, topic: str) -> None:
     chance, events, seen = random.Random(f"{SEED}:{topic}"), read_events(folder, topic), Counter[str]()
     for window in [a_window(chance) for _ in range(WINDOWS)]:
         told = COUNTS[topic](window.part(events))
-        await office.visitors(f"{topic} {window.words} csv")
-        await office.reading(3)
-        answer, file = office.answers()[-1], office.slack.files[-1][3]
+        answer = await asked(talk, f"{topic} {window.words} csv")
+        *_, (_, _, file) = await files(talk)
         header, *rows = csv.reader(io.StringIO(file))
         assert [row[: 3 if topic == "searches" else len(header)] for row in rows] == told.cells, window
         if not rows:
@@ -280,6 +280,6 @@ async def test_what_is_told_is_what_an_independent_count_finds(
         assert total == told.total, window
         assert [line.partition(" ")[2] for line in lines[:5] if line[0].isdigit()] == told.lines[:5], window
         assert (f"That is too few to tell much ({told.events:,})." in lines) == (told.events < FEW), window
-        assert await quotes_of(office) == told.quotes, window
+        assert await quotes_of(talk, answer) == told.quotes, window
         seen.update(["few" if told.events < FEW else "many", "part" if told.is_part else "whole"])
     assert len(seen) == len(("few", "many", "part", "whole")), seen

@@ -1,300 +1,236 @@
-"""The database fails just when a far side has answered: what that said is not lost."""
+"""The database fails just when Slack or the docs service has answered: the answer is not lost."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-import httpx
 import pytest
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError
 
-from bot.context import WorkerContext
-from bot.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
-from bot.jobs.catch_up import Gap
-from bot.jobs.model.jobs import JobState
+from bot.app import open_store
+from bot.store import Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import metadata
-from bot.visitors.questions import answer_question, claim_questions
-from bot.visitors.subscriptions import plan_digests
-from tests.builders import CHANNEL, new_store, rows_of
-from tests.fakes import FakeDocs, FakeSlack
-from tests.work.drains import (
-    answer_questions,
-    catch_up,
-    deliver_due,
-    fetch_snapshots,
-    poll_jobs,
-    prepare_prompts,
-    submit_prompts,
-)
-from tests.work.office import Office
+from bot.visitors.model import Question
+from tests.builders import rows_of
+from tests.limits import HANG_SECONDS
+from tests.talk import Talk
+from tests.talk_database import DATABASE_URL
+from tests.work.readers import digests, subscribe, until
 
 Result = TypeVar("Result")
+Trouble = Mapping[str, Sequence[Exception | None]]
+"""The errors of writes before they begin and after their commits; None lets one through."""
 AWAY = OperationalError("COMMIT", None, Exception("the connection was cut"))
-OTHER = ChannelId("C0OTHER")
 
 
 class Stumbling(Database):
-    """Its next writes fail with these, before they begin or once committed; None lets one through."""
+    """A database whose writes fail on request, before they begin or once committed."""
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
+        self.when: Callable[[], bool] | None = None
+        """The moment from which the writes in ``before`` and ``after`` fail."""
         self.before: list[Exception | None] = []
         self.after: list[Exception | None] = []
-
-        self.every_third = False
-        self._turns = {"read": 0, "write": 0}
-
-    async def read(self, query: Callable[[Connection], Result]) -> Result:
-        self._stumble("read")
-        return await super().read(query)
+        self.fails_after_claims = False
+        """Whether the write after each claim fails before it begins, once."""
+        self._has_claimed = False
 
     async def write(self, change: Callable[[Connection], Result]) -> Result:
-        self._stumble("write")
-        before, after = _next(self.before), _next(self.after)
-        if before is not None:
-            raise before
+        if self.fails_after_claims and self._has_claimed:
+            self._has_claimed = False
+            raise AWAY
+        is_time = self.when is not None and self.when()
+        if is_time and self.before and (error := self.before.pop(0)):
+            raise error
         result = await super().write(change)
-        if after is not None:
-            raise after
+        self._has_claimed = bool(result)  # a claim returns rows
+        if is_time and self.after and (error := self.after.pop(0)):
+            raise error
         return result
 
-    def _stumble(self, what: str) -> None:
-        """Fail the second time of three when ``every_third`` is set."""
-        self._turns[what] = self._turns[what] + 1 if self.every_third else 0
-        if self._turns[what] % 3 == 2:
-            raise AWAY
-
-
-def _next(errors: list[Exception | None]) -> Exception | None:
-    return errors.pop(0) if errors else None
-
-
-def well(_database: Stumbling) -> None:
-    """Nothing happens."""
-
-
-def away(database: Stumbling) -> None:
-    """The connection is cut before the next two writes."""
-    database.before = [AWAY, AWAY]
-
-
-def not_confirmed(database: Stumbling) -> None:
-    """The connection is cut after the next commit, so that nobody learns of it."""
-    database.after = [AWAY]
-
-
-Trouble = Callable[[Stumbling], None]
-TROUBLES = [away, not_confirmed]
-
-
-class Answering(FakeDocs):
-    """When it has taken a prompt, the next writes fail like this."""
-
-    stumbling: Stumbling
-    then: Trouble
-
-    def _create(self, request: httpx.Request) -> httpx.Response:
-        self.then(self.stumbling)
-        return super()._create(request)
-
-
-class Posting(FakeSlack):
-    """Posts take a moment; in one channel something unheard of happens at once."""
-
-    stumbling: Stumbling
-    then: Trouble
-
-    async def post(
-        self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
-    ) -> MessageTs:
-        if channel == OTHER:
-            raise RuntimeError("unheard of")
-        ts = await super().post(channel, message, delivery=delivery, thread=thread)
-        await asyncio.sleep(0.05)
-        self.then(self.stumbling)
-        return ts
-
 
 @pytest.fixture
-def database() -> Stumbling:
-    return Stumbling.open("sqlite:///:memory:")
+def database(talk: Talk) -> Stumbling:
+    database = Stumbling.open(DATABASE_URL)
+    talk.process.store = Store(database)
+    return database
 
 
-@pytest.fixture
-async def office(database: Stumbling) -> AsyncIterator[Office]:
-    docs, slack = Answering(), Posting()
-    docs.stumbling = slack.stumbling = database
-    docs.then = slack.then = well
-    office = Office(await new_store(database), slack=slack, docs=docs)
-    yield office
-    await office.close()
+away: Trouble = {"before": [AWAY, AWAY]}
+"""The connection is cut before two writes."""
+not_confirmed: Trouble = {"after": [AWAY]}
+"""The connection is cut after a commit, so that its caller does not learn of it."""
+TROUBLES = pytest.mark.parametrize("trouble", [away, not_confirmed], ids=["away", "not confirmed"])
 
 
-@pytest.mark.parametrize("trouble", TROUBLES)
-async def test_prompt_that_the_service_took_is_no_doubt(office: Office, trouble: Trouble) -> None:
-    assert isinstance(office.docs, Answering)
-    office.docs.then = trouble
-    await office.ask("Add a quickstart")
-    await prepare_prompts(office.context)
-    await deliver_due(office.context)
-    await submit_prompts(office.context)
-    assert (await office.job()).state is JobState.WORKING
-    office.docs.then = well
-    await office.pass_time(100)
-    assert len(office.docs.prompts) == 1
+def fail(database: Stumbling, when: Callable[[], bool], trouble: Trouble) -> None:
+    """Let the next writes fail from this moment on."""
+    database.when = when
+    database.before, database.after = list(trouble.get("before", ())), list(trouble.get("after", ()))
 
 
-@pytest.mark.parametrize("trouble", TROUBLES)
-async def test_post_that_slack_took_is_not_searched(office: Office, trouble: Trouble) -> None:
-    assert isinstance(office.slack, Posting)
-    await office.ask("Add a quickstart")
-    await prepare_prompts(office.context)
-    office.slack.then = trouble
-    await deliver_due(office.context)
-    office.slack.then = well
-    assert (await office.job()).root_ts == office.slack.root().ts
-    await office.pass_time(100)
-    assert len([post for post in office.slack.posts if post.thread is None]) == 1
-
-
-async def test_redelivered_request_of_an_unconfirmed_commit_is_stored_once(
-    office: Office, database: Stumbling
+@TROUBLES
+async def test_prompt_that_the_service_took_is_no_doubt(
+    talk: Talk, database: Stumbling, trouble: Trouble
 ) -> None:
-    database.after = [None, AWAY]  # The first write is what Slack said of the person.
-    with pytest.raises(OperationalError):
-        await office.ask("Add a quickstart", key="delivered twice")
-    again = await office.ask("Add a quickstart", key="delivered twice")
-    assert (again.job, again.repeated) == (1, True)
-    await office.settle()
-    assert len(office.docs.prompts) == 1
+    fail(database, lambda: bool(talk.service.prompts), trouble)
+    await talk.started()
+    assert (database.before, database.after) == ([], [])
+    assert "Working on it" in talk.status()
+    await talk.time.passes(100)
+    assert talk.agent_got() == ["Add a quickstart"]
+    assert talk.replies() == []
 
 
-async def test_end_of_an_unconfirmed_commit_is_posted_once(office: Office, database: Stumbling) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
-    office.docs.finish()
-    office.clock.pass_seconds(100)
-    database.after = [None, AWAY]
-    await poll_jobs(office.context)
-    assert (await office.job()).state is JobState.PULL_REQUEST
-    await office.pass_time(100)
-    assert len(office.said()) == 1
+@TROUBLES
+async def test_post_that_slack_took_is_not_searched(
+    talk: Talk, database: Stumbling, trouble: Trouble
+) -> None:
+    fail(database, lambda: "chat.postMessage" in talk.slack.calls, trouble)
+    await talk.started()
+    await talk.time.passes(100)
+    assert (database.before, database.after) == ([], [])
+    assert len(talk.channel()) == 1
+    assert "conversations.history" not in talk.slack.calls
 
 
-async def test_failed_delivery_stops_no_other(office: Office) -> None:
-    await office.ask("Nowhere", channel=OTHER, user=UserId("U0BEN"))
-    await office.ask("Add a quickstart", channel=CHANNEL)
-    await prepare_prompts(office.context)
-    with pytest.raises(RuntimeError, match="unheard of"):
-        await deliver_due(office.context)
-    assert (await office.job(2)).root_ts is not None
+async def test_redelivered_message_of_an_unconfirmed_commit_is_stored_once(
+    talk: Talk, database: Stumbling
+) -> None:
+    fail(database, lambda: "users.info" in talk.slack.calls, {"after": [None, AWAY]})
+    await talk.ana.says("@docs-agent Add a page")
+    assert database.after == []
+    await talk.time.passes(100)
+    assert talk.agent_got() == ["Add a page"]
+    assert talk.errors() == {"event_not_stored"}
+    talk.everything()
 
 
-async def leases(office: Office) -> list[str]:
-    """The tables with rows that a process holds."""
+async def test_end_of_an_unconfirmed_commit_is_posted_once(talk: Talk, database: Stumbling) -> None:
+    await talk.started()
+    polls = talk.service.polls
+    fail(database, lambda: talk.service.polls > polls, not_confirmed)
+    await talk.ends()
+    assert database.after == []
+    await talk.time.passes(100)
+    [end] = talk.replies()
+    assert "is done" in end
+    talk.status()
+
+
+async def leases(database: Stumbling) -> list[str]:
+    """Return the tables with rows that a process holds."""
     tables = [table for table in metadata.sorted_tables if "claimed_by" in table.c]
-    found = [
-        await rows_of(office.store, select(table).where(table.c.claimed_by.is_not(None))) for table in tables
+    held = [
+        await rows_of(Store(database), select(table).where(table.c.claimed_by.is_not(None)))
+        for table in tables
     ]
-    return [table.name for table, rows in zip(tables, found, strict=True) if rows]
+    return [table.name for table, rows in zip(tables, held, strict=True) if rows]
 
 
-async def asked_for_a_job(office: Office) -> None:
-    await office.ask("Add a quickstart")
+async def asked_for_a_job(talk: Talk) -> None:
+    await talk.ana.asks("Add a quickstart")
 
 
-async def prepared(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await prepare_prompts(office.context)
+async def ended(talk: Talk) -> None:
+    await talk.started()
+    talk.service.finish()
+    talk.time.is_set(seconds=100)
 
 
-async def ended(office: Office) -> None:
-    await office.started()
-    office.docs.finish()
-    office.clock.pass_seconds(100)
+async def unreadable(talk: Talk) -> None:
+    await talk.started()
+    talk.service.says("get", 500)
+    talk.time.is_set(seconds=100)
 
 
-async def unreadable(office: Office) -> None:
-    await office.started()
-    office.docs.answer_instead("get", httpx.Response(500))
-    office.clock.pass_seconds(100)
+async def asked_about_visitors(talk: Talk) -> None:
+    await talk.ana.types("/docs-visitors last week compare none")
 
 
-async def asked_about_visitors(office: Office) -> None:
-    await office.visitors("last week compare none")
+async def unread_visitors(talk: Talk) -> None:
+    talk.service.says("visitors", 500)
+    await asked_about_visitors(talk)
 
 
-async def unread_visitors(office: Office) -> None:
-    office.docs.answer_instead("visitors", httpx.Response(500))
-    await asked_about_visitors(office)
+async def calls_used_up(talk: Talk) -> None:
+    talk.service.says("visitors", 429)
+    await asked_about_visitors(talk)
 
 
-async def calls_used_up(office: Office) -> None:
-    office.docs.answer_instead("visitors", httpx.Response(429))
-    await asked_about_visitors(office)
+async def digest_is_due(talk: Talk) -> None:
+    await subscribe(talk)
+    talk.time.is_set(days=7)
 
 
-async def asked_for_a_digest(office: Office) -> None:
-    await office.visitors("subscribe monday 09:00 UTC")
-    await office.reading(5)
-    office.clock.pass_seconds(7 * 86_400)
-    await plan_digests(office.context)
-    office.clock.pass_seconds(1)
-
-
-async def missed_something(office: Office) -> None:
-    await office.finished()
-    office.missed("Mention retries")
-    await Gap(office.context).end()
-
-
-async def catch_up_once(context: WorkerContext) -> int:
-    return await catch_up(context)
+async def missed_something(talk: Talk) -> None:
+    await talk.finished()
+    talk.process.dies()
+    await talk.ana.replies("Mention retries")
+    talk.time.is_set(minutes=10)
+    await talk.process.starts()
 
 
 @pytest.mark.parametrize(
-    ("arrange", "work"),
+    "arrange",
     [
-        (asked_for_a_job, prepare_prompts),
-        (ended, poll_jobs),
-        (unreadable, poll_jobs),
-        (asked_about_visitors, fetch_snapshots),
-        (unread_visitors, fetch_snapshots),
-        (calls_used_up, fetch_snapshots),
-        (asked_about_visitors, answer_questions),
-        (asked_for_a_digest, plan_digests),
-        (missed_something, catch_up_once),
-        (prepared, deliver_due),
+        asked_for_a_job,
+        ended,
+        unreadable,
+        asked_about_visitors,
+        unread_visitors,
+        calls_used_up,
+        digest_is_due,
+        missed_something,
     ],
 )
-async def test_failing_database_leaves_no_lease_behind(
-    office: Office,
-    database: Stumbling,
-    arrange: Callable[[Office], Awaitable[None]],
-    work: Callable[[WorkerContext], Awaitable[int]],
+async def test_failed_write_after_a_claim_leaves_no_lease_behind(
+    talk: Talk, database: Stumbling, arrange: Callable[[Talk], Awaitable[None]]
 ) -> None:
-    """The claim goes through, and after it every third read and write fails, from the next one on."""
-    await arrange(office)
-    assert await leases(office) == []
-    database.every_third = True
-    with suppress(OperationalError):
-        await work(office.context)
-    database.every_third = False
-    assert await leases(office) == []
+    await arrange(talk)
+    assert await leases(database) == []
+    database.fails_after_claims = True
+    for _ in range(8):
+        with suppress(OperationalError):
+            await talk.works()
+        assert await leases(database) == []
+        talk.time.is_set(seconds=1)
+    talk.errors()
+    talk.everything()
 
 
-async def test_digest_withdrawn_while_it_is_answered_is_dropped(office: Office) -> None:
-    await asked_for_a_digest(office)
-    office.clock.pass_seconds(3_600)
-    [question] = await claim_questions(office.context, 5, ())
-    await office.visitors("unsubscribe")
-    posted = len(office.posted())
-    await answer_question(office.context, question)
-    await office.settle()
-    assert len(office.posted()) == posted
+class HoldingStore(Store):
+    """Holds its process once, when it has claimed a question."""
+
+    def __init__(self) -> None:
+        super().__init__(open_store(DATABASE_URL).database)
+        self.has_claimed, self.resumes = asyncio.Event(), asyncio.Event()
+
+    async def write(self, change: Callable[[Transaction], Result]) -> Result:
+        result = await super().write(change)
+        if isinstance(result, Sequence) and any(isinstance(row, Question) for row in result):
+            self.has_claimed.set()
+            await self.resumes.wait()
+        return result
+
+
+async def test_digest_withdrawn_while_it_is_answered_is_dropped(talk: Talk) -> None:
+    await subscribe(talk)
+    await talk.process.stops()
+    talk.process.store = store = HoldingStore()
+    await talk.process.starts()
+    working = asyncio.create_task(until(talk, 9))
+    async with asyncio.timeout(HANG_SECONDS):
+        await store.has_claimed.wait()
+    await talk.ana.types("/docs-visitors unsubscribe")
+    store.resumes.set()
+    await working
+    talk.ana.reads()
+    assert digests(talk) == []

@@ -4,79 +4,91 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from time import process_time
 from typing import Any
 
 import pytest
 
-from bot.commands.command import FormState
-from bot.ids import ChannelId, MessageTs, ProjectId
-from bot.jobs.corrections import take_change
-from bot.ports import Changed, ts_at
-from bot.projects import Project, Projects
-from tests.builders import CHANNEL, NOW, PROJECT, new_store, origin
+from sandbox.workspace.state import BOT_USER
 from tests.growth import LENGTHS, SIGNS, texts_of, too_slow
-from tests.work.office import BOT, Office
+from tests.talk import Talk
 
 pytestmark = pytest.mark.slow
 FLOOR = 0.1
 """Seconds. What is quadratic takes half a second and more for 40,000 characters."""
-MENTION = f"<@{BOT}> "
-THREAD = "1700000000.000009"
-Say = Callable[[Office, str], Coroutine[Any, Any, None]]
+MENTION = f"<@{BOT_USER}> "
+Send = Callable[[Talk, str], Coroutine[Any, Any, object]]
 
 
-async def _mention(office: Office, text: str) -> None:
-    await office.hears(MENTION + text)
+async def _event(talk: Talk, **fields: Any) -> None:
+    """Pass an event to the bot as Slack writes it, with a new timestamp."""
+    ts = talk.slack.state.new_ts()
+    event = {"type": "message", "user": talk.ana.id, "channel": talk.room("docs").id, "ts": ts, **fields}
+    event.setdefault("channel_type", "im" if event["channel"].startswith("D") else "channel")
+    payload = {"type": "event_callback", "event_id": f"Ev{ts}", "team_id": "T1", "event": event}
+    assert (await talk.receives(payload))[0] == 200
 
 
-async def _mention_in_thread(office: Office, text: str) -> None:
-    await office.hears(MENTION + text, thread=THREAD)
+async def _mention(talk: Talk, text: str) -> None:
+    await _event(talk, type="app_mention", text=MENTION + text)
 
 
-async def _direct(office: Office, text: str) -> None:
-    await office.hears(text, channel=ChannelId("D0ANA"))
+async def _mention_in_thread(talk: Talk, text: str) -> None:
+    await _event(talk, type="app_mention", text=MENTION + text, thread_ts="1700000000.000009")
 
 
-async def _reply(office: Office, text: str) -> None:
-    await office.reply(text)
+async def _direct(talk: Talk, text: str) -> None:
+    await _event(talk, channel=talk.room("dm").id, text=text)
 
 
-async def _edit(office: Office, text: str) -> None:
-    said = await office.hears(f"{MENTION}Add {office.keys}", thread=THREAD)
-    edited = replace(origin(f"message:{CHANNEL}:{said}"), message_ts=said, thread=MessageTs(THREAD))
-    await take_change(office.context, Changed(edited, MENTION + text, ts_at(NOW), f"{MENTION}Add"))
+async def _reply(talk: Talk, text: str) -> None:
+    await _event(talk, text=text, thread_ts=talk.root()["ts"], parent_user_id=BOT_USER)
 
 
-async def _command(office: Office, text: str) -> None:
-    await office.types("/docs-agent", text)
+async def _edit(talk: Talk, text: str) -> None:
+    ts = talk.slack.state.new_ts()
+    before = {"type": "message", "user": talk.ana.id, "ts": ts, "text": f"{MENTION}Add {ts}"}
+    await _event(talk, **{**before, "type": "app_mention"})
+    edited = {**before, "text": MENTION + text, "edited": {"user": talk.ana.id, "ts": ts}}
+    await _event(talk, subtype="message_changed", message=edited, previous_message=before)
 
 
-async def _follow_up(office: Office, text: str) -> None:
-    await office.types("/docs-followup", f"1 {text}")
+async def _type(talk: Talk, command: str, text: str) -> None:
+    payload = {"command": command, "text": text, "user_id": talk.ana.id, "channel_id": talk.room("docs").id}
+    payload |= {"trigger_id": talk.slack.state.new_ts(), "response_url": "https://hooks.slack.com/1"}
+    assert (await talk.receives(payload))[0] == 200
 
 
-async def _link(office: Office, text: str) -> None:
-    await office.types("/docs-agent", f"status https://{text}")
-    await office.types("/docs-followup", f"https://{text} Add more")
+async def _command(talk: Talk, text: str) -> None:
+    await _type(talk, "/docs-agent", text)
 
 
-async def _form(office: Office, text: str) -> None:
-    await office.submits("ask", FormState(CHANNEL), prompt=text)
+async def _follow_up(talk: Talk, text: str) -> None:
+    await _type(talk, "/docs-followup", f"1 {text}")
 
 
-async def _visitors(office: Office, text: str) -> None:
-    await office.visitors(text)
+async def _link(talk: Talk, text: str) -> None:
+    await _type(talk, "/docs-agent", f"status https://{text}")
+    await _type(talk, "/docs-followup", f"https://{text} Add more")
 
 
-async def _subscription(office: Office, text: str) -> None:
-    await office.visitors(f"subscribe {text}")
+async def _form(talk: Talk, text: str) -> None:
+    await talk.ana.types("/docs-agent")
+    await talk.ana.fills_in(prompt=text)
+    talk.slack.state.views.clear()
 
 
-ENTRANCES: dict[str, Say] = {
-    each.__name__[1:]: each
-    for each in (
+async def _visitors(talk: Talk, text: str) -> None:
+    await _type(talk, "/docs-visitors", text)
+
+
+async def _subscription(talk: Talk, text: str) -> None:
+    await _type(talk, "/docs-visitors", f"subscribe {text}")
+
+
+ENTRANCES: dict[str, Send] = {
+    entrance.__name__[1:]: entrance
+    for entrance in (
         _mention,
         _mention_in_thread,
         _direct,
@@ -93,42 +105,44 @@ ENTRANCES: dict[str, Say] = {
 OPTIONS = ("at ", "csv ", "top 20 ", "compare ", "path /a ", "monday ", "project:acme ", "jobs ", "#a ")
 
 
-async def _open() -> Office:
-    """Return an office with two projects and a job whose thread is known."""
-    office = Office(await new_store())
-    projects = (Project(PROJECT, "acme", "Acme"), Project(ProjectId("p-2"), "other", "Other"))
-    office.context = replace(office.context, projects=Projects(projects))
-    office.change_settings(waiting_per_person=1_000_000)
-    await office.started()
-    return office
+async def _open() -> Talk:
+    """Return a conversation with two projects and a job whose thread is known."""
+    talk = Talk()
+    await talk.process.starts(
+        docs_projects='{"acme": {"id": "acme-docs"}, "other": {"id": "p-2"}}',
+        waiting_per_person=1_000,
+    )
+    await talk.started()
+    return talk
 
 
 @pytest.mark.parametrize("entrance", ENTRANCES)
 def test_no_entrance_is_slow_on_what_strangers_write(entrance: str) -> None:
     with asyncio.Runner() as runner:
-        office = runner.run(_open())
+        talk = runner.run(_open())
 
         def seconds(text: str) -> float:
-            office.clock.pass_seconds(61)  # an equal text in less than a minute would not be stored
-            began = process_time()  # some of the work is done in the database's thread
-            runner.run(ENTRANCES[entrance](office, text))
+            talk.time.is_set(seconds=61)  # an equal text in less than a minute would not be stored
+            began = process_time()
+            runner.run(ENTRANCES[entrance](talk, text))
             return process_time() - began
 
         for text_of in texts_of([*SIGNS, *OPTIONS]):
             assert (slow := too_slow(seconds, text_of, FLOOR)) is None, slow
-        runner.run(office.close())
+        runner.run(talk.close())
 
 
 def test_no_worker_is_slow_on_what_strangers_write() -> None:
     with asyncio.Runner() as runner:
 
         def seconds(text: str) -> float:
-            office = runner.run(_open())
-            runner.run(_mention(office, f"Write {text} now"))
+            talk = runner.run(_open())
+            runner.run(_command(talk, f"Write {text} now"))
             began = process_time()
-            runner.run(office.rounds())
+            runner.run(talk.works())
             took = process_time() - began
-            runner.run(office.close())
+            assert len(talk.agent_got()) == 2
+            runner.run(talk.close())
             return took
 
         for text_of in (*texts_of(SIGNS[::2]), _names):
