@@ -23,6 +23,8 @@ _CALL = re.compile(r"<(?=[@!#])")
 
 READING = b.words(":eyes: Reading the docs…")
 """The immediate reply to a private question."""
+READING_TOO = b.words(":eyes: Reading the docs… The agent has its task already, and nobody can stop it.")
+"""The reply where a question has started a job that runs."""
 STATUS = "is reading the docs…"
 """The status in the thread, after the bot's name."""
 NOT_HERE = b.words("I no longer have that question. Ask it again.")
@@ -31,11 +33,13 @@ NO_GAPS = b.words("No open questions here.")
 
 def _buttons(inquiry: Inquiry, *, is_gap: bool = False, is_shared: bool = False) -> list[Block]:
     number = str(inquiry.id)
+    write = b.button("Write it instead", b.Action.WRITE_INSTEAD, number)
     if is_gap:
-        return [b.button("Draft a page on it", b.Action.CHANGE_DOCS, number)]
+        return [b.button("Draft a page on it", b.Action.CHANGE_DOCS, number), write]
     buttons = [
         b.button("Change the docs", b.Action.CHANGE_DOCS, number),
         b.button("That didn't help", b.Action.DID_NOT_HELP, number),
+        write,
     ]
     is_private = inquiry.thread_ts is None and not is_shared
     return [*buttons, b.button("Share", b.Action.SHARE_ANSWER, number)] if is_private else buttons

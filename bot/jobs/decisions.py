@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime
 
@@ -113,7 +113,7 @@ async def send_again(context: Context, steerable: Steerable) -> bool:
             update_status_message(tx, job.number, now)
         show_decision(tx, job, prompt, messages.SEND_AGAIN, by, now)
 
-    return await _decide(context, steerable, PromptState.UNCONFIRMED, resend)
+    return await _decide(context, steerable, (PromptState.UNCONFIRMED,), resend)
 
 
 async def dismiss(context: Context, steerable: Steerable) -> bool:
@@ -125,25 +125,25 @@ async def dismiss(context: Context, steerable: Steerable) -> bool:
             Prompts(tx).save(added, lifecycle.prompt_withdrawn(added, now))
         show_decision(tx, job, prompt, messages.DISMISS, by, now)
 
-    return await _decide(context, steerable, PromptState.UNCONFIRMED, give_up)
+    return await _decide(context, steerable, (PromptState.UNCONFIRMED,), give_up)
 
 
 async def withdraw(context: Context, steerable: Steerable) -> bool:
     """Take back a prompt that has not been sent. Return False if it is too late."""
-    return await _decide(context, steerable, PromptState.WAITING, take_back)
+    return await _decide(context, steerable, (PromptState.NEW, PromptState.WAITING), take_back)
 
 
 async def _decide(
     context: Context,
     steerable: Steerable,
-    was: PromptState,
+    states: Collection[PromptState],
     change: Callable[[Transaction, Prompt, TrackedJob, UserId, datetime], None],
 ) -> bool:
-    """Change a prompt that is in this state. Return False if it is not any more."""
+    """Change a prompt that is in one of these states. Return False if it is not any more."""
 
     def decide(tx: Transaction) -> bool:
         prompt = Prompts(tx).get(steerable.prompt.id)
-        if prompt is None or prompt.state is not was:
+        if prompt is None or prompt.state not in states:
             return False
         job = Jobs(tx).get_or_raise(prompt.job)
         # Locked before any prompt, in the same order as in the worker that sets the times of the queue.

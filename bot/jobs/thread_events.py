@@ -14,10 +14,19 @@ from bot.access.model import Members, access_fingerprint
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.jobs.access import Readable, if_visible, may_steer
-from bot.jobs.ask import HasKey, TooManyWaiting, ask, find_rival, follow_up
+from bot.jobs.ask import Asked, HasKey, TooManyWaiting, ask, find_rival, follow_up
 from bot.jobs.decisions import keep_review, review, run_again, to_withdraw
 from bot.jobs.messages import intents, job_answers
-from bot.jobs.model.intents import Deed, Door, Intent, asks_yes_or_no, classify, deed_for, job_number
+from bot.jobs.model.intents import (
+    Deed,
+    Door,
+    Intent,
+    asks_yes_or_no,
+    classify,
+    deed_for,
+    job_number,
+    may_be_question,
+)
 from bot.jobs.model.jobs import JobState, Review, TakeThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.prepare import fitting_files
@@ -256,6 +265,8 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
         asked = await ask(context, allowed, request)
         if asked.same:
             await answer_in_private(context, origin, "same", job_answers.same_job(asked.job))
+        elif note := await note_doubt(context, origin, request, asked, heard.text):
+            await answer_in_private(context, origin, "doubt", note)
         return
     job, result = target.job, await follow_up(context, target, request)
     if not result.accepted:
@@ -265,6 +276,21 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
         await _tell(context, origin, lambda tx: say_in_thread(tx, job, occasion, refusal, now))
     elif result.same is not None:
         await answer_in_private(context, origin, "same", job_answers.same_follow_up(job.number, result.same))
+
+
+async def note_doubt(
+    context: Context, origin: Origin, request: PromptRequest, asked: Asked, whole: str
+) -> Message | None:
+    """Return the note about a new job whose prompt may be a question that the docs answer; None for others.
+
+    ``whole``: the prompt with its project.
+    """
+    is_plain = not (request.is_sure or request.files or asked.repeated) and len(whole) <= Unsent.LONGEST
+    if not is_plain or not may_be_question(slack_text.to_plain(request.raw, {}, {})):
+        return None
+    job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(asked.job))
+    draft = Unsent(origin.key, origin.thread, whole.strip())
+    return intents.taken_as_task(draft) if job.project in context.discovery else None
 
 
 async def ask_first(context: Context, allowed: Allowed, request: PromptRequest, whole: str) -> Message | None:

@@ -76,6 +76,8 @@ class Action(StrEnum):
     DID_NOT_HELP = "did_not_help"
     DISMISS_GAP = "dismiss_gap"
     SHARE_ANSWER = "share_answer"
+    WRITE_INSTEAD = "write_instead"
+    JUST_ANSWER = "just_answer"
     ALL_NUMBERS = "all_numbers"
     IDEAS = "ideas"
     SEE_REVIEWS = "see_reviews"

@@ -68,7 +68,7 @@ async def test_search_without_results_makes_a_gap(talk: Talk) -> None:
     talk.process.settings["ANSWERS"] = "search"
     answer = await asks(talk)
     assert answer == "The docs have nothing on that. I noted it, and you get a message when they do."
-    assert answer.buttons == ["Draft a page on it"]
+    assert answer.buttons == ["Draft a page on it", "Write it instead"]
     assert f"“{QUESTION}”" in await talk.ben.answer_to("/docs-agent gaps")
 
 
@@ -108,7 +108,7 @@ async def test_fault_of_both_is_a_sentence_with_a_button(talk: Talk) -> None:
     talk.service.cannot_be_reached("search")
     answer = await asks(talk)
     assert answer == "I couldn't read the docs just now. Ask again in a minute."
-    assert answer.buttons == ["Draft a page on it"]
+    assert answer.buttons == ["Draft a page on it", "Write it instead"]
 
 
 async def test_answer_notifies_nobody_and_loads_nothing(talk: Talk) -> None:

@@ -12,7 +12,7 @@ async def test_question_is_answered_kept_written_and_told_once(talk: Talk) -> No
     answer = await asks(talk)
     assert "Open **Settings** and press *Rotate*." in str(answer.message["blocks"])
     assert "From <https://docs.example/keys|API keys>" in answer
-    assert answer.buttons == ["Change the docs", "That didn't help"]
+    assert answer.buttons == ["Change the docs", "That didn't help", "Write it instead"]
     assert talk.service.questions == [(QUESTION, None)]
     assert talk.agent_got() == []
     await talk.ben.presses("That didn't help")
@@ -73,7 +73,7 @@ async def test_asker_by_command_hears_it_in_direct_messages(talk: Talk) -> None:
     await talk.time.passes()
     reading, answer = talk.ana.reads()
     assert reading == ":eyes: Reading the docs…"
-    assert answer.buttons == ["Change the docs", "That didn't help", "Share"]
+    assert answer.buttons == ["Change the docs", "That didn't help", "Write it instead", "Share"]
     await talk.ana.presses("That didn't help")
     talk.everything()
     await talk.ben.types("/docs-agent gaps")
@@ -93,7 +93,7 @@ async def test_shared_answer_is_where_the_asker_hears_it(talk: Talk) -> None:
     await talk.time.passes()
     shared = talk.status()
     assert shared.startswith(f"<@{talk.ana.id}> asked: “{QUESTION}”")
-    assert shared.buttons == ["Change the docs", "That didn't help"]
+    assert shared.buttons == ["Change the docs", "That didn't help", "Write it instead"]
     await talk.ben.presses("That didn't help", shared)
     await drafts(talk)
     talk.everything()

@@ -47,7 +47,7 @@ from bot.jobs.previews import ask_by_press
 from bot.jobs.pull_requests import read_changes
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread_events import answer_in_private, ask_first
+from bot.jobs.thread_events import answer_in_private, ask_first, note_doubt
 from bot.messages import general, slack_text
 from bot.messages.blocks import Action
 from bot.messages.general import EXAMPLE
@@ -72,7 +72,9 @@ async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) 
     if (question := await ask_first(context, invocation.allowed, request, invocation.text)) is not None:
         return Answer(message=question)
     asked = await ask(context, invocation.allowed, request)
-    return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
+    if asked.same:
+        return Answer(message=say.same_job(asked.job))
+    return Answer(message=await note_doubt(context, invocation.origin, request, asked, invocation.text))
 
 
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:

@@ -53,17 +53,23 @@ _SENT = Answer(message=say.SENT, replaces=True)
 """Replaces the answer that nothing was started."""
 
 
+def at_message(press: Press, draft: Unsent) -> Allowed:
+    """Return the press as a request of the message that ``draft`` has the text of, if it stands here."""
+    prefix = message_key(press.origin.channel)
+    ts = MessageTs(draft.key.removeprefix(prefix)) if draft.key.startswith(prefix) else None
+    return press.allowed.but(key=draft.key, thread=draft.thread, message_ts=ts)
+
+
 async def send_anyway(context: Context, press: Press) -> Answer:
     """Send a question, or a prompt with a key in it, to the agent. A second press sends nothing."""
     draft, unknown = Unsent.loads(press.value), Answer(message=job_answers.no_such_job(press.value))
     if draft is None:
         return unknown
-    prefix, allow_key = message_key(press.origin.channel), press.action_id == Action.SEND_WITH_KEY
-    # The unsent message, if it stands in this channel.
-    ts = MessageTs(draft.key.removeprefix(prefix)) if draft.key.startswith(prefix) else None
-    # In the thread of another job the message is not to be seen, so its text is posted there.
-    own_ts = None if press.action_id == Action.SEND_TO_JOB else ts
-    allowed = press.allowed.but(key=draft.key, thread=draft.thread, message_ts=own_ts)
+    allowed, allow_key = at_message(press, draft), press.action_id == Action.SEND_WITH_KEY
+    ts = allowed.origin.message_ts
+    if press.action_id == Action.SEND_TO_JOB:
+        # In the thread of another job the message is not to be seen, so its text is posted there.
+        allowed = allowed.but(message_ts=None)
     if draft.job is not None:
         number, raw = draft.job, draft.raw
         job = await context.store.read(lambda tx: Jobs(tx).get(number))

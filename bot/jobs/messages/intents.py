@@ -35,6 +35,12 @@ def cannot_answer(unsent: Unsent) -> Message:
     return b.with_buttons(text, [b.button("Draft a page on it", b.Action.SEND_ANYWAY, unsent.dumps())])
 
 
+def taken_as_task(unsent: Unsent) -> Message:
+    """Return the note to the author of a text that started a job and may be a question."""
+    button = b.button("Just answer it", b.Action.JUST_ANSWER, unsent.dumps())
+    return b.with_buttons("I took that as a task for the agent.", [button])
+
+
 def did_you_mean(unsent: Unsent, job: TrackedJob | None) -> Message:
     """Return the answer to a word that is almost one of the bot's own. ``job``: the newest one here."""
     steps = [b.button(f"Status of {name(job.number)}", b.Action.DETAILS, str(job.number))] if job else []

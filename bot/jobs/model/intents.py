@@ -120,6 +120,8 @@ _POLITE = frozenset(("please", "pls", "plz", "kindly"))
 _LONGEST_PHRASE = 7
 _SURE = 2.0
 """The odds, as their logarithm, from which a text is talk. Below it is in doubt."""
+_SURELY_NONE = -10.0
+"""The odds, as their logarithm, up to which a text in the form of a question is none: a polite order."""
 
 
 def classify(text: str, door: Door, learned: Learned | None = None) -> Intent:
@@ -142,6 +144,13 @@ def classify(text: str, door: Door, learned: Learned | None = None) -> Intent:
     else:
         doubt = 2 * _SURE if "?" in folded or len(folded.split()) == 1 else _SURE
     return Intent.TALK if learned.talk.odds(text) > doubt else Intent.INSTRUCTION
+
+
+def may_be_question(text: str) -> bool:
+    """Return whether a text that was taken as an instruction may be a question all the same."""
+    folded = _folded(text)
+    is_like_one = "?" in folded or _ASKS.match(folded)
+    return len(text) <= LONGEST and _LEARNED.questions.odds(text) > (_SURELY_NONE if is_like_one else _SURE)
 
 
 @lru_cache(1)  # a command asks three times in a row

@@ -30,6 +30,7 @@ def samples() -> Mapping[str, object]:
     long = "```\n" + "rotate --key\n" * 400
     return {
         "reading": messages.READING,
+        "reading while the agent works": messages.READING_TOO,
         "the status in a thread": messages.STATUS,
         "an answer in private": answer,
         "a long answer in a thread": messages.harmless_markdown(long, ())[-60:],

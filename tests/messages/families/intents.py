@@ -23,6 +23,7 @@ def samples() -> Mapping[str, object]:
     ready, failed = job(JobState.PULL_REQUEST), job(JobState.FAILED)
     return {
         "a no": intents.WHAT_SHOULD_CHANGE,
+        "a task that may be a question": intents.taken_as_task(Unsent(RequestKey("command:1"), None, "SSO?")),
         "a question": intents.cannot_answer(Unsent(RequestKey("command:1"), MessageTs("1.2"), "Say <what>")),
         "a near miss": intents.did_you_mean(Unsent(RequestKey("command:1"), None, "stats"), ready),
         "a page of an open job": intents.page_is_taken(ready, PERMALINK, UNSENT),
