@@ -120,8 +120,9 @@ async def _just_answer(context: Context, press: Press) -> Answer:
     target, is_stopped = await if_visible(context, allowed, job), False
     if target and prompt:
         is_stopped = await withdraw(context, steerable(context, target, prompt))
-    reading = messages.READING if is_stopped else messages.READING_TOO
-    return Answer(message=await ask_docs(context, allowed, draft) or reading, replaces=True)
+    message = await ask_docs(context, allowed, draft) or messages.READING
+    runs = message == messages.READING and not is_stopped
+    return Answer(message=messages.READING_TOO if runs else message, replaces=True)
 
 
 def _workers(context: WorkerContext) -> Sequence[Worker]:

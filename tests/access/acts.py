@@ -118,17 +118,20 @@ def _press(action: str, value: Callable[[Scene, int], str]) -> Callable[[Scene, 
     return run
 
 
-_ALIKE = {"send_anyway", "hello_fix", "hello_explain", "improve_page", "send_to_job", "cancel"}
-"""The first has more cases, two are as ``hello_ask``, one each as ``improve`` and ``send_anyway``. The last
+_WITH_TEXT = ("send_anyway", "just_answer")
+"""Buttons that hold the text of a message."""
+_ALIKE = {*_WITH_TEXT, "hello_fix", "hello_explain", "improve_page", "send_to_job", "cancel"}
+"""Two of the others are as ``hello_ask``, one each as ``improve`` and ``send_anyway``, and the last
 does nothing."""
 
 
 def _buttons() -> Iterator[Act]:
+    for action in _WITH_TEXT:
+        yield Act(f"press {action}", _press(action, _question), is_button=True)
     for action in sorted({each for command in COMMANDS for each in command.buttons} - _ALIKE):
         value = _VALUES.get(action, lambda _, number: str(number))
         about, names = _JOB_OF.get(action, 1), action not in _NAMELESS
         yield Act(f"press {action}", _press(action, value), about, names, is_button=True)
-    yield Act("press send_anyway", _press("send_anyway", _question), is_button=True)
 
 
 def _question(scene: Scene, _number: int) -> str:
