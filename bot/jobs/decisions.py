@@ -232,7 +232,7 @@ def take_back(
         job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, end, by))
         if is_shown:
             update_status_message(tx, job.number, now)
-        drop_follow_ups(tx, job, now, is_told=is_shown)
+        drop_follow_ups(tx, job, now, has_thread=is_shown)
     elif is_shown and not is_dismissed:
         Jobs(tx).save(job, lifecycle.not_queued(job))
         job = update_status_message(tx, job.number, now)

@@ -176,17 +176,20 @@ def settle_refused(
     say(tx, job, f"refused:{prompt.id}", messages.follow_up_refused(prompt.asked_by, problem), now)
 
 
-def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told: bool = True) -> None:
-    """Refuse the follow-ups of a job that will never start, and post that to their senders.
+def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, has_thread: bool = True) -> None:
+    """Refuse a job's follow-ups after the job was withdrawn or refused. Inform their senders.
 
-    ``is_told`` is false for a job without a thread.
+    ``has_thread`` is false for a job that no thread shows.
     """
     for waiting in Prompts(tx).unsettled_of(job.number):
         if waiting.kind is PromptKind.FOLLOW_UP:
             Prompts(tx).save(waiting, lifecycle.prompt_refused(waiting))
             message = messages.follow_up_refused(waiting.asked_by, problems.JOB_NOT_STARTED)
-            if is_told:
+            if has_thread:
                 say(tx, job, f"refused:{waiting.id}", message, now)
+                continue
+            key, place = f"prompt:{waiting.id}:refused", waiting.channel or job.channel
+            Outbox(tx).add(NewDelivery.private(key, place, waiting.asked_by, message), now)
 
 
 def _problem(prompt: Prompt, error: DocsApiError, entry: Project | None) -> Problem:
