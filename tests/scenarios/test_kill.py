@@ -305,9 +305,9 @@ class AskedForNumbers(Tale):
         posts = [post["text"][:60] for post in story.roots()]
         assert len(story.digests()) <= 1, posts
         assert len(_files(story)) <= 1, posts
-        # Two windows of the digest, six weeks before them, the first day of data, the chart; a call may be
-        # repeated after a kill.
-        assert (await requests(story.world))["visitors"] <= 2 + 6 + 1 + 7 + 4
+        # Two windows of the digest, six weeks before them, the first day of data, the chart. A call may be
+        # repeated after a kill, and where a slow machine lets a lease run out.
+        assert (await requests(story.world))["visitors"] <= 2 + 6 + 1 + 7 + 8
 
 
 def _is_answered(story: Story) -> bool:
