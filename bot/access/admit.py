@@ -146,12 +146,12 @@ def check_channel(context: Context, channel: ChannelId) -> None:
 
 async def _access(context: Context, user: UserId) -> Access:
     """Return a user's access from the cache of this process, from the database, or from Slack."""
-    settings, rule = context.settings, access_fingerprint(context.settings)
+    settings = context.settings
     if user in settings.allowed_bots or context.member_cache.get(user, _CACHED_SECONDS):
         return Access.MEMBER
     if not settings.allowed_user_groups and not _is_listed(settings, user):
         return Access.NOT_LISTED
-    since = context.clock() - _REMEMBERED
+    since, rule = context.clock() - _REMEMBERED, access_fingerprint(settings)
     access = await context.store.read(lambda tx: Members(tx).access(user, rule, since))
     if access is None:
         access = await _ask_slack(context, user, rule)

@@ -286,7 +286,7 @@ async def note_doubt(
     ``whole``: the prompt with its project.
     """
     is_plain = not (request.is_sure or request.files or asked.repeated) and len(whole) <= Unsent.LONGEST
-    if not is_plain or not may_be_question(slack_text.to_plain(request.raw, {}, {})):
+    if not (context.discovery and is_plain) or not may_be_question(slack_text.to_plain(request.raw, {}, {})):
         return None
     job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(asked.job))
     draft = Unsent(origin.key, origin.thread, whole.strip())

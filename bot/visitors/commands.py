@@ -161,9 +161,10 @@ async def _readable_question(context: Context, press: Press, named: str) -> Ques
     question = await context.store.read(lambda tx: Questions(tx).get(number))
     if question is None or not is_reader(context, press.allowed, question.user, question.channel):
         return QuestionId(0)
-    with suppress(TimeoutError):
-        async with asking_slack():
-            await refresh_recommendations(context, question.project)
+    if question.has_gaps:
+        with suppress(TimeoutError):
+            async with asking_slack():
+                await refresh_recommendations(context, question.project)
     return number
 
 

@@ -110,7 +110,8 @@ async def refresh_recommendations(context: Context, project: ProjectId) -> None:
 
 def read_numbers(context: Context, tx: Transaction, question: Question) -> Numbers:
     """Return the stored numbers of a question, without the rows that its channel may not see."""
-    place, sources = (question.project, question.channel), context.hooks_of(RecommendationSource)
+    place = question.project, question.channel
+    sources = context.hooks_of(RecommendationSource) if question.has_gaps else ()
     hidden = frozenset(key for source in sources for key in source.hidden(tx, *place))
     return Numbers(question.query, Questions(tx).snapshots(question.id), hidden)
 

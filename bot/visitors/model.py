@@ -205,6 +205,11 @@ class Question:
         """Whether a subscription asks it, so that no person waits for the answer."""
         return self.subscription is not None
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether its answer shows content gaps, with readers' words."""
+        return self.kind is QuestionKind.DIGEST or self.query.topic.is_gaps
+
     def awaits(self, snapshot: Snapshot) -> bool:
         """Return whether a snapshot may still be read. The pages of a weekly digest are also retried."""
         is_retried = self.is_weekly and snapshot.with_pages

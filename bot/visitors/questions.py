@@ -160,7 +160,7 @@ claim_questions = make_claim(lambda tx, claimer, limit: Questions(tx).claim(clai
 async def answer_question(context: WorkerContext, question: Question) -> None:
     """Answer a question, or put it back until its numbers are read."""
     with unless_taken_over("question", question.id):
-        if question.kind is QuestionKind.DIGEST or question.query.topic.is_gaps:
+        if question.has_gaps:
             await context.retry(partial(refresh_recommendations, context, question.project))
         await context.settle(lambda tx: _settle(context, tx, question))
         context.wake()
