@@ -34,6 +34,11 @@ class UnknownProject(Exception):
         self.text = text
 
 
+def with_project(project: Project | None, text: str) -> str:
+    """Return a text that names its project at the start, as ``Projects.take`` reads it."""
+    return f"project:{project.name} {text}" if project else text
+
+
 @dataclass(frozen=True, slots=True)
 class Projects:
     """The projects that the bot serves, the default first. A single project is neither named nor shown."""

@@ -38,6 +38,7 @@ from bot.jobs.thread_events import AskDocs
 from bot.messages.blocks import Action
 from bot.messages.plain_text import one_line
 from bot.ports import message_key
+from bot.projects import with_project
 from bot.store import Transaction
 from bot.visitors.digests import RecommendationSource
 
@@ -47,8 +48,7 @@ _NOT_HERE = Answer(message=messages.NOT_HERE)
 
 async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     origin, text = invocation.origin, invocation.words.split(maxsplit=1)[1]
-    text = f"project:{invocation.project.name} {text}" if invocation.project else text
-    unsent = Unsent(origin.key, origin.thread, text)
+    unsent = Unsent(origin.key, origin.thread, with_project(invocation.project, text))
     return Answer(message=await ask_docs(context, invocation.allowed, unsent))
 
 
@@ -97,9 +97,8 @@ async def _write(context: Context, press: Press) -> Answer:
     inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
     if inquiry is None:
         return _NOT_HERE
-    docs, thread = context.projects.shown(inquiry.project), inquiry.thread_ts
+    thread, text = inquiry.thread_ts, with_project(context.projects.shown(inquiry.project), inquiry.text)
     is_first = thread is not None and inquiry.key == f"{message_key(inquiry.channel)}{thread}"
-    text = f"project:{docs.name} {inquiry.text}" if docs else inquiry.text
     draft = Unsent(inquiry.key, None if is_first else thread, text)
     answer = await send_anyway(context, replace(press, value=draft.dumps()))
     return Answer() if answer.replaces else answer

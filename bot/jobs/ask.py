@@ -22,6 +22,7 @@ from bot.masking import has_key
 from bot.messages import slack_text
 from bot.messages.plain_text import visible
 from bot.ports import Origin, SlackError
+from bot.projects import with_project
 from bot.store import AlreadyStored, Transaction
 
 log = structlog.get_logger(__name__)
@@ -74,7 +75,7 @@ def check_key(context: Context, origin: Origin, request: PromptRequest, job: Job
     if request.allow_key or not has_key(f"{text}\n{request.given or ''}"):
         return
     docs = context.projects.shown(request.project) if request.project else None
-    raw = f"project:{docs.name} {request.raw}" if docs else request.raw
+    raw = with_project(docs, request.raw)
     is_more = request.files or request.given or request.about or len(raw) > Unsent.LONGEST
     raise HasKey(None if is_more else Unsent(origin.key, origin.thread, raw, job))
 

@@ -53,7 +53,7 @@ from bot.messages.blocks import Action
 from bot.messages.general import EXAMPLE
 from bot.messages.help import about_replies
 from bot.ports import Origin, ThreadRef
-from bot.projects import Project, UnknownProject
+from bot.projects import Project, UnknownProject, with_project
 
 NAME = "/docs-agent"
 _FORM_LENGTH = 3000
@@ -101,7 +101,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         project=project.id if project else None,
         about=About(*submission.form.about) if submission.form.about else None,
     )
-    whole = f"project:{project.name} {request.raw}" if project else request.raw
+    whole = with_project(project, request.raw)
     has_more = earlier or submission.form.about
     if not has_more and await is_form_unsent(context, allowed, request.raw, whole):
         return None
