@@ -6,7 +6,7 @@ import pytest
 
 from tests.services import ASSISTANT_KEY, DOMAIN, LINK
 from tests.talk import Talk
-from tests.talk_people import Shown
+from tests.talk_people import Person, Shown
 
 QUESTION = "How do I rotate an API key?"
 
@@ -26,12 +26,20 @@ async def asks(talk: Talk, text: str = QUESTION, channel: str = "docs") -> Shown
     return talk.thread(asked)[-1]
 
 
-async def drafts(talk: Talk, label: str = "Draft it") -> None:
-    """Let Ben draft the answer to a question; the agent makes a pull request."""
-    await talk.ben.presses(label)
-    await talk.ben.fills_in()
+async def drafts(
+    talk: Talk,
+    label: str = "Draft it",
+    on: Shown | None = None,
+    *,
+    by: Person | None = None,
+    pr_link: str | None = LINK,
+) -> None:
+    """Let Ben or another person draft the answer to a question; the agent makes a pull request, or none."""
+    person = by or talk.ben
+    await person.presses(label, on)
+    await person.fills_in()
     await talk.time.passes()
-    await talk.ends(pr_link=LINK)
+    await talk.ends(pr_link=pr_link)
 
 
 async def merges(talk: Talk, by: str | None = "ana-b") -> None:

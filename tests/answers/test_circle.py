@@ -53,10 +53,7 @@ async def test_mark_counts_where_the_bot_cannot_see_the_pull_request(
     talk: Talk, mark: str, count: int
 ) -> None:
     await talk.ben.presses("That didn't help", await asks(talk))
-    await talk.ben.presses("Draft it")
-    await talk.ben.fills_in()
-    await talk.time.passes()
-    await talk.ends(pr_link="https://code.example/acme/docs/pull/1")
+    await drafts(talk, pr_link="https://code.example/acme/docs/pull/1")
     talk.everything()
     for _ in ("marks", "takes it back", "marks again"):
         await talk.ben.presses(mark)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.answers.conftest import QUESTION, asks, merges
-from tests.services import LINK
+from tests.answers.conftest import QUESTION, asks, drafts, merges
 from tests.talk import Talk
 from tests.talk_people import Shown
 from tests.work.readers import asked, digests, files, pressed, searches, subscribe, turns, until
@@ -34,10 +33,7 @@ async def test_digest_recommends_what_three_people_asked(talk: Talk) -> None:
         talk.everything()
     digest = await next_digest(talk)
     assert f"*Asked in Slack* “{QUESTION}” · 3 times" in digest
-    await talk.ben.presses("Draft it", digest)
-    await talk.ben.fills_in()
-    await talk.time.passes()
-    await talk.ends(pr_link=LINK)
+    await drafts(talk, on=digest)
     talk.everything()
     await merges(talk)
     mentions = [reply.split()[0] for reply in talk.all_replies() if "It is written now" in reply]

@@ -73,10 +73,7 @@ async def test_drafting_under_an_answer_tells_its_asker_elsewhere(talk: Talk) ->
 async def test_drafting_under_a_private_answer_tells_its_asker(talk: Talk) -> None:
     await talk.ana.asks(f"ask {QUESTION}")
     await talk.time.passes()
-    await talk.ana.presses("Change the docs")
-    await talk.ana.fills_in()
-    await talk.time.passes()
-    await talk.ends(pr_link=LINK)
+    await drafts(talk, "Change the docs", by=talk.ana)
     talk.everything()
     await merges(talk)
     [notice] = talk.ana.reads()
@@ -86,10 +83,7 @@ async def test_drafting_under_a_private_answer_tells_its_asker(talk: Talk) -> No
 
 async def test_end_without_pull_request_is_announced_too(talk: Talk) -> None:
     await talk.ben.presses("That didn't help", await asks(talk))
-    await talk.ben.presses("Draft it")
-    await talk.ben.fills_in()
-    await talk.time.passes()
-    await talk.ends(pr_link=None)
+    await drafts(talk, pr_link=None)
     assert talk.all_replies()[-1].endswith("It is written now in the docs.")
     talk.everything()
 
@@ -136,10 +130,7 @@ async def test_asker_whose_answer_helped_elsewhere_hears_nothing(talk: Talk) -> 
     for text in (QUESTION, "What does a key cost?"):
         await asks(talk, text)
     await talk.ana.presses("That didn't help", await asks(talk, channel="help"))
-    await talk.ana.presses("Draft it")
-    await talk.ana.fills_in()
-    await talk.time.passes()
-    await talk.ends(pr_link=LINK)
+    await drafts(talk, by=talk.ana)
     talk.everything()
     await merges(talk)
     [notice] = [reply for reply in talk.all_replies() if "It is written now" in reply]
@@ -168,10 +159,7 @@ async def test_question_without_help_after_its_notice_is_a_gap_again(talk: Talk)
     await talk.ana.presses("That didn't help", answer)
     talk.everything()
     assert "asked once" in await talk.ana.answer_to("/docs-agent gaps")
-    await talk.ben.presses("Change the docs", answer)
-    await talk.ben.fills_in()
-    await talk.time.passes()
-    await talk.ends(pr_link=None)
+    await drafts(talk, "Change the docs", answer, pr_link=None)
     assert sum("It is written now" in reply for reply in talk.all_replies()) == 2
     await talk.ben.presses("Change the docs", answer)
     await talk.ben.fills_in(prompt="Show how to rotate all keys")
