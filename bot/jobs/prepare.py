@@ -153,9 +153,7 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Th
         return "", None
     try:
         async with asyncio.timeout(context.timeouts.names_seconds):
-            if prompt.take_thread is TakeThread.IF_PUBLIC and not await context.messenger.is_public(
-                thread.channel
-            ):
+            if not await context.messenger.is_public(thread.channel):
                 return "", None
             posts = await context.messenger.read_earlier(thread.channel, thread.ts, before=prompt.message_ts)
     except (SlackError, TimeoutError) as error:

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from bot.store.migrate import FIRST, HEAD
+from bot.store.migrate import HEAD
 from bot.store.sqlite_files import BACKUP_MARK, PRIVATE_FILE, UnusableDatabase, beside, make_sqlite_file
 
 _WAIT_SECONDS = 2.0
@@ -163,7 +163,7 @@ def _opened_copy(source: Path) -> Iterator[sqlite3.Connection]:
             version = copy.execute("SELECT version_num FROM alembic_version").fetchone()
         except sqlite3.DatabaseError as error:
             raise UnusableDatabase(f"{source} is no backup of the bot: {error}.") from None
-        if version is None or not FIRST <= version[0] <= HEAD:
+        if version is None or version[0] != HEAD:
             raise UnusableDatabase(
                 f"{source} is of another version of the bot: restore it with that version."
             )

@@ -103,7 +103,6 @@ class UnansweredQuestion:
     """A question without an answer of the docs' assistant."""
 
     text: str
-    category: str | None = None  # 0.2.0 stores it; nothing reads it
     page: str | None = None
 
     @property

@@ -106,8 +106,6 @@ class SnapshotState(StrEnum):
 
     REQUESTED = "requested"
     DONE = "done"
-    FAILED = "failed"
-    """Written by 0.2.0 in place of requested."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,11 +169,7 @@ async def answer_question(context: WorkerContext, question: Question) -> None:
 
 def _settle(context: WorkerContext, tx: Transaction, question: Question) -> None:
     if not (listed := Questions(tx).snapshots(question.id)):
-        if Questions(tx).get(question.id) is None:
-            return  # its subscription was withdrawn after the claim
-        # Asked by 0.2.0 during an upgrade.
-        listed = tuple(_request(context, tx, question.query, question.project, question.kind))
-        Questions(tx).list_snapshots(question.id, listed)
+        return  # its subscription was withdrawn after the claim
     numbers = read_numbers(context, tx, question)
     awaited = [snapshot for snapshot in listed if question.awaits(snapshot)]
     if awaited and _has_patience(context, tx, question, numbers, awaited):

@@ -23,9 +23,8 @@ from sqlalchemy import (
     true,
 )
 
-from bot.ids import SnapshotId
 from bot.outbox.store import deliveries, is_being_delivered
-from bot.store.leases import NOW, later, one_of
+from bot.store.leases import NOW, later
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
 from bot.store.schema import (
@@ -33,7 +32,6 @@ from bot.store.schema import (
     Choice,
     Due,
     Id,
-    Json,
     Note,
     Owner,
     Secret,
@@ -68,14 +66,12 @@ snapshots = Table(
     Column("end", Date, nullable=False),
     # "final", or the time of the request of a period that was not over.
     Column("generation", Id(40), nullable=False),
-    Column("is_final", Boolean, nullable=False),  # 0.2.0 reads it
     Column("state", Choice(SnapshotState), nullable=False),
     Column("with_pages", Boolean, nullable=False),
     Column("human", BigInteger),
     Column("ai", BigInteger),
     Column("total", BigInteger),
     Column("rows", Integer, nullable=False, server_default=text("0")),
-    Column("repeated", Integer, nullable=False, server_default=text("0")),  # 0.2.0 reads it
     Column("next_offset", Integer, nullable=False, server_default=text("0")),
     Column("calls", Integer, nullable=False, server_default=text("0")),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
@@ -86,8 +82,6 @@ snapshots = Table(
     # Empty for visitors, and once it is forgotten.
     Column("words", UserJson(GapRows), key="gap_rows"),
     Column("due_at", Due(minutes=65), nullable=False),
-    Column("wanted_until", UtcDateTime),  # 0.2.0 reads these two
-    Column("planned_until", UtcDateTime),
     *lease(),
     Index("ix_snapshots_window", "project", "source", "first", "end", "generation", unique=True),
     Index("ix_snapshots_state", "state", "due_at"),
@@ -121,8 +115,6 @@ subscriptions = Table(
     Column("zone", Id(80), nullable=False),
     Column("owner", Owner(40), nullable=False),
     Column("state", Choice(SubscriptionState), nullable=False),
-    Column("revision", Integer, nullable=False, server_default=text("1")),  # 0.2.0 reads these two
-    Column("response_url", Secret),
     Column("next_run_at", Due(days=15)),
     Column("last_run_at", UtcDateTime),
     Column("last_result", UserText),
@@ -143,11 +135,6 @@ questions = Table(
     Column("user", Owner(40)),
     Column("query", UserJson(Query)),
     Column("state", Choice(QuestionState), nullable=False),
-    Column("now", Integer, ForeignKey("snapshots.id"), nullable=False),  # 0.2.0 reads these five
-    Column("was", Integer, ForeignKey("snapshots.id")),
-    Column("older", Integer, ForeignKey("snapshots.id")),
-    Column("chart", Json(tuple[SnapshotId, ...]), nullable=False),
-    Column("missed", Json(tuple[SnapshotId, ...])),
     Column("response_url", Secret),
     Column("calls_before", Integer, nullable=False, server_default=text("0")),
     Column("thread_ts", Id(40)),
@@ -173,7 +160,6 @@ LISTED_BY_WAITING = and_(
     questions.c.state == QuestionState.WAITING,
 )
 """The join of a snapshot with the waiting questions that list it."""
-_UNREAD_STATES = (SnapshotState.REQUESTED, SnapshotState.FAILED)
 _earlier, _earlier_snapshot = question_snapshots.alias("earlier"), snapshots.alias("earlier_snapshot")
 _PAGES_COME_FIRST = exists().where(
     _earlier.c.question == question_snapshots.c.question,
@@ -187,7 +173,7 @@ _NOT_OFFERED = and_(
     snapshots.c.problem == ReadingProblem.NOT_HERE, snapshots.c.taken_at > later(NOW, -NOT_OFFERED_PAUSE)
 )
 IS_WANTED = and_(
-    one_of(snapshots.c.state, _UNREAD_STATES),
+    snapshots.c.state == SnapshotState.REQUESTED,
     exists().where(LISTED_BY_WAITING, ~_PAGES_COME_FIRST).correlate(snapshots),
     func.coalesce(~_NOT_OFFERED, true()),
 )

@@ -30,7 +30,7 @@ def job(state: JobState = JobState.PULL_REQUEST, **values: Any) -> TrackedJob:
         "iteration_started_at": NOW,
     }
     if state is JobState.PULL_REQUEST:
-        defaults |= {"pr_link": PULL_REQUEST, "pr_version": 1, "ended_at": LATER}
+        defaults |= {"pr_link": PULL_REQUEST, "ended_at": LATER}
     return TrackedJob(state=state, **(defaults | values))
 
 

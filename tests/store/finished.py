@@ -23,10 +23,10 @@ _TIMES = {
 # One job of a hundred has no review yet.
 _JOBS = """
 INSERT INTO jobs (number, project, channel, requester, text, asked_at, state, root_ts, service_id, iteration,
-    version, iteration_requester, iteration_started_at, saw_active, pr_link, pr_version, ended_at, review)
+    version, iteration_requester, iteration_started_at, saw_active, pr_link, ended_at, review)
 SELECT i, :project, 'C' || (i % 200), 'U' || (i % :people), 'Explain the setting ' || i, {asked},
     'pull_request', i || '.000100', 'service-' || i, 1, 1, 'U' || (i % :people), {asked}, true,
-    'https://github.com/acme/docs/pull/' || i, 1, {ended}, CASE WHEN i % 100 > 0 THEN 'merged' END
+    'https://github.com/acme/docs/pull/' || i, {ended}, CASE WHEN i % 100 > 0 THEN 'merged' END
 FROM numbers
 """
 _PROMPTS = """

@@ -82,7 +82,7 @@ def _deliveries(count: int, now: datetime) -> Rows:
 
 
 def _snapshots(count: int, now: datetime) -> Rows:
-    values = {"project": PROJECT, "generation": "final", "is_final": True}
+    values: dict[str, object] = {"project": PROJECT, "generation": "final"}
     values |= {"state": SnapshotState.REQUESTED, "with_pages": True, "created_at": now, "due_at": now}
     days = [_DAY + timedelta(days=n) for n in range(count)]
     return [{**values, "first": day, "end": day + timedelta(days=1)} for day in days]

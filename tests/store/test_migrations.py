@@ -1,4 +1,4 @@
-"""An empty database and one of 0.2.0 get the schema of the code. Older databases are refused."""
+"""An empty database gets the schema of the code. Databases of other versions are refused."""
 
 from __future__ import annotations
 
@@ -15,17 +15,13 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy.engine import Connection
 
 from bot.store.database import Database
-from bot.store.migrate import FIRST, HEAD, alembic_config, migrate_schema, schema_revision
+from bot.store.migrate import HEAD, migrate_schema, schema_revision
 from bot.store.schema import metadata
 from tests.command_line import SETTINGS, as_anybody, docs_bot
 from tests.databases import PostgresServer, connected
-
-SCRIPTS = ScriptDirectory.from_config(alembic_config())
-_OLD = Path(__file__).parent.parent / "data" / "0.2.0"
 
 
 @pytest.fixture
@@ -33,25 +29,9 @@ def is_migrated() -> bool:
     return False
 
 
-def fill_as_0_2_0(connection: Connection) -> None:
-    """Create the tables of 0.2.0 with rows that it wrote; times are in UTC."""
-    name = connection.dialect.name
-    if name == "postgresql":
-        connection.exec_driver_sql("SET LOCAL TIME ZONE 'UTC'")
-    for file in (f"{name}.sql", "rows.sql"):
-        for statement in (_OLD / file).read_text("utf-8").split(";\n"):
-            if statement:
-                connection.exec_driver_sql(statement)
-
-
-def _empty(_connection: Connection) -> None:
-    """Leave a database empty."""
-
-
-@pytest.fixture(params=[_empty, fill_as_0_2_0])
-async def migrated(database: Database, request: pytest.FixtureRequest) -> Database:
-    """A migrated database that was empty, or of 0.2.0."""
-    await database.write(request.param)
+@pytest.fixture
+async def migrated(database: Database) -> Database:
+    """A database with the tables of the schema."""
     await migrate_schema(database)
     return database
 
@@ -79,27 +59,7 @@ async def test_migrated_database_has_the_partial_indexes_of_the_schema(migrated:
     indexes = (index for table in metadata.tables.values() for index in table.indexes)
     expected = {f"{index.name}: {index.info['where']}" for index in indexes if index.info}
     assert await migrated.read(partial_indexes) == expected
-    assert len(expected) == 13
-
-
-async def test_database_of_0_2_0_keeps_every_row(database: Database) -> None:
-    def rows(connection: Connection) -> dict[str, int]:
-        """Read every row by its columns' types."""
-        tables = metadata.tables.items()
-        return {name: len(connection.execute(sa.select(table)).all()) for name, table in tables}
-
-    def rows_before(connection: Connection) -> dict[str, int]:
-        fill_as_0_2_0(connection)
-        names = sa.inspect(connection).get_table_names()
-        counts = {name: sa.select(sa.func.count()).select_from(sa.table(name)) for name in names}
-        return {name: connection.execute(count).scalar_one() for name, count in counts.items()}
-
-    before = await database.write(rows_before)
-    await migrate_schema(database)
-    # The snapshots of 0.2.0's questions are listed by them; it knew no inquiries.
-    new = {"question_snapshots": 34, "inquiries": 0}
-    assert await database.read(rows) == {name: before.get(name) or new[name] for name in metadata.tables}
-    assert min(before.values()) > 0, "each table of 0.2.0 has a row"
+    assert len(expected) == 12
 
 
 async def test_several_processes_migrate_at_once(database_url: str) -> None:
@@ -109,12 +69,6 @@ async def test_several_processes_migrate_at_once(database_url: str) -> None:
     for database in databases:
         await database.close()
     assert revisions == [HEAD] * 3
-
-
-def test_revisions_in_the_code_are_the_first_and_newest_script() -> None:
-    assert (SCRIPTS.get_bases(), SCRIPTS.get_heads()) == ([FIRST], [HEAD])
-    revisions = [script.revision for script in SCRIPTS.walk_revisions()]
-    assert revisions == sorted(revisions, reverse=True)
 
 
 def mark(url: str, revision: str) -> None:
@@ -134,13 +88,10 @@ def migrate_by_command(url: str) -> tuple[int, str]:
     return ran.exit_code, ran.output
 
 
-def test_database_of_a_newer_version_is_left_alone_with_a_warning(database_url: str) -> None:
+def test_database_of_another_version_is_refused_with_its_remedy(database_url: str) -> None:
     migrate_by_command(database_url)
     mark(database_url, "9999")
-    code, output = migrate_by_command(database_url)
-    assert (code, '"event": "database_is_newer"' in output, '"level": "warning"' in output) == (0, True, True)
-    mark(database_url, "0001")
-    advice = "made by a version before 0.2.0, .*: move the SQLite file .* or empty the PostgreSQL database"
+    advice = "made by another version, .*: move the SQLite file .* or empty the PostgreSQL database"
     for _ in range(2):
         code, output = migrate_by_command(database_url)
         assert (code, bool(re.search(advice, output))) == (69, True), output
@@ -211,26 +162,3 @@ def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bot.db").write_text("words and no database" * 100)
     code, output = migrate_by_command(f"sqlite:///{tmp_path}/bot.db")
     assert (code, "not a database" in output) == (69, True)
-
-
-_START = """
-import asyncio, sys
-from bot.store.database import Database
-from bot.store.migrate import migrate_schema
-
-async def start() -> None:
-    database = Database.open(sys.argv[1])
-    await migrate_schema(database)
-    await database.close()
-
-asyncio.run(start())
-sys.exit(any(name.split(".")[0] == "alembic" for name in sys.modules))
-"""
-
-
-async def test_start_with_nothing_to_migrate_loads_no_alembic(tmp_path: Path) -> None:
-    def start() -> int:
-        command = [sys.executable, "-c", _START, f"sqlite:///{tmp_path}/bot.db"]
-        return subprocess.run(command, check=False).returncode
-
-    assert [await asyncio.to_thread(start) for _ in range(2)] == [0, 0]

@@ -63,10 +63,10 @@ async def deliver(
 async def everything_else(store: Store) -> None:
     """Add a row of Ana's to every other table, all finished long ago."""
     snapshot = {"project": PROJECT, "first": NOW.date(), "end": NOW.date(), "created_at": NOW, "due_at": NOW}
-    snapshot |= {"generation": "final", "is_final": True, "state": "done", "with_pages": False}
+    snapshot |= {"generation": "final", "state": "done", "with_pages": False}
     snapshot |= {"taken_at": LONG_AGO, "gap_rows": {"searches": [{"words": SECRET, "hits": 1, "clicks": 0}]}}
     common = {"project": PROJECT, "channel": CHANNEL}
-    asked = {**common, "query": {"section": SECRET}, "now": 1, "chart": [], "state": "answered"}
+    asked: dict[str, object] = {**common, "query": {"section": SECRET}, "state": "answered"}
     asked |= {"asked_at": LONG_AGO, "due_at": LONG_AGO}
     rows: list[tuple[AnyTable, dict[str, Any]]] = [
         (questions.metadata.tables["snapshots"], snapshot),

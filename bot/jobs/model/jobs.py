@@ -17,8 +17,6 @@ class TakeThread(StrEnum):
 
     IF_PUBLIC = "if_public"
     """In public channels."""
-    ASKED = "asked"
-    """Everywhere, since the person asked for it. Only rows of 0.2.0 have it."""
     GIVEN = "given"
     """As the person left them in a form."""
 
@@ -28,8 +26,6 @@ class NotTaken(StrEnum):
 
     UNREAD = "unread"
     """Slack did not return the thread."""
-    OFF = "off"
-    """The bot is set up so, and the person asked for them. Only rows of 0.2.0 have it."""
 
 
 class OmitReason(StrEnum):
@@ -80,11 +76,6 @@ class QueueWhy(StrEnum):
     """The docs service refuses the bot's key."""
     PERSON = "person"
     """Somebody has to decide about an unconfirmed prompt. Not stored: it follows from the states."""
-
-    @classmethod
-    def _missing_(cls, value: object) -> QueueWhy | None:
-        # 0.2.0 stored "share" beside "limit".
-        return cls.LIMIT if value == "share" else None
 
 
 class Waiting(StrEnum):
@@ -251,8 +242,6 @@ class TrackedJob:
     """The number of prompts that the service has accepted. The end of each iteration is reported once."""
     version: int = 0
     """The number of results that people see: iterations without an end between them are one."""
-    pr_version: int | None = None
-    """The version whose end first showed the pull request; None before. Processes of 0.2.0 read it."""
     iteration_requester: UserId | None = None
     iteration_started_at: datetime | None = None
     saw_active: bool = False

@@ -157,13 +157,11 @@ def iteration_ended(
     """
     if end not in ENDS:
         raise IllegalStep(f"job {job.number}: {end} is no end")
-    version = job.pr_version if pr_link == job.pr_link else None
     return replace(
         not_polled(job),
         state=end,
         ended_at=at,
         pr_link=pr_link,
-        pr_version=job.version if version is None and end is J.PULL_REQUEST else version,
         remind_at=remind_at if end is J.PULL_REQUEST else None,
     )
 

@@ -50,7 +50,6 @@ jobs = Table(
     Column("saw_active", Boolean, nullable=False, server_default=text("false")),
     Column("unconfirmed_until", UtcDateTime),
     Column("pr_link", UserText),
-    Column("pr_version", Integer),
     Column("repository", UserText),
     Column("ref", UserText),
     Column("ended_at", UtcDateTime),
@@ -69,8 +68,6 @@ jobs = Table(
     Column("model", Note),
     Column("created_at", UtcDateTime),
     Column("archived_at", UtcDateTime),
-    # Read by versions before the status message showed the start; migrations only add.
-    Column("shown_minutes", Integer, nullable=False, server_default=text("0")),
     Column("again_of", Integer),
     Column("trouble", Choice(QueueWhy)),
     Column("trouble_since", UtcDateTime),
@@ -158,15 +155,12 @@ previews = Table(
     Column("state", Choice(PreviewState), nullable=False),
     Column("asked_at", UtcDateTime, nullable=False),
     Column("asks", Integer, nullable=False, server_default=text("0")),
-    Column("called_at", UtcDateTime),  # 0.2.0 fills it; nothing reads it
     Column("status_id", Id(400)),
     Column("url", UserText),
-    Column("files", UserJson(tuple[str, ...])),  # 0.2.0 fills it; nothing reads it
     Column("log", UserText),
     Column("due_at", Due(minutes=65)),
     *lease(),
     if_set("ix_previews_due_at", "due_at"),
-    if_set("ix_previews_called_at", "called_at"),
 )
 
 back_offs = Table(
