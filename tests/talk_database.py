@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import psycopg
-
 from bot.app import migrate_database, open_store
 from bot.settings import Settings
-from tests.limits import HANG_SECONDS
 
 _SHM = Path("/dev/shm")
 _FOLDER = tempfile.TemporaryDirectory(prefix="talk-", dir=_SHM if _SHM.is_dir() else None)
@@ -91,12 +87,3 @@ def overwrite_column(column: str, value: str, *, all_rows: bool) -> None:
     which = "1" if all_rows else f"rowid = (SELECT min(rowid) FROM {table})"  # noqa: S608
     with closing(sqlite3.connect(_DATABASE, isolation_level=None)) as database:
         database.execute(f"UPDATE {table} SET {name} = ? WHERE {which}", [value])  # noqa: S608
-
-
-@asynccontextmanager
-async def locked(settings: Mapping[str, str], row: str = "jobs WHERE number = 1") -> AsyncIterator[None]:
-    """Let another process lock a row of the settings' PostgreSQL until the block ends."""
-    with psycopg.connect(settings["DATABASE_URL"]) as another:
-        another.execute(f"SELECT FROM {row} FOR UPDATE".encode())
-        async with asyncio.timeout(HANG_SECONDS / 4):
-            yield

@@ -137,8 +137,7 @@ class Inquiries(Rows[Inquiry]):
         changed = and_(inquiries.c.project == project, inquiries.c.is_public != is_public)
         self.connection.execute(update(inquiries).where(changed).values(is_public=is_public))
 
-    def lock_with_key(self, project: ProjectId, gap_key: str) -> Sequence[Inquiry]:
-        """Lock and return the inquiries of a project with this key that wait for nothing."""
+    def with_key(self, project: ProjectId, gap_key: str) -> Sequence[Inquiry]:
+        """Return the inquiries of a project with this key that wait for nothing."""
         same = and_(inquiries.c.project == project, inquiries.c.gap_key == gap_key)
-        self.connection.execute(select(inquiries.c.id).where(same).order_by(inquiries.c.id).with_for_update())
         return self._many(and_(same, INQUIRIES_RULE.is_finished), MOST_ROWS)

@@ -23,7 +23,7 @@ from bot.messages import slack_text
 from bot.messages.plain_text import visible
 from bot.ports import Origin, SlackError
 from bot.projects import with_project
-from bot.store import AlreadyStored, Transaction
+from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
 SAME_WITHIN = timedelta(minutes=1)
@@ -120,13 +120,7 @@ async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Ask
     check_channel(context, allowed.origin.channel)
     check_key(context, allowed.origin, request)
     request, origin = replace(request, raw=request.raw.strip()), allowed.origin
-    try:
-        asked = await context.store.write(lambda tx: _store_job(context, tx, origin, request))
-    except AlreadyStored:
-        number = await context.store.read(lambda tx: Prompts(tx).job_of(origin.key))
-        if number is None:
-            raise
-        asked = Asked(number, repeated=True)
+    asked = await context.store.write(lambda tx: _store_job(context, tx, origin, request))
     log.info("prompt_stored", job=asked.job, repeated=asked.repeated or asked.same)
     context.wake()
     return asked
@@ -134,7 +128,6 @@ async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Ask
 
 def _store_job(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> Asked:
     """Store a new job with its first prompt, unless it was asked for before."""
-    Prompts(tx).lock_person(origin.user)
     now, project = context.clock(), request.project or context.project_of(tx, origin.channel).id
     docs = context.projects.shown(project)
     job = TrackedJob(
@@ -198,11 +191,7 @@ async def follow_up(context: Context, readable: Readable, request: PromptRequest
     check_channel(context, readable.job.channel)
     check_key(context, origin, request, number)
     request = replace(request, raw=request.raw.strip())
-    try:
-        result = await context.store.write(lambda tx: _store_follow_up(context, tx, origin, number, request))
-    except AlreadyStored:
-        job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(number))
-        return FollowedUp(job, accepted=True, repeated=True)
+    result = await context.store.write(lambda tx: _store_follow_up(context, tx, origin, number, request))
     if result.accepted and not result.repeated:
         log.info("prompt_stored", job=result.job.number, repeated=False)
         context.wake()
@@ -212,9 +201,7 @@ async def follow_up(context: Context, readable: Readable, request: PromptRequest
 def _store_follow_up(
     context: Context, tx: Transaction, origin: Origin, number: JobNumber, request: PromptRequest
 ) -> FollowedUp:
-    Prompts(tx).lock_person(origin.user)
-    # Locked, because a job that is given up meanwhile would leave this follow-up waiting for ever.
-    job = Jobs(tx).lock(number)
+    job = Jobs(tx).get_or_raise(number)
     if Prompts(tx).job_of(origin.key) is not None:
         return FollowedUp(job, accepted=True, repeated=True)
     if not takes_follow_ups(job):

@@ -14,7 +14,6 @@ from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.store.conversations import RETRIED_FOR
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread_events import TooEarly, find_thread, is_meant_for_us, telling_refusals
 from bot.masking import has_key
@@ -24,11 +23,10 @@ from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Changed, Origin, ThreadReply, time_of
 from bot.projects import Project, UnknownProject
-from bot.store import LeaseLost, Transaction
+from bot.store import Transaction
 
 _UNSENT = (PromptState.NEW, PromptState.WAITING)
 _OUT = (PromptState.SENDING, PromptState.SENT, PromptState.UNCONFIRMED)
-_TRIES = 3
 
 
 async def take_change(context: Context, changed: Changed) -> None:
@@ -43,15 +41,8 @@ async def take_change(context: Context, changed: Changed) -> None:
     """
     async with telling_refusals(context, changed.origin):
         access = None if changed.text is None else await _access_of_author(context, changed)
-        for attempt in range(1, _TRIES + 1):
-            try:
-                if await context.store.write(lambda tx: _carry_out(context, tx, changed, access)):
-                    context.wake()
-                return
-            except LeaseLost:
-                # A worker has claimed the prompt meanwhile, which changes the meaning of the edit.
-                if attempt == _TRIES:
-                    raise
+        if await context.store.write(lambda tx: _carry_out(context, tx, changed, access)):
+            context.wake()
 
 
 async def _access_of_author(context: Context, changed: Changed) -> Allowed | NotAllowed | None:
@@ -113,9 +104,6 @@ def _edit(
     if is_unsent:
         if has_key(raw) and not has_key(prompt.raw):
             raise HasKey(None)
-        # A worker that prepares or sends it meanwhile loses its lease.
-        for project_id in sorted({prompt.project, moves_to.id if moves_to else prompt.project}):
-            Quota(tx).lock(project_id)
         if moves_to is not None:
             Prompts(tx).move(prompt, moves_to)
         Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, raw, context.clock()))
@@ -201,7 +189,6 @@ def _is_nothing(raw: str, prompt: Prompt, door: Door) -> bool:
 
 def _withdraw(context: Context, tx: Transaction, prompt: Prompt, end: JobProblem) -> bool:
     job = Jobs(tx).get_or_raise(prompt.job)
-    Quota(tx).lock(job.project)
     take_back(tx, prompt, job, prompt.asked_by, context.clock(), end)
     return True
 

@@ -10,7 +10,6 @@ import structlog
 
 from bot.access.admit import check_channel
 from bot.context import Context, WorkerContext
-from bot.engine import unless_taken_over
 from bot.ids import JobNumber, RequestKey, UserId
 from bot.jobs import thread
 from bot.jobs.access import Readable, Steerable
@@ -24,7 +23,6 @@ from bot.jobs.model.pull_requests import PreviewState
 from bot.jobs.settle_prompt import drop_follow_ups, show_decision
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.pull_requests import Previews
 from bot.jobs.thread import PublishedHook, say, update_status_message
@@ -146,14 +144,10 @@ async def _decide(
         if prompt is None or prompt.state not in states:
             return False
         job = Jobs(tx).get_or_raise(prompt.job)
-        # Locked before any prompt, in the same order as in the worker that sets the times of the queue.
-        Quota(tx).lock(job.project)
         change(tx, prompt, job, steerable.allowed.user, context.clock())
         return True
 
-    done = False
-    with unless_taken_over("prompt", steerable.prompt.id):
-        done = await context.store.write(decide)
+    done = await context.store.write(decide)
     if done:
         context.wake()
     return done
@@ -164,7 +158,7 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
     now, number, by = context.clock(), steerable.prompt.job, steerable.allowed.user
 
     def stop(tx: Transaction) -> bool:
-        job = Jobs(tx).lock(number)
+        job = Jobs(tx).get_or_raise(number)
         if job.state is not JobState.WORKING:
             return False
         Jobs(tx).save(job, lifecycle.job_unwatched(job, now))
@@ -189,7 +183,7 @@ async def review(context: Context, readable: Readable, choice: Review | None) ->
 
 def keep_review(context: Context, tx: Transaction, readable: Readable, choice: Review | None) -> bool:
     """Write the outcome of a pull request as ``review`` does, within a transaction."""
-    now, job = context.clock(), Jobs(tx).lock(readable.job.number)
+    now, job = context.clock(), Jobs(tx).get_or_raise(readable.job.number)
     if job.is_forgotten or job.state is not JobState.PULL_REQUEST:
         return False
     if job.review is choice:  # somebody was faster, or pressed twice
@@ -223,7 +217,6 @@ def take_back(
     A prompt that no thread shows is withdrawn without a message.
     """
     is_shown, is_dismissed = prompt.text is not None, end is JobProblem.DISMISSED
-    Prompts(tx).lock_of(job.number)
     Prompts(tx).save(prompt, lifecycle.prompt_withdrawn(prompt, now))
     Prompts(tx).move_up(job.project, now)
     if is_shown:
@@ -249,9 +242,8 @@ async def remind_threads(context: WorkerContext) -> int:
     def tell(tx: Transaction) -> int:
         now = context.clock()
         due = Jobs(tx).to_remind(now, _AT_ONCE)
-        for job in [Jobs(tx).lock(number) for number in sorted(job.number for job in due)]:
-            if job.remind_at is not None and job.awaits_review:
-                thread.post_reminder(context, tx, Jobs(tx).save(job, replace(job, remind_at=None)), now)
+        for job in due:
+            thread.post_reminder(context, tx, Jobs(tx).save(job, replace(job, remind_at=None)), now)
         return len(due)
 
     if not await context.store.read(lambda tx: Jobs(tx).to_remind(context.clock(), 1)):

@@ -318,7 +318,7 @@ def _write(
     Prompts(tx).save(prompt, prepared, owner=context.owner)
     if until is not None:
         Prompts(tx).hold(prompt.job, prompt.asked_by, prompt.asked_at, until)
-    now, job = context.clock(), Jobs(tx).lock(prompt.job)
+    now, job = context.clock(), Jobs(tx).get_or_raise(prompt.job)
     if prompt.text is None:  # otherwise its message was edited
         Audit(tx).asked(prompt, job)
     is_start, earlier = prompt.kind is PromptKind.START, attachments.earlier or job.earlier

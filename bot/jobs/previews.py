@@ -74,7 +74,7 @@ async def ask_by_press(context: Context, readable: Readable) -> Message | None:
     check_channel(context, readable.job.channel)
 
     def ask(tx: Transaction) -> Message | None:
-        job = Jobs(tx).lock(readable.job.number)
+        job = Jobs(tx).get_or_raise(readable.job.number)
         return None if ask_for(context, tx, job, readable.allowed.user) else no_preview(job)
 
     return await context.write(ask)
@@ -164,7 +164,7 @@ def _settle_error(
 
 def _settle(context: WorkerContext, tx: Transaction, preview: Preview, new: Preview) -> bool:
     """Write a preview's new state, and show it in the job's end. Return whether there is a message."""
-    job = Jobs(tx).lock(preview.job)
+    job = Jobs(tx).get_or_raise(preview.job)
     Previews(tx).save(preview, new, owner=context.owner)
     if job.is_forgotten or (new.state, new.is_put_off) == (preview.state, preview.is_put_off):
         return False

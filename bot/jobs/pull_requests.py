@@ -158,7 +158,7 @@ def _settle_answer(
     tx: Transaction,
 ) -> bool:
     """Write and show the state. Return whether it is new. ``answer``: None for an unchanged pull request."""
-    now, job = context.clock(), Jobs(tx).lock(watched.job)
+    now, job = context.clock(), Jobs(tx).get_or_raise(watched.job)
     pull = _to_seen_pull_request(answer, watched.since) if answer else watched.seen
     if pull is None:
         raise LookupError(f"job {watched.job} has no pull request that was seen")
@@ -242,7 +242,7 @@ def _settle_error(
     now, pull = context.clock(), watched.seen
     # A limit or a refused token is not about this pull request.
     failures = watched.failures + (not isinstance(error, Limited | RefusedToken))
-    job = Jobs(tx).lock(watched.job)
+    job = Jobs(tx).get_or_raise(watched.job)
     if not isinstance(error, Paused):
         log.warning("pull_request_not_seen", job=watched.job, reason=type(error).__name__, failures=failures)
     is_late = watched.looked_at is not None and (look_at or now) - watched.looked_at >= _LATE

@@ -16,7 +16,7 @@ from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import QueueWhy, TrackedJob
 from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff, Budget
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.limits import AnalyticsQuota, BackOffs, Quota
+from bot.jobs.store.limits import AnalyticsQuota, BackOffs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import update_status_message
 from bot.outbox.model import NewDelivery
@@ -95,8 +95,6 @@ def settle_refused_key(
     Notifies the admins of the first refusal, and again only after the key was accepted.
     ``wrote``: the refused call was a prompt and not a read.
     """
-    # Several calls refused at once would each notify the admins: the lock makes one the first.
-    Quota(tx).lock(project)
     now, back_off, reason = context.clock(), BackOffs(tx).of(project), type(error).__name__
     is_first = back_off is None or not back_off.is_refusal
     if back_off is None or is_first:
@@ -131,8 +129,7 @@ def postpone_prompts(
     """
     now = context.clock()
     numbers = {refused, *Prompts(tx).postpone(project, now, until)}
-    # All jobs are locked before the first delivery.
-    for job in [Jobs(tx).lock(number) for number in sorted(numbers)]:
+    for job in [Jobs(tx).get_or_raise(number) for number in sorted(numbers)]:
         Jobs(tx).save(job, replace(job, queue_until=until, queue_why=QueueWhy.KEY))
         if job.queue_why != QueueWhy.KEY:
             update_status_message(tx, job.number, now)
@@ -148,8 +145,6 @@ def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId,
         return
     if not wrote and not back_off.is_refusal and back_off.lasts(context.clock()):
         return  # no job is polled during it, so that this call was begun before
-    if back_off.is_refusal:
-        Quota(tx).lock(project)
     if not BackOffs(tx).clear(project) or not back_off.is_refusal:
         return
     now = context.clock()

@@ -17,7 +17,6 @@ from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.service_health import poll_wait_seconds, service_is_well
 from bot.jobs.store.conversations import Conversations
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import edit, link_from_earlier, replace_result, say, update_status_message
 from bot.messages import slack_text
@@ -34,15 +33,13 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     Another process may have taken the prompt for abandoned meanwhile, and asked a person about it.
     """
     now, project = context.clock(), Jobs(tx).get_or_raise(prompt.job).project
-    # Locks the project's quota, which every transaction locks before any prompt.
     service_is_well(context, tx, project, wrote=True)
-    Prompts(tx).lock_of(prompt.job)
     stored, is_start = Prompts(tx).get(prompt.id) or prompt, prompt.kind is PromptKind.START
     is_asked = stored.state is PromptState.UNCONFIRMED and stored.attempts == prompt.attempts
     sent = stored if is_asked else prompt
     Prompts(tx).save(sent, lifecycle.prompt_sent(sent), owner=None if is_asked else context.owner)
     Prompts(tx).clear_joined(prompt)
-    job = Jobs(tx).lock(prompt.job)
+    job = Jobs(tx).get_or_raise(prompt.job)
     if is_asked:
         edit(tx, job, _question(prompt), messages.answered_after_all(job, prompt.asked_by, not is_start), now)
     limit = context.settings.uses_an_hour
@@ -95,7 +92,7 @@ def settle_unconfirmed(
     """
     now, is_follow_up = context.clock(), prompt.kind is PromptKind.FOLLOW_UP
     Prompts(tx).save(prompt, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
-    job = Jobs(tx).lock(prompt.job)
+    job = Jobs(tx).get_or_raise(prompt.job)
     if not is_follow_up:
         Jobs(tx).save(job, lifecycle.job_unconfirmed(job))
     elif job.state.is_open:  # the end of the running iteration may be that of this follow-up
@@ -154,12 +151,11 @@ def settle_refused(
     ``problem``: a more exact problem than that of the error; None for that.
     """
     now, project = context.clock(), prompt.project
-    Quota(tx).lock(project)
     Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt), owner=context.owner)
     for added in Prompts(tx).part(prompt):
         Prompts(tx).save(added, lifecycle.prompt_refused(added))
     Prompts(tx).move_up(project, now)
-    job = Jobs(tx).lock(prompt.job)
+    job = Jobs(tx).get_or_raise(prompt.job)
     problem = problem or _problem(prompt, error, context.projects.entry(job.project))
     if prompt.kind is PromptKind.START:
         Jobs(tx).save(job, lifecycle.job_refused(job, problem.code, now))
@@ -217,14 +213,6 @@ def _job_of(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> TrackedJ
     return Jobs(tx).get(number) if number is not None and delivery.what.kind is kind else None
 
 
-def _lock(tx: Transaction, delivery: Delivery) -> None:
-    """Lock the rows of a job whose status message is settled, in the order of a withdrawal."""
-    if job := _job_of(tx, delivery, DeliveryKind.ROOT):
-        Quota(tx).lock(job.project)
-        Prompts(tx).lock_of(job.number)
-        Jobs(tx).lock(job.number)
-
-
 def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     if (job := _job_of(tx, delivery, DeliveryKind.ROOT)) is None:
         return
@@ -267,4 +255,4 @@ def _on_blocks_refused(context: WorkerContext, tx: Transaction, delivery: Delive
         update_status_message(tx, job.number, context.clock())
 
 
-JOB_POSTS = PostHooks(_on_posted, _on_refused, lock=_lock, on_blocks_refused=_on_blocks_refused)
+JOB_POSTS = PostHooks(_on_posted, _on_refused, on_blocks_refused=_on_blocks_refused)

@@ -82,7 +82,6 @@ async def claim_prompts(context: WorkerContext, _limit: int, full: Collection[st
 def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> tuple[Sequence[Prompt], bool]:
     """Claim a prompt for each free use. Return them, and whether the rest of the queue moved."""
     now = context.clock()
-    Quota(tx).lock(project)
     waiting = Prompts(tx).quota_queue(project, now)
     remembered = Prompts(tx).uses(project, now, remembered_since(waiting, now))
     uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
@@ -246,7 +245,6 @@ def _postpone_for_quota(
 ) -> None:
     """Postpone a prompt after a 429, and the project's queue with it: the service's count overrides ours."""
     now = context.clock()
-    Quota(tx).lock(project)
     back_to_waiting(context, tx, prompt, now)
     if error.retry_after_seconds is not None:
         until = context.after(error.retry_after_seconds)

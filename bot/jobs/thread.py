@@ -87,7 +87,7 @@ def show_wait(
     before: int | None = None,
 ) -> None:
     """Show the time and the reason of a job's wait in its status message, and how many prompts go first."""
-    job = Jobs(tx).lock(number)
+    job = Jobs(tx).get_or_raise(number)
     Jobs(tx).save(job, replace(job, queue_until=until, queue_why=reason, queue_before=before))
     update_status_message(tx, number, now)
 

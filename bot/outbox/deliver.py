@@ -87,8 +87,6 @@ def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts
     if delivery.what.kind is DeliveryKind.EDIT:
         Outbox(tx).remove(delivery, owner=context.owner)
         return
-    for hooks in context.hooks_of(PostHooks):
-        hooks.lock(tx, delivery)
     Outbox(tx).save(delivery, delivered(delivery, context.clock(), ts), owner=context.owner)
     for hooks in context.hooks_of(PostHooks):
         hooks.on_posted(context, tx, replace(delivery, posted_ts=ts))

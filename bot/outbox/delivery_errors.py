@@ -35,8 +35,6 @@ class PostHooks:
     on_posted: Callable[[WorkerContext, Transaction, Delivery], None]
     on_refused: Callable[[WorkerContext, Transaction, Delivery, NotPosted], None]
     make_file: Callable[[WorkerContext, Transaction, Delivery], CsvFile | None] = lambda *_: None
-    lock: Callable[[Transaction, Delivery], None] = lambda *_: None
-    """Locks the rows that the other hooks change. The delivery is written after that."""
     on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = lambda *_: None
 
 
@@ -54,8 +52,6 @@ def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         meaning = Refusal.BETWEEN_PEOPLE
     now, draft = context.clock(), delivery.what
     refusal = NotPosted(meaning, draft.channel, now, draft.job)
-    for hooks in context.hooks_of(PostHooks):
-        hooks.lock(tx, delivery)
     Outbox(tx).save(delivery, delivery_dead(delivery, now, code), owner=context.owner)
     if draft.kind is DeliveryKind.ROOT and draft.job is not None:
         Outbox(tx).dead_letter_thread(draft.job, code, now)

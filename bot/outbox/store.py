@@ -178,8 +178,11 @@ _READY = (
 )
 _CLAIM = claiming(
     deliveries,
-    candidates=select(deliveries.c.seq).where(deliveries.c.seq.in_(bindparam("chosen", expanding=True))),
-    still=one_of(deliveries.c.state, OPEN),
+    candidates=select(deliveries.c.seq).where(
+        deliveries.c.seq.in_(bindparam("chosen", expanding=True)),
+        one_of(deliveries.c.state, OPEN),
+        unclaimed(deliveries),
+    ),
     values={
         # One that was being sent when its lease ran out may have been posted.
         "state": case(

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from bot.store.leases import Claimer, LeaseLost
 from bot.store.schema import Transaction
-from bot.store.store import AlreadyStored, DatabaseTrouble, Store
+from bot.store.store import DatabaseTrouble, Store
 
-__all__ = ["AlreadyStored", "Claimer", "DatabaseTrouble", "LeaseLost", "Store", "Transaction"]
+__all__ = ["Claimer", "DatabaseTrouble", "LeaseLost", "Store", "Transaction"]

@@ -35,13 +35,15 @@ CONNECTIONS = 5
 _READ_ONLY = "docs_bot_read_only"
 _READING: Mapping[str, CoreExecuteOptionsParameter] = {
     "sqlite": {_READ_ONLY: True},
-    "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
+    "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True, _READ_ONLY: True},
 }
 """Execution options of read-only transactions: they read one state of the database without locks."""
 _BUSY_SECONDS = 10.0
 _LOG_MILLISECONDS = 100
 _TOGETHER = 20
-"""As many changes that wait for SQLite's writer are committed together."""
+"""As many changes that wait for the writer are committed together."""
+_WRITE_LOCK = 7_203_115
+"""Key of the PostgreSQL advisory lock of the one transaction that writes; an arbitrary number."""
 _CLOSE_SECONDS = 0.5
 _TIMEOUTS = {
     "connect_timeout": 10,
@@ -54,7 +56,8 @@ _TIMEOUTS = {
 
 https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS
 """
-_IDLE_SECONDS = 60
+_IDLE_SECONDS, _LOCK_SECONDS = 5, 30
+"""How long a suspended process may hold the lock on writing, and how long the others wait for it."""
 _SESSION_OVER = ("25006", "57P01", "57P02", "57P03")
 """A server that only reads, as the former one does after a failover, and one that shuts down or starts.
 
@@ -92,9 +95,10 @@ def error_fields(error: Exception) -> dict[str, object]:
 class Database:
     """A database and the threads that run transactions on it.
 
-    SQLite gets one thread and connection for writing and one for reading. SQLite allows one writer at a time
-    anyway; a queue in the process is fair and never fails with "database is locked", and readers do not wait
-    for writers. An in-memory database has one connection for both. PostgreSQL gets ``connections`` of each.
+    One thread and connection write, since one transaction writes at a time: SQLite allows no more, and on
+    PostgreSQL each begins with a lock that all processes share. So a transaction is alone, and none locks
+    rows, deadlocks or has to be repeated. Readers do not wait for it; PostgreSQL gets the other
+    ``connections`` for them, SQLite one. An in-memory database has one connection for both.
     Errors never quote stored values, because prompts and response URLs must not reach a log.
     """
 
@@ -104,12 +108,10 @@ class Database:
         self._begin()
 
     def _begin(self) -> None:
-        self._write_pool = self._read_pool = self._pool(self._threads, "database write")
-        if self._reader is not self._writer:
-            self._read_pool = self._pool(1, "database read")
-        # PostgreSQL's sessions share their waits for the disk by themselves, and each holds locks meanwhile.
-        most = 1 if self.is_postgresql else _TOGETHER
-        self._writing = WorkQueue(self._write_pool, partial(commit_together, self._writer), most=most)
+        self._write_pool = self._read_pool = self._pool(1, "database write")
+        if self.is_postgresql or self._reader is not self._writer:
+            self._read_pool = self._pool(self._threads, "database read")
+        self._writing = WorkQueue(self._write_pool, partial(commit_together, self._writer), most=_TOGETHER)
         self._reading = WorkQueue(self._read_pool, partial(_read, self._reader))
 
     @classmethod
@@ -117,7 +119,7 @@ class Database:
         """Open the database at a SQLAlchemy URL (``sqlite`` or ``postgresql+psycopg``)."""
         parsed = make_url(url)
         if parsed.get_backend_name() != "sqlite":
-            return cls(_postgres_engine(url, connections), None, connections, pool)
+            return cls(_postgres_engine(url, connections), None, max(1, connections - 1), pool)
         if (file := sqlite_file(url)) is None:
             return cls(_sqlite_engine(url, None), None, 1, pool)
         opened: list[Identity] = []
@@ -249,6 +251,7 @@ def _postgres_engine(url: str, connections: int) -> Engine:
         | {name: value for name, value in _TIMEOUTS.items() if name not in query},
     )
     event.listen(engine, "connect", _prepare_postgres)
+    event.listen(engine, "begin", _begin_postgres)
     event.listen(engine, "handle_error", _leave_session)
     return engine
 
@@ -260,11 +263,21 @@ def _leave_session(context: ExceptionContext) -> None:
 
 
 def _prepare_postgres(connection: DBAPIConnection, _record: object) -> None:
-    # Otherwise a process that vanished in the middle of a transaction would keep its locks and block others.
+    # Otherwise a process that vanished in the middle of a transaction would keep the lock and block others.
     cursor = connection.cursor()
     cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'")
+    cursor.execute(f"SET lock_timeout = '{_LOCK_SECONDS}s'")
     cursor.close()
     connection.commit()
+
+
+def _begin_postgres(connection: Connection) -> None:
+    """Wait until no other transaction writes.
+
+    https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
+    """
+    if not connection.get_execution_options().get(_READ_ONLY):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
 
 
 def _sqlite_engine(

@@ -79,10 +79,9 @@ class Work(Generic[Result]):
     outcome: Future[Result] = field(default_factory=Future)
 
     def run(self, connection: Connection) -> Result:
-        """Run the function. On PostgreSQL its statements end at the deadline, even if they wait."""
-        if self.deadline and connection.dialect.name == "postgresql":
-            milliseconds = max(int(self.deadline.left_seconds() * 1_000), 1)
-            connection.exec_driver_sql(f"SET LOCAL statement_timeout = {milliseconds}")
+        """Run the function, unless its time was up before it was its turn to write. Raises TooLate then."""
+        if self.deadline and self.deadline.left_seconds() < 0:
+            raise TooLate("other transactions took too long")
         return self.function(connection)
 
     def settle(self, run: Callable[[], Result]) -> None:

@@ -10,10 +10,6 @@ The contract, for every queue (prompts, polls, deliveries, snapshots, questions,
 * A claimed row that this version cannot read is left to its lease, so that it stops no other.
 * Writing the outcome requires the owner (``held``) and frees the lease (``FREE``). When the lease ran out
   and another owner took the row, nothing is written and ``LeaseLost`` is raised.
-
-On PostgreSQL ``FOR UPDATE SKIP LOCKED`` makes claimers skip each other's rows. The condition is repeated in
-the UPDATE because a row may have changed between the SELECT and its lock. SQLite has one writer at a time,
-and SQLAlchemy omits the lock clause there.
 """
 
 from __future__ import annotations
@@ -156,13 +152,11 @@ def claiming(
     table: AnyTable,
     *,
     candidates: Select[int],
-    still: ColumnElement[bool],
     values: Mapping[str, object] | None = None,
 ) -> ClaimStatement:
     """Return the statement for ``claim``. It is built once, because building takes longer than running it.
 
-    ``candidates`` selects the primary key, ordered and limited. ``still`` repeats the condition for the row
-    itself and must not depend on other rows. ``values`` are further columns to set.
+    ``candidates`` selects the primary key, ordered and limited. ``values`` are further columns to set.
     """
     key = next(iter(table.primary_key.columns))
     identity = table.c.get("id", key)
@@ -170,32 +164,26 @@ def claiming(
     # PostgreSQL may run a plain sub-select once for every row, each time with other candidates, and so
     # claim more rows than its limit. A WITH query that locks rows runs once.
     # https://www.postgresql.org/docs/current/queries-with.html#QUERIES-WITH-CTE-MATERIALIZATION
-    chosen = candidates.with_for_update(skip_locked=True).cte("chosen")
+    chosen = candidates.with_for_update().cte("chosen")
     return (
         table.update()
         .where(key.in_(select(chosen.c[key.name])))
-        .where(and_(still, unclaimed(table)))
         .values(claimed_by=_OWNER, claimed_until=_UNTIL, **(values or {}))
         .returning(*table.c)
     )
 
 
-def claiming_oldest(
-    table: AnyTable, still: ColumnElement[bool], *more: ColumnElement[bool]
-) -> ClaimStatement:
-    """Return the statement that claims the oldest rows which meet ``still`` and ``more``, ``LIMIT`` at most.
-
-    ``more`` may depend on other rows.
-    """
+def claiming_oldest(table: AnyTable, *which: ColumnElement[bool]) -> ClaimStatement:
+    """Return the statement that claims the oldest rows which meet these conditions, ``LIMIT`` at most."""
     key = next(iter(table.primary_key.columns))
-    oldest = select(key).where(and_(still, *more, unclaimed(table))).order_by(key).limit(LIMIT)
-    return claiming(table, candidates=oldest, still=still)
+    oldest = select(key).where(*which, unclaimed(table)).order_by(key).limit(LIMIT)
+    return claiming(table, candidates=oldest)
 
 
 def claim(
     connection: Connection, statement: ClaimStatement, claimer: Claimer, **parameters: object
 ) -> Sequence[RowMapping]:
-    """Claim those candidate rows that are still claimable, and return them as they are *after* the claim.
+    """Claim the candidate rows, and return them as they are *after* the claim.
 
     ``statement`` is one of ``claiming``; ``parameters`` are its own.
     """
@@ -261,12 +249,6 @@ class Rows(Repository, Generic[Item]):
         query = select(self.table, *self.more).where(condition)
         ordered = query.order_by(self._key.desc() if by is None else by).limit(limit).offset(skipped)
         return read_rows(self.table, self.connection.execute(ordered).mappings(), self.read)
-
-    def _lock_oldest(self, condition: ColumnElement[bool], limit: int) -> list[Item]:
-        """Lock and return the oldest rows that match, without those that another transaction has locked."""
-        free = select(self.table, *self.more).where(condition).order_by(self._key).limit(limit)
-        rows = self.connection.execute(free.with_for_update(skip_locked=True))
-        return read_rows(self.table, rows.mappings(), self.read)
 
     def _claim(self, statement: ClaimStatement, claimer: Claimer, **parameters: object) -> list[Item]:
         """Claim rows, and return those that can be read."""

@@ -14,8 +14,6 @@ from bot.store.sqlite_files import UnusableDatabase, make_private
 log = structlog.get_logger(__name__)
 HEAD = "1"
 """The only revision so far."""
-_LOCK = 7_203_114
-"""Key of the PostgreSQL advisory lock for migrations; an arbitrary number, the same in every process."""
 _version = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 
@@ -70,9 +68,6 @@ async def migrate_schema(database: Database) -> None:
 
 
 def _migrate(connection: Connection) -> None:
-    # On SQLite the transaction itself already excludes other writers.
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     if revision_of(connection) is None:  # no other process has created them while we waited
         _create_tables(connection)
 

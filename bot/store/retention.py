@@ -64,7 +64,7 @@ class RetentionRule:
     parts: Mapping[str, Column[int]] = field(default_factory=dict)
     """The columns of other tables that refer to a row, by the names of these tables' rules.
 
-    The parts are forgotten with the row, which is locked before.
+    The parts are forgotten with the row.
     """
     names_person: Callable[[UserId], Mapping[str, ColumnElement[bool]]] = lambda _user: {}
     """Returns columns that may contain a person in another form than their id alone, with the conditions."""
@@ -152,7 +152,8 @@ class Retention(Repository):
         """Forget the rows with these keys and their parts; return the numbers of rows."""
         counts = RowCounts({rule.name: 0})
         if rule.parts:
-            keys = self._lock(rule, keys)
+            # A follow-up may have come meanwhile.
+            keys = self._first(rule, and_(rule.key.in_(keys), rule.is_finished))
             for part in RULES:
                 if part.name in rule.parts:
                     counts.update(self._empty(part, rule.parts[part.name].in_(keys)))
@@ -170,16 +171,6 @@ class Retention(Repository):
             self.change(part.table, of_rows, part.emptied)
             return RowCounts()
         return RowCounts({part.name: self.change(part.table, and_(of_rows, owner != ""), part.emptied)})
-
-    def _lock(self, rule: RetentionRule, keys: Sequence[object]) -> Sequence[object]:
-        """Lock these rows, and return those that are still finished: a follow-up may have come meanwhile."""
-        if not keys:
-            return []
-        mine = rule.key.in_(keys)
-        locked = select(rule.key).where(mine).order_by(rule.key).with_for_update(skip_locked=True)
-        held = list(self.connection.execute(locked).scalars())
-        # A statement of its own includes changes committed before the locks were granted.
-        return self._first(rule, and_(rule.key.in_(held), rule.is_finished))
 
     def _first(
         self, rule: RetentionRule, where: ColumnElement[bool], limit: int | None = None

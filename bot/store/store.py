@@ -16,7 +16,7 @@ from typing import TypeVar
 import structlog
 from sqlalchemy import and_
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from bot.store.database import CONNECTIONS, Database, Pool
 from bot.store.heartbeats import Heartbeats
@@ -28,22 +28,14 @@ log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
 _RELEASE_SECONDS = 1.0
 DatabaseTrouble = SQLAlchemyError
-"""The error that any transaction may raise: database unreachable, locked or full, or a deadlock resolved."""
+"""The error that any transaction may raise: database unreachable, locked or full."""
 
 
-_OURS, _OF_THE_SERVER = ("22", "42"), ("42501", "42P01")
+_OURS, _OF_THE_SERVER = ("22", "23", "42"), ("42501", "42P01")
 """Classes of errors that a wrong statement or value causes, but for missing rights and tables.
 
 https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
-
-
-_CONFLICTS = ("40001", "40P01")
-"""Transactions that failed because of another one: not serializable, or a deadlock. They may be repeated.
-
-https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html
-"""
-_REPEATS = 3
 
 
 class WrongStatement(Exception):
@@ -56,10 +48,6 @@ def _check_statement(error: DBAPIError) -> None:
     if state.startswith(_OURS) and state not in _OF_THE_SERVER:
         # The driver's message may quote a value, which must not reach a log.
         raise WrongStatement(f"{type(error.orig).__name__}: {error.statement}") from None
-
-
-class AlreadyStored(Exception):
-    """Another transaction has just stored a row with the same unique key, for example a repeated request."""
 
 
 class Store:
@@ -77,23 +65,13 @@ class Store:
         """Run ``change`` in a transaction and return its result; roll back if it raises.
 
         ``change`` runs in a database thread, so it must not touch anything that other threads use. It may run
-        several times: of those only the last is committed.
-        Raises AlreadyStored when another transaction took a unique key at the same moment, and
-        DatabaseTrouble.
+        twice: of those only the last is committed. Raises DatabaseTrouble.
         """
-        repeats = 0
-        while True:
-            try:
-                return await self.database.write(lambda connection: change(Transaction(connection)))
-            except IntegrityError as error:
-                # The driver's message quotes the row, which must not reach a log.
-                raise AlreadyStored(type(error.orig).__name__) from None
-            except DBAPIError as error:
-                _check_statement(error)
-                if getattr(error.orig, "sqlstate", None) not in _CONFLICTS or repeats == _REPEATS:
-                    raise
-                repeats += 1
-                log.info("transaction_repeated", reason=type(error.orig).__name__, repeats=repeats)
+        try:
+            return await self.database.write(lambda connection: change(Transaction(connection)))
+        except DBAPIError as error:
+            _check_statement(error)
+            raise
 
     async def read(self, query: Callable[[Transaction], Result]) -> Result:
         """Run ``query``, which only reads; it does not block writers. Raises DatabaseTrouble."""

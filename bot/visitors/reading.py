@@ -25,7 +25,7 @@ from bot.ids import ProjectId
 from bot.jobs.service_health import analytics_budget, is_refused, service_is_well, settle_refused_key
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
 from bot.messages.plain_text import one_line
-from bot.store import AlreadyStored, DatabaseTrouble, LeaseLost, Transaction
+from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.visitors.content_gaps import (
     MOST_READ,
     TEXT_LENGTH,
@@ -80,7 +80,6 @@ def _claim(context: WorkerContext, project: ProjectId, tx: Transaction) -> Seque
             _store_problem(context, tx, snapshot, ReadingProblem.KEY, snapshot.attempts, timedelta())
         return ()
     account, quota = context.projects.budget_of(project), AnalyticsQuota(tx)
-    quota.lock(account)  # other processes must not take the same calls
     budget = analytics_budget(context, tx, project)
     claimed = Snapshots(tx).claim(claimer, project, min(budget.free, AT_ONCE), digests_too=False)
     room = min(budget.digest_calls_left, AT_ONCE)
@@ -94,8 +93,7 @@ async def read_snapshot(context: WorkerContext, snapshot: Snapshot) -> None:
     """Make a call for one page of rows, and store the result."""
     try:
         await _call(context, snapshot)
-    except (LeaseLost, AlreadyStored):
-        # The new owner of the lease may store the same page at this moment.
+    except LeaseLost:
         log.warning("snapshot_taken_over", snapshot=snapshot.id)
     except DatabaseTrouble:
         raise

@@ -89,7 +89,7 @@ def _claim_snapshots() -> ClaimStatement:
     position = select(func.min(question_snapshots.c.position)).where(LISTED_BY_WAITING).correlate(snapshots)
     order = case((of_people, 0), else_=1), position.scalar_subquery(), snapshots.c.id
     candidates = select(snapshots.c.id).where(mine, IS_WANTED, unclaimed(snapshots))
-    return claiming(snapshots, candidates=candidates.order_by(*order).limit(LIMIT), still=SNAPSHOTS.waits)
+    return claiming(snapshots, candidates=candidates.order_by(*order).limit(LIMIT))
 
 
 _CLAIM_SNAPSHOTS = _claim_snapshots()
@@ -99,7 +99,6 @@ _CLAIM_QUESTIONS = claiming(
     .where(QUESTIONS.waits, QUESTIONS.is_free)
     .order_by(questions.c.kind.desc(), questions.c.id)
     .limit(LIMIT),
-    still=QUESTIONS.waits,
 )
 
 
@@ -216,7 +215,7 @@ class Snapshots(Rows[Snapshot]):
         is_endless = has_more and snapshot.with_pages and not snapshot.rows < count < MOST_PAGES
         is_whole = snapshot.with_pages and not has_more
         # Its pages may have been requested since the claim.
-        mine = select(snapshots.c.with_pages).where(snapshots.c.id == snapshot.id).with_for_update()
+        mine = select(snapshots.c.with_pages).where(snapshots.c.id == snapshot.id)
         is_done = is_whole or is_endless or not self.connection.execute(mine).scalar_one()
         self.settle(
             snapshot,
@@ -469,7 +468,7 @@ class Subscriptions(Rows[Subscription]):
         due = and_(
             subscriptions.c.state == SubscriptionState.ACTIVE, has_passed(subscriptions.c.next_run_at, until)
         )
-        rows = select(subscriptions).where(due).with_for_update(skip_locked=True)
+        rows = select(subscriptions).where(due)
         return read_rows(subscriptions, self.connection.execute(rows).mappings(), self.read)
 
     def change(self, subscription: SubscriptionId, **fields: Unpack[SubscriptionFields]) -> None:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
 import pytest
 
-from bot.ids import ChannelId, MessageTs, UserId
-from bot.jobs.corrections import take_change
 from bot.jobs.model import lifecycle
 from bot.jobs.store.prompts import Prompts
-from bot.ports import Changed, Origin, message_key
-from bot.store import LeaseLost, Store, Transaction
-from sandbox.workspace.state import BOT_USER
+from bot.store import LeaseLost
 from tests.builders import add_job, add_prompt, claimer, new_store
 from tests.talk import Talk
 
@@ -46,30 +41,3 @@ async def test_worker_writes_nothing_it_read_before_an_edit() -> None:
     with pytest.raises(LeaseLost):
         await store.write(lambda tx: Prompts(tx).save(read, prepared, owner="one"))
     await store.close()
-
-
-class Overtaken(Store):
-    """A store whose first write finds the row with a worker."""
-
-    writes = 0
-
-    async def write(self, change: Callable[[Transaction], Result]) -> Result:
-        self.writes += 1
-        if self.writes == 1:
-            raise LeaseLost("prompt 1")
-        return await super().write(change)
-
-
-async def test_edit_overtaken_by_a_worker_is_done_anew(talk: Talk) -> None:
-    await talk.process.starts(uses_an_hour=1)
-    await talk.started("Something first", by=talk.ben)
-    message = await talk.ana.says("@docs-agent Add a page")
-    await talk.time.passes(2)
-    bot, room, ts = talk.process.bot, ChannelId(message["channel"]), MessageTs(message["ts"])
-    assert bot is not None
-    context = replace(bot._context, store=Overtaken(bot._context.store.database))
-    origin = Origin(message_key(room, ts), UserId(talk.ana.id), room, message_ts=ts)
-    await take_change(context, Changed(origin, f"<@{BOT_USER}> Add two pages", "1", None))
-    await talk.time.passes(hours=2)
-    assert talk.agent_got() == ["Something first", "Add two pages"]
-    talk.everything()

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 import pytest
 
 from tests.talk import Talk, Time
-from tests.talk_database import locked
 
 
 class Ticking(Time):
@@ -78,18 +77,4 @@ async def test_requests_deleted_as_slack_refuses_their_status_end_once(talk: Tal
     await asyncio.gather(talk.works(), *(talk.ana.deletes(message) for message in said))
     await talk.time.passes(60)
     assert talk.agent_got() == []
-    talk.everything()
-
-
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-async def test_job_locked_by_another_process_is_forgotten_later(talk: Talk) -> None:
-    for number in range(2):
-        await talk.started(f"Write page {number}")
-    await talk.ends("failed", pr_link=None)
-    async with locked(talk.process.settings):
-        await talk.time.passes(days=182)
-    assert "Write page 0" in await talk.ana.answer_to("/docs-agent status 1")
-    await talk.time.passes(hours=3)
-    for number in (1, 2):
-        assert "no longer have its prompt" in await talk.ana.answer_to(f"/docs-agent status {number}")
     talk.everything()

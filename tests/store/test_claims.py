@@ -8,13 +8,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 
-import pytest
-
 from bot.ids import JobNumber
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.limits import AnalyticsQuota, Quota
+from bot.jobs.store.limits import AnalyticsQuota
 from bot.jobs.store.prompts import Prompts
 from bot.store import Store, Transaction
 from bot.store.database import Database
@@ -37,12 +35,11 @@ async def state_of(store: Store, number: JobNumber) -> JobState:
     return await store.read(lambda tx: Jobs(tx).get_or_raise(number).state)
 
 
-async def test_locked_job_changes_only_after_the_lock(store: Store, another: Store) -> None:
+async def test_transaction_that_writes_is_alone(store: Store, another: Store) -> None:
     """A follow-up is stored before its job is refused, and ends with it, or finds the job refused."""
     number, pause = await add_job(store), Pause()
 
     def follow_up(tx: Transaction) -> JobState:
-        Jobs(tx).lock(number)
         pause()
         return Jobs(tx).get_or_raise(number).state
 
@@ -73,35 +70,24 @@ async def test_claim_takes_no_more_rows_than_its_limit(store: Store, database: D
     await store.write(claim_all)
 
 
-def _lock(tx: Transaction) -> None:
-    Quota(tx).lock(PROJECT)
-    AnalyticsQuota(tx).lock(PROJECT)
-
-
 def _take(pause: Callable[[], None], tx: Transaction) -> None:
-    _lock(tx)
     pause()
     claim_waiting(tx, claimer("one"), 1)
     AnalyticsQuota(tx).take(PROJECT, 3, NOW)
 
 
 def _uses(tx: Transaction) -> int:
-    Quota(tx).lock(PROJECT)
     return len(Prompts(tx).uses(PROJECT, NOW))
 
 
 def _calls(tx: Transaction) -> int:
-    AnalyticsQuota(tx).lock(PROJECT)
     return AnalyticsQuota(tx).read(PROJECT, 10, NOW).used
 
 
-@pytest.mark.parametrize("has_row", [False, True], ids=["first count", "later count"])
-async def test_count_and_use_of_a_limit_are_one_step(store: Store, another: Store, has_row: bool) -> None:
+async def test_count_and_use_of_a_limit_are_one_step(store: Store, another: Store) -> None:
     """Otherwise several processes would use the last free place."""
     number, pause = await add_job(store, root_ts="1.1"), Pause()
     await add_prompt(store, number, state=PromptState.WAITING)
-    if has_row:
-        await store.write(_lock)
     taking = asyncio.create_task(store.write(partial(_take, pause)))
     await pause.reached()
     counting = asyncio.gather(another.write(_uses), another.write(_calls))

@@ -30,16 +30,9 @@ _c = conversations.c
 UNREAD = QueueTable("unread", conversations, None, _c.due_at)
 """Conversations to be read again after an outage."""
 _NEWEST = select(_c.id).where(UNREAD.waits, UNREAD.is_free).order_by(_c.missed_since.desc()).limit(1)
-_CLAIM = claiming(conversations, candidates=_NEWEST, still=UNREAD.waits)
+_CLAIM = claiming(conversations, candidates=_NEWEST)
 _UNTIL: BindParameter[datetime] = bindparam("until", type_=UtcDateTime)
-_WAITING = (
-    select(_c.id)
-    .where(_c.due_at < _UNTIL, _c.claimed_by.is_(None))
-    .order_by(_c.id)
-    .with_for_update(skip_locked=True)
-    .cte("waiting")
-)
-_HOLD = conversations.update().where(_c.id.in_(select(_WAITING.c.id))).values(due_at=_UNTIL)
+_HOLD = conversations.update().where(_c.due_at < _UNTIL, _c.claimed_by.is_(None)).values(due_at=_UNTIL)
 
 
 class Conversations(Repository):
@@ -80,9 +73,7 @@ class Conversations(Repository):
         )
         in_threads = tuple_(_c.channel, _c.thread).in_(threads)
         either = or_(in_threads, _c.id.in_(newest))
-        # Every process locks in the same order.
-        ids = select(_c.id).where(either).order_by(_c.id).with_for_update()
-        chosen = self.connection.execute(ids).scalars().all()
+        chosen = self.connection.execute(select(_c.id).where(either)).scalars().all()
         since = func.coalesce(_c.missed_since, _c.newest_ts)
         due = (
             conversations.update()

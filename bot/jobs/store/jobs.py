@@ -9,7 +9,6 @@ from typing import Unpack
 
 from sqlalchemy import (
     ColumnElement,
-    Select,
     String,
     and_,
     bindparam,
@@ -79,7 +78,6 @@ _WITH_SHORT_TEXT = [
     for column in jobs.c
 ]
 _WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
-_WITH_NUMBER_LOCKED = _WITH_NUMBER.with_for_update()
 _BACKING_OFF = select(back_offs.c.project).where(
     is_ahead(back_offs.c.until), back_offs.c.reason != MAY_NOT_WRITE
 )
@@ -90,7 +88,6 @@ _CLAIM_DUE = claiming(
     .where(jobs.c.project.not_in(bindparam("besides", expanding=True)))
     .order_by(jobs.c.poll_at, jobs.c.number)
     .limit(LIMIT),
-    still=POLLS.waits,
 )
 # Not in RETURNING, where SQLite takes the columns of a job for those of the sub-select's own table.
 _CLAIMED = (
@@ -139,15 +136,14 @@ class Jobs(Rows[TrackedJob]):
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""
-        return self._with_number(_WITH_NUMBER, number)
+        if not can_be_id(number):
+            return None
+        row = self.connection.execute(_WITH_NUMBER, {"this": number}).mappings().first()
+        return self.read(row) if row else None
 
-    def lock(self, number: JobNumber) -> TrackedJob:
-        """Return a job and lock its row until the transaction ends. Raises LookupError when there is none."""
-        return self.get_or_raise(number, _WITH_NUMBER_LOCKED)
-
-    def get_or_raise(self, number: JobNumber, statement: Select[object] = _WITH_NUMBER) -> TrackedJob:
+    def get_or_raise(self, number: JobNumber) -> TrackedJob:
         """Return the job with this number. Raises LookupError when there is none."""
-        job = self._with_number(statement, number)
+        job = self.get(number)
         if job is None:
             raise LookupError(f"job {number} is not in the store")
         return job
@@ -278,7 +274,7 @@ class Jobs(Rows[TrackedJob]):
         silent = or_(jobs.c.trouble.is_(None), jobs.c.trouble != trouble)
         waits = jobs.c.queue_why.in_((QueueWhy.SERVICE, QueueWhy.KEY))
         failing = or_(jobs.c.unread_since.is_not(None), waits) if only_failing else true()
-        return self._lock_oldest(and_(_IS_SHOWN, jobs.c.project == project, silent, failing), limit)
+        return self._many(and_(_IS_SHOWN, jobs.c.project == project, silent, failing), limit, by=_OLDEST)
 
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return jobs whose threads are due for a reminder of their pull request."""
@@ -301,10 +297,4 @@ class Jobs(Rows[TrackedJob]):
 
     def with_trouble(self, besides: Collection[ProjectId], limit: int) -> Sequence[TrackedJob]:
         """Lock and return the jobs whose status messages show trouble, without those of these projects."""
-        return self._lock_oldest(and_(_HAS_TROUBLE, jobs.c.project.not_in(besides)), limit)
-
-    def _with_number(self, statement: Select[object], number: JobNumber) -> TrackedJob | None:
-        if not can_be_id(number):
-            return None
-        row = self.connection.execute(statement, {"this": number}).mappings().first()
-        return self.read(row) if row else None
+        return self._many(and_(_HAS_TROUBLE, jobs.c.project.not_in(besides)), limit, by=_OLDEST)

@@ -27,12 +27,6 @@ class Quota(Repository):
 
     until: Column[datetime | None] = limits.c.prompts_until
 
-    def lock(self, project: ProjectId) -> None:
-        """Lock the project's limits against all other transactions until this one ends."""
-        insert_unless_there(self.connection, limits, {"project": project})
-        mine = select(limits.c.project).where(limits.c.project == project)
-        self.connection.execute(mine.with_for_update())
-
     def mark_exhausted(self, project: ProjectId, until: datetime) -> None:
         """Record that the limit is reached until then (a 429 response)."""
         insert_unless_there(self.connection, limits, {"project": project})

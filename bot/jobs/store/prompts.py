@@ -82,8 +82,6 @@ _NOT_FAILED = (
 )
 """States of a job for which a repeated prompt may be an accident; after a failure it is a retry."""
 _UNSENT = (PromptState.NEW, PromptState.WAITING)
-_PERSON_LOCK = 1
-"""The space of the advisory locks of people; migrations lock in the other space, of one number."""
 
 
 _BEFORE = prompts.alias("before")
@@ -103,8 +101,11 @@ _CLAIM_NEW = NEW_PROMPTS.claiming(IN_TURN)
 _CLAIM_ABANDONED = ABANDONED_PROMPTS.claiming()
 _BEGIN_SENDING = claiming(
     prompts,
-    candidates=select(prompts.c.id).where(prompts.c.id.in_(bindparam("ids", expanding=True))),
-    still=prompts.c.state == PromptState.WAITING,
+    candidates=select(prompts.c.id).where(
+        prompts.c.id.in_(bindparam("ids", expanding=True)),
+        prompts.c.state == PromptState.WAITING,
+        unclaimed(prompts),
+    ),
     values={
         "state": PromptState.SENDING,
         "sent_at": NOW,
@@ -224,11 +225,6 @@ class Prompts(Rows[Prompt]):
         """Return the prompt that starts a job; None when there is none."""
         return self._newest(and_(prompts.c.job == job, STARTS_JOB))
 
-    def lock_of(self, job: JobNumber) -> None:
-        """Lock the rows of a job's prompts until the transaction ends."""
-        locked = select(prompts.c.id).where(prompts.c.job == job).order_by(prompts.c.id).with_for_update()
-        self.connection.execute(locked).all()
-
     def same_follow_up(self, user: UserId, job: JobNumber, raw: str, since: datetime) -> PromptId | None:
         """Return the user's newest follow-up with this text after ``since``, unless refused or withdrawn."""
         same = and_(
@@ -332,15 +328,6 @@ class Prompts(Rows[Prompt]):
         posted. So the status messages of several people's jobs go out in turn.
         """
         return self._claim(_CLAIM_NEW, claimer, limit=limit)
-
-    def lock_person(self, user: UserId) -> None:
-        """Let no other transaction store a prompt of this person until this one ends.
-
-        SQLite has one writer. On PostgreSQL take this lock before any other.
-        https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
-        """
-        if self.connection.dialect.name == "postgresql":
-            self.connection.execute(select(func.pg_advisory_xact_lock(_PERSON_LOCK, func.hashtext(user))))
 
     def free_new(self, prompt: PromptId, owner: str) -> None:
         """Free a new prompt that this owner has claimed; do nothing if it is another's or is prepared."""

@@ -26,7 +26,6 @@ _CLAIM_LOOKS = claiming(
     .where(LOOKS.waits, LOOKS.is_free)
     .order_by(rows.c.looked_at.is_not(None), rows.c.looked_at, rows.c.job)
     .limit(LIMIT),
-    still=LOOKS.waits,
 )
 
 
