@@ -40,6 +40,7 @@ from bot.health.metrics import Metrics, MetricsPage, metrics_page
 from bot.health.stopping import Stopping
 from bot.ids import ProjectId
 from bot.jobs.catch_up import Gap
+from bot.jobs.thread import update_status_messages
 from bot.paces import Paces
 from bot.ports import Clock
 from bot.projects import Project, Projects
@@ -310,6 +311,7 @@ def _context(
     chance: Callable[[], float] = random.random,
     features: Sequence[Feature] = FEATURES,
 ) -> WorkerContext:
+    store.before_commit = partial(update_status_messages, clock)
     served = settings.projects
     projects = tuple(
         Project(ProjectId(project.id), project.name, project.label, find_budget_project(project, served))

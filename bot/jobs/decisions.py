@@ -108,7 +108,6 @@ async def send_again(context: Context, steerable: Steerable) -> bool:
         Audit(tx).decided(Act.SENT_AGAIN, by, job, now, prompt.id)
         if prompt.kind is PromptKind.START:
             Jobs(tx).save(job, lifecycle.resent(job))
-            update_status_message(tx, job.number, now)
         show_decision(tx, job, prompt, messages.SEND_AGAIN, by, now)
 
     return await _decide(context, steerable, (PromptState.UNCONFIRMED,), resend)
@@ -161,9 +160,8 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
         job = Jobs(tx).get_or_raise(number)
         if job.state is not JobState.WORKING:
             return False
-        Jobs(tx).save(job, lifecycle.job_unwatched(job, now))
+        job = Jobs(tx).save(job, lifecycle.job_unwatched(job, now))
         Audit(tx).decided(Act.STOPPED, by, job, now)
-        job = update_status_message(tx, number, now)
         occasion = f"iteration:{job.iteration}:stopped:{now.isoformat()}"
         say(tx, job, occasion, messages.stopped_watching(job, by), now)
         return True
@@ -189,7 +187,7 @@ def keep_review(context: Context, tx: Transaction, readable: Readable, choice: R
     if job.review is choice:  # somebody was faster, or pressed twice
         return True
     if job.sees_pull_request:  # and the button is of before
-        update_status_message(tx, job.number, now)
+        update_status_message(tx, job, now)
         return True
     if choice is None:
         remind_at = context.remind_at(now)
@@ -200,7 +198,6 @@ def keep_review(context: Context, tx: Transaction, readable: Readable, choice: R
     Jobs(tx).save(job, new)
     for hook in context.hooks_of(PublishedHook) if choice is Review.REVIEWED else ():
         hook.run(context, tx, job.number)
-    update_status_message(tx, job.number, now)
     return True
 
 
@@ -223,12 +220,9 @@ def take_back(
         Audit(tx).decided(Act.DISMISSED if is_dismissed else Act.WITHDREW, by, job, now)
     if prompt.kind is PromptKind.START:
         job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, end, by))
-        if is_shown:
-            update_status_message(tx, job.number, now)
         drop_follow_ups(tx, job, now, has_thread=is_shown)
     elif is_shown and not is_dismissed:
-        Jobs(tx).save(job, lifecycle.not_queued(job))
-        job = update_status_message(tx, job.number, now)
+        job = Jobs(tx).save(job, lifecycle.not_queued(job))
         say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, end, by), now)
 
 

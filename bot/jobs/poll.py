@@ -31,7 +31,7 @@ from bot.jobs.service_health import (
 from bot.jobs.settle_prompt import with_details
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import PublishedHook, replace_result, result_message, say, say_end, update_status_message
+from bot.jobs.thread import PublishedHook, replace_result, result_message, say, say_end
 from bot.messages.blocks import linkable, web_address
 from bot.ports import SlackError, SlackRefused
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
@@ -181,8 +181,8 @@ def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, mess
         Jobs(tx).save(job, lifecycle.not_polled(job), owner=context.owner)
         return
     now = context.clock()
-    Jobs(tx).save(job, lifecycle.job_unwatched(job, now), owner=context.owner)
-    say_end(tx, update_status_message(tx, job.number, now), message, now)
+    job = Jobs(tx).save(job, lifecycle.job_unwatched(job, now), owner=context.owner)
+    say_end(tx, job, message, now)
 
 
 def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, over: TrackedJob) -> None:

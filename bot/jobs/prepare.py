@@ -26,7 +26,7 @@ from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import open_thread, say, update_status_message
+from bot.jobs.thread import open_thread, say
 from bot.logs import about_request
 from bot.masking import masked
 from bot.messages import slack_text
@@ -334,7 +334,5 @@ def _write(
             reaction = NewDelivery(key, kind, job.channel, job=job.number, message_ts=ts, reaction="eyes")
             Outbox(tx).add(reaction, now)
         tell_behind_unconfirmed(tx, job, prompt, now)
-        if attachments.earlier is not None:
-            update_status_message(tx, job.number, now)
     if attachments.not_sent is not None:
         say(tx, job, f"files:{prompt.id}", attachments.not_sent, now)

@@ -220,7 +220,8 @@ def _show(
     if has_ended and pull.is_merged:
         for hook in context.hooks_of(PublishedHook):
             hook.run(context, tx, job.number)
-    job = update_status_message(tx, job.number, now)
+    job = Jobs(tx).get_or_raise(job.number)
+    update_status_message(tx, job, now)
     if last is None or (last.iteration, last.made) != (pull.iteration, pull.made) or has_ended:
         update_result(context, tx, job)
     # People may have muted the job, or read that the bot polls no more.
@@ -253,7 +254,7 @@ def _settle_error(
     PullRequests(tx).save(watched, new, owner=context.owner)
     is_news = pull != watched.seen and not job.is_forgotten
     if is_news:
-        update_status_message(tx, watched.job, now)
+        update_status_message(tx, Jobs(tx).get_or_raise(watched.job), now)
     return is_news
 
 

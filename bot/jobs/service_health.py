@@ -18,7 +18,6 @@ from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff, Budget
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import update_status_message
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.settings import Settings
@@ -131,8 +130,6 @@ def postpone_prompts(
     numbers = {refused, *Prompts(tx).postpone(project, now, until)}
     for job in [Jobs(tx).get_or_raise(number) for number in sorted(numbers)]:
         Jobs(tx).save(job, replace(job, queue_until=until, queue_why=QueueWhy.KEY))
-        if job.queue_why != QueueWhy.KEY:
-            update_status_message(tx, job.number, now)
 
 
 def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool) -> None:
@@ -170,7 +167,8 @@ async def show_trouble(context: WorkerContext) -> int:
     """
 
     def update_jobs(tx: Transaction) -> int:
-        now, back_offs, changed = context.clock(), BackOffs(tx).all(), list[TrackedJob]()
+        back_offs = BackOffs(tx).all()
+        changed = list[TrackedJob]()
         for job in Jobs(tx).with_trouble(back_offs, _AT_ONCE):
             changed.append(Jobs(tx).save(job, replace(job, trouble=None, trouble_since=None)))
         began, recent = context.after(-context.timeouts.trouble_seconds), context.after(-_ENDED_SECONDS)
@@ -183,9 +181,6 @@ async def show_trouble(context: WorkerContext) -> int:
             for job in Jobs(tx).without_trouble(project, trouble, _AT_ONCE, only_failing=only_failing):
                 new = replace(job, trouble=trouble, trouble_since=back_off.since)
                 changed.append(Jobs(tx).save(job, new))
-        for job in changed:
-            if job.state.is_open:
-                update_status_message(tx, job.number, now)
         return len(changed)
 
     if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).has_trouble()):

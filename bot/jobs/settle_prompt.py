@@ -99,7 +99,7 @@ def settle_unconfirmed(
         Jobs(tx).save(job, lifecycle.with_asker(lifecycle.not_queued(job), prompt.asked_by))
     else:
         _poll_for_a_while(context, tx, job)
-    job = update_status_message(tx, prompt.job, now)
+    job = Jobs(tx).get_or_raise(prompt.job)
     earlier = Jobs(tx).latest_link(job.project, job.channel)
     question = messages.unconfirmed_message(
         job, prompt.id, prompt.asked_by, is_follow_up, answered=answered, earlier=earlier
@@ -158,8 +158,7 @@ def settle_refused(
     job = Jobs(tx).get_or_raise(prompt.job)
     problem = problem or _problem(prompt, error, context.projects.entry(job.project))
     if prompt.kind is PromptKind.START:
-        Jobs(tx).save(job, lifecycle.job_refused(job, problem.code, now))
-        job = update_status_message(tx, job.number, now)
+        job = Jobs(tx).save(job, lifecycle.job_refused(job, problem.code, now))
         say(tx, job, f"refused:{prompt.id}", messages.refused_message(job, problem), now)
         drop_follow_ups(tx, job, now)
         return
@@ -168,7 +167,7 @@ def settle_refused(
         _poll_for_a_while(context, tx, job)
     else:
         Jobs(tx).save(job, lifecycle.not_queued(job))
-    job = update_status_message(tx, job.number, now)
+    job = Jobs(tx).get_or_raise(job.number)
     say(tx, job, f"refused:{prompt.id}", messages.follow_up_refused(prompt.asked_by, problem), now)
 
 
@@ -252,7 +251,7 @@ def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: N
 def _on_blocks_refused(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     if job := _job_of(tx, delivery, DeliveryKind.ROOT):
         # A waiting edit was drawn with rich text, which the plain status message does not have.
-        update_status_message(tx, job.number, context.clock())
+        update_status_message(tx, job, context.clock())
 
 
 JOB_POSTS = PostHooks(_on_posted, _on_refused, on_blocks_refused=_on_blocks_refused)

@@ -114,7 +114,7 @@ def _set_times(context: WorkerContext, tx: Transaction, rest: Sequence[Queued], 
         has_moved = True
         Prompts(tx).put_in_queue(waiting.id, min(until, now + QUOTA_PERIOD))
         if is_shown:
-            show_wait(tx, waiting.job, until, QueueWhy.LIMIT, now, before)
+            show_wait(tx, waiting.job, until, QueueWhy.LIMIT, before)
         if not waiting.in_queue:
             context.count("prompts", "queued")
     return has_moved
@@ -215,7 +215,7 @@ def _write_error(
             due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
             back_to_waiting(context, tx, prompt, due_at)
             if prompt.attempts >= 3:
-                show_wait(tx, prompt.job, due_at, QueueWhy.SERVICE, now)
+                show_wait(tx, prompt.job, due_at, QueueWhy.SERVICE)
         case Unauthorized() | Forbidden() if prompt.sent_at and Prompts(tx).took_any_since(
             project, prompt.sent_at
         ):
@@ -229,7 +229,7 @@ def _write_error(
             wait_seconds = back_off_seconds(prompt.attempts, context.chance(), first=30.0, cap=600.0)
             due_at = context.after(wait_seconds)
             back_to_waiting(context, tx, prompt, due_at)
-            show_wait(tx, prompt.job, due_at, None, now)
+            show_wait(tx, prompt.job, due_at, None)
         case NotFound() if knows_job:
             settle_refused(context, tx, prompt, error, problems.FOLLOW_UP_NOT_TAKEN)
         case Unauthorized() | Forbidden() | NotConfigured() | NotFound() | Rejected() | InvalidArgument():

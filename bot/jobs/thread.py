@@ -21,15 +21,15 @@ from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.pull_requests import PreviewLimits, Previews
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
+from bot.ports import Clock
 from bot.store import Transaction
 from bot.store.channels import Channels
 
 
 def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Post a job's status message; if it is there, because the prompt was edited, show the new text in it."""
-    if Outbox(tx).state_of(_key(job, "root")) is not None:
-        update_status_message(tx, job.number, now)
-    else:
+    if Outbox(tx).state_of(_key(job, "root")) is None:
+        tx.changed.pop(job.number, None)
         key, kind, message = _key(job, "root"), DeliveryKind.ROOT, status_message.format_status_message(job)
         Outbox(tx).add(NewDelivery(key, kind, job.channel, job=job.number, message=message), now)
 
@@ -64,32 +64,43 @@ class PublishedHook:
     run: Callable[[Context, Transaction, JobNumber], None]
 
 
-def update_status_message(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
-    """Edit a job's status message so that it shows the current state. Return the job."""
-    job = Jobs(tx).get_or_raise(number)
-    next_frees_at = None
-    if job.uses_left is not None and job.state is JobState.WORKING:
-        uses = Prompts(tx).uses(job.project, now)
-        next_frees_at = frees_at(uses, len(uses))
-    usual = Jobs(tx).usual_time(job.project) if job.state is JobState.WORKING else None
+def update_status_messages(clock: Clock, tx: Transaction) -> None:
+    """Edit the status message of each job that this transaction changed, if it looks different now."""
+    now = clock()
+    for before in tx.changed.values():
+        if not isinstance(before, TrackedJob):
+            continue
+        job = Jobs(tx).get(before.number)
+        if job is not None and not job.is_forgotten and Outbox(tx).state_of(_key(job, "root")) is not None:
+            message = _draw(tx, job, job, now)
+            if message != _draw(tx, before, job, now):
+                _edit(tx, job, None, message, now)
+
+
+def update_status_message(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+    """Edit a job's status message although the job itself has not changed."""
+    tx.changed.pop(job.number, None)
+    _edit(tx, job, None, _draw(tx, job, job, now), now)
+
+
+def _draw(tx: Transaction, job: TrackedJob, newest: TrackedJob, now: datetime) -> Message:
+    """Return the status message of a job, with the times of its project as ``newest`` needs them."""
+    next_frees_at = usual = None
+    if newest.state is JobState.WORKING:
+        usual = Jobs(tx).usual_time(job.project)
+        if newest.uses_left is not None:
+            uses = Prompts(tx).uses(job.project, now)
+            next_frees_at = frees_at(uses, len(uses))
     drawn = status_message.format_status_message(job, next_frees_at, usual)
-    message = status_message.redrawn(drawn, posted_plain=Outbox(tx).status_message_is_plain(number))
-    _edit(tx, job, None, message, now)
-    return job
+    return status_message.redrawn(drawn, posted_plain=Outbox(tx).status_message_is_plain(job.number))
 
 
 def show_wait(
-    tx: Transaction,
-    number: JobNumber,
-    until: datetime,
-    reason: QueueWhy | None,
-    now: datetime,
-    before: int | None = None,
+    tx: Transaction, number: JobNumber, until: datetime, reason: QueueWhy | None, before: int | None = None
 ) -> None:
-    """Show the time and the reason of a job's wait in its status message, and how many prompts go first."""
+    """Write the time and the reason of a job's wait, and how many prompts go first."""
     job = Jobs(tx).get_or_raise(number)
     Jobs(tx).save(job, replace(job, queue_until=until, queue_why=reason, queue_before=before))
-    update_status_message(tx, number, now)
 
 
 def replace_result(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
@@ -101,7 +112,7 @@ def replace_result(tx: Transaction, before: TrackedJob, now: datetime) -> Tracke
     end = Outbox(tx).newest_end(before.number, before.iteration) if has_buttons else None
     if end is not None:
         _edit(tx, before, end, messages.outdated_end(before, Prompts(tx).subject(before)), now)
-    return update_status_message(tx, before.number, now)
+    return Jobs(tx).get_or_raise(before.number)
 
 
 def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Message:

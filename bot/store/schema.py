@@ -8,7 +8,7 @@ values, because building takes longer than running it.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -294,13 +294,15 @@ class Transaction:
     """One database transaction. A repository is made from it where it is used: ``Jobs(tx).get(number)``."""
 
     connection: Connection
+    changed: dict[int, object] = field(default_factory=dict)
+    """The rows as they were before this transaction changed them, for ``Store.before_commit``."""
 
 
 class Repository:
     """Statements about a group of tables, within one transaction."""
 
     def __init__(self, tx: Transaction) -> None:
-        self.connection = tx.connection
+        self.tx, self.connection = tx, tx.connection
 
 
 def insert_unless_there(connection: Connection, table: AnyTable, *rows: Mapping[str, object]) -> bool:

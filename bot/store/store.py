@@ -55,6 +55,8 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self.before_commit: Callable[[Transaction], None] = lambda _tx: None
+        """Completes each transaction with what follows from its changes."""
 
     @classmethod
     def open(cls, url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor) -> Store:
@@ -67,8 +69,15 @@ class Store:
         ``change`` runs in a database thread, so it must not touch anything that other threads use. It may run
         twice: of those only the last is committed. Raises DatabaseTrouble.
         """
+
+        def run(connection: Connection) -> Result:
+            tx = Transaction(connection)
+            result = change(tx)
+            self.before_commit(tx)
+            return result
+
         try:
-            return await self.database.write(lambda connection: change(Transaction(connection)))
+            return await self.database.write(run)
         except DBAPIError as error:
             _check_statement(error)
             raise

@@ -9,7 +9,9 @@ import pytest
 
 from bot.features import all_workers
 from bot.ids import JobNumber
+from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import update_status_message
+from bot.store import Transaction
 from tests.builders import HeldClock
 from tests.talk import Talk
 from tests.talk_people import Shown
@@ -62,7 +64,11 @@ async def test_old_state_is_not_drawn_over_a_newer_one(talk: Talk) -> None:
     await talk.finished()
     assert talk.process.bot is not None
     context, drawn = talk.process.bot._context, talk.slack.calls.count("chat.update")
-    await context.store.write(lambda tx: update_status_message(tx, JobNumber(1), talk.time.at))
+
+    def draw_again(tx: Transaction) -> None:
+        update_status_message(tx, Jobs(tx).get_or_raise(JobNumber(1)), talk.time.at)
+
+    await context.store.write(draw_again)
     stopped = replace(context, owner="stopped", clock=Leaping(talk.time.at))
     [worker] = [worker for worker in all_workers(stopped) if worker.name == "deliver"]
     assert await worker.run()

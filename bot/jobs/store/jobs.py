@@ -234,6 +234,7 @@ class Jobs(Rows[TrackedJob]):
         if lifecycle.is_job_step(job, new) or "poll_at" in changes or owner:
             changes |= FREE
         if changes:
+            self.tx.changed.setdefault(job.number, job)
             self._write(job.number, owner, changes)
         if new.state is not job.state:
             write_job_end(self.connection, job.number, new.state)
