@@ -81,15 +81,12 @@ async def test_empty_sqlite_file_needs_a_start(tmp_path: Path) -> None:
 
 async def test_database_of_another_version_is_reported(tmp_path: Path, migrated: str) -> None:
     url = await database_with_subscriptions(tmp_path)
-    mark_revision(tmp_path / "bot.db", "9999")
-    finding = await database_of(url)
-    assert (finding.ok, "newer version" in finding.seen) == (True, True)
     mark_revision(tmp_path / "bot.db", "0021")
     execute(migrated, "UPDATE alembic_version SET version_num = '0021'")
     for database in (url, migrated):
         finding = await database_of(database)
         assert not finding.ok
-        assert "made by a version before 0.2.0" in finding.seen
+        assert "made by another version" in finding.seen
         assert "move the SQLite file" in finding.advice
 
 

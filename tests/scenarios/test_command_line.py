@@ -140,7 +140,7 @@ async def test_migrate_updates_database(docs_bot: DocsBot, world: World, tmp_pat
     ("path", "reason"),
     [
         ("file/bot.db", "The folder of the SQLite file cannot be made"),
-        ("bot.db", "The database was made by a version before 0.2.0"),
+        ("bot.db", "The database was made by another version"),
     ],
 )
 async def test_unusable_database_stops_every_command_with_one_line(
