@@ -28,6 +28,8 @@ _OWN = (
 )
 _HIDDEN = ("/bot/store/store.py", "/bot/store/database.py", "/bot/store/deadline.py")
 """Every transaction passes these, so their frames identify no place."""
+_COMPLETING = "bot/jobs/thread:"
+"""The module of ``Store.before_commit``."""
 
 
 class Kind(StrEnum):
@@ -125,9 +127,12 @@ class _Transactions:
 
     def _statement(self, *_: Any) -> None:
         # The statement that begins a transaction has no frame of a use case around it.
-        self._thread.chain = _running(sys._getframe(1))
+        chain = _running(sys._getframe(1))
+        # What completes each transaction runs without the use case's frame, which names the commit.
+        if not chain or not chain[0].startswith(_COMPLETING):
+            self._thread.chain = chain
         self._thread.is_committed = False
-        self._places.passed(self._thread.chain, Kind.STATEMENT)
+        self._places.passed(chain, Kind.STATEMENT)
 
     def _commit(self, *_: Any) -> None:
         self._places.passed(self._thread.chain, Kind.COMMIT)
