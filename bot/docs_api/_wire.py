@@ -55,16 +55,6 @@ class Call:
     quoted: tuple[str, ...] = field(default=(), repr=False)
     """Further texts of people in the fields."""
 
-    @property
-    def method(self) -> str:
-        """Return the HTTP method."""
-        return "POST" if self.fields else "GET"
-
-    @property
-    def body(self) -> bytes:
-        """Return the JSON body; empty for a GET."""
-        return json.dumps(dict(self.fields)).encode() if self.fields else b""
-
 
 @dataclass(frozen=True, slots=True)
 class Response:
@@ -73,6 +63,8 @@ class Response:
     status_code: int
     headers: httpx.Headers = field(repr=False)
     body: bytes = field(repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """The key and people's texts of the request, which no error repeats."""
 
     @property
     def is_json(self) -> bool:
@@ -115,34 +107,6 @@ def checked_key(api_key: SecretStr) -> SecretStr:
     return api_key
 
 
-def create_job(project_id: str, prompt: str) -> Call:
-    """Return the request that starts a job."""
-    return Call(project_id, _jobs(project_id), _checked_prompt(prompt))
-
-
-def get_job(project_id: str, job_id: str) -> Call:
-    """Return the request that reads a job."""
-    return Call(project_id, f"{_jobs(project_id)}/{segment('job_id', job_id)}")
-
-
-def send_follow_up(project_id: str, job_id: str, prompt: str) -> Call:
-    """Return the request that sends a further prompt to an existing job."""
-    return Call(project_id, f"{get_job(project_id, job_id).path}/message", _checked_prompt(prompt))
-
-
-def create_preview(project_id: str, branch: str) -> Call:
-    """Return the request that makes or renews the preview of a branch."""
-    if not branch.strip():
-        raise InvalidArgument("branch must not be empty")
-    path = f"/v1/project/preview/{segment('project_id', project_id)}"
-    return Call(project_id, path, {"branch": _unicode("branch", branch)})
-
-
-def get_build(project_id: str, status_id: str) -> Call:
-    """Return the request that reads how far the build of a preview is."""
-    return Call(project_id, f"/v1/project/update-status/{segment('status_id', status_id)}")
-
-
 def analytics(
     project_id: str,
     topic: str,
@@ -165,31 +129,19 @@ def analytics(
     return Call(project_id, f"/v1/analytics/{segment('project_id', project_id)}/{topic}?{query}")
 
 
-def _jobs(project_id: str) -> str:
-    return f"/v2/agent/{segment('project_id', project_id)}/job"
-
-
 def segment(name: str, raw: str) -> str:
     """Return a text as one segment of a path."""
     # Dots cannot be escaped: URL parsers resolve "%2E%2E" in the same way as "..".
     # https://url.spec.whatwg.org/#double-dot-path-segment
     if raw.strip() in ("", ".", "..") or len(raw) > MAX_ID_LENGTH:
         raise InvalidArgument(f"{name} must not be empty, made of dots, or longer than {MAX_ID_LENGTH}")
-    return quote(_unicode(name, raw), safe="", encoding="utf-8")
-
-
-def _checked_prompt(prompt: str) -> Mapping[str, str]:
-    return {"prompt": checked_text("prompt", prompt)}
+    return quote(checked_text(name, raw), safe="", encoding="utf-8")
 
 
 def checked_text(name: str, raw: str) -> str:
     """Return a text. Raises InvalidArgument if it is empty, or no Unicode."""
     if not raw.strip():
         raise InvalidArgument(f"{name} must not be empty")
-    return _unicode(name, raw)
-
-
-def _unicode(name: str, raw: str) -> str:
     if any("\ud800" <= char <= "\udfff" for char in raw):
         raise InvalidArgument(f"{name} holds half a surrogate pair, which is no text")
     return raw
@@ -216,16 +168,7 @@ def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
     return plain
 
 
-def check_status(answer: Response, secrets: tuple[str, ...], now: datetime) -> None:
-    """Raise the `DocsApiError` that an unsuccessful response stands for.
-
-    ``secrets`` are removed from the service's texts. ``now`` is needed for a `Retry-After` with a date.
-    """
-    if not 200 <= answer.status_code <= 299:
-        raise _error(answer, secrets, now)
-
-
-def decode(answer: Response, model: type[ModelT], *, secrets: tuple[str, ...]) -> ModelT:
+def decode(answer: Response, model: type[ModelT]) -> ModelT:
     """Return a successful response as ``model``. Raises Unavailable if it is something else."""
     try:
         return model.model_validate(json.loads(answer.body))
@@ -234,12 +177,12 @@ def decode(answer: Response, model: type[ModelT], *, secrets: tuple[str, ...]) -
         text = f"The service's answer has not the expected shape: {', '.join(filter(None, places)) or 'all'}"
     except (ValueError, RecursionError):
         text = f"The service answered with {_content(answer)} instead of JSON"
-    raise Unavailable(cleaned(text, secrets), status_code=answer.status_code)
+    raise Unavailable(cleaned(text, answer.secrets), status_code=answer.status_code)
 
 
-def _error(answer: Response, secrets: tuple[str, ...], now: datetime) -> DocsApiError:
-    """Return the error that an unsuccessful response stands for."""
-    status_code, text = answer.status_code, _error_text(answer, secrets)
+def error_of(answer: Response, now: datetime) -> DocsApiError:
+    """Return the error of an unsuccessful response. ``now``: for a `Retry-After` with a date."""
+    status_code, text = answer.status_code, _error_text(answer)
     # An HTML page comes from a proxy or gateway, not from the service. A gateway may rightly refuse a key or
     # an address, but its page must not be taken to mean that a job is gone or that a prompt is invalid.
     kind: type[DocsApiError] = _GATEWAYS.get(status_code, Unavailable)
@@ -299,7 +242,7 @@ def _without(text: str, secret: str) -> str:
     return cleaned + text[start:]
 
 
-def _error_text(answer: Response, secrets: tuple[str, ...]) -> str:
+def _error_text(answer: Response) -> str:
     try:
         content = json.loads(answer.body)
     except (ValueError, RecursionError):
@@ -307,7 +250,7 @@ def _error_text(answer: Response, secrets: tuple[str, ...]) -> str:
     error = content.get("error") if isinstance(content, dict) else None
     if isinstance(error, dict):
         error = error.get("message")
-    return cleaned(error, secrets) if isinstance(error, str) else ""
+    return cleaned(error, answer.secrets) if isinstance(error, str) else ""
 
 
 def _content(answer: Response) -> str:

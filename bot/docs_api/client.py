@@ -8,16 +8,17 @@ https://www.python-httpx.org/advanced/transports/
 from __future__ import annotations
 
 import asyncio
+import json
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping, Sized
 from contextlib import aclosing
 from datetime import UTC, date, datetime
-from typing import Self, TypedDict, TypeVar, Unpack, cast
+from typing import Self, TypedDict, Unpack, cast
 
 import aiohttp
 import httpx
 from httpx_aiohttp import AiohttpTransport
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
 from bot.docs_api import _wire
 from bot.docs_api.errors import InvalidArgument, NotConfigured, Unavailable
@@ -35,8 +36,6 @@ from bot.docs_api.models import (
 MAX_RESPONSE_BYTES = 5_000_000
 MAX_ROWS = 1_000_000
 """`DocsClient.all_visitors` raises an error when the service claims to have more rows than this."""
-
-ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 def _utc_now() -> datetime:
@@ -104,18 +103,12 @@ class ServiceClient:
         self._is_closed = True
         await self._transport.aclose()
 
-    async def _send(self, call: _wire.Call, model: type[ModelT]) -> ModelT:
-        return _wire.decode(await self._call(call), model, secrets=self._secrets(call))
-
-    def _secrets(self, call: _wire.Call) -> tuple[str, ...]:
-        texts = (field for field in call.fields.values() if isinstance(field, str))
-        return (self._api_key.get_secret_value(), *texts, *call.quoted)
-
-    async def _call(self, call: _wire.Call) -> _wire.Response:
+    async def _send(self, call: _wire.Call) -> _wire.Response:
         """Return the response to a call. Raises the error of an unsuccessful one."""
         if self._is_closed:
             raise RuntimeError("the client of the docs service is closed")
-        secrets = self._secrets(call)
+        texts = [field for field in call.fields.values() if isinstance(field, str)]
+        secrets = (self._api_key.get_secret_value(), *texts, *call.quoted)
         try:
             async with (
                 asyncio.timeout(self._deadline_seconds),
@@ -125,8 +118,9 @@ class ServiceClient:
         except (httpx.HTTPError, httpx.StreamError, aiohttp.ClientError, OSError, UnicodeError) as error:
             # The cause refers to the request with its key and prompt, so only its text is kept.
             raise _broken(error, secrets) from None
-        answer = _wire.Response(response.status_code, response.headers, body)
-        _wire.check_status(answer, secrets, self._now())
+        answer = _wire.Response(response.status_code, response.headers, body, secrets)
+        if not 200 <= answer.status_code <= 299:
+            raise _wire.error_of(answer, self._now())
         return answer
 
     def _request(self, call: _wire.Call) -> httpx.Request:
@@ -135,10 +129,14 @@ class ServiceClient:
             "Accept-Encoding": "gzip",
             "Authorization": f"Bearer {self._api_key.get_secret_value()}",
             "User-Agent": "docs-bot",
-            **({"Content-Type": "application/json"} if call.fields else {}),
         }
-        url, extensions = self._base_url + call.path, {"timeout": self._timeout}
-        return httpx.Request(call.method, url, headers=headers, content=call.body, extensions=extensions)
+        method, body = "GET", b""
+        if call.fields:
+            method, body = "POST", json.dumps(dict(call.fields)).encode()
+            headers["Content-Type"] = "application/json"
+        url = self._base_url + call.path
+        extensions = {"timeout": self._timeout}
+        return httpx.Request(method, url, headers=headers, content=body, extensions=extensions)
 
     async def _read(self, response: httpx.Response) -> bytes:
         raw = bytearray()
@@ -147,8 +145,9 @@ class ServiceClient:
             raw += chunk
             if len(raw) > self._max_response_bytes:
                 raise Unavailable(f"The service answered with more than {self._max_response_bytes} bytes")
-        encoding = response.headers.get("content-encoding", "")
-        return _wire.inflate(bytes(raw), encoding, self._max_response_bytes)
+        if encoding := response.headers.get("content-encoding"):
+            return _wire.inflate(bytes(raw), encoding, self._max_response_bytes)
+        return bytes(raw)
 
 
 class DocsClient(ServiceClient):
@@ -160,15 +159,24 @@ class DocsClient(ServiceClient):
 
     async def create_job(self, project_id: str, prompt: str) -> Job:
         """Start a job. After an `Unavailable` with ``sent`` it may or may not exist."""
-        return await self._send(_wire.create_job(project_id, prompt), Job)
+        path = f"/v2/agent/{_wire.segment('project_id', project_id)}/job"
+        fields = {"prompt": _wire.checked_text("prompt", prompt)}
+        answer = await self._send(_wire.Call(project_id, path, fields))
+        return _wire.decode(answer, Job)
 
     async def get_job(self, project_id: str, job_id: str) -> Job:
         """Return a job's current state. Raises `NotFound` when the service does not know it."""
-        return await self._send(_wire.get_job(project_id, job_id), Job)
+        project, job = _wire.segment("project_id", project_id), _wire.segment("job_id", job_id)
+        answer = await self._send(_wire.Call(project_id, f"/v2/agent/{project}/job/{job}"))
+        return _wire.decode(answer, Job)
 
     async def send_follow_up(self, project_id: str, job_id: str, prompt: str) -> Job:
         """Send a further prompt to a job. The returned job may still show the state before the prompt."""
-        return await self._send(_wire.send_follow_up(project_id, job_id, prompt), Job)
+        project, job = _wire.segment("project_id", project_id), _wire.segment("job_id", job_id)
+        fields = {"prompt": _wire.checked_text("prompt", prompt)}
+        call = _wire.Call(project_id, f"/v2/agent/{project}/job/{job}/message", fields)
+        answer = await self._send(call)
+        return _wire.decode(answer, Job)
 
     async def create_preview(self, project_id: str, branch: str) -> PreviewBuild:
         """Ask for a preview of a branch, or for a new build of the one it has.
@@ -176,14 +184,19 @@ class DocsClient(ServiceClient):
         The service takes five of these a minute. Its address is empty until `get_build` returns success.
         https://www.mintlify.com/docs/api/preview/trigger
         """
-        return await self._send(_wire.create_preview(project_id, branch), PreviewBuild)
+        fields = {"branch": _wire.checked_text("branch", branch)}
+        path = f"/v1/project/preview/{_wire.segment('project_id', project_id)}"
+        answer = await self._send(_wire.Call(project_id, path, fields))
+        return _wire.decode(answer, PreviewBuild)
 
     async def get_build(self, project_id: str, status_id: str) -> Build:
         """Return how far a preview's build is. Raises `NotFound` when the service does not know it.
 
         https://www.mintlify.com/docs/api/update/status
         """
-        return await self._send(_wire.get_build(project_id, status_id), Build)
+        path = f"/v1/project/update-status/{_wire.segment('status_id', status_id)}"
+        answer = await self._send(_wire.Call(project_id, path))
+        return _wire.decode(answer, Build)
 
     async def visitors(
         self, project_id: str, *, limit: int = _wire.MAX_PAGE_SIZE, offset: int = 0, **days: Unpack[Days]
@@ -191,7 +204,8 @@ class DocsClient(ServiceClient):
         """Return one page of the unique visitors."""
         most = _wire.MAX_PAGE_SIZE
         call = _wire.analytics(project_id, "visitors", limit=limit, most=most, offset=offset, **days)
-        page = await self._send(call, VisitorsPage)
+        answer = await self._send(call)
+        page = _wire.decode(answer, VisitorsPage)
         _check_rows(page.visitors, limit)
         return page
 
@@ -221,7 +235,8 @@ class DocsClient(ServiceClient):
         As the three calls below it reads one page only: the service has an hourly limit for all of them.
         https://www.mintlify.com/docs/api/analytics/searches
         """
-        page = await self._send(_wire.analytics(project_id, "searches", **which), SearchesPage)
+        answer = await self._send(_wire.analytics(project_id, "searches", **which))
+        page = _wire.decode(answer, SearchesPage)
         _check_rows(page.searches, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 
@@ -230,7 +245,9 @@ class DocsClient(ServiceClient):
 
         https://www.mintlify.com/docs/api/analytics/feedback-by-page
         """
-        page = await self._send(_wire.analytics(project_id, "feedback/by-page", **which), FeedbackByPage)
+        page = _wire.decode(
+            await self._send(_wire.analytics(project_id, "feedback/by-page", **which)), FeedbackByPage
+        )
         _check_rows(page.feedback, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 
@@ -239,7 +256,8 @@ class DocsClient(ServiceClient):
 
         https://www.mintlify.com/docs/api/analytics/feedback
         """
-        page = await self._send(_wire.analytics(project_id, "feedback", **which), FeedbackPage)
+        answer = await self._send(_wire.analytics(project_id, "feedback", **which))
+        page = _wire.decode(answer, FeedbackPage)
         _check_rows(page.feedback, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 
@@ -248,7 +266,9 @@ class DocsClient(ServiceClient):
 
         https://www.mintlify.com/docs/api/analytics/assistant-conversations
         """
-        page = await self._send(_wire.analytics(project_id, "assistant", **which), AssistantPage)
+        page = _wire.decode(
+            await self._send(_wire.analytics(project_id, "assistant", **which)), AssistantPage
+        )
         _check_rows(page.conversations, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 
@@ -267,10 +287,10 @@ class DocsClients(DocsClient):
         for client in self._clients.values():
             await client.aclose()
 
-    async def _send(self, call: _wire.Call, model: type[ModelT]) -> ModelT:
+    async def _send(self, call: _wire.Call) -> _wire.Response:
         if call.project_id not in self._clients:
             raise NotConfigured("The project is not set up here", sent=False)
-        return await self._clients[call.project_id]._send(call, model)
+        return await self._clients[call.project_id]._send(call)
 
 
 def _check_rows(rows: Sized, limit: int) -> None:
@@ -282,7 +302,9 @@ def _aiohttp_transport(proxy: str | None) -> httpx.AsyncBaseTransport:
     limits = httpx.Limits(keepalive_expiry=5.0)
     # Given none, httpx loads the known authorities again, in 30 ms and 1 MB. aiohttp uses its own.
     unused = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    return _Connections(verify=unused, limits=limits, proxy=_proxy(proxy) if proxy else None)
+    if proxy is None:
+        return _Connections(verify=unused, limits=limits)
+    return _ProxiedConnections(verify=unused, limits=limits, proxy=_proxy(proxy))
 
 
 def _proxy(address: str) -> httpx.Proxy:
@@ -297,19 +319,23 @@ def _proxy(address: str) -> httpx.Proxy:
 
 
 class _Connections(AiohttpTransport):
-    """httpx-aiohttp's transport without cookies, which sends the proxy's header with every request."""
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        # aiohttp sends proxy headers only to open a tunnel (https), not with a forwarded request (http).
-        if self.proxy is not None and request.url.scheme == "http":
-            request.headers.update(self.proxy.headers)
-        return await super().handle_async_request(request)
+    """httpx-aiohttp's transport without cookies."""
 
     def get_client(self) -> aiohttp.ClientSession:
         # Not limited (0): a call that waited for a connection would seem not to reach the service. Callers
         # limit how many calls they make at once.
         connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=self.limits.keepalive_expiry or 5.0)
         return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+
+
+class _ProxiedConnections(_Connections):
+    """The transport through a proxy, whose header it sends with every request."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        # aiohttp sends proxy headers only to open a tunnel (https), not with a forwarded request (http).
+        if self.proxy is not None and request.url.scheme == "http":
+            request.headers.update(self.proxy.headers)
+        return await super().handle_async_request(request)
 
 
 def _broken(error: Exception, secrets: tuple[str, ...]) -> Unavailable:

@@ -37,13 +37,17 @@ class DiscoveryClient(ServiceClient):
         https://www.mintlify.com/docs/api/assistant/search
         """
         fields = {"query": _wire.checked_text("query", query), "pageSize": limit}
-        passages = await self._send(_wire.Call(self._domain, f"/v1/search/{self._domain}", fields), Passages)
+        passages = _wire.decode(
+            await self._send(_wire.Call(self._domain, f"/v1/search/{self._domain}", fields)), Passages
+        )
         return passages.root[:limit]
 
     async def page(self, path: str) -> Passage:
         """Return the content of a page, by the path that `search` returned. Raises `NotFound`."""
         fields = {"path": _wire.checked_text("path", path)}
-        return await self._send(_wire.Call(self._domain, f"/v1/page/{self._domain}", fields), Passage)
+        return _wire.decode(
+            await self._send(_wire.Call(self._domain, f"/v1/page/{self._domain}", fields)), Passage
+        )
 
     async def ask(self, question: str, *, key: str, thread_id: str | None = None) -> AssistantReply:
         """Return the assistant's answer when its stream has ended. It costs credits.
@@ -62,10 +66,10 @@ class DiscoveryClient(ServiceClient):
         path = f"/v2/assistant/{self._domain}/message"
         accept = "text/event-stream, text/plain;q=0.9"
         call = _wire.Call(self._domain, path, fields, accept, quoted=(question,))
-        return read_stream(await self._call(call), self._secrets(call))
+        return read_stream(await self._send(call))
 
 
-def read_stream(answer: _wire.Response, secrets: tuple[str, ...]) -> AssistantReply:
+def read_stream(answer: _wire.Response) -> AssistantReply:
     """Return the answer that a stream of the AI SDK carries. A body of plain text is the answer itself.
 
     https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
@@ -89,7 +93,7 @@ def read_stream(answer: _wire.Response, secrets: tuple[str, ...]) -> AssistantRe
             case "source-url" if part.url and len(sources) < MAX_SOURCES:
                 sources.setdefault(part.url, CitedPage(url=part.url, title=part.title))
             case "error":
-                raise Unavailable(_wire.cleaned(f"The assistant failed: {part.error_text}", secrets))
+                raise Unavailable(_wire.cleaned(f"The assistant failed: {part.error_text}", answer.secrets))
             case "finish":
                 thread_id, is_whole = part.thread_id or part.message_metadata.thread_id, True
     text = "".join(texts).strip()
