@@ -76,30 +76,38 @@ _DEFAULT_WAIT_SECONDS = 5.0
 _MOST_WAIT_SECONDS = 600.0
 
 
-@asynccontextmanager
-async def translated() -> AsyncIterator[None]:
-    """Translate errors of calls in the block into SlackErrors.
-
-    No cause is chained, because the library's errors quote the request.
-    """
-    failed: SlackError | None = None
-    try:
-        yield
-    except SlackApiError as error:
-        failed = _to_slack_error(error)
-    except NEVER_SENT as error:
-        # These quote an address of ours, perhaps with the proxy's password.
-        failed = SlackUnreachable(mask(f"{type(error).__name__}: {error}"))
-    except (TimeoutError, aiohttp.ClientError, SlackClientError, ValueError) as error:
-        failed = SlackUnclear(type(error).__name__)
-    if failed is not None:
-        raise failed from None
+_FAILURES = (
+    SlackApiError,
+    SlackClientError,
+    aiohttp.ClientError,
+    TimeoutError,
+    ValueError,
+)
+"""The errors of Slack's library, and of a connection."""
 
 
 async def answered(call: Awaitable[Answer]) -> Answer:
-    """Return the answer of a call. Raises a SlackError."""
-    async with translated():
+    """Return the answer of a call. Raises a SlackError.
+
+    No cause is chained, because the library's errors quote the request.
+    """
+    try:
         return await call
+    except _FAILURES as error:
+        failed = _to_slack_error(error)
+    raise failed
+
+
+@asynccontextmanager
+async def translated() -> AsyncIterator[None]:
+    """Translate errors of calls in the block into SlackErrors, as ``answered`` does."""
+    failed: SlackError | None = None
+    try:
+        yield
+    except _FAILURES as error:
+        failed = _to_slack_error(error)
+    if failed is not None:
+        raise failed from None
 
 
 async def pages(
@@ -117,7 +125,12 @@ async def pages(
             return
 
 
-def _to_slack_error(error: SlackApiError) -> SlackError:
+def _to_slack_error(error: Exception) -> SlackError:
+    if isinstance(error, NEVER_SENT):
+        # These quote an address of ours, perhaps with the proxy's password.
+        return SlackUnreachable(mask(f"{type(error).__name__}: {error}"))
+    if not isinstance(error, SlackApiError):
+        return SlackUnclear(type(error).__name__)
     answer: Any = error.response
     status: int = getattr(answer, "status_code", 0) or getattr(answer, "status", 200)
     headers = getattr(error.response, "headers", {}) or {}

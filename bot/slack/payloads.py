@@ -20,7 +20,7 @@ from bot.messages import slack_text
 from bot.messages.plain_text import clip
 from bot.ports import Changed, Mention, Origin, Said, SlackUnclear, ThreadReply, message_key, time_of, ts_at
 from bot.slack.client import pages
-from bot.slack.rooms import MOST_CHARACTERS, files_of, text_of
+from bot.slack.message_text import MOST_CHARACTERS, files_of, text_of
 
 Payload = Mapping[str, Any]
 

@@ -9,8 +9,7 @@ import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.ids import ChannelId, UserId
-from bot.slack.messenger import SlackMessenger
-from bot.slack.rooms import SlackRooms
+from bot.slack.messenger import SlackMessenger, SlackRooms
 from sandbox.workspace import Workspace
 
 DOCS = ChannelId("C01DOCS")

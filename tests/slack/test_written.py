@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.ports import SharedFile
-from bot.slack.rooms import MOST_CHARACTERS, files_of, text_of
+from bot.slack.message_text import MOST_CHARACTERS, files_of, text_of
 from tests.talk import Talk
 
 SHARED = {"is_share": True, "author_name": "Ben <b>", "text": "The page\nis wrong"}
