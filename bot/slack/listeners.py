@@ -131,9 +131,13 @@ class _Listeners:
     async def _message(self, body: Body) -> None:
         """Handle a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
         event = body["event"]
+        bot, bots = self._context.bot_user, self._context.settings.allowed_bots
+        message, changed = None, None
         with payloads.raising_malformed():
-            message = payloads.spoken(event, self._context.bot_user, self._context.settings.allowed_bots)
-            changed = None if message else payloads.changed(event, self._context.bot_user)
+            if event.get("subtype") in payloads.CHANGES:
+                changed = payloads.changed(event, bot)
+            else:
+                message = payloads.spoken(event, bot, bots)
         try:
             if message is not None:
                 self._count("requests", "message")

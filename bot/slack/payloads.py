@@ -77,7 +77,13 @@ def invocation(body: Payload) -> Arrived[Invocation]:
 
     https://docs.slack.dev/interactivity/implementing-slash-commands
     """
-    origin, command = asker(body, "command"), body["command"]
+    command = body["command"]
+    origin = Origin(
+        RequestKey(f"command:{body['trigger_id']}"),
+        UserId(body["user_id"]),
+        ChannelId(body.get("channel_id") or ""),
+        response_url=SecretStr(body["response_url"]) if body.get("response_url") else None,
+    )
     text = clip(body.get("text") or "", MOST_CHARACTERS)
     typed = f"{command} {slack_text.to_plain(text, {}, {})}".strip()
     return Arrived(origin, lambda allowed: Invocation(allowed, command, text), origin.channel, typed)
@@ -144,6 +150,10 @@ def shortcut_use(body: Payload) -> Arrived[ShortcutUse]:
     origin = replace(asker(body, "shortcut"), thread=_ts(message.get("thread_ts")))
     text = text_of(message)
     return Arrived(origin, lambda allowed: ShortcutUse(allowed, text), origin.channel)
+
+
+CHANGES = frozenset({"message_changed", "message_deleted"})
+"""Subtypes of events about a message that is there already, which ``changed`` reads."""
 
 
 def spoken(

@@ -122,7 +122,7 @@ class SocketIntake:
 
     async def _answer(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         began, session = monotonic(), await client.session_id()
-        with within(Deadline.after(self._intake_seconds)):
+        with within(Deadline(began + self._intake_seconds)):
             response = await run_async_bolt_app(self._app, request)
         if not await client.is_connected() or await client.session_id() != session:
             # Slack may take the answer on no other connection than that of the request.
