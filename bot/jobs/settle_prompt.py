@@ -21,7 +21,7 @@ from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import edit, link_from_earlier, replace_result, say, update_status_message
 from bot.messages import slack_text
 from bot.outbox.delivery_errors import PostHooks
-from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
+from bot.outbox.model import Delivery, DeliveryKind, DeliveryState, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.projects import Project
 from bot.store import Transaction
@@ -217,7 +217,7 @@ def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> N
         return
     ts = delivery.posted_ts
     job = Jobs(tx).save(job, replace(job, root_ts=ts))
-    if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:
+    if delivery.state is DeliveryState.UNCLEAR and delivery.thread_ts is None and ts is not None:
         # Without the status message the bot recognises no replies, and Slack has given up on them.
         Conversations(tx).read_thread(job.channel, ts, context.clock())
     link_from_earlier(context, tx, job)

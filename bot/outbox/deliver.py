@@ -18,7 +18,7 @@ from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message, MessageTs, Refusal
 from bot.logs import about_request
 from bot.outbox.delivery_errors import MOST_TRIES, PostHooks, give_up, hold_pace, settle_failed_delivery
-from bot.outbox.model import PACED, CsvFile, Delivery, DeliveryKind, delivered
+from bot.outbox.model import PACED, CsvFile, Delivery, DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
@@ -54,32 +54,35 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
 
     A call that is cut off may have reached Slack: its row stays *sending*, and is searched later.
     """
-    with about_request(delivery.request), unless_taken_over("delivery", delivery.id):
-        await context.settle(await _outcome(context, delivery))
-        context.wake()
-
-
-async def _outcome(context: WorkerContext, delivery: Delivery) -> Callable[[Transaction], None]:
-    """Carry out a delivery. Return the function that writes its outcome."""
     draft = delivery.what
-    try:
-        ts = await _carry_out(context, delivery)
-    except SlackError as error:
-        log.info("delivery_not_sent", delivery=delivery.id, job=draft.job, reason=str(error))
-        refused = error
-        if isinstance(error, SlackThrottled):
-            hold_pace(context, delivery, error)
-        return lambda tx: settle_failed_delivery(context, tx, delivery, refused)
-    except (LeaseLost, DatabaseTrouble):
-        raise
-    except Exception:
-        if delivery.attempts < MOST_TRIES:
+    outcome: Callable[[Transaction], None]
+    with about_request(delivery.request), unless_taken_over("delivery", delivery.id):
+        try:
+            ts = await _carry_out(context, delivery)
+        except SlackError as error:
+            log.info("delivery_not_sent", delivery=delivery.id, job=draft.job, reason=str(error))
+            if isinstance(error, SlackThrottled):
+                hold_pace(context, delivery, error)
+            outcome = partial(settle_failed_delivery, context, delivery=delivery, error=error)
+        except (LeaseLost, DatabaseTrouble):
             raise
-        log.error("delivery_broken", delivery=delivery.id, job=draft.job, exc_info=True)
-        return lambda tx: give_up(context, tx, delivery, Refusal.PERMANENT, "unexpected_error")
-    log.info("delivery_sent", delivery=delivery.id, kind=draft.kind, job=draft.job, ts=ts)
-    context.count("deliveries", "sent")
-    return lambda tx: _settle_sent(context, tx, delivery, ts)
+        except Exception:
+            if delivery.attempts < MOST_TRIES:
+                raise
+            log.error("delivery_broken", delivery=delivery.id, job=draft.job, exc_info=True)
+            outcome = partial(
+                give_up,
+                context,
+                delivery=delivery,
+                meaning=Refusal.PERMANENT,
+                code="unexpected_error",
+            )
+        else:
+            log.info("delivery_sent", delivery=delivery.id, kind=draft.kind, job=draft.job, ts=ts)
+            context.count("deliveries", "sent")
+            outcome = partial(_settle_sent, context, delivery=delivery, ts=ts)
+        await context.settle(outcome)
+        context.wake()
 
 
 def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts: MessageTs | None) -> None:
@@ -95,7 +98,8 @@ def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts
 async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
     """Make the call to Slack, unless an earlier attempt has. Return the timestamp of a post."""
     draft, messenger = delivery.what, context.messenger
-    if delivery.unconfirmed and (ts := await _find(context, delivery)) is not None:
+    is_unclear = delivery.state is DeliveryState.UNCLEAR
+    if is_unclear and (ts := await _find(context, delivery)) is not None:
         log.info("delivery_found", delivery=delivery.id)
         return ts if draft.kind not in _PRIVATE else None
     # A suspended process must neither repeat nor overwrite another process's posts.
@@ -149,23 +153,17 @@ async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
         return posted.get(delivery.id)
 
     try:
-        return await find_earlier(_as_joining_member(context, delivery, find))
+        search = as_member(context, draft.channel, find) if delivery.joins else find()
+        return await find_earlier(search)
     except SlackRefused as refusal:
         if draft.kind in _PRIVATE and refusal.meaning not in (Refusal.PASSING, Refusal.TOKEN):
             return None  # there is no direct message with this person
         raise
 
 
-T = TypeVar("T")
-
-
-async def _as_joining_member(
-    context: WorkerContext, delivery: Delivery, call: Callable[[], Awaitable[T]]
-) -> T:
-    return await (as_member(context, delivery.what.channel, call) if delivery.joins else call())
-
-
 async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
+    """Post a message; join the channel for it if the bot is not in it and a request came from there."""
+    messenger, channel = context.messenger, delivery.what.channel
     thread = delivery.thread_ts
     if delivery.what.kind is DeliveryKind.REPLY:
         if delivery.root_ts is None:
@@ -173,13 +171,15 @@ async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
         thread = thread or delivery.root_ts
     elif delivery.what.kind is DeliveryKind.POST:
         thread = delivery.what.message_ts
-
-    async def post() -> MessageTs:
-        check_lease(context, delivery)
-        channel, message = delivery.what.channel, message_of(delivery)
-        return await context.messenger.post(channel, message, delivery=delivery.id, thread=thread)
-
-    return await _as_joining_member(context, delivery, post)
+    message = message_of(delivery)
+    try:
+        return await messenger.post(channel, message, delivery=delivery.id, thread=thread)
+    except SlackRefused as refusal:
+        if refusal.meaning not in _JOINABLE or not delivery.joins:
+            raise
+        await _join(context, channel, refusal)
+    check_lease(context, delivery)
+    return await messenger.post(channel, message, delivery=delivery.id, thread=thread)
 
 
 def message_of(delivery: Delivery) -> Message:
@@ -249,22 +249,26 @@ async def as_member(
     call: Callable[[], Awaitable[Result]],
     joinable: frozenset[Refusal] = _JOINABLE,
 ) -> Result:
-    """Make a call. If Slack refuses it with a meaning in ``joinable``, join the channel and retry once.
-
-    Only public channels can be joined. If joining is refused, raise the refusal of the call, which has
-    the better code.
-    """
+    """Make a call. If Slack refuses it with a meaning in ``joinable``, join the channel and retry once."""
     try:
         return await call()
     except SlackRefused as refusal:
         if refusal.meaning not in joinable:
             raise
-        try:
-            await context.messenger.join(channel)
-        except SlackRefused as second:
-            log.warning("join_refused", channel=channel, reason=second.code)
-            raise refusal from None
-        return await call()
+        await _join(context, channel, refusal)
+    return await call()
+
+
+async def _join(context: WorkerContext, channel: ChannelId, refusal: SlackRefused) -> None:
+    """Join a channel after the refusal of a call. Only public channels can be joined.
+
+    If joining is refused, raise the refusal of the call, which has the better code.
+    """
+    try:
+        await context.messenger.join(channel)
+    except SlackRefused as second:
+        log.warning("join_refused", channel=channel, reason=second.code)
+        raise refusal from None
 
 
 async def find_earlier(search: Awaitable[Result]) -> Result:
@@ -295,7 +299,7 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
         if delivery.what.user
         else delivery.what.channel
     )
-    if delivery.unconfirmed:
+    if delivery.state is DeliveryState.UNCLEAR:
         find = partial(context.messenger.find_file, channel, file.name, since=delivery.created_at)
         # Only a member can search: join a public channel.
         if await as_member(context, channel, lambda: find_earlier(find())):

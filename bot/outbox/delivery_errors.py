@@ -16,6 +16,7 @@ from bot.outbox.model import (
     CsvFile,
     Delivery,
     DeliveryKind,
+    DeliveryState,
     NotPosted,
     delivery_dead,
     delivery_postponed,
@@ -81,7 +82,7 @@ def settle_failed_delivery(
     context.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
     asked_seconds = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
     waits = _is_temporary(context, delivery, error)
-    if isinstance(error, SlackUnclear) or (delivery.unconfirmed and waits):
+    if isinstance(error, SlackUnclear) or (delivery.state is DeliveryState.UNCLEAR and waits):
         # The search itself may have failed, so an earlier attempt may still have been delivered.
         _look_later(context, tx, delivery, asked_seconds)
         return

@@ -61,15 +61,11 @@ CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
 }
 
 
-def calls_of(kind: DeliveryKind, *, by_url: bool, is_unclear: bool) -> tuple[Method, ...]:
-    """Return the methods that a delivery calls; none through a response URL, which has no limit."""
-    if by_url:
-        return ()
-    search = {DeliveryKind.REPLY: Method.SEARCH_THREAD, DeliveryKind.ROOT: Method.SEARCH_THREAD}
-    first = (search.get(kind, Method.SEARCH_CHANNEL),) if is_unclear else ()
-    return (*first, *CALLS[kind])
-
-
+SEARCHES: Mapping[DeliveryKind, Method] = {
+    DeliveryKind.REPLY: Method.SEARCH_THREAD,
+    DeliveryKind.ROOT: Method.SEARCH_THREAD,
+}
+"""Where a delivery of unclear outcome is searched for, if not in its channel."""
 REPEATABLE = (
     DeliveryKind.REPLY,
     DeliveryKind.PRIVATE,
@@ -204,11 +200,6 @@ class Delivery:
     posted_ts: MessageTs | None = None
     settled_at: datetime | None = None
     error: str | None = None
-
-    @property
-    def unconfirmed(self) -> bool:
-        """Whether an earlier attempt may have succeeded, so that its result is searched for first."""
-        return self.state is DeliveryState.UNCLEAR
 
     @property
     def joins(self) -> bool:

@@ -31,14 +31,15 @@ from sqlalchemy.engine import RowMapping
 from bot.ids import ChannelId, DeliveryId, JobNumber, Message, MessageTs, can_be_id
 from bot.jobs.store.tables import AWAITS_STATUS_MESSAGE, STARTS_JOB, jobs, prompts
 from bot.outbox.model import (
+    CALLS,
     PACED,
     REPEATABLE,
+    SEARCHES,
     DeadLetter,
     Delivery,
     DeliveryKind,
     DeliveryState,
     NewDelivery,
-    calls_of,
 )
 from bot.ports import Method, Origin, message_key
 from bot.store.leases import (
@@ -266,15 +267,15 @@ class Outbox(Repository):
         A post waits for the earlier posts in its thread, and an edit of the status message for all of them.
         """
         rows = self.connection.execute(_READY, {NOW.key: now, "busy": list(busy_channels)})
-        return [
-            Ready(
-                row.seq,
-                kind := DeliveryKind(row.kind),
-                row.channel,
-                calls_of(kind, by_url=row.by_url, is_unclear=row.state != DeliveryState.PENDING),
-            )
-            for row in rows
-        ]
+        ready = list[Ready]()
+        for row in rows:
+            kind = DeliveryKind(row.kind)
+            # A response URL has no limit.
+            calls = () if row.by_url else CALLS[kind]
+            if calls and row.state != DeliveryState.PENDING:
+                calls = (SEARCHES.get(kind, Method.SEARCH_CHANNEL), *calls)
+            ready.append(Ready(row.seq, kind, row.channel, calls))
+        return ready
 
     def claim(self, claimer: Claimer, chosen: Sequence[int]) -> Sequence[Delivery]:
         """Claim these deliveries and mark them *sending*, or *unclear* if they may have been sent already."""
