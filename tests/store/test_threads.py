@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from contextlib import nullcontext
 from typing import TypeVar, cast
 
 import pytest
@@ -31,7 +31,7 @@ class DatabaseThreads:
 
     def _execute(self, works: Sequence[Work[object]]) -> None:
         for work in works:
-            work.settle(partial(work.function, cast("Connection", None)))
+            work.settle(lambda: nullcontext(cast("Connection", None)))
 
     async def run(self, function: Callable[[], Result], *, may_leave: bool = False) -> Result:
         return await self._queue.run(lambda _connection: function(), may_leave=may_leave)
