@@ -63,6 +63,7 @@ from bot.store.schema import (
     Due,
     Id,
     Note,
+    OneRow,
     Owner,
     Repository,
     Secret,
@@ -74,7 +75,6 @@ from bot.store.schema import (
     lease,
     metadata,
     reader,
-    update_one,
 )
 
 deliveries = Table(
@@ -287,8 +287,8 @@ class Outbox(Repository):
     def save(self, delivery: Delivery, new: Delivery, *, owner: str) -> None:
         """Write a delivery's outcome and free its lease. Raises LeaseLost unless ``owner`` holds it."""
         changes = diff(delivery, new, deliveries) | diff(delivery.what, new.what, deliveries)
-        which, shrinks = _held(delivery, owner), "message" in changes
-        if not update_one(self.connection, deliveries, _STILL_HELD, which, changes | FREE, shrinks=shrinks):
+        which = {"this": delivery.id, HOLDER.key: owner}
+        if not _HELD_ROW.write(self.connection, which, changes | FREE, shrinks="message" in changes):
             raise LeaseLost(f"delivery {delivery.id}")
         if new.state is DeliveryState.PENDING:
             # A newer edit of the same message may wait already.
@@ -296,7 +296,8 @@ class Outbox(Repository):
 
     def remove(self, delivery: Delivery, *, owner: str) -> None:
         """Delete an edit that Slack accepted, or an obsolete delivery. Raises LeaseLost."""
-        if self.connection.execute(_REMOVE, _held(delivery, owner)).rowcount != 1:
+        which = {"this": delivery.id, HOLDER.key: owner}
+        if self.connection.execute(_REMOVE, which).rowcount != 1:
             raise LeaseLost(f"delivery {delivery.id}")
 
     def dead_letter_thread(self, job: JobNumber, reason: str, now: datetime) -> None:
@@ -366,11 +367,6 @@ class Outbox(Repository):
         return self.connection.execute(again.values(cleared)).rowcount == 1
 
 
-def _held(delivery: Delivery, owner: str) -> dict[str, object]:
-    """Return the parameters of ``_STILL_HELD`` for a delivery that ``owner`` has claimed."""
-    return {"this": delivery.id, HOLDER.key: owner}
-
-
 _NEWER = deliveries.alias("newer")
 _DROP_OUTDATED = deliveries.delete().where(
     deliveries.c.id == bindparam("this"),
@@ -391,6 +387,7 @@ _DROP_EDITS = deliveries.delete().where(
     deliveries.c.edits.is_not_distinct_from(bindparam("edited", type_=String)),
     deliveries.c.key != bindparam("newest"),
 )
+_HELD_ROW = OneRow(deliveries, _STILL_HELD)
 _REMOVE = deliveries.delete().where(_STILL_HELD)
 _DEAD = deliveries.c.state == DeliveryState.DEAD
 _HAS_WORDS = or_(deliveries.c.message.is_not(None), deliveries.c.kind == DeliveryKind.FILE)

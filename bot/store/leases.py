@@ -18,7 +18,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import cache
 from typing import Generic, TypeAlias, TypeVar, cast
 
 import structlog
@@ -40,7 +39,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.dml import ReturningUpdate
 from sqlalchemy.sql.functions import FunctionElement
 
-from bot.store.schema import AnyTable, Due, Repository, UtcDateTime, update_one
+from bot.store.schema import AnyTable, Due, OneRow, Repository, UtcDateTime
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""
@@ -62,11 +61,6 @@ class Claimer:
     lease_seconds: float
     under_way: Mapping[str, Collection[object]] = field(default_factory=dict)
     """The keys of the rows that this process works on, by the name of their table."""
-
-    @property
-    def until(self) -> datetime:
-        """Return the time at which the leases run out."""
-        return self.now + timedelta(seconds=self.lease_seconds)
 
 
 NOW: BindParameter[datetime] = bindparam("time_now", type_=UtcDateTime)
@@ -187,8 +181,12 @@ def claim(
 
     ``statement`` is one of ``claiming``; ``parameters`` are its own.
     """
-    own: dict[str, object] = {NOW.key: claimer.now, _OWNER.key: claimer.owner, _UNTIL.key: claimer.until}
-    own[_UNDER_WAY] = list(claimer.under_way.get(cast("AnyTable", statement.table).name, ()))
+    own: dict[str, object] = {
+        NOW.key: claimer.now,
+        _OWNER.key: claimer.owner,
+        _UNTIL.key: claimer.now + timedelta(seconds=claimer.lease_seconds),
+        _UNDER_WAY: list(claimer.under_way.get(cast("AnyTable", statement.table).name, ())),
+    }
     rows = connection.execute(statement, own | parameters).mappings().all()
     key = statement.exported_columns[0].name
     return sorted(rows, key=lambda row: row[key])
@@ -208,11 +206,6 @@ def read_rows(table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMa
     return items
 
 
-@cache
-def _this_held(table: AnyTable) -> ColumnElement[bool]:
-    return and_(next(iter(table.primary_key.columns)) == _KEY, held(table))
-
-
 class Rows(Repository, Generic[Item]):
     """Statements about one table whose rows are read into records, within one transaction."""
 
@@ -220,10 +213,15 @@ class Rows(Repository, Generic[Item]):
     more: Sequence[ColumnElement[bool]] = ()
     """Columns that ``read`` needs besides the table's."""
     read: Callable[[RowMapping], Item]
+    _key: ColumnElement[int]
+    _held_row: OneRow
 
-    @property
-    def _key(self) -> ColumnElement[int]:
-        return next(iter(self.table.primary_key.columns))
+    def __init_subclass__(cls) -> None:
+        """Build the statement that writes one row of the table, once."""
+        super().__init_subclass__()
+        cls._key = next(iter(cls.table.primary_key.columns))
+        if "claimed_by" in cls.table.c:
+            cls._held_row = OneRow(cls.table, and_(cls._key == _KEY, held(cls.table)))
 
     def _has(self, *which: ColumnElement[bool]) -> bool:
         return self.connection.execute(select(self._key).where(*which).limit(1)).first() is not None
@@ -257,5 +255,5 @@ class Rows(Repository, Generic[Item]):
     def _write(self, key: int, owner: str | None, values: Mapping[str, object]) -> None:
         """Write columns of one row. Raises LeaseLost when ``owner`` is given and does not hold the lease."""
         which = {_KEY.key: key, HOLDER.key: owner}
-        if not update_one(self.connection, self.table, _this_held(self.table), which, values):
+        if not self._held_row.write(self.connection, which, values):
             raise LeaseLost(f"{self.table.name}: row {key}")

@@ -7,12 +7,12 @@ values, because building takes longer than running it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from pydantic import SecretStr, TypeAdapter
 from sqlalchemy import (
@@ -26,7 +26,6 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
-    Update,
     delete,
     insert,
     literal_column,
@@ -34,7 +33,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import Connection, Dialect, RowMapping
-from sqlalchemy.sql.dml import ReturningDelete, ReturningInsert
+from sqlalchemy.sql.dml import ReturningInsert
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.base import ReadOnlyColumnCollection
@@ -163,10 +162,6 @@ class Choice(String):
         super().__init__(20)
         self.kind = kind
 
-    def read(self, value: str) -> StrEnum:
-        """Return the member. Raises ValueError for a value that only a newer version knows."""
-        return self.kind(value)
-
 
 class Json(TypeDecorator[object]):
     """A value that pydantic turns into JSON. A row has the JSON; ``reader`` makes it the value."""
@@ -178,15 +173,13 @@ class Json(TypeDecorator[object]):
         super().__init__()
         self.kind = kind
         self._adapter = TypeAdapter[object](kind)
+        self.read = self._adapter.validate_python
+        """Returns the value of its JSON. Raises ValueError for JSON of another form."""
 
     def process_bind_param(self, value: object, dialect: Dialect) -> object:  # noqa: ARG002
         """Return the JSON of a value; JSON stays as it is."""
         is_json = value is None or isinstance(value, dict | list)
         return value if is_json else self._adapter.dump_python(value, mode="json")
-
-    def read(self, value: object) -> object:
-        """Return the value. Raises ValueError for JSON of another form."""
-        return self._adapter.validate_python(value)
 
 
 class UserJson(Json, Forgotten):
@@ -232,7 +225,13 @@ def reader(
         for member in members
         if table.c[member.name].nullable and member.default not in (None, MISSING)
     ]
-    typed = [(name, type_.read) for name in names if isinstance(type_ := table.c[name].type, Choice | Json)]
+    typed = list[tuple[str, Callable[[object], object]]]()
+    for name in names:
+        type_ = table.c[name].type
+        if isinstance(type_, Choice):
+            typed.append((name, type_.kind))  # raises ValueError for a value that only a newer version knows
+        elif isinstance(type_, Json):
+            typed.append((name, type_.read))
 
     def read(row: RowMapping) -> Record:
         values = {name: row[name] for name in names}
@@ -249,20 +248,23 @@ def reader(
 
 def diff(row: Record, new: Record, table: AnyTable) -> dict[str, object]:
     """Return the columns in which a record differs from the one that was read, with their new values."""
-    names = _fields_of(cast("Hashable", type(row)), table)
-    return {name: value for name in names if (value := getattr(new, name)) != getattr(row, name)}
+    changes = dict[str, object]()
+    # Every dataclass may be given; typing has no name for them.
+    for member in fields(row):  # type: ignore[arg-type]
+        name = member.name
+        if name in table.c and (value := getattr(new, name)) != getattr(row, name):
+            changes[name] = value
+    return changes
 
 
 def row_values(record: Record, table: AnyTable, *, without: str) -> dict[str, object]:
     """Return the columns of a new row that a record fills, without the key that the database gives."""
-    values = {name: getattr(record, name) for name in _fields_of(cast("Hashable", type(record)), table)}
-    return {name: value for name, value in values.items() if name != without and value not in (None, ())}
-
-
-@cache
-def _fields_of(kind: Hashable, table: AnyTable) -> tuple[str, ...]:
-    # Every dataclass may be given; typing has no name for them.
-    return tuple(field.name for field in fields(kind) if field.name in table.c)  # type: ignore[arg-type]
+    values = dict[str, object]()
+    for member in fields(record):  # type: ignore[arg-type]
+        name = member.name
+        if name in table.c and name != without and (value := getattr(record, name)) not in (None, ()):
+            values[name] = value
+    return values
 
 
 def lease() -> tuple[Column[str | None], Column[datetime | None]]:
@@ -310,50 +312,44 @@ def insert_unless_there(connection: Connection, table: AnyTable, *rows: Mapping[
 
     Uses ``ON CONFLICT DO NOTHING``, because on PostgreSQL an error would abort the transaction.
     """
-    statement = _insert_unless_there(table, connection.dialect.name)
-    # RETURNING, because not every driver counts rows here.
-    return connection.execute(statement, rows if len(rows) > 1 else rows[0]).first() is not None
-
-
-def update_one(
-    connection: Connection,
-    table: AnyTable,
-    mine: ColumnElement[bool],
-    which: Mapping[str, object],
-    values: Mapping[str, object],
-    *,
-    shrinks: bool = False,
-) -> bool:
-    """Write columns of the row that matches. Return whether there was one.
-
-    ``mine`` is a condition that is built once; ``which`` has the values of its parameters. ``shrinks``: the
-    row becomes much smaller. SQLite joins pages with room in them only when rows are deleted.
-    """
-    if not shrinks or connection.dialect.name != "sqlite":
-        return connection.execute(_update(table, mine), {**values, **which}).rowcount == 1
-    row = connection.execute(_take_out(table, mine), which).first()
-    if row is None:
-        return False
-    connection.execute(insert(table), {**dict(zip(table.c.keys(), row, strict=True)), **values})
-    return True
-
-
-@cache
-def _insert_unless_there(table: AnyTable, dialect: str) -> ReturningInsert[tuple[object]]:
     key = next(iter(table.primary_key.columns))
-    if dialect == "postgresql":
+    # RETURNING, because not every driver counts rows here.
+    statement: ReturningInsert[tuple[object]]
+    if connection.dialect.name == "postgresql":
         # Imported here to save 2 MB in processes on SQLite.
         from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 
-        return postgresql_insert(table).on_conflict_do_nothing().returning(key)
-    return sqlite_insert(table).on_conflict_do_nothing().returning(key)
+        statement = postgresql_insert(table).on_conflict_do_nothing().returning(key)
+    else:
+        statement = sqlite_insert(table).on_conflict_do_nothing().returning(key)
+    return connection.execute(statement, rows if len(rows) > 1 else rows[0]).first() is not None
 
 
-@cache
-def _update(table: AnyTable, mine: ColumnElement[bool]) -> Update:
-    return update(table).where(mine)
+class OneRow:
+    """The statements that write columns of one row of a table, built once from the condition for it."""
 
+    def __init__(self, table: AnyTable, condition: ColumnElement[bool]) -> None:
+        self._insert = insert(table)
+        self._update = update(table).where(condition)
+        self._take_out = delete(table).where(condition).returning(*table.c)
 
-@cache
-def _take_out(table: AnyTable, mine: ColumnElement[bool]) -> ReturningDelete[tuple[object, ...]]:
-    return delete(table).where(mine).returning(*table.c)
+    def write(
+        self,
+        connection: Connection,
+        which: Mapping[str, object],
+        values: Mapping[str, object],
+        *,
+        shrinks: bool = False,
+    ) -> bool:
+        """Write columns of the row. Return whether there was one.
+
+        ``which`` has the values of the condition's parameters. ``shrinks``: the row becomes much smaller.
+        SQLite joins pages with room in them only when rows are deleted.
+        """
+        if not shrinks or connection.dialect.name != "sqlite":
+            return connection.execute(self._update, {**values, **which}).rowcount == 1
+        row = connection.execute(self._take_out, which).mappings().first()
+        if row is None:
+            return False
+        connection.execute(self._insert, {**row, **values})
+        return True

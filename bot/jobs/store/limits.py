@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime, timedelta
 
-from sqlalchemy import Column, and_, delete, func, select, update
+from sqlalchemy import Column, Select, and_, bindparam, delete, func, select, update
 
 from bot.ids import JobNumber, ProjectId
 from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff, Budget
 from bot.jobs.store.tables import analytics_calls, back_offs, jobs, limits
-from bot.store.leases import is_ahead
+from bot.store.leases import NOW, is_ahead
 from bot.store.schema import Repository, insert_unless_there, reader
 
 WINDOW = timedelta(hours=1)
@@ -22,10 +22,20 @@ SKEW = timedelta(minutes=1)
 """Uses further ahead were counted by a clock that was ahead."""
 
 
+def _exhausted(until: Column[datetime | None]) -> Select[datetime | None]:
+    """Return the statement that reads the time until which a limit is reached, if it is still to come."""
+    return select(until).where(limits.c.project == bindparam("of_project"), is_ahead(until))
+
+
 class Quota(Repository):
     """The limit on prompts of each project, within one transaction."""
 
     until: Column[datetime | None] = limits.c.prompts_until
+    exhausted = _exhausted(limits.c.prompts_until)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.exhausted = _exhausted(cls.until)
 
     def mark_exhausted(self, project: ProjectId, until: datetime) -> None:
         """Record that the limit is reached until then (a 429 response)."""
@@ -35,8 +45,8 @@ class Quota(Repository):
 
     def exhausted_until(self, project: ProjectId, now: datetime) -> datetime | None:
         """Return the time until which the limit is reached; None when it has passed."""
-        statement = select(self.until).where(limits.c.project == project, is_ahead(self.until, now))
-        return self.connection.execute(statement).scalar_one_or_none()
+        values = {"of_project": project, NOW.key: now}
+        return self.connection.execute(self.exhausted, values).scalar_one_or_none()
 
 
 class AnalyticsQuota(Quota):
@@ -68,6 +78,7 @@ class AnalyticsQuota(Quota):
 
 
 _to_back_off = reader(BackOff, back_offs)
+_BACK_OFF = select(back_offs).where(back_offs.c.project == bindparam("of_project"))
 
 
 class BackOffs(Repository):
@@ -80,7 +91,8 @@ class BackOffs(Repository):
 
     def of(self, project: ProjectId) -> BackOff | None:
         """Return the project's back-off; None when the service has worked since."""
-        return self.all().get(project)
+        row = self.connection.execute(_BACK_OFF, {"of_project": project}).mappings().first()
+        return _to_back_off(row) if row else None
 
     def put(self, project: ProjectId, back_off: BackOff) -> None:
         """Start or extend the project's back-off."""

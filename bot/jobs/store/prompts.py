@@ -26,15 +26,17 @@ from bot.store.leases import (
     Claimer,
     LeaseLost,
     Rows,
+    claim,
     claiming,
     has_passed,
     held,
     is_ahead,
     one_of,
+    read_rows,
     unclaimed,
 )
 from bot.store.queues import QueueTable
-from bot.store.schema import diff, reader, row_values, update_one
+from bot.store.schema import OneRow, diff, reader, row_values
 
 UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
 
@@ -129,13 +131,17 @@ _QUOTA_QUEUE = (
     )
     .order_by(prompts.c.id)
 )
-_AS_READ = and_(
-    prompts.c.id == bindparam("this"),
-    prompts.c.state == bindparam("was"),
-    prompts.c.raw == bindparam("as_read", type_=Text),
-    held(prompts),
+_AS_READ = OneRow(
+    prompts,
+    and_(
+        prompts.c.id == bindparam("this"),
+        prompts.c.state == bindparam("was"),
+        prompts.c.raw == bindparam("as_read", type_=Text),
+        held(prompts),
+    ),
 )
 
+_WITH_ID = select(prompts).where(prompts.c.id == bindparam("this"))
 _OF_KEY = select(prompts.c.job).where(prompts.c.key == bindparam("of_key"))
 _SAME_JOB = (
     select(prompts.c.job)
@@ -219,7 +225,8 @@ class Prompts(Rows[Prompt]):
 
     def get(self, prompt: PromptId) -> Prompt | None:
         """Return the prompt with this id; None when there is none."""
-        return self._newest(prompts.c.id == prompt)
+        row = self.connection.execute(_WITH_ID, {"this": prompt}).mappings().first()
+        return self.read(row) if row else None
 
     def starting(self, job: JobNumber) -> Prompt | None:
         """Return the prompt that starts a job; None when there is none."""
@@ -312,7 +319,7 @@ class Prompts(Rows[Prompt]):
         changes = diff(prompt, new, prompts)
         as_read = {"this": prompt.id, "was": prompt.state, "as_read": prompt.raw, HOLDER.key: owner}
         shrinks = new.state is PromptState.SENT
-        if not update_one(self.connection, prompts, _AS_READ, as_read, changes | FREE, shrinks=shrinks):
+        if not _AS_READ.write(self.connection, as_read, changes | FREE, shrinks=shrinks):
             raise LeaseLost(f"prompt {prompt.id}")
         write_prompt_end(self.connection, prompt.id, new.state)
 
@@ -327,7 +334,8 @@ class Prompts(Rows[Prompt]):
         Somebody's next job in a channel is left until the status message of their one before it has been
         posted. So the status messages of several people's jobs go out in turn.
         """
-        return self._claim(_CLAIM_NEW, claimer, limit=limit)
+        claimed = claim(self.connection, _CLAIM_NEW, claimer, limit=limit)
+        return read_rows(prompts, claimed, self.read)
 
     def free_new(self, prompt: PromptId, owner: str) -> None:
         """Free a new prompt that this owner has claimed; do nothing if it is another's or is prepared."""
@@ -344,7 +352,10 @@ class Prompts(Rows[Prompt]):
 
     def begin_sending(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
         """Claim those of these prompts that still wait, and mark them *sending*, as each is about to be."""
-        return self._claim(_BEGIN_SENDING, claimer, ids=ids) if ids else []
+        if not ids:
+            return []
+        claimed = claim(self.connection, _BEGIN_SENDING, claimer, ids=ids)
+        return read_rows(prompts, claimed, self.read)
 
     def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
         """Return the project's uses in the last hour, or from ``since`` on."""
@@ -390,7 +401,8 @@ class Prompts(Rows[Prompt]):
 
     def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Claim prompts whose sender lost its lease; whether the service received them is unknown."""
-        return self._claim(_CLAIM_ABANDONED, claimer, limit=limit)
+        claimed = claim(self.connection, _CLAIM_ABANDONED, claimer, limit=limit)
+        return read_rows(prompts, claimed, self.read)
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """Return the projects that have prompts to send now."""
