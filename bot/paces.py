@@ -26,6 +26,8 @@ _RATES: Mapping[Method, tuple[int, int]] = {
 A method of tier 3 takes 50, of tier 4 100: https://docs.slack.dev/reference/methods names the tier of each.
 """
 
+_NONE = timedelta(0)
+
 
 @dataclass(eq=False, slots=True)
 class Paces:
@@ -39,28 +41,37 @@ class Paces:
     minute_seconds: float = 60.0
     free_at: dict[str, tuple[datetime, timedelta]] = field(default_factory=dict)
     """When a channel or a method is free, and how long that was ahead at most when it was written."""
+    _intervals: dict[str, timedelta] = field(default_factory=dict)
+    """The time between two calls of a method after its burst."""
+    _bursts: dict[str, timedelta] = field(default_factory=dict)
+    """How far ahead of the clock calls of a method may be counted: all of a burst but one."""
+
+    def __post_init__(self) -> None:
+        minute = timedelta(seconds=self.minute_seconds)
+        for method, (burst, a_minute) in _RATES.items():
+            self._intervals[method] = minute / a_minute
+            self._bursts[method] = (burst - 1) * self._intervals[method]
 
     def take(self, channel: ChannelId | None, calls: Collection[Method], now: datetime) -> bool:
         """Count calls that are made now, with a post in ``channel`` if one is given.
 
         Return False, and count none, if they must wait.
         """
-        if any(self._wait(method, now) for method in calls):
+        subjects: list[str] = [*calls] if channel is None else [channel, *calls]
+        free_at = {subject: self._free_at(subject, now) for subject in subjects}
+        if any(free_at[subject] - self._bursts.get(subject, _NONE) > now for subject in subjects):
             return False
-        if channel is not None:
-            if self._free_at(channel, now) > now:
-                return False
-            pause = timedelta(seconds=self.channel_seconds)
-            self.free_at[channel] = now + pause, pause
-        for method in calls:
-            interval = self._interval(method)
-            self.free_at[method] = self._free_at(method, now) + interval, self._burst(method) + interval
+        pause = timedelta(seconds=self.channel_seconds)
+        for subject in subjects:
+            interval = self._intervals.get(subject, pause)
+            longest = self._bursts.get(subject, _NONE) + interval
+            self.free_at[subject] = free_at[subject] + interval, longest
         return True
 
     def hold(self, subject: Method | ChannelId, seconds: float, now: datetime) -> None:
         """Do not call this method, or post in this channel, for so many seconds: Slack asked for it."""
-        ahead = self._burst(subject) if isinstance(subject, Method) else timedelta(0)
-        until = max(now + timedelta(seconds=seconds) + ahead, self._free_at(subject, now))
+        asked = now + timedelta(seconds=seconds) + self._bursts.get(subject, _NONE)
+        until = max(asked, self._free_at(subject, now))
         self.free_at[subject] = until, until - now
 
     def busy_channels(self, now: datetime) -> list[str]:
@@ -70,23 +81,14 @@ class Paces:
 
     def next_seconds(self, now: datetime) -> float | None:
         """Return in how many seconds the next channel or method is free again; None if all are."""
-        waits = [self._free_at(channel, now) - now for channel in self.busy_channels(now)]
-        waits += [wait for method in Method if (wait := self._wait(method, now))]
+        waits = list[timedelta]()
+        for subject in self.free_at:
+            wait = self._free_at(subject, now) - self._bursts.get(subject, _NONE) - now
+            if wait > _NONE:
+                waits.append(wait)
         return min(waits).total_seconds() if waits else None
 
     def _free_at(self, subject: str, now: datetime) -> datetime:
         """Return when a channel or method is free: now where the time is too far ahead to be true."""
-        at, longest = self.free_at.get(subject, (now, timedelta(0)))
+        at, longest = self.free_at.get(subject, (now, _NONE))
         return at if now < at <= now + longest else now
-
-    def _wait(self, method: Method, now: datetime) -> timedelta | None:
-        """Return how long a method has to wait; None if it may be called now."""
-        wait = self._free_at(method, now) - self._burst(method) - now
-        return wait if wait > timedelta(0) else None
-
-    def _interval(self, method: Method) -> timedelta:
-        return timedelta(seconds=self.minute_seconds / _RATES[method][1])
-
-    def _burst(self, method: Method) -> timedelta:
-        """Return how far ahead of the clock calls may be counted: all of a burst but one."""
-        return (_RATES[method][0] - 1) * self._interval(method)

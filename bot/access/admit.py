@@ -22,7 +22,6 @@ from bot.ids import ChannelId, Message, MessageTs, Refusal, RequestKey, UserId
 from bot.messages import blocks as b
 from bot.messages.blocks import with_prompt
 from bot.ports import Origin, SlackError, SlackRefused
-from bot.settings import Settings
 from bot.store.deadline import Deadline, current_deadline, within
 
 log = structlog.get_logger(__name__)
@@ -130,7 +129,11 @@ async def admit(context: Context, origin: Origin, *, channel: ChannelId | None =
     """
     if channel is not None:
         check_channel(context, channel)
-    access = await _access(context, origin.user)
+    user = origin.user
+    if user in context.settings.allowed_bots or context.member_cache.get(user, _CACHED_SECONDS):
+        access = Access.MEMBER
+    else:
+        access = await _find_access(context, user)
     if access is not Access.MEMBER:
         log.info("not_allowed", access=access)
         raise NotAllowed(access, channel=origin.channel)
@@ -144,33 +147,27 @@ def check_channel(context: Context, channel: ChannelId) -> None:
         raise NotAllowed(Access.CHANNEL, channel=channel)
 
 
-async def _access(context: Context, user: UserId) -> Access:
-    """Return a user's access from the cache of this process, from the database, or from Slack."""
+async def _find_access(context: Context, user: UserId) -> Access:
+    """Return a user's access from the database, or from Slack."""
     settings = context.settings
-    if user in settings.allowed_bots or context.member_cache.get(user, _CACHED_SECONDS):
-        return Access.MEMBER
-    if not settings.allowed_user_groups and not _is_listed(settings, user):
+    restricts = settings.allowed_users or settings.allowed_user_groups
+    is_listed = not restricts or user in settings.allowed_users | settings.admins
+    if not is_listed and not settings.allowed_user_groups:
         return Access.NOT_LISTED
     since, rule = context.clock() - _REMEMBERED, access_fingerprint(settings)
     access = await context.store.read(lambda tx: Members(tx).access(user, rule, since))
     if access is None:
-        access = await _ask_slack(context, user, rule)
+        access = await _ask_slack(context, user, rule, is_listed=is_listed)
     if access is Access.MEMBER:
         context.member_cache.put(user, True)
     return access
 
 
-def _is_listed(settings: Settings, user: UserId) -> bool:
-    """Return whether the settings allow a user by id, or everybody."""
-    restricts = settings.allowed_users or settings.allowed_user_groups
-    return not restricts or user in settings.allowed_users | settings.admins
-
-
-async def _ask_slack(context: Context, user: UserId, rule: str) -> Access:
+async def _ask_slack(context: Context, user: UserId, rule: str, *, is_listed: bool) -> Access:
     try:
         async with asking_slack():
             access = access_of(await context.messenger.profile(user))
-            if access is Access.MEMBER and not _is_listed(context.settings, user):
+            if access is Access.MEMBER and not is_listed:
                 for group in sorted(context.settings.allowed_user_groups):
                     if user in await context.messenger.group_members(group):
                         break

@@ -62,7 +62,8 @@ def to_plain(raw: str, users: Mapping[UserId, str], channels: Mapping[ChannelId,
 
     parts = _ENTITY.split(raw)
     parts[1::2] = [_entity(entity, users, channels) for entity in parts[1::2]]
-    return "".join(map(_unescape, parts))
+    signs = [part.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") for part in parts]
+    return "".join(signs)
 
 
 def _entity(entity: str, users: Mapping[UserId, str], channels: Mapping[ChannelId, str]) -> str:
@@ -92,10 +93,6 @@ def _link(address: str, label: str) -> str:
     if not label or label in (address, bare) or address.split("://", 1)[-1].rstrip("/") == label.rstrip("/"):
         return bare if address.startswith(("mailto:", "tel:")) else address
     return f"{label} ({address})"
-
-
-def _unescape(text: str) -> str:
-    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def from_plain(text: str) -> str:
