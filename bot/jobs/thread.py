@@ -28,16 +28,19 @@ from bot.store.channels import Channels
 
 def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Post a job's status message; if it is there, because the prompt was edited, show the new text in it."""
-    if Outbox(tx).state_of(_key(job, "root")) is None:
+    if Outbox(tx).status_message_is_plain(job.number) is None:
         tx.changed.pop(job.number, None)
-        key, kind, message = _key(job, "root"), DeliveryKind.ROOT, status_message.format_status_message(job)
-        Outbox(tx).add(NewDelivery(key, kind, job.channel, job=job.number, message=message), now)
+        message = status_message.format_status_message(job)
+        key = f"job:{job.number}:root"
+        root = NewDelivery(key, DeliveryKind.ROOT, job.channel, job=job.number, message=message)
+        Outbox(tx).add(root, now)
 
 
 def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
     """Post a message in the job's thread, once for each ``occasion``."""
-    key, kind = _key(job, occasion), DeliveryKind.REPLY
-    Outbox(tx).add(NewDelivery(key, kind, job.channel, job=job.number, message=message), now)
+    key = f"job:{job.number}:{occasion}"
+    reply = NewDelivery(key, DeliveryKind.REPLY, job.channel, job=job.number, message=message)
+    Outbox(tx).add(reply, now)
 
 
 def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime) -> None:
@@ -70,20 +73,22 @@ def update_status_messages(clock: Clock, tx: Transaction) -> None:
     for before in tx.changed.values():
         if not isinstance(before, TrackedJob):
             continue
-        job = Jobs(tx).get(before.number)
-        if job is not None and not job.is_forgotten and Outbox(tx).state_of(_key(job, "root")) is not None:
-            message = _draw(tx, job, job, now)
-            if message != _draw(tx, before, job, now):
-                _edit(tx, job, None, message, now)
+        job, is_plain = Jobs(tx).get(before.number), Outbox(tx).status_message_is_plain(before.number)
+        if job is None or job.is_forgotten or is_plain is None:
+            continue
+        message = _draw(tx, job, job, now, is_plain)
+        if message != _draw(tx, before, job, now, is_plain):
+            _edit(tx, job, None, message, now)
 
 
 def update_status_message(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Edit a job's status message although the job itself has not changed."""
     tx.changed.pop(job.number, None)
-    _edit(tx, job, None, _draw(tx, job, job, now), now)
+    is_plain = bool(Outbox(tx).status_message_is_plain(job.number))
+    _edit(tx, job, None, _draw(tx, job, job, now, is_plain), now)
 
 
-def _draw(tx: Transaction, job: TrackedJob, newest: TrackedJob, now: datetime) -> Message:
+def _draw(tx: Transaction, job: TrackedJob, newest: TrackedJob, now: datetime, is_plain: bool) -> Message:
     """Return the status message of a job, with the times of its project as ``newest`` needs them."""
     next_frees_at = usual = None
     if newest.state is JobState.WORKING:
@@ -92,7 +97,7 @@ def _draw(tx: Transaction, job: TrackedJob, newest: TrackedJob, now: datetime) -
             uses = Prompts(tx).uses(job.project, now)
             next_frees_at = frees_at(uses, len(uses))
     drawn = status_message.format_status_message(job, next_frees_at, usual)
-    return status_message.redrawn(drawn, posted_plain=Outbox(tx).status_message_is_plain(job.number))
+    return status_message.redrawn(drawn, posted_plain=is_plain)
 
 
 def show_wait(
@@ -147,7 +152,7 @@ def update_result(context: Context, tx: Transaction, job: TrackedJob) -> None:
 
 def edit(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
     """Edit the message of this occasion in the job's thread."""
-    _edit(tx, job, _key(job, occasion), message, now)
+    _edit(tx, job, f"job:{job.number}:{occasion}", message, now)
 
 
 def _edit(tx: Transaction, job: TrackedJob, key: str | None, message: Message, now: datetime) -> None:
@@ -155,10 +160,6 @@ def _edit(tx: Transaction, job: TrackedJob, key: str | None, message: Message, n
     # No two keys are alike: the later of two edits in one moment replaces the earlier.
     own, kind = f"{key or f'job:{job.number}'}:edit:{secrets.token_hex(8)}", DeliveryKind.EDIT
     Outbox(tx).add(NewDelivery(own, kind, job.channel, job=job.number, message=message, edits=key), now)
-
-
-def _key(job: TrackedJob, occasion: str) -> str:
-    return f"job:{job.number}:{occasion}"
 
 
 def status_message_link(context: Context, job: TrackedJob) -> str | None:

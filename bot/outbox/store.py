@@ -317,10 +317,17 @@ class Outbox(Repository):
         )
         return self.connection.execute(statement.limit(1)).first() is not None
 
-    def status_message_is_plain(self, job: JobNumber) -> bool:
-        """Return whether Slack refused the blocks of the job's status message when it was to be posted."""
-        is_root = and_(deliveries.c.job == job, deliveries.c.kind == DeliveryKind.ROOT)
-        return bool(self.connection.execute(select(deliveries.c.plain).where(is_root)).scalar_one_or_none())
+    def status_message_is_plain(self, job: JobNumber) -> bool | None:
+        """Return whether Slack refused the blocks of the job's status message.
+
+        None if the job has none yet, and if Slack refused the message itself.
+        """
+        is_root = and_(
+            deliveries.c.job == job,
+            deliveries.c.kind == DeliveryKind.ROOT,
+            deliveries.c.state != DeliveryState.DEAD,
+        )
+        return self.connection.execute(select(deliveries.c.plain).where(is_root)).scalar_one_or_none()
 
     def was_answered(self, origin: Origin) -> bool:
         """Return whether a message got an answer instead of being stored as a prompt."""
@@ -380,6 +387,7 @@ _DROP_OUTDATED = deliveries.delete().where(
     ),
 )
 _STILL_HELD = and_(deliveries.c.id == bindparam("this"), held(deliveries))
+_HELD_ROW = OneRow(deliveries, _STILL_HELD)
 _DROP_EDITS = deliveries.delete().where(
     deliveries.c.job == bindparam("of_job"),
     deliveries.c.kind == DeliveryKind.EDIT,
@@ -387,7 +395,6 @@ _DROP_EDITS = deliveries.delete().where(
     deliveries.c.edits.is_not_distinct_from(bindparam("edited", type_=String)),
     deliveries.c.key != bindparam("newest"),
 )
-_HELD_ROW = OneRow(deliveries, _STILL_HELD)
 _REMOVE = deliveries.delete().where(_STILL_HELD)
 _DEAD = deliveries.c.state == DeliveryState.DEAD
 _HAS_WORDS = or_(deliveries.c.message.is_not(None), deliveries.c.kind == DeliveryKind.FILE)

@@ -275,28 +275,20 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
 
 
 def _buttons(job: TrackedJob) -> list[Block]:
-    buttons = _review(job)
+    number = str(job.number)
+    buttons = list[Block]()
+    if job.state is JobState.PULL_REQUEST and not job.sees_pull_request:
+        # People mark the outcome, which the bot cannot poll. The chosen button removes the mark.
+        for choice, label in _REVIEW.items():
+            if job.review is choice:
+                buttons.append(b.button(label, b.Action.UNDO_REVIEW, number, style="primary"))
+            else:
+                buttons.append(b.button(label, b.Action(choice.value), number))
     if job.queue_until and _may_queue(job):
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
-        buttons.append(b.button(label, b.Action.WITHDRAW, str(job.number)))
+        buttons.append(b.button(label, b.Action.WITHDRAW, number))
     # The thread has no message about this end, so its button stands here.
     return [*buttons, run_again_button(job)] if job.state is JobState.WITHDRAWN else buttons
-
-
-def _review(job: TrackedJob) -> list[Block]:
-    """Return the buttons that mark the outcome of a pull request that the bot cannot poll.
-
-    The chosen one removes the mark.
-    """
-    if job.state is not JobState.PULL_REQUEST or job.sees_pull_request:
-        return []
-    number = str(job.number)
-    return [
-        b.button(label, b.Action.UNDO_REVIEW, number, style="primary")
-        if job.review is choice
-        else b.button(label, b.Action(choice.value), number)
-        for choice, label in _REVIEW.items()
-    ]
 
 
 def _may_queue(job: TrackedJob) -> bool:
