@@ -148,19 +148,14 @@ def _store_job(context: Context, tx: Transaction, origin: Origin, request: Promp
         return Asked(earlier.job, repeated=True)
     if earlier.same is not None and not request.allow_duplicate:
         return Asked(earlier.same, repeated=False, same=True)
-    _check_waiting(context, tx, origin, request)
+    limit = context.settings.waiting_per_person
+    if earlier.waiting >= limit:
+        raise TooManyWaiting(limit, request.raw)
     number = Jobs(tx).add(job)
     Prompts(tx).add(replace(prompt, job=number))
     if request.received:
         Conversations(tx).received(origin)
     return Asked(number, repeated=False)
-
-
-def _check_waiting(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> None:
-    """Raise TooManyWaiting if as many prompts of the person wait as are allowed."""
-    limit = context.settings.waiting_per_person
-    if Prompts(tx).waiting_by(origin.user) >= limit:
-        raise TooManyWaiting(limit, request.raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +206,9 @@ def _store_follow_up(
         same = Prompts(tx).same_follow_up(origin.user, number, request.raw, now - SAME_WITHIN)
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
-    _check_waiting(context, tx, origin, request)
+    limit = context.settings.waiting_per_person
+    if Prompts(tx).waiting_by(origin.user) >= limit:
+        raise TooManyWaiting(limit, request.raw)
     # A follow-up belongs to the job's channel, wherever it was typed.
     job_origin = replace(origin, channel=job.channel)
     begun_at = now

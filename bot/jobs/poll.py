@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -31,7 +31,7 @@ from bot.jobs.service_health import (
 from bot.jobs.settle_prompt import with_details
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import PublishedHook, replace_result, result_message, say, say_end
+from bot.jobs.thread import PublishedHook, result_message, say, say_end, take_buttons
 from bot.messages.blocks import linkable, web_address
 from bot.ports import SlackError, SlackRefused
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
@@ -108,7 +108,7 @@ _MISSING_CAP_SECONDS = 600.0
 """Longest pause between two polls of a job that gets 404 answers."""
 _UNREAD_CAP_SECONDS = 3_600.0
 """Longest pause between two polls of a job that cannot be read."""
-_ENDS = {
+_ENDS: Mapping[str, JobState] = {
     JobStatus.COMPLETED: JobState.PULL_REQUEST,
     JobStatus.FAILED: JobState.FAILED,
     JobStatus.ARCHIVED: JobState.ARCHIVED,
@@ -119,19 +119,22 @@ _ANSWERED_SECONDS = 60.0
 
 def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> bool:
     """Write an answer about a job's current iteration. Return whether there is a message."""
-    now, age_seconds = context.clock(), _age_seconds(context, job)
+    now = context.clock()
+    age_seconds = (now - (job.iteration_started_at or job.asked_at)).total_seconds()
     wait_seconds = poll_wait_seconds(context.settings, age_seconds, context.chance())
     if job.told_running_at:
         wait_seconds = max(_HOURLY_SECONDS, context.settings.poll_max_seconds)
     read = lifecycle.polled(with_details(job, answer), context.after(wait_seconds))
     # A later end may come without the pull request of an earlier one, which is still there.
     service_is_well(context, tx, job.project, wrote=False)
-    link = linkable(answer.pr_link, context.settings.allowed_link_hosts) or job.pr_link
-    end = None if answer.known_status is None else _ENDS.get(answer.known_status)
+    link = answer.pr_link or job.pr_link
+    if answer.pr_link and context.settings.allowed_link_hosts:
+        link = linkable(answer.pr_link, context.settings.allowed_link_hosts) or job.pr_link
+    end = _ENDS.get(answer.status)
     if end is JobState.PULL_REQUEST and not link:
         end = JobState.NO_PULL_REQUEST
     if end is None:
-        return _settle_running(context, tx, job, read)
+        return _settle_running(context, tx, job, read, age_seconds)
     # A time further ahead was written by a clock that was ahead.
     until, latest = job.unconfirmed_until, context.after(context.timeouts.quiet_seconds)
     if until is not None and not now < until <= latest:
@@ -147,11 +150,9 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     return True
 
 
-def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:
-    return (context.clock() - (job.iteration_started_at or job.asked_at)).total_seconds()
-
-
-def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, read: TrackedJob) -> bool:
+def _settle_running(
+    context: WorkerContext, tx: Transaction, job: TrackedJob, read: TrackedJob, age_seconds: float
+) -> bool:
     now, timeouts = context.clock(), context.timeouts
     quiet_seconds = timeouts.unwatched_seconds if job.told_running_at else timeouts.running_seconds
     if job.unconfirmed_until is not None:
@@ -163,8 +164,9 @@ def _settle_running(context: WorkerContext, tx: Transaction, job: TrackedJob, re
         poll_at = context.after(context.settings.poll_min_seconds)
         begun = lifecycle.iteration_started(read, follow_up.asked_by, now, poll_at=poll_at, saw_active=True)
         Jobs(tx).save(job, begun, owner=context.owner)
-        replace_result(tx, job, now)
-    elif _age_seconds(context, job) < quiet_seconds:
+        if job.state in messages.ENDS_WITH_BUTTONS:
+            take_buttons(tx, job, now)
+    elif age_seconds < quiet_seconds:
         Jobs(tx).save(job, replace(read, saw_active=True), owner=context.owner)
         return False
     elif job.told_running_at is None:
@@ -188,13 +190,17 @@ def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, mess
 def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, over: TrackedJob) -> None:
     now = context.clock()
     Jobs(tx).save(before, over, owner=context.owner)
-    job = replace_result(tx, before, now)
+    if before.state in messages.ENDS_WITH_BUTTONS:
+        take_buttons(tx, before, now)
+    job = Jobs(tx).get_or_raise(before.number)
     if context.settings.previews == "always":
         ask_for(context, tx, job, job.recipient)
     say_end(tx, job, result_message(context, tx, job), now)
-    watch(context, tx, job)
-    for hook in context.hooks_of(PublishedHook) if over.state is JobState.NO_PULL_REQUEST else ():
-        hook.run(context, tx, job.number)
+    if context.github is not None and job.pr_link is not None:
+        watch(context, tx, job)
+    if over.state is JobState.NO_PULL_REQUEST and job.about is not None:
+        for hook in context.hooks_of(PublishedHook):
+            hook.run(context, tx, job.number)
     context.count("ends", over.state)
     log.info("job_ended", job=job.number, state=over.state, iteration=job.iteration)
 

@@ -19,7 +19,7 @@ from bot.jobs.messages.jobs import follow_up_by_command
 from bot.jobs.model import lifecycle
 from bot.jobs.model.intents import Door, Intent, classify
 from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
-from bot.jobs.model.prompts import Prompt, PromptKind
+from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.service_health import FIRST_SECONDS
 from bot.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.jobs.store.audit import Audit
@@ -50,6 +50,8 @@ async def names_in(
 
     A private channel goes by its name only in itself (``place``).
     """
+    if "<" not in raw:
+        return {}, {}
     needed = slack_text.unresolved_names(raw, _MOST_NAMES)
     users = dict[UserId, str]()
     channels = {ref: str(ref) for ref in slack_text.channels_in(raw)}
@@ -100,7 +102,9 @@ class Attachments:
 
 async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     """Return the attachments of a prompt, without those that Slack does not return in time."""
-    conversation, earlier = await _conversation(context, prompt)
+    conversation, earlier = "", None
+    if prompt.take_thread is not None:
+        conversation, earlier = await _conversation(context, prompt)
     signed, name, where = "", None, None
     if context.settings.prompt_signature:
         with suppress(SlackError, TimeoutError):
@@ -110,6 +114,14 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
                 if prompt.channel and await context.messenger.is_public(prompt.channel):
                     where = await context.messenger.channel_name(prompt.channel)
         signed = status_message.signature(name, where)
+    texts, not_sent = list[tuple[str, str]](), None
+    if prompt.files:
+        texts, not_sent = await _read_files(context, prompt)
+    return Attachments(status_message.attachments(signed, conversation, texts), earlier, not_sent)
+
+
+async def _read_files(context: WorkerContext, prompt: Prompt) -> tuple[list[tuple[str, str]], Message | None]:
+    """Return the names and texts of a prompt's files, and the message about those that are not sent."""
     fitting = fitting_files(prompt.files)
     texts, unread = list[tuple[str, str]](), list[str]()
     for file in fitting:
@@ -125,7 +137,7 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
             texts.append((file.name, text))
     other = [file.name for file in prompt.files if file not in fitting]
     not_sent = status_message.files_not_sent(other, unread) if other or unread else None
-    return Attachments(status_message.attachments(signed, conversation, texts), earlier, not_sent)
+    return texts, not_sent
 
 
 def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
@@ -134,8 +146,6 @@ def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
 
 
 async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, ThreadContext | None]:
-    if prompt.take_thread is None:
-        return "", None
     if prompt.take_thread is TakeThread.GIVEN:
         text = prompt.attachments or ""
         return text, ThreadContext(sum(not line.isspace() for line in text.splitlines() if line))
@@ -320,7 +330,8 @@ def _write(
         Prompts(tx).hold(prompt.job, prompt.asked_by, prompt.asked_at, until)
     now, job = context.clock(), Jobs(tx).get_or_raise(prompt.job)
     if prompt.text is None:  # otherwise its message was edited
-        Audit(tx).asked(prompt, job)
+        act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
+        Audit(tx).decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id)
     is_start, earlier = prompt.kind is PromptKind.START, attachments.earlier or job.earlier
     job = Jobs(tx).save(job, replace(job, text=text if is_start else job.text, earlier=earlier))
     if prompt.kind is PromptKind.START:

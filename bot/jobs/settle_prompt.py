@@ -18,7 +18,7 @@ from bot.jobs.service_health import poll_wait_seconds, service_is_well
 from bot.jobs.store.conversations import Conversations
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import edit, link_from_earlier, replace_result, say, update_status_message
+from bot.jobs.thread import edit, link_from_earlier, say, take_buttons, update_status_message
 from bot.messages import slack_text
 from bot.outbox.delivery_errors import PostHooks
 from bot.outbox.model import Delivery, DeliveryKind, DeliveryState, NewDelivery, NotPosted
@@ -32,18 +32,19 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
 
     Another process may have taken the prompt for abandoned meanwhile, and asked a person about it.
     """
-    now, project = context.clock(), Jobs(tx).get_or_raise(prompt.job).project
-    service_is_well(context, tx, project, wrote=True)
+    now = context.clock()
+    job = Jobs(tx).get_or_raise(prompt.job)
+    service_is_well(context, tx, job.project, wrote=True)
     stored, is_start = Prompts(tx).get(prompt.id) or prompt, prompt.kind is PromptKind.START
     is_asked = stored.state is PromptState.UNCONFIRMED and stored.attempts == prompt.attempts
     sent = stored if is_asked else prompt
     Prompts(tx).save(sent, lifecycle.prompt_sent(sent), owner=None if is_asked else context.owner)
-    Prompts(tx).clear_joined(prompt)
-    job = Jobs(tx).get_or_raise(prompt.job)
+    if not is_start:
+        Prompts(tx).clear_joined(prompt)
     if is_asked:
         edit(tx, job, _question(prompt), messages.answered_after_all(job, prompt.asked_by, not is_start), now)
     limit = context.settings.uses_an_hour
-    free = max(0, limit - len(Prompts(tx).uses(project, now)))
+    free = max(0, limit - len(Prompts(tx).uses(job.project, now)))
     begun = lifecycle.iteration_started(
         with_details(job, answer),
         prompt.asked_by,
@@ -56,7 +57,8 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         uses_left=free if free * 5 <= limit else None,
     )
     Jobs(tx).save(job, begun)
-    replace_result(tx, job, now)
+    if job.state in messages.ENDS_WITH_BUTTONS:
+        take_buttons(tx, job, now)
 
 
 def with_details(job: TrackedJob, answer: Job) -> TrackedJob:
@@ -213,14 +215,17 @@ def _job_of(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> TrackedJ
 
 
 def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
-    if (job := _job_of(tx, delivery, DeliveryKind.ROOT)) is None:
+    draft = delivery.what
+    job = Jobs(tx).get(draft.job) if draft.kind is DeliveryKind.ROOT and draft.job is not None else None
+    if job is None:
         return
     ts = delivery.posted_ts
     job = Jobs(tx).save(job, replace(job, root_ts=ts))
     if delivery.state is DeliveryState.UNCLEAR and delivery.thread_ts is None and ts is not None:
         # Without the status message the bot recognises no replies, and Slack has given up on them.
         Conversations(tx).read_thread(job.channel, ts, context.clock())
-    link_from_earlier(context, tx, job)
+    if job.again_of is not None:
+        link_from_earlier(context, tx, job)
 
 
 def _on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted) -> None:

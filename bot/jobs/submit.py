@@ -42,14 +42,13 @@ from bot.jobs.model.quota import (
 )
 from bot.jobs.service_health import (
     is_about_service,
-    is_refused,
     postpone_prompts,
     service_failed,
     settle_refused_key,
 )
 from bot.jobs.settle_prompt import accepted, back_to_waiting, settle_refused, settle_unconfirmed
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.limits import Quota
+from bot.jobs.store.limits import BackOffs, Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import show_wait
 from bot.logs import about_request
@@ -87,15 +86,19 @@ def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> 
     uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
     held_until = Quota(tx).exhausted_until(project, now)
     at_once = _AT_ONCE
-    if is_refused(tx, project):
+    back_off = BackOffs(tx).of(project)
+    if back_off is not None and back_off.is_refusal:
         # One prompt tries the refused key, not all of them.
         at_once, queue = 1, least_tried_first(queue)
     going, rest = in_turn(queue, uses, context.settings.uses_an_hour, held_until)
-    counted = [*uses, *(Use(item.asked_by, now) for item in going)]
-    next_at = next_free_at(counted, context.settings.uses_an_hour, now, held_until)
     prompts = Prompts(tx).begin_sending(context.claimer(), [item.id for item in going[:at_once]])
     for prompt in prompts:
-        Prompts(tx).join(prompt)
+        if prompt.kind is PromptKind.FOLLOW_UP:
+            Prompts(tx).join(prompt)
+    if not rest:
+        return prompts, False
+    counted = [*uses, *(Use(item.asked_by, now) for item in going)]
+    next_at = next_free_at(counted, context.settings.uses_an_hour, now, held_until)
     return prompts, _set_times(context, tx, rest, next_at)
 
 
@@ -140,9 +143,10 @@ async def submit(context: WorkerContext, prompt: Prompt) -> None:
 
 
 async def _send(context: WorkerContext, prompt: Prompt) -> None:
-    job, added = await context.store.read(
-        lambda tx: (Jobs(tx).get_or_raise(prompt.job), Prompts(tx).joined(prompt))
-    )
+    job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(prompt.job))
+    added: Sequence[Prompt] = ()
+    if prompt.kind is PromptKind.FOLLOW_UP:
+        added = await context.store.read(lambda tx: Prompts(tx).joined(prompt))
     needed_seconds = context.timeouts.lease_seconds * _CALL_SHARE
     if prompt.claimed_until is not None and context.after(needed_seconds) > prompt.claimed_until:
         # The process was suspended, and another one may have taken the prompt for abandoned.

@@ -108,26 +108,27 @@ def show_wait(
     Jobs(tx).save(job, replace(job, queue_until=until, queue_why=reason, queue_before=before))
 
 
-def replace_result(tx: Transaction, before: TrackedJob, now: datetime) -> TrackedJob:
-    """Show the next state of a job, and take the buttons from the end that it overtakes. Return the job.
+def take_buttons(tx: Transaction, before: TrackedJob, now: datetime) -> None:
+    """Take the buttons from a job's last end, which the next iteration overtakes.
 
-    ``before`` is the job as of its last end.
+    ``before`` is the job as of that end, with a state of ``ENDS_WITH_BUTTONS``.
     """
-    has_buttons = before.state in messages.ENDS_WITH_BUTTONS
-    end = Outbox(tx).newest_end(before.number, before.iteration) if has_buttons else None
+    end = Outbox(tx).newest_end(before.number, before.iteration)
     if end is not None:
         _edit(tx, before, end, messages.outdated_end(before, Prompts(tx).subject(before)), now)
-    return Jobs(tx).get_or_raise(before.number)
 
 
 def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Message:
     """Return the end of the job's iteration, with its preview."""
+    subject = Prompts(tx).subject(job)
+    if job.state is not JobState.PULL_REQUEST:
+        return messages.format_result(job, subject)
     preview = Previews(tx).get(job.number)
     if preview is not None and preview.iteration != job.iteration and not preview.outlasts:
         preview = None
     return messages.format_result(
         job,
-        Prompts(tx).subject(job),
+        subject,
         is_newcomer=Prompts(tx).is_first_job(job),
         is_first=not Jobs(tx).offers_pull_request(job),
         preview=preview,

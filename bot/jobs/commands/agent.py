@@ -64,17 +64,18 @@ async def _open_form(context: Context, invocation: Invocation, _match: re.Match[
 
 
 async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    answer = await unsent(context, invocation.allowed, invocation.words, invocation.text)
+    allowed = invocation.allowed
+    answer = await unsent(context, allowed, invocation.words, invocation.text)
     if answer is not None:
         return answer
     project = invocation.project.id if invocation.project else None
     request = PromptRequest(invocation.words, project=project)
-    if (question := await ask_first(context, invocation.allowed, request, invocation.text)) is not None:
+    if (question := await ask_first(context, allowed, request, invocation.text)) is not None:
         return Answer(message=question)
-    asked = await ask(context, invocation.allowed, request)
+    asked = await ask(context, allowed, request)
     if asked.same:
         return Answer(message=say.same_job(asked.job))
-    return Answer(message=await note_doubt(context, invocation.origin, request, asked, invocation.text))
+    return Answer(message=await note_doubt(context, allowed.origin, request, asked, invocation.text))
 
 
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
 from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, Reviewer, ServiceJobId, UserId
-from bot.jobs.model.pull_requests import SeenPullRequest, branch_to_show
+from bot.jobs.model.pull_requests import NO_BRANCHES_OF_JOBS, SeenPullRequest
 from bot.ports import ThreadRef
 
 
@@ -329,13 +329,18 @@ class TrackedJob:
     @property
     def recipients(self) -> tuple[UserId, ...]:
         """Everybody to notify of the iteration's end, each once, ``recipient`` first."""
-        return tuple(dict.fromkeys((self.recipient, *self.also_asked)))
+        return tuple(dict.fromkeys((self.iteration_requester or self.requester, *self.also_asked)))
 
     @property
     def branch(self) -> str | None:
-        """The agent's own branch, of which a preview may be asked for; None if unknown."""
+        """The agent's own branch, of which a preview may be asked for; None if unknown.
+
+        The deployment branch has a preview of its own: the site itself.
+        """
         pull = self.pull_request
-        return branch_to_show((pull and pull.branch) or self.ref)
+        branch = (pull and pull.branch) or self.ref or ""
+        name = branch.strip().removeprefix("refs/heads/")
+        return name if name and name.lower() not in NO_BRANCHES_OF_JOBS else None
 
     @property
     def withdrawn(self) -> tuple[JobProblem, UserId] | None:

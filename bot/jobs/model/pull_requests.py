@@ -92,7 +92,7 @@ NOT_HERE_FOR = timedelta(days=1)
 _MOST_LINES, _LINE_LENGTH = 15, 300
 _READ_LENGTH = 1_000
 """Characters of a line that are masked, so that no key is cut where it is still a key."""
-_NO_BRANCHES_OF_JOBS = frozenset({"main", "master", "trunk", "gh-pages", "head"})
+NO_BRANCHES_OF_JOBS = frozenset({"main", "master", "trunk", "gh-pages", "head"})
 
 
 class PreviewState(StrEnum):
@@ -143,15 +143,6 @@ class Preview:
     def outlasts(self) -> bool:
         """Return whether it stays valid for later iterations: the service rebuilds an existing preview."""
         return self.state in (PreviewState.BUILDING, PreviewState.READY)
-
-
-def branch_to_show(branch: str | None) -> str | None:
-    """Return the branch if a preview of it may be asked for; None unless it is the agent's own.
-
-    The deployment branch has a preview of its own: the site itself.
-    """
-    name = (branch or "").strip().removeprefix("refs/heads/")
-    return name if name and name.lower() not in _NO_BRANCHES_OF_JOBS else None
 
 
 def end_of(logs: Sequence[str]) -> str | None:

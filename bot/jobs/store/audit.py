@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 from bot.ids import JobNumber, ProjectId, PromptId, SubscriptionId, UserId
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.lifecycle import ENDS
-from bot.jobs.model.prompts import Act, AuditRow, Prompt, PromptKind, PromptState
+from bot.jobs.model.prompts import Act, AuditRow, PromptState
 from bot.jobs.store.tables import audit, prompts
 from bot.ports import Origin
 from bot.store.schema import Repository, reader
@@ -19,23 +19,26 @@ _to_row = reader(AuditRow, audit)
 IS_OVER: ColumnElement[bool] = or_(audit.c.prompt.is_(None), audit.c.end.is_not(None))
 """The condition that a row is complete."""
 _ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
-_PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
+PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
 
 
 class Audit(Repository):
     """The audit, within the transaction of the recorded act."""
 
-    def asked(self, prompt: Prompt, job: TrackedJob) -> None:
-        """Add a prompt whose sender has access, at the time when they sent it."""
-        act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
-        self.decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id)
-
     def decided(
         self, act: Act, user: UserId, job: TrackedJob, at: datetime, prompt: PromptId | None = None
     ) -> None:
         """Add an act on a job. ``prompt``: the prompt whose end will be written to the row."""
-        values = {"project": job.project, "channel": job.channel, "job": job.number, "prompt": prompt}
-        self._add(act, user, at, values)
+        values = {
+            "at": at,
+            "user": user,
+            "act": act,
+            "project": job.project,
+            "channel": job.channel,
+            "job": job.number,
+            "prompt": prompt,
+        }
+        self.connection.execute(insert(audit), values)
 
     def subscribed(
         self, act: Act, origin: Origin, subscription: SubscriptionId, project: ProjectId, at: datetime
@@ -77,11 +80,10 @@ class Audit(Repository):
 
 
 def write_prompt_end(connection: Connection, prompt: PromptId, state: PromptState) -> None:
-    """Write the end of a prompt that will never be sent; do nothing for other states."""
-    if state in _PROMPT_ENDS:
-        job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
-        mine = and_(audit.c.job == job, audit.c.prompt == prompt)
-        connection.execute(update(audit).where(mine).values(end=state))
+    """Write the end of a prompt that will never be sent: one of ``PROMPT_ENDS``."""
+    job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
+    mine = and_(audit.c.job == job, audit.c.prompt == prompt)
+    connection.execute(update(audit).where(mine).values(end=state))
 
 
 def write_job_end(connection: Connection, job: JobNumber, state: JobState) -> None:

@@ -14,7 +14,7 @@ from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, QueueWhy, TakeThread, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
 from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
-from bot.jobs.store.audit import write_prompt_end
+from bot.jobs.store.audit import PROMPT_ENDS, write_prompt_end
 from bot.jobs.store.limits import SKEW
 from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, jobs, prompts
 from bot.ports import message_key, ts_at
@@ -162,7 +162,7 @@ _WAITING_BY = (
     .select_from(prompts)
     .where(one_of(prompts.c.state, _UNSENT), prompts.c.asked_by == bindparam("by"))
 )
-_EARLIER = select(*(part.scalar_subquery() for part in (_OF_KEY, _SAME_JOB)))
+_EARLIER = select(*(part.scalar_subquery() for part in (_OF_KEY, _SAME_JOB, _WAITING_BY)))
 _ADD = prompts.insert().returning(prompts.c.id)
 
 
@@ -173,6 +173,8 @@ class KnownRequest(NamedTuple):
     """The job of this very request; None when the request is new."""
     same: JobNumber | None
     """The job that they asked for with the same words a moment ago, unless it failed."""
+    waiting: int
+    """How many of their prompts are not sent yet."""
 
 
 def _together(job: JobNumber, user: UserId, begun_at: datetime) -> ColumnElement[bool]:
@@ -321,7 +323,8 @@ class Prompts(Rows[Prompt]):
         shrinks = new.state is PromptState.SENT
         if not _AS_READ.write(self.connection, as_read, changes | FREE, shrinks=shrinks):
             raise LeaseLost(f"prompt {prompt.id}")
-        write_prompt_end(self.connection, prompt.id, new.state)
+        if new.state in PROMPT_ENDS:
+            write_prompt_end(self.connection, prompt.id, new.state)
 
     def put_in_queue(self, prompt: PromptId, due_at: datetime) -> None:
         """Let a prompt wait for the quota until then."""
