@@ -120,9 +120,9 @@ def record() -> Record:
                     "channel": DOCS,
                     "state": "answered",
                     "query": '{"file_to": "channel"}',
-                    "now": 1,
                 }
             ],
+            "question_snapshots": [{"question": 1, "position": 0, "snapshot": 1}],
             "snapshots": [{"id": 1, "state": "done"}],
             "digests": [digest(11, user=BEN), digest(12, subscription=1)],
             "back_offs": [],

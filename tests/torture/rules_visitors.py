@@ -76,6 +76,8 @@ def _files(index: RecordIndex, checks: Checks) -> None:
         for call in index.record.docs
     )
     done = {row["id"] for row in index.record.of("snapshots") if row["state"] == "done"}
+    listed = index.record.of("question_snapshots")
+    newest = {row["question"]: row["snapshot"] for row in listed if row["position"] == 0}
     # Slack returned no profile, and so nothing was answered.
     denials = [line for line in index.record.log.splitlines() if "access_unknown" in line]
     for row in index.record.of("questions"):
@@ -83,7 +85,7 @@ def _files(index: RecordIndex, checks: Checks) -> None:
         query = json.loads(query) if isinstance(query, str) else query
         has_file, count = query.get("file_to", "nowhere") != "nowhere", keys[row["id"]]
         checks.insist(count <= int(has_file), f"question {row['id']}: {count} files")
-        if has_file and row["now"] in done:
+        if has_file and newest.get(row["id"]) in done:
             checks.insist(
                 count,
                 f"question {row['id']}: a file was wanted, and none was made",

@@ -295,7 +295,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     # Visitors.
     "2 questions kept": _add(
         "questions",
-        {"id": 2, "user": ANA, "channel": "C01DOCS", "state": "answered", "query": "{}", "now": 1},
+        {"id": 2, "user": ANA, "channel": "C01DOCS", "state": "answered", "query": "{}"},
     ),
     "taken, 0 kept": lambda made: made.rows["questions"].pop(),
     "question 1: still waiting": _spoil("questions", state="waiting"),
