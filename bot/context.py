@@ -45,9 +45,9 @@ class Timeouts:
     database_seconds: float = 20.0
     """How long a worker retries a write. Less than the rest of a lease after the slowest remote call."""
     hold_seconds: float = 8.0
-    """How long a follow-up by a reply waits after its author's last addition."""
+    """How long an instruction in a message is held after the last word of its author there."""
     hold_most_seconds: float = 30.0
-    """How long it waits at most. 0 for no wait."""
+    """How long it is held at most. 0 for not at all."""
     names_seconds: float = 5.0
     """How long the look-up of the names in a prompt may take. Names that are missing then stay ids."""
     running_seconds: float = 1_800.0
@@ -105,7 +105,7 @@ class Context:
     """The hooks of features, each of a class that its caller declares."""
 
     def held_until(self, begun_at: datetime) -> datetime:
-        """Return until when a follow-up is held that was begun then and is added to now."""
+        """Return until when a prompt is held that was begun then and is added to now."""
         hold, most = self.timeouts.hold_seconds, self.timeouts.hold_most_seconds
         return min(self.clock() + timedelta(seconds=hold), begun_at + timedelta(seconds=most))
 

@@ -15,9 +15,10 @@ from bot.commands.command import Command, with_help
 from bot.context import WorkerContext, queue_worker
 from bot.engine import Worker, alone
 from bot.feature import Feature
-from bot.jobs.catch_up import Take, catch_up, claim_unread, forget_conversations
+from bot.jobs.catch_up import catch_up, claim_unread
 from bot.jobs.commands import catalogue
 from bot.jobs.decisions import remind_threads
+from bot.jobs.inbox import RunWord, claim_heard, hear, tidy_inbox
 from bot.jobs.model.intents import asks_help
 from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new, prepare
@@ -38,8 +39,8 @@ _PLAN_SECONDS = 60.0
 _SWEEP_SECONDS = 3_600.0
 
 
-def queue_workers(context: WorkerContext, take_message: Take) -> list[Worker]:
-    """Return the worker of each queue. ``take_message`` handles a message that is read after an outage."""
+def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
+    """Return the worker of each queue. ``run_word`` runs the command that a message means."""
     project = attrgetter("project")
     worker = partial(queue_worker, context)
     return [
@@ -69,10 +70,14 @@ def queue_workers(context: WorkerContext, take_message: Take) -> list[Worker]:
             places_of_group=10,
         ),
         worker(
-            *("unread", "catch up", claim_unread, partial(catch_up, take=take_message)),
+            "inbox",
+            "interpret",
+            claim_heard,
+            partial(hear, run_word=run_word),
             key=attrgetter("id"),
-            places=1,
+            places=50,
         ),
+        worker("unread", "catch up", claim_unread, catch_up, key=attrgetter("id"), places=1),
     ]
 
 
@@ -82,7 +87,7 @@ def interval_workers(context: WorkerContext) -> list[Worker]:
         "remind": (remind_threads, _PLAN_SECONDS),
         "trouble": (show_trouble, 15.0),
         "forget": (forget_old, _SWEEP_SECONDS),
-        "conversations": (forget_conversations, _SWEEP_SECONDS),
+        "inbox": (tidy_inbox, _SWEEP_SECONDS),
         "heartbeat": (beat, BEAT_SECONDS),
     }
     return [
@@ -127,11 +132,11 @@ def list_hooks(features: Sequence[Feature]) -> list[object]:
 
 
 COMMANDS = list_commands(FEATURES)
-take_message = partial(catalogue.take_message, COMMANDS)
+run_word = partial(catalogue.run_word, COMMANDS)
 
 
 def all_workers(context: WorkerContext, features: Sequence[Feature] = FEATURES) -> list[Worker]:
     """Return the workers of a bot with these features."""
-    take = partial(catalogue.take_message, list_commands(features))
-    workers = [*queue_workers(context, take), *interval_workers(context)]
+    run = partial(catalogue.run_word, list_commands(features))
+    workers = [*queue_workers(context, run), *interval_workers(context)]
     return [*workers, *(worker for feature in features for worker in feature.workers(context))]

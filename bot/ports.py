@@ -135,6 +135,7 @@ class Changed:
     """Identifies an edit of a message."""
     before: str | None = None
     """The text before the change; None for a message that is read again."""
+    files: tuple[SharedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,10 @@ from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import AssistantReply, DocsApiError, Passage
 from bot.engine import unless_taken_over
 from bot.ids import Message
+from bot.jobs.ask import Also
 from bot.jobs.messages.intents import cannot_answer
+from bot.jobs.model.inbox import InboxMessage
 from bot.jobs.model.prompts import Unsent
-from bot.jobs.store.conversations import Conversations
 from bot.masking import masked
 from bot.messages.plain_text import visible
 from bot.messages.slack_text import to_plain
@@ -32,18 +33,22 @@ from bot.store import Transaction
 log = structlog.get_logger(__name__)
 _DAY = timedelta(days=1)
 _PASSAGES = 3
+_OPEN = (InquiryState.ASKED, InquiryState.ANSWERED, InquiryState.GAP)
+"""The states in which its author may still take a question back."""
 
 
-async def ask_docs(context: Context, allowed: Allowed, unsent: Unsent) -> Message | None:
+async def ask_docs(
+    context: Context, allowed: Allowed, unsent: Unsent, also: Also = lambda _tx: None
+) -> Message | None:
     """Store a question about the docs, which a worker answers. Return an immediate reply, if there is one.
 
-    A known key stores nothing. Raises UnknownProject, and NotAllowed for a channel that the bot is not set
-    up for.
+    A known key stores nothing. ``also`` is written with it. Raises UnknownProject, and NotAllowed for a
+    channel that the bot is not set up for.
     """
     origin, now = allowed.origin, context.clock()
     check_channel(context, origin.channel)
     raw, named = context.projects.take(unsent.raw)
-    text = masked(visible(to_plain(raw, {}, {})).strip())
+    text = _asked(raw)
     thread = origin.thread or origin.message_ts if origin.message_ts else None
 
     def add(tx: Transaction) -> Message | None:
@@ -58,21 +63,38 @@ async def ask_docs(context: Context, allowed: Allowed, unsent: Unsent) -> Messag
             conversation=Inquiries(tx).conversation_in(origin.channel, thread) if thread else None,
         )
         Inquiries(tx).add(inquiry)
+        also(tx)
         if thread is None:
             return messages.READING
-        _note_received(tx, allowed, context)
+        _show_read(tx, allowed, context)
         return None
 
     return await context.write(add)
 
 
-def _note_received(tx: Transaction, allowed: Allowed, context: Context) -> None:
-    """Show that a message is read, and note it so that no outage brings it again."""
+def take_back_question(tx: Transaction, message: InboxMessage) -> bool:
+    """Take the question of a message out of all lists, answered or not.
+
+    Return False if the message says the same as before, or the docs answer it by now.
+    """
+    inquiry = Inquiries(tx).with_key(message.request) if message.request else None
+    if inquiry is None or inquiry.state not in _OPEN:
+        return False
+    if message.text is not None and _asked(message.text).endswith(inquiry.text):
+        return False
+    Inquiries(tx).save(inquiry, replace(inquiry, state=InquiryState.DISMISSED))
+    return True
+
+
+def _asked(raw: str) -> str:
+    return masked(visible(to_plain(raw, {}, {})).strip())
+
+
+def _show_read(tx: Transaction, allowed: Allowed, context: Context) -> None:
+    """Show that a message is read."""
     origin = allowed.origin
     reaction = NewDelivery(f"{origin.key}:asked", DeliveryKind.REACTION, origin.channel, reaction="eyes")
     Outbox(tx).add(replace(reaction, message_ts=origin.message_ts), context.clock())
-    if origin.thread is not None or origin.is_direct:
-        Conversations(tx).received(origin)
 
 
 claim_inquiries = make_claim(lambda tx, claimer, limit: Inquiries(tx).claim(claimer, limit))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from operator import attrgetter
 
 from bot.answers import messages
-from bot.answers.ask import ask_docs, claim_inquiries, work_on_inquiry
+from bot.answers.ask import ask_docs, claim_inquiries, take_back_question, work_on_inquiry
 from bot.answers.gaps import (
     find_inquiry,
     list_gaps,
@@ -24,19 +24,23 @@ from bot.commands.command import Answer, FormState, Invocation, Press, Word, num
 from bot.context import Context, WorkerContext, queue_worker
 from bot.engine import Worker
 from bot.feature import Feature
+from bot.ids import RequestKey
 from bot.jobs.access import if_visible, steerable
 from bot.jobs.commands.intents import at_message, send_anyway
 from bot.jobs.commands.job_lists import projects_to_choose
 from bot.jobs.decisions import withdraw
 from bot.jobs.messages import forms
+from bot.jobs.model.inbox import HeardState
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.prompts import Prompt, Unsent
+from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import PublishedHook
 from bot.jobs.thread_events import AskDocs
 from bot.messages.blocks import Action
 from bot.messages.plain_text import one_line
+from bot.messages.slack_text import from_plain
 from bot.ports import message_key
 from bot.projects import with_project
 from bot.store import Transaction
@@ -97,10 +101,13 @@ async def _write(context: Context, press: Press) -> Answer:
     inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
     if inquiry is None:
         return _NOT_HERE
-    thread, text = inquiry.thread_ts, with_project(context.projects.shown(inquiry.project), inquiry.text)
+    thread = inquiry.thread_ts
+    text = with_project(context.projects.shown(inquiry.project), from_plain(inquiry.text))
     is_first = thread is not None and inquiry.key == f"{message_key(inquiry.channel)}{thread}"
-    draft = Unsent(inquiry.key, None if is_first else thread, text)
-    answer = await send_anyway(context, replace(press, value=draft.dumps()))
+    # With a key of its own: a job that "Just answer it" has withdrawn had that of the inquiry.
+    key = RequestKey(f"{inquiry.key}:write")
+    draft = Unsent(key, None if is_first else thread, text)
+    answer = await send_anyway(context, replace(press, value=draft.dumps()), instead_of=inquiry.key)
     return Answer() if answer.replaces else answer
 
 
@@ -119,7 +126,11 @@ async def _just_answer(context: Context, press: Press) -> Answer:
     target, is_stopped = await if_visible(context, allowed, job), False
     if target and prompt:
         is_stopped = await withdraw(context, steerable(context, target, prompt))
-    message = await ask_docs(context, allowed, draft) or messages.READING
+
+    def also(tx: Transaction) -> None:
+        Inbox(tx).moved(draft.key, draft.key, HeardState.ASKED)
+
+    message = await ask_docs(context, allowed, draft, also) or messages.READING
     runs = message == messages.READING and not is_stopped
     return Answer(message=messages.READING_TOO if runs else message, replaces=True)
 
@@ -145,7 +156,7 @@ ANSWERS = Feature(
     workers=_workers,
     hooks=(
         RecommendationSource(recommend_gaps, list_hidden, refresh_privacy),
-        AskDocs(ask_docs),
+        AskDocs(ask_docs, take_back_question),
         PublishedHook(on_published),
     ),
 )

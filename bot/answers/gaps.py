@@ -49,7 +49,7 @@ async def mark(context: Context, allowed: Allowed, number: int, state: InquirySt
         inquiry = find_inquiry(context, tx, allowed, number)
         if inquiry is None:
             return None
-        for row in Inquiries(tx).with_key(inquiry.project, inquiry.gap_key):
+        for row in Inquiries(tx).with_gap_key(inquiry.project, inquiry.gap_key):
             is_gap = row.state is InquiryState.GAP and row.channel == inquiry.channel
             if row.id == inquiry.id or (is_gap and state is InquiryState.DISMISSED):
                 Inquiries(tx).save(row, replace(row, state=state))
@@ -107,7 +107,7 @@ def on_published(context: Context, tx: Transaction, number: JobNumber) -> None:
     job = Jobs(tx).get_or_raise(number)
     if job.about is None:
         return
-    for inquiry in Inquiries(tx).with_key(job.project, job.about.key):
+    for inquiry in Inquiries(tx).with_gap_key(job.project, job.about.key):
         is_answered = inquiry.state is InquiryState.ANSWERED
         if inquiry.state is InquiryState.GAP or (is_answered and _began(inquiry, job)):
             state, now = InquiryState.WRITTEN, context.clock()

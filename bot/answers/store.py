@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from bot.answers.model import Inquiry, InquiryState
-from bot.ids import ChannelId, Message, MessageTs, ProjectId, can_be_id
+from bot.ids import ChannelId, Message, MessageTs, ProjectId, RequestKey, can_be_id
 from bot.store import schema
 from bot.store.leases import FREE, Claimer, Rows, claim, claiming_oldest, read_rows
 from bot.store.queues import QueueTable
@@ -89,6 +89,10 @@ class Inquiries(Rows[Inquiry]):
         """Return an inquiry; None if it is unknown or forgotten."""
         return self._newest(inquiries.c.id == number, inquiries.c.user != "") if can_be_id(number) else None
 
+    def with_key(self, key: RequestKey) -> Inquiry | None:
+        """Return the inquiry of the request with this key; None when there is none, or it is forgotten."""
+        return self._newest(inquiries.c.key == key, inquiries.c.user != "")
+
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Inquiry]:
         """Claim the inquiries that wait for their answer or their notice."""
         claimed = claim(self.connection, _CLAIM, claimer, limit=limit)
@@ -138,7 +142,7 @@ class Inquiries(Rows[Inquiry]):
         changed = and_(inquiries.c.project == project, inquiries.c.is_public != is_public)
         self.connection.execute(update(inquiries).where(changed).values(is_public=is_public))
 
-    def with_key(self, project: ProjectId, gap_key: str) -> Sequence[Inquiry]:
+    def with_gap_key(self, project: ProjectId, gap_key: str) -> Sequence[Inquiry]:
         """Return the inquiries of a project with this key that wait for nothing."""
         same = and_(inquiries.c.project == project, inquiries.c.gap_key == gap_key)
         return self._many(and_(same, INQUIRIES_RULE.is_finished), MOST_ROWS)

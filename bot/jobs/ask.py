@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -15,7 +16,6 @@ from bot.jobs.messages.intents import key_found
 from bot.jobs.messages.job_answers import too_many_waiting
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest, Unsent, pages_named, pages_of
-from bot.jobs.store.conversations import Conversations
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.masking import has_key
@@ -26,6 +26,7 @@ from bot.projects import with_project
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
+Also = Callable[[Transaction], None]
 SAME_WITHIN = timedelta(minutes=1)
 """Period in which an equal request counts as a duplicate, which needs the person's confirmation."""
 
@@ -112,21 +113,27 @@ async def _is_public(context: Context, channel: ChannelId) -> bool:
 _MOST_RIVALS = 100
 
 
-async def ask(context: Context, allowed: Allowed, request: PromptRequest) -> Asked:
+async def ask(
+    context: Context, allowed: Allowed, request: PromptRequest, also: Also = lambda _tx: None
+) -> Asked:
     """Store a request for a new job. A request with a known key stores nothing.
+
+    ``also`` is written with it, or with its repetition.
 
     Raises TooManyWaiting, HasKey, and NotAllowed for a channel that the bot is not set up for.
     """
     check_channel(context, allowed.origin.channel)
     check_key(context, allowed.origin, request)
     request, origin = replace(request, raw=request.raw.strip()), allowed.origin
-    asked = await context.store.write(lambda tx: _store_job(context, tx, origin, request))
+    asked = await context.store.write(lambda tx: _store_job(context, tx, origin, request, also))
     log.info("prompt_stored", job=asked.job, repeated=asked.repeated or asked.same)
     context.wake()
     return asked
 
 
-def _store_job(context: Context, tx: Transaction, origin: Origin, request: PromptRequest) -> Asked:
+def _store_job(
+    context: Context, tx: Transaction, origin: Origin, request: PromptRequest, also: Also
+) -> Asked:
     """Store a new job with its first prompt, unless it was asked for before."""
     now, project = context.clock(), request.project or context.project_of(tx, origin.channel).id
     docs = context.projects.shown(project)
@@ -145,6 +152,7 @@ def _store_job(context: Context, tx: Transaction, origin: Origin, request: Promp
     prompt = Prompt.new(origin, request, job.number, project, PromptKind.START, now)
     earlier = Prompts(tx).earlier(prompt, now - SAME_WITHIN)
     if earlier.job is not None:
+        also(tx)
         return Asked(earlier.job, repeated=True)
     if earlier.same is not None and not request.allow_duplicate:
         return Asked(earlier.same, repeated=False, same=True)
@@ -153,8 +161,7 @@ def _store_job(context: Context, tx: Transaction, origin: Origin, request: Promp
         raise TooManyWaiting(limit, request.raw)
     number = Jobs(tx).add(job)
     Prompts(tx).add(replace(prompt, job=number))
-    if request.received:
-        Conversations(tx).received(origin)
+    also(tx)
     return Asked(number, repeated=False)
 
 
@@ -177,8 +184,10 @@ def takes_follow_ups(job: TrackedJob) -> bool:
     return not job.is_forgotten and (job.state.takes_follow_ups or job.state is JobState.WAITING)
 
 
-async def follow_up(context: Context, readable: Readable, request: PromptRequest) -> FollowedUp:
-    """Store a follow-up. A known key stores nothing.
+async def follow_up(
+    context: Context, readable: Readable, request: PromptRequest, also: Also = lambda _tx: None
+) -> FollowedUp:
+    """Store a follow-up. A known key stores nothing. ``also``: see ``ask``.
 
     Raises TooManyWaiting, HasKey, and NotAllowed for a job in a channel that the bot is not set up for.
     """
@@ -186,7 +195,9 @@ async def follow_up(context: Context, readable: Readable, request: PromptRequest
     check_channel(context, readable.job.channel)
     check_key(context, origin, request, number)
     request = replace(request, raw=request.raw.strip())
-    result = await context.store.write(lambda tx: _store_follow_up(context, tx, origin, number, request))
+    result = await context.store.write(
+        lambda tx: _store_follow_up(context, tx, origin, number, request, also)
+    )
     if result.accepted and not result.repeated:
         log.info("prompt_stored", job=result.job.number, repeated=False)
         context.wake()
@@ -194,10 +205,11 @@ async def follow_up(context: Context, readable: Readable, request: PromptRequest
 
 
 def _store_follow_up(
-    context: Context, tx: Transaction, origin: Origin, number: JobNumber, request: PromptRequest
+    context: Context, tx: Transaction, origin: Origin, number: JobNumber, request: PromptRequest, also: Also
 ) -> FollowedUp:
     job = Jobs(tx).get_or_raise(number)
     if Prompts(tx).job_of(origin.key) is not None:
+        also(tx)
         return FollowedUp(job, accepted=True, repeated=True)
     if not takes_follow_ups(job):
         return FollowedUp(job, accepted=False)
@@ -211,12 +223,6 @@ def _store_follow_up(
         raise TooManyWaiting(limit, request.raw)
     # A follow-up belongs to the job's channel, wherever it was typed.
     job_origin = replace(origin, channel=job.channel)
-    begun_at = now
-    if origin.message_ts is not None:
-        since = now - timedelta(seconds=context.timeouts.hold_most_seconds)
-        begun_at = Prompts(tx).held(number, origin.user, since, now) or now
-        Prompts(tx).hold(number, origin.user, begun_at, context.held_until(begun_at))
-    Prompts(tx).add(Prompt.new(job_origin, request, number, job.project, PromptKind.FOLLOW_UP, begun_at))
-    if request.received:
-        Conversations(tx).received(origin)
+    Prompts(tx).add(Prompt.new(job_origin, request, number, job.project, PromptKind.FOLLOW_UP, now))
+    also(tx)
     return FollowedUp(job, accepted=True)

@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from functools import partial
 
 import structlog
 
-from bot.access.admit import Untold
 from bot.context import Context, WorkerContext
 from bot.engine import back_off_seconds, unless_taken_over
-from bot.jobs.corrections import take_change
-from bot.jobs.model.jobs import UnreadConversation
-from bot.jobs.store.conversations import Conversations
-from bot.jobs.thread_events import TooEarly
-from bot.ports import (
-    Changed,
-    Mention,
-    SlackError,
-    SlackRefused,
-    SlackThrottled,
-    SlackUnclear,
-    ThreadReply,
-    time_of,
-)
+from bot.jobs.inbox import receive, receive_change
+from bot.jobs.model.inbox import UnreadConversation
+from bot.jobs.store.inbox import Inbox
+from bot.ports import Changed, SlackError, SlackRefused, SlackThrottled, SlackUnclear, ts_at
 from bot.store import Transaction
 
-Take = Callable[[Context, ThreadReply | Mention], Awaitable[None]]
-"""Handles a message; see ``bot/jobs/commands/catalogue.py``."""
 log = structlog.get_logger(__name__)
 _MOST_ATTEMPTS = 10
 _OPERATOR_SECONDS = 600.0
@@ -40,13 +26,15 @@ _OPERATOR_SECONDS = 600.0
 class Gap:
     """Whether messages may have been missed: at the start, and whenever ``begin`` was called.
 
-    A gap ends before a newer message is handled. Conversations are read from the newest message received, so
-    a newer one would hide those that were missed. Where messages may still be missed for a while, they are
-    read after it.
+    A gap ends before a newer message is stored. Conversations are read from a while before the newest message
+    in the inbox, and a newer one would hide those that were missed. Where messages may still be missed for a
+    while, they are read after it.
     """
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self.began = ts_at(context.clock() - timedelta(seconds=1))
+        """What was written before is nothing that this database has missed, unless it knows more."""
         self._is_open = True
         self._goes_on_until = context.clock()
         self._longest = timedelta()
@@ -70,9 +58,7 @@ class Gap:
                 now = context.clock()
                 # The clock may have been set back since.
                 due_at = min(max(now, self._goes_on_until), now + self._longest)
-                count, left_out = await context.store.write(
-                    lambda tx: Conversations(tx).begin_reading(now, due_at)
-                )
+                count, left_out = await context.store.write(lambda tx: Inbox(tx).begin_reading(now, due_at))
             except BaseException:
                 self._is_open = True
                 raise
@@ -87,7 +73,7 @@ async def claim_unread(
     """Claim one conversation that is to be read again."""
     pace_seconds = context.timeouts.unread_pace_seconds
     unread = await context.store.write(
-        lambda tx: Conversations(tx).claim(context.claimer(), context.after(pace_seconds))
+        lambda tx: Inbox(tx).claim_unread(context.claimer(), context.after(pace_seconds))
     )
     if unread is None:
         return []
@@ -95,34 +81,23 @@ async def claim_unread(
     return [unread]
 
 
-async def catch_up(context: WorkerContext, unread: UnreadConversation, take: Take) -> None:
-    """Read one conversation again and ``take`` its missed messages."""
+async def catch_up(context: WorkerContext, unread: UnreadConversation) -> None:
+    """Read one conversation again, and store what the inbox lacks."""
     with unless_taken_over("conversation", unread.id):
         try:
             since, thread = unread.since, unread.thread
             messages = await context.messenger.read_messages_since(unread.channel, thread=thread, since=since)
-            for received in messages:
-                await context.retry(partial(_take_missed, context, received, take))
-        except (SlackError, Untold, TooEarly) as error:
-            failure = error if isinstance(error, SlackError) else SlackUnclear(type(error).__name__)
-            await context.settle(partial(_settle_error, context, unread, failure))
+        except SlackError as error:
+            await context.settle(partial(_settle_error, context, unread, error))
             return
         if messages:
-            log.info("missed_messages", channel=unread.channel, messages=len(messages))
-        await context.settle(lambda tx: Conversations(tx).settle(unread, context.owner))
-
-
-async def _take_missed(context: WorkerContext, received: ThreadReply | Mention | Changed, take: Take) -> None:
-    """Handle a missed message as of the time when it was posted."""
-    if isinstance(received, Changed):
-        await take_change(context, received)
-        return
-    if received.origin.message_ts is None:
-        return
-    # Slack's clock may be ahead of this machine's, and the message would wait until then.
-    said_at = min(time_of(received.origin.message_ts), context.clock())
-    then = replace(context, clock=lambda: said_at)
-    await take(then, received)
+            log.info("read_again", channel=unread.channel, messages=len(messages))
+        for missed in messages:
+            if isinstance(missed, Changed):
+                await context.retry(partial(receive_change, context, missed))
+            else:
+                await context.retry(partial(receive, context, missed, born=None, missed=True))
+        await context.settle(lambda tx: Inbox(tx).settle_unread(unread, context.owner))
 
 
 def _settle_error(
@@ -135,17 +110,11 @@ def _settle_error(
     if isinstance(error, SlackRefused) and error.meaning.needs_operator:
         seconds = _OPERATOR_SECONDS
     elif is_refused or (isinstance(error, SlackUnclear) and unread.attempts >= _MOST_ATTEMPTS):
-        Conversations(tx).settle(unread, context.owner)
+        Inbox(tx).settle_unread(unread, context.owner)
         return
     elif isinstance(error, SlackThrottled):
         seconds = error.retry_after_seconds
     until = context.after(seconds)
-    Conversations(tx).put_back(unread, context.owner, until)
+    Inbox(tx).put_back_unread(unread, context.owner, until)
     if not isinstance(error, SlackUnclear):
-        Conversations(tx).hold(until)  # the others would fare no better
-
-
-async def forget_conversations(context: Context) -> int:
-    """Forget the conversations that are too old to matter. Return 0, so that a worker rests."""
-    await context.store.write(lambda tx: Conversations(tx).forget(context.clock()))
-    return 0
+        Inbox(tx).hold_unread(until)  # the others would fare no better

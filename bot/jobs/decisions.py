@@ -89,7 +89,7 @@ async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt 
     The prompt that starts the job comes first, then the follow-ups of ``user``, then those of others.
     """
     prompts = await context.store.read(lambda tx: Prompts(tx).unsettled_of(job))
-    waiting = [prompt for prompt in prompts if prompt.state is PromptState.WAITING]
+    waiting = [prompt for prompt in prompts if prompt.state is not PromptState.SENDING]
     waiting.sort(key=lambda prompt: (prompt.kind is not PromptKind.START, prompt.asked_by != user, prompt.id))
     return waiting[0] if waiting else None
 
@@ -104,7 +104,6 @@ async def send_again(context: Context, steerable: Steerable) -> bool:
 
     def resend(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
         Prompts(tx).save(prompt, lifecycle.prompt_resent(prompt, now))
-        Prompts(tx).part(prompt)
         Audit(tx).decided(Act.SENT_AGAIN, by, job, now, prompt.id)
         if prompt.kind is PromptKind.START:
             Jobs(tx).save(job, lifecycle.resent(job))
@@ -118,8 +117,6 @@ async def dismiss(context: Context, steerable: Steerable) -> bool:
 
     def give_up(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
         take_back(tx, prompt, job, by, now, JobProblem.DISMISSED)
-        for added in Prompts(tx).part(prompt):
-            Prompts(tx).save(added, lifecycle.prompt_withdrawn(added, now))
         show_decision(tx, job, prompt, messages.DISMISS, by, now)
 
     return await _decide(context, steerable, (PromptState.UNCONFIRMED,), give_up)

@@ -23,6 +23,7 @@ from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.service_health import FIRST_SECONDS
 from bot.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.jobs.store.audit import Audit
+from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
@@ -31,7 +32,6 @@ from bot.logs import about_request
 from bot.masking import masked
 from bot.messages import slack_text
 from bot.messages.plain_text import visible
-from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Said, SharedFile, SlackError, SlackRefused, ThreadRef
 from bot.store import LeaseLost, Transaction
@@ -189,7 +189,7 @@ async def _of_members(
         # The bot has answered these, or passed them on to an agent that still works on them.
         answers = Outbox(tx).answers_about(place, messages[0].ts, messages[-1].ts)
         answered = {ts for ts, occasion in answers if occasion not in _NOT_TAKEN}
-        return answered | Prompts(tx).brought_by(place, messages[0].ts, messages[-1].ts)
+        return answered | Inbox(tx).brought(place, messages[0].ts, messages[-1].ts)
 
     ours = await context.store.read(handled)
     others = [post for post in messages if post.user != context.bot_user and post.ts not in ours]
@@ -206,7 +206,7 @@ async def _of_members(
 
 _WHY_NOT = {True: None, False: OmitReason.OTHERS, None: OmitReason.UNTOLD}
 """The reason to leave a message out, by whether its author is a member; None if Slack did not answer."""
-_NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed"})
+_NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed", "seen"})
 """Occasions of answers to prompts that no agent got, which may be attached to another one."""
 
 
@@ -322,12 +322,11 @@ def _write(
 ) -> None:
     # Though others are refused: perhaps this one is not.
     BackOffs(tx).end_by(prompt.job, context.after(FIRST_SECONDS))
-    is_said = prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None
+    # A message may be added to; a button is pressed once.
+    is_said = prompt.message_ts is not None and prompt.response_url is None
     until = context.held_until(prompt.asked_at) if is_said else None
     prepared = lifecycle.prompt_prepared(prompt, text, attachments.text, until)
     Prompts(tx).save(prompt, prepared, owner=context.owner)
-    if until is not None:
-        Prompts(tx).hold(prompt.job, prompt.asked_by, prompt.asked_at, until)
     now, job = context.clock(), Jobs(tx).get_or_raise(prompt.job)
     if prompt.text is None:  # otherwise its message was edited
         act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
@@ -340,10 +339,6 @@ def _write(
         if prompt.message_ts is None:
             message = follow_up_by_command(job, text, prompt.asked_by)
             say(tx, job, f"follow_up:{prompt.id}", message, now)
-        else:
-            key, kind, ts = f"prompt:{prompt.id}:seen", DeliveryKind.REACTION, prompt.message_ts
-            reaction = NewDelivery(key, kind, job.channel, job=job.number, message_ts=ts, reaction="eyes")
-            Outbox(tx).add(reaction, now)
         tell_behind_unconfirmed(tx, job, prompt, now)
     if attachments.not_sent is not None:
         say(tx, job, f"files:{prompt.id}", attachments.not_sent, now)

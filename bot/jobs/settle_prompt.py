@@ -15,13 +15,12 @@ from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.service_health import poll_wait_seconds, service_is_well
-from bot.jobs.store.conversations import Conversations
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import edit, link_from_earlier, say, take_buttons, update_status_message
 from bot.messages import slack_text
 from bot.outbox.delivery_errors import PostHooks
-from bot.outbox.model import Delivery, DeliveryKind, DeliveryState, NewDelivery, NotPosted
+from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.projects import Project
 from bot.store import Transaction
@@ -39,8 +38,6 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     is_asked = stored.state is PromptState.UNCONFIRMED and stored.attempts == prompt.attempts
     sent = stored if is_asked else prompt
     Prompts(tx).save(sent, lifecycle.prompt_sent(sent), owner=None if is_asked else context.owner)
-    if not is_start:
-        Prompts(tx).clear_joined(prompt)
     if is_asked:
         edit(tx, job, _question(prompt), messages.answered_after_all(job, prompt.asked_by, not is_start), now)
     limit = context.settings.uses_an_hour
@@ -82,7 +79,6 @@ def back_to_waiting(
     """
     postponed = lifecycle.prompt_postponed(prompt, due_at, is_refused=is_refused)
     Prompts(tx).save(prompt, postponed, owner=context.owner)
-    Prompts(tx).part(prompt)
 
 
 def settle_unconfirmed(
@@ -154,8 +150,6 @@ def settle_refused(
     """
     now, project = context.clock(), prompt.project
     Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt), owner=context.owner)
-    for added in Prompts(tx).part(prompt):
-        Prompts(tx).save(added, lifecycle.prompt_refused(added))
     Prompts(tx).move_up(project, now)
     job = Jobs(tx).get_or_raise(prompt.job)
     problem = problem or _problem(prompt, error, context.projects.entry(job.project))
@@ -219,11 +213,7 @@ def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> N
     job = Jobs(tx).get(draft.job) if draft.kind is DeliveryKind.ROOT and draft.job is not None else None
     if job is None:
         return
-    ts = delivery.posted_ts
-    job = Jobs(tx).save(job, replace(job, root_ts=ts))
-    if delivery.state is DeliveryState.UNCLEAR and delivery.thread_ts is None and ts is not None:
-        # Without the status message the bot recognises no replies, and Slack has given up on them.
-        Conversations(tx).read_thread(job.channel, ts, context.clock())
+    job = Jobs(tx).save(job, replace(job, root_ts=delivery.posted_ts))
     if job.again_of is not None:
         link_from_earlier(context, tx, job)
 

@@ -92,9 +92,6 @@ def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> 
         at_once, queue = 1, least_tried_first(queue)
     going, rest = in_turn(queue, uses, context.settings.uses_an_hour, held_until)
     prompts = Prompts(tx).begin_sending(context.claimer(), [item.id for item in going[:at_once]])
-    for prompt in prompts:
-        if prompt.kind is PromptKind.FOLLOW_UP:
-            Prompts(tx).join(prompt)
     if not rest:
         return prompts, False
     counted = [*uses, *(Use(item.asked_by, now) for item in going)]
@@ -144,17 +141,13 @@ async def submit(context: WorkerContext, prompt: Prompt) -> None:
 
 async def _send(context: WorkerContext, prompt: Prompt) -> None:
     job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(prompt.job))
-    added: Sequence[Prompt] = ()
-    if prompt.kind is PromptKind.FOLLOW_UP:
-        added = await context.store.read(lambda tx: Prompts(tx).joined(prompt))
     needed_seconds = context.timeouts.lease_seconds * _CALL_SHARE
     if prompt.claimed_until is not None and context.after(needed_seconds) > prompt.claimed_until:
         # The process was suspended, and another one may have taken the prompt for abandoned.
         log.warning("prompt_not_sent_in_time", prompt=prompt.id)
         await context.settle(lambda tx: back_to_waiting(context, tx, prompt, context.clock()))
         return
-    every = (prompt, *added)
-    parts = [*(item.text for item in every), *dict.fromkeys(item.attachments for item in every)]
+    parts = [prompt.text, prompt.attachments]
     if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
         parts.append(IN_A_REPLY)
     if prompt.kind is PromptKind.START and job.about:

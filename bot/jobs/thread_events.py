@@ -1,22 +1,23 @@
-"""Messages in Slack: whether they are for the bot, by which door, and their effect."""
+"""The effect of messages in Slack: instructions are held and sent, other texts are answered."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import structlog
 
 from bot.access.admit import Allowed, NotAllowed, Untold, admit
-from bot.access.model import Members, access_fingerprint
 from bot.context import Context
-from bot.ids import JobNumber, Message, is_direct_message
+from bot.ids import JobNumber, Message
 from bot.jobs.access import Readable, if_visible, may_steer
-from bot.jobs.ask import Asked, HasKey, TooManyWaiting, ask, find_rival, follow_up
+from bot.jobs.ask import Also, Asked, ask, find_rival, follow_up
 from bot.jobs.decisions import keep_review, review, run_again, to_withdraw
+from bot.jobs.interpret import Heard
 from bot.jobs.messages import intents, job_answers
+from bot.jobs.model.inbox import HeardState, InboxMessage
 from bot.jobs.model.intents import (
     Deed,
     Door,
@@ -27,10 +28,10 @@ from bot.jobs.model.intents import (
     job_number,
     may_be_question,
 )
-from bot.jobs.model.jobs import JobState, Review, TakeThread, TrackedJob
+from bot.jobs.model.jobs import Review, TakeThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.prepare import fitting_files
-from bot.jobs.store.conversations import RETRIED_FOR, Conversations
+from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
@@ -38,167 +39,61 @@ from bot.jobs.thread import say as say_in_thread
 from bot.jobs.thread import status_message_link
 from bot.jobs.welcome import welcome
 from bot.messages import slack_text
-from bot.messages.general import unknown_project
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import Mention, Origin, SharedFile, ThreadRef, ThreadReply, message_key
+from bot.ports import Origin
 from bot.projects import UnknownProject
 from bot.store import Transaction
 
 REACTION = "+1"
 log = structlog.get_logger(__name__)
-_NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
-"""The name of a job at the start of a reply."""
-_OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED})
-"""States after which a mention in the job's thread starts a new job there."""
-
-
-class TooEarly(Exception):
-    """An event that came before its subject was stored. Slack should deliver it again."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskDocs:
-    """Takes a question about the docs, and returns an immediate reply."""
+    """Takes a question about the docs, and returns an immediate reply; takes one back."""
 
-    ask: Callable[[Context, Allowed, Unsent], Awaitable[Message | None]]
-
-
-@dataclass(frozen=True, slots=True)
-class SpokenThread:
-    """A thread with a new reply.
-
-    ``job``: the job that the reply steers. ``text``: the reply without the mention and the job's name.
-    ``being_posted``: no job has this thread, and a status message whose timestamp is not stored yet may have
-    begun the thread.
-    """
-
-    job: TrackedJob | None
-    text: str
-    being_posted: bool = False
+    ask: Callable[[Context, Allowed, Unsent, Also], Awaitable[Message | None]]
+    take_back: Callable[[Transaction, InboxMessage], bool]
+    """Takes back the question of a message. False if it says the same as before, or is over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A message for the bot.
+def _taking(context: Context, heard: Heard) -> Also:
+    """Return the function that notes the messages of a request as its parts."""
+    key = heard.origin.key
 
-    ``text``: without the mention and the name of the job. ``job``: that of its thread.
-    """
+    def write(tx: Transaction) -> None:
+        if heard.parts:
+            Inbox(tx).take(heard.parts, key, heard.door)
+        else:
+            Inbox(tx).moved(heard.instead_of or key, key, HeardState.TAKEN)
+        if heard.door is not Door.FIRST:
+            for message in heard.parts:
+                show_taken(tx, message, context.clock())
 
-    origin: Origin
-    door: Door
-    text: str
-    files: tuple[SharedFile, ...] = ()
-    job: TrackedJob | None = None
-    allow_key: bool = False
-    is_sure: bool = False
-    """See ``PromptRequest``."""
-
-
-@asynccontextmanager
-async def telling_refusals(context: Context, origin: Origin) -> AsyncIterator[None]:
-    """Answer a refused message in private, with the reason that the block raises.
-
-    While Slack does not return the author's profile, Untold leaves the event to Slack, which delivers it
-    again. After that the conversation is read once more.
-    """
-    try:
-        yield
-    except Untold:
-        later = context.clock() + RETRIED_FOR
-        await context.store.write(lambda tx: Conversations(tx).read_later(origin, later))
-        raise
-    except NotAllowed as error:
-        refusal, rule = error.message, access_fingerprint(context.settings)
-
-        def refuse(tx: Transaction) -> None:
-            now = context.clock()
-            if Members(tx).may_tell_denied(origin.user, rule, now):
-                key, thread = f"{origin.key}:not_allowed", origin.thread
-                note = NewDelivery.whisper(key, origin.channel, origin.user, refusal, thread=thread)
-                Outbox(tx).add(note, now)
-
-        await _tell(context, origin, refuse)
-    except (HasKey, TooManyWaiting) as declined:
-        end = "key" if isinstance(declined, HasKey) else "too_many"
-        await answer_in_private(context, origin, end, declined.answer("", is_form=False))
-    except UnknownProject as unknown:
-        prompt = slack_text.to_plain(unknown.text, {}, {})
-        message = unknown_project(unknown.name, context.projects, prompt)
-        await answer_in_private(context, origin, "project", message)
+    return write
 
 
-async def hear(context: Context, message: ThreadReply | Mention) -> Heard | None:
-    """Return a message that is for the bot; None for others, which are left alone.
-
-    Raises TooEarly for a reply that arrives after a status message was posted and before its timestamp is
-    stored.
-    """
-    origin, text = message.origin, slack_text.without_leading_mention(message.text, context.bot_user)
-    if isinstance(message, Mention):
-        if not slack_text.is_aside(text):
-            return Heard(origin, Door.FIRST, text, message.files)
-        await _note(context, origin)
-        return None
-    thread = await context.store.read(lambda tx: find_thread(tx, origin, text))
-    if thread.being_posted and message.parent == context.bot_user:
-        raise TooEarly(origin.key)
-    if not is_meant_for_us(context, message, thread):
-        if thread.job is not None:
-            await _note(context, origin)
-        return None
-    job, is_mention = thread.job, slack_text.mentions(message.text, context.bot_user)
-    door = Door.ADDRESSED if is_mention else Door.REPLY
-    if job is None or (is_mention and (job.is_forgotten or job.state in _OVER)):
-        door = Door.FIRST
-    return Heard(origin, door, thread.text, message.files, job)
+def show_taken(tx: Transaction, message: InboxMessage, now: datetime) -> None:
+    """Show that a message was taken. A new job's status message shows that by itself."""
+    seen = NewDelivery(
+        f"{message.key}:seen",
+        DeliveryKind.REACTION,
+        message.channel,
+        message_ts=message.ts,
+        reaction="eyes",
+    )
+    Outbox(tx).add(seen, now)
 
 
-def find_thread(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
-    """Return the thread of a reply and the job that it steers."""
-    # In this order, so that the second statement finds a timestamp that is stored between the two.
-    being_posted = Outbox(tx).status_message_being_posted(origin.channel)
-    if origin.thread is None:
-        raise ValueError("a reply names its thread")
-    thread = ThreadRef(origin.channel, origin.thread)
-    newest = Jobs(tx).in_thread(thread)
-    if newest is None and is_direct_message(thread.channel):
-        # A direct message asked for this job, whose first message begins another thread.
-        begun_with = Prompts(tx).job_of(message_key(thread.channel, thread.ts))
-        begun = Jobs(tx).get(begun_with) if begun_with is not None else None
-        newest = begun if begun is not None and begun.channel == thread.channel else None
-    if newest is None:
-        return SpokenThread(None, text, being_posted=being_posted)
-    named = _NAMED.match(text)
-    job = Jobs(tx).get(JobNumber(int(named[1]))) if named else None
-    if named and job is not None and job.thread == thread:
-        return SpokenThread(job, text[named.end() :])
-    return SpokenThread(newest, text)
-
-
-def is_meant_for_us(context: Context, received: ThreadReply, thread: SpokenThread) -> bool:
-    """Return whether a reply is for the bot: it mentions it, or stands where every reply is for it."""
-    text = slack_text.without_leading_mention(received.text, context.bot_user)
-    if slack_text.is_aside(text) or slack_text.mentions_somebody_else_first(received.text, context.bot_user):
-        return False
-    if slack_text.mentions(received.text, context.bot_user):
-        return True
-    if thread.job is None:
-        # In direct messages only the bot is there to talk to. Its own messages may get replies, too.
-        return is_direct_message(received.origin.channel) and received.parent not in (None, context.bot_user)
-    return not thread.job.needs_mention
-
-
-async def take(context: Context, heard: Heard) -> None:
+async def take(context: Context, heard: Heard) -> bool:
     """Handle a message that is no command, by the table in ``bot.jobs.model.intents``.
+
+    Return True for an instruction, which is left to the caller.
 
     Raises Untold while Slack does not return its author's profile.
     """
-    origin, job = heard.origin, heard.job
-    if await context.store.read(lambda tx: Outbox(tx).state_of(f"{origin.key}:same")) is not None:
-        # Its author has the answer that it repeats another, which may be a minute old by now. A late delivery
-        # of the same event would otherwise count as a new request.
-        return
+    origin, job, parts = heard.origin, heard.job, heard.parts
     without_project = heard.text
     with suppress(UnknownProject):
         without_project, _ = context.projects.take(heard.text)
@@ -210,29 +105,67 @@ async def take(context: Context, heard: Heard) -> None:
         # Files hold more than the words beside them, and apps cannot press buttons.
         deed = Deed.SEND
     if deed is Deed.LEAVE:
-        await _note(context, origin)
-        return
+        await _settle(context, parts)
+        return False
     try:
         allowed = await admit(context, origin, channel=origin.channel)
     except NotAllowed as error:
         if isinstance(error, Untold) or intent not in thanks:
             raise
-        await _note(context, origin)
-        return
-    target = await if_visible(context, allowed, job)
-    if deed is Deed.SEND:
-        await send(context, allowed, heard, target)
+        await context.store.write(lambda tx: Inbox(tx).remove(parts))
+        return False
+    if deed is Deed.SEND and not heard.files and slack_text.is_blank(plain) and not is_by_app:
+        await answer_in_private(context, origin, "greeting", await welcome(context, allowed), parts)
+    elif deed is Deed.SEND:
+        return True
     elif intent in thanks:
-        await _react(context, origin, target if intent is Intent.REVIEWED else None)
+        target = await if_visible(context, allowed, job)
+        await _react(context, heard, target if intent is Intent.REVIEWED else None)
     else:
+        target = await if_visible(context, allowed, job)
         unsent = Unsent(origin.key, origin.thread, heard.text.strip())
-        if (answer := await respond(context, allowed, plain, intent, unsent, target)) is not None:
-            await answer_in_private(context, origin, "unsent", answer)
+        reply = await respond(context, allowed, plain, intent, unsent, target, _asking(heard))
+        if reply is not None:
+            await answer_in_private(context, origin, "unsent", reply, parts)
+        elif intent is not Intent.QUESTION:
+            await _settle(context, parts)
+    return False
+
+
+def _asking(heard: Heard) -> Also:
+    """Return the function that notes a message as a question to the docs."""
+
+    def write(tx: Transaction) -> None:
+        for message in heard.parts:
+            Inbox(tx).save(
+                message,
+                state=HeardState.ASKED,
+                request=heard.origin.key,
+                due_at=None,
+                text=None,
+                files=None,
+            )
+
+    return write
+
+
+async def settle_word(context: Context, heard: Heard, message: Message | None) -> None:
+    """Settle the message of a command, with its answer."""
+    if message is None:
+        await _settle(context, heard.parts)
+    else:
+        await answer_in_private(context, heard.origin, "answer", message, heard.parts)
+
+
+async def _settle(context: Context, parts: Sequence[InboxMessage]) -> None:
+    await context.store.write(lambda tx: Inbox(tx).settle(parts))
 
 
 async def send(context: Context, allowed: Allowed, heard: Heard, target: Readable | None) -> None:
     """Send a message to the agent: as a follow-up of its thread's job, or to start a job."""
-    origin, text, project = allowed.origin, heard.text, None
+    origin, parts = allowed.origin, heard.parts
+    text, project = heard.text, None
+    also = _taking(context, heard)
     if heard.door is not Door.REPLY or target is None:
         text, project = context.projects.take(text)
     if heard.door is Door.FIRST or (target and project and project.id != target.job.project):
@@ -240,13 +173,12 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         files = [file.name for file in heard.files]
         answer = job_answers.nothing_to_send(files) if files else await welcome(context, allowed)
-        await answer_in_private(context, origin, "greeting", answer)
+        await answer_in_private(context, origin, "greeting", answer, parts)
         return
     # Among people, the thread may go along.
     takes_thread = origin.thread is not None and (target is None or target.job.among_people)
     request = PromptRequest(
         text,
-        received=_is_noted(origin),
         take_thread=TakeThread.IF_PUBLIC if takes_thread else None,
         files=heard.files,
         project=project.id if project and target is None else None,
@@ -254,28 +186,29 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
         is_sure=heard.is_sure,
     )
     if target is not None and target.job.is_merged:
-        await _start_after(context, allowed, target.job, request)
+        await _start_after(context, allowed, target.job, request, heard)
         return
     if target is None:
         is_by_app = origin.user in context.settings.allowed_bots
         question = None if is_by_app else await ask_first(context, allowed, request, heard.text)
         if question is not None:
-            await answer_in_private(context, origin, "sure", question)
+            await answer_in_private(context, origin, "sure", question, parts)
             return
-        asked = await ask(context, allowed, request)
+        asked = await ask(context, allowed, request, also)
         if asked.same:
-            await answer_in_private(context, origin, "same", job_answers.same_job(asked.job))
+            await answer_in_private(context, origin, "same", job_answers.same_job(asked.job), parts)
         elif note := await note_doubt(context, origin, request, asked, heard.text):
             await answer_in_private(context, origin, "doubt", note)
         return
-    job, result = target.job, await follow_up(context, target, request)
+    job, result = target.job, await follow_up(context, target, request, also)
     if not result.accepted:
         # Once for each reply.
         occasion, now = f"unsent:{origin.message_ts}", context.clock()
         refusal = job_answers.cannot_follow_up(job)
-        await _tell(context, origin, lambda tx: say_in_thread(tx, job, occasion, refusal, now))
+        await _tell(context, parts, lambda tx: say_in_thread(tx, job, occasion, refusal, now))
     elif result.same is not None:
-        await answer_in_private(context, origin, "same", job_answers.same_follow_up(job.number, result.same))
+        same = job_answers.same_follow_up(job.number, result.same)
+        await answer_in_private(context, origin, "same", same, parts)
 
 
 async def note_doubt(
@@ -308,19 +241,22 @@ async def ask_first(context: Context, allowed: Allowed, request: PromptRequest, 
 
 
 async def _start_after(
-    context: Context, allowed: Allowed, merged: TrackedJob, request: PromptRequest
+    context: Context, allowed: Allowed, merged: TrackedJob, request: PromptRequest, heard: Heard
 ) -> None:
     """Start a job in the thread of one whose pull request is merged, and post that there."""
-    asked = await ask(context, allowed, replace(request, take_thread=TakeThread.IF_PUBLIC))
+    with_thread = replace(request, take_thread=TakeThread.IF_PUBLIC)
+    asked = await ask(context, allowed, with_thread, _taking(context, heard))
     if asked.same:
-        await answer_in_private(context, allowed.origin, "same", job_answers.same_job(asked.job))
+        same = job_answers.same_job(asked.job)
+        await answer_in_private(context, allowed.origin, "same", same, heard.parts)
         return
     note, now = intents.merged_before(merged), context.clock()
     await context.store.write(lambda tx: say_in_thread(tx, merged, f"merged:{asked.job}", note, now))
 
 
-async def _react(context: Context, origin: Origin, reviewed: Readable | None) -> None:
+async def _react(context: Context, heard: Heard, reviewed: Readable | None) -> None:
     """React to thanks. ``reviewed``: the job that they call reviewed, merged or done."""
+    origin = heard.origin
     key = f"{origin.key}:thanks"
     kind, ts = DeliveryKind.REACTION, origin.message_ts
     reaction = NewDelivery(key, kind, origin.channel, message_ts=ts, reaction=REACTION)
@@ -332,55 +268,43 @@ async def _react(context: Context, origin: Origin, reviewed: Readable | None) ->
             keep_review(context, tx, reviewed, Review.REVIEWED)
         Outbox(tx).add(reaction, context.clock())
 
-    await _tell(context, origin, react)
+    await _tell(context, heard.parts, react)
 
 
-def is_answered(tx: Transaction, origin: Origin) -> bool:
-    """Return whether the command in this message has been answered."""
-    return Outbox(tx).state_of(f"{origin.key}:answer") is not None
-
-
-async def answer_in_private(context: Context, origin: Origin, occasion: str, message: Message) -> None:
+async def answer_in_private(
+    context: Context, origin: Origin, occasion: str, message: Message, parts: Sequence[InboxMessage] = ()
+) -> None:
     """Answer the author alone, in place, once for each of their messages and ``occasion``.
 
-    Apps cannot get private messages.
+    Apps cannot get private messages. ``parts``: the messages that need nothing more.
     """
     if origin.user in context.settings.allowed_bots:
         log.info("app_not_told", user=origin.user, occasion=occasion)
-        await _note(context, origin)
+        await _settle(context, parts)
         return
     key = f"{origin.key}:{occasion}"
     note = NewDelivery.whisper(key, origin.channel, origin.user, message, thread=origin.thread)
-    await _tell(context, origin, lambda tx: Outbox(tx).add(note, context.clock()))
+    await _tell(context, parts, lambda tx: Outbox(tx).add(note, context.clock()))
 
 
-async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], None]) -> None:
-    """Answer a message that asks the agent for nothing."""
+async def _tell(context: Context, parts: Sequence[InboxMessage], tell: Callable[[Transaction], None]) -> None:
+    """Answer messages that ask the agent for nothing, or not any more."""
 
     def answer(tx: Transaction) -> None:
         tell(tx)
-        _note_received(tx, origin)
+        Inbox(tx).settle([part for part in parts if part.state is not HeardState.TAKEN])
 
     await context.write(answer)
 
 
-async def _note(context: Context, origin: Origin) -> None:
-    """Note an ignored message as received, so that no later rule takes it after an outage."""
-    await context.store.write(lambda tx: _note_received(tx, origin))
-
-
-def _note_received(tx: Transaction, origin: Origin) -> None:
-    if _is_noted(origin):
-        Conversations(tx).received(origin)
-
-
-def _is_noted(origin: Origin) -> bool:
-    """Return whether the message stands where messages are read again after an outage."""
-    return origin.thread is not None or origin.is_direct
-
-
 async def respond(
-    context: Context, allowed: Allowed, text: str, intent: Intent, unsent: Unsent, target: Readable | None
+    context: Context,
+    allowed: Allowed,
+    text: str,
+    intent: Intent,
+    unsent: Unsent,
+    target: Readable | None,
+    also: Also = lambda _tx: None,
 ) -> Message | None:
     """Return the private answer to an unsent text; None if the thread shows the result.
 
@@ -392,7 +316,7 @@ async def respond(
             return intents.WHAT_SHOULD_CHANGE
         case Intent.QUESTION:
             for docs in context.hooks_of(AskDocs):
-                return await docs.ask(context, allowed, unsent)
+                return await docs.ask(context, allowed, unsent, also)
             return intents.cannot_answer(unsent)
         case Intent.PING:
             return intents.CANNOT_PING

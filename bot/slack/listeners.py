@@ -20,7 +20,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.access.admit import NotAllowed, Untold, admit
+from bot.access.admit import NotAllowed, admit
 from bot.commands.command import (
     Answer,
     Arrived,
@@ -33,10 +33,8 @@ from bot.commands.command import (
 from bot.context import Context
 from bot.ids import Message
 from bot.jobs.catch_up import Gap
-from bot.jobs.commands.catalogue import take_message
-from bot.jobs.corrections import take_change
+from bot.jobs.inbox import receive, receive_change
 from bot.jobs.messages import problems
-from bot.jobs.thread_events import TooEarly
 from bot.jobs.welcome import welcome
 from bot.logs import about_request
 from bot.messages.blocks import LINKS, bare, modal, text_blocks, with_prompt, words
@@ -129,7 +127,7 @@ class _Listeners:
         app.error(self._failed)
 
     async def _message(self, body: Body) -> None:
-        """Handle a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
+        """Store a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
         event = body["event"]
         bot, bots = self._context.bot_user, self._context.settings.allowed_bots
         message, changed = None, None
@@ -144,9 +142,9 @@ class _Listeners:
                 await self._gap.end()
                 # It may be for nobody here, so its arrival is logged only when it is stored.
                 with about_request(message.origin.key):
-                    await take_message(self._commands, self._context, message)
+                    await receive(self._context, message, born=self._gap.began)
             elif changed is not None:
-                await take_change(self._context, changed)
+                await receive_change(self._context, changed)
         except DatabaseTrouble:
             # Slack gives up after three tries; then the message or its change is missed.
             self._gap.begin()
@@ -236,10 +234,7 @@ class _Listeners:
         if isinstance(error, payloads.Malformed):
             log.warning("request_malformed", reason=str(error))
             return BoltResponse(status=400)
-        if isinstance(error, TooEarly | Untold):
-            log.info("event_left_to_slack", event_id=body.get("event_id"), reason=type(error).__name__)
-        else:
-            log.error("event_not_stored", event_id=body.get("event_id"), **error_fields(error))
+        log.error("event_not_stored", event_id=body.get("event_id"), **error_fields(error))
         return None
 
     def _unknown(self, body: Body) -> Body | str:

@@ -214,7 +214,7 @@ def changed(event: Payload, bot: UserId) -> Changed | None:
         return Changed(_origin(event_fields | {"user": before.get("user") or ""}), None, event["ts"], was)
     if not _edited_by_author(now) or before.get("text") == now.get("text"):
         return None
-    return Changed(_origin(event_fields | now), text_of(now), event["ts"], was)
+    return Changed(_origin(event_fields | now), text_of(now), event["ts"], was, files_of(now))
 
 
 def changed_after(since: MessageTs, message: Payload) -> Changed | None:

@@ -48,7 +48,7 @@ async def test_reply_given_up_before_the_status_was_found_is_taken(talk: Talk) -
     await talk.ana.replies("Mention retries")
     talk.slack.line.drops_events = False
     status, _ = await talk.receives(talk.slack.line.sent[-1])
-    assert status != 200
+    assert status == 200
     await prompts(talk, "Add a quickstart", "Mention retries")
 
 
@@ -75,7 +75,7 @@ async def test_outage_is_read_though_the_database_fails_as_it_ends(talk: Talk) -
     await talk.ana.replies("Mention retries")
     await talk.time.passes(minutes=10)
     await talk.process.starts()
-    with talk.database_fails("conversations"):
+    with talk.database_fails("inbox"):
         for _ in range(2):
             failed = await asyncio.gather(talk.time.passes(1), return_exceptions=True)
             assert isinstance(failed[0], Exception)

@@ -20,7 +20,7 @@ async def test_edit_while_a_worker_prepares_the_prompt_is_kept(talk: Talk) -> No
     await talk.started("Something first")
     talk.faults.is_late("users.info")
     message = await talk.ana.says(f"@docs-agent Add a page for @{talk.ben.user.name}")
-    await talk.time.passes(1)
+    await talk.time.passes(9)
     await talk.ana.edits(message, "@docs-agent Add two pages")
     talk.faults.answers()
     await talk.time.passes(minutes=3)

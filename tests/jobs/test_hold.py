@@ -85,10 +85,13 @@ async def test_joined_reply_can_be_edited_and_its_first_deleted(talk: Talk) -> N
     assert later(talk) == ["Add two tables"]
 
 
-async def test_commands_forms_and_first_prompts_do_not_wait(talk: Talk) -> None:
+async def test_commands_and_forms_do_not_wait(talk: Talk) -> None:
     await talk.ana.types("/docs-followup 1 Make it shorter")
     await talk.ana.says("@docs-agent Add a glossary")
     await talk.time.passes(2)
+    assert later(talk) == ["Make it shorter"]
+    assert "Waiting" in talk.job(2)
+    await talk.time.passes(7)
     assert later(talk) == ["Make it shorter", "Add a glossary"]
     assert talk.service.ended_with == [""]
 

@@ -289,5 +289,5 @@ async def test_key_that_an_edit_adds_is_not_sent(talk: Talk) -> None:
     await talk.time.passes(60)
     [answer] = talk.ana.reads()
     assert answer.startswith("There is a key or a password in it, so I didn't send it.")
-    assert talk.agent_got()[-1] == "Shorter, please, in two paragraphs"
+    assert talk.agent_got() == ["Add a quickstart"]
     talk.everything()

@@ -163,6 +163,7 @@ async def test_edit_moves_a_pending_prompt_to_another_project(talk: Talk) -> Non
     message = await talk.ana.says(f"{BOT} Write Second")
     await talk.time.passes(20)
     await talk.ana.edits(message, f"{BOT} project:gamma Write Second")
+    await talk.time.passes(1)
     await talk.ana.edits(message, f"{BOT} project:beta Write Second")
     await talk.time.passes(20)
     assert prompts(talk) == (["Write First"], ["Write Second"])
@@ -252,7 +253,7 @@ async def test_project_is_plain_text_with_one_project(talk: Talk) -> None:
 async def test_edit_without_change_keeps_a_follow_up_with_project(talk: Talk) -> None:
     """An edit made while the bot was away arrives as a message, and as an edit that changes nothing."""
     root = await talk.ana.says(f"{BOT} Write One")
-    await talk.time.passes(5)
+    await talk.time.passes(12)
     message = await talk.ana.replies(f"{BOT} project:acme Write Shorter", to=root)
     await talk.ana.edits(message, f"{BOT} project:acme Write Shorter")
     await talk.time.passes(20)

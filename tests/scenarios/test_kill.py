@@ -84,7 +84,7 @@ class Steered(Tale):
     """A person replies in the thread of a job that has ended."""
 
     watched = (
-        *("jobs/thread_events", "jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll"),
+        *("jobs/inbox", "jobs/thread_events", "jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll"),
         *("jobs/settle_prompt", "outbox/deliver"),
     )
     world = PersistentWorld
@@ -116,7 +116,7 @@ class Steered(Tale):
 class AddedTo(Tale):
     """A person adds to a reply while it is held."""
 
-    watched = ("jobs/ask", "jobs/prepare", "jobs/submit", "jobs/settle_prompt")
+    watched = ("jobs/inbox", "jobs/ask", "jobs/prepare", "jobs/submit", "jobs/settle_prompt")
     world = PersistentWorld
 
     async def begin(self, story: Story) -> None:
@@ -144,7 +144,7 @@ class AddedTo(Tale):
 class Mentioned(Tale):
     """A person mentions the bot in a thread of people."""
 
-    watched = ("jobs/thread_events", "jobs/ask", "jobs/prepare", "outbox/deliver")
+    watched = ("jobs/inbox", "jobs/thread_events", "jobs/ask", "jobs/prepare", "outbox/deliver")
     world = PersistentWorld
 
     async def begin(self, story: Story) -> None:
@@ -323,7 +323,7 @@ def _files(story: Story) -> list[str]:
 class Inquired(Tale):
     """A person asks the docs; another notes a gap and drafts the answer, and it is merged."""
 
-    watched = ("answers/ask", "answers/gaps")
+    watched = ("jobs/inbox", "answers/ask", "answers/gaps")
     world = PersistentWorld
 
     async def begin(self, story: Story) -> None:

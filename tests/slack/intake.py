@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
+from sqlalchemy import select
 
 from bot.access.model import Access, Members, access_fingerprint
 from bot.commands.command import Command
@@ -20,6 +21,7 @@ from bot.context import Context
 from bot.ids import ChannelId, Message, UserId
 from bot.jobs.catch_up import Gap
 from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.tables import inbox
 from bot.ports import Profile
 from bot.projects import Projects
 from bot.settings import Settings
@@ -30,7 +32,7 @@ from bot.slack.messenger import SlackMessenger
 from bot.store import Store
 from bot.store.deadline import Deadline, current_deadline, within
 from sandbox.workspace.bot_connection import signature_headers
-from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, HeldClock, new_store
+from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, HeldClock, new_store, rows_of
 
 SECRET = "signing-secret"
 RESPONSE_URL = "https://hooks.slack.com/commands/1/2/3"
@@ -83,6 +85,10 @@ class Intake:
     async def stored(self) -> int:
         """Count the jobs."""
         return len(await self.store.read(lambda tx: Jobs(tx).newest(100)))
+
+    async def heard(self) -> int:
+        """Count the messages in the inbox."""
+        return len(await rows_of(self.store, select(inbox)))
 
 
 @asynccontextmanager

@@ -77,6 +77,6 @@ async def test_event_past_its_deadline_is_left_to_slack(intake: Intake, pause: P
     with within(Deadline.after(0.1)):
         assert (await intake.event(**MENTION)).status == 500
     pause.end()
-    assert await intake.stored() == 0
+    assert await intake.heard() == 0
     assert (await intake.event(**MENTION)).status == 200
-    assert await intake.stored() == 1
+    assert await intake.heard() == 1

@@ -73,6 +73,7 @@ async def test_answer_to_an_unstored_command_has_a_reference(talk: Talk, table: 
     await talk.process.starts()
     with talk.database_fails(table):
         answer = await talk.ana.answer_to("/docs-agent Add a page")
+    with talk.database_fails("inbox"):
         await talk.receives(mention(talk))
     [command, *event] = map(json.loads, talk.log())
     assert f"reference `{command['reference']}`" in answer
@@ -217,7 +218,6 @@ async def test_reply_to_an_unconfirmed_status_is_no_error(talk: Talk) -> None:
     await talk.started("Add a page")
     await talk.ben.replies("Make it shorter")
     talk.faults.comes_back()
-    assert any('"event": "event_left_to_slack"' in line and '"info"' in line for line in talk.log())
     await talk.time.passes(minutes=2)
     assert talk.agent_got() == ["Add a page", "Make it shorter"]
     talk.everything()

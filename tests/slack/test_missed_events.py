@@ -16,7 +16,7 @@ async def test_message_that_was_not_stored_is_read_later(talk: Talk, is_edit: bo
     await talk.started()
     reply = await talk.ben.replies("Mention retries") if is_edit else None
     await talk.time.passes(60)
-    with talk.database_fails():
+    with talk.database_fails("inbox"):
         if reply:
             await talk.ben.edits(reply, "Mention limits")
         else:

@@ -107,8 +107,10 @@ def _question_snapshots(count: int) -> Rows:
 
 def _conversations(count: int, now: datetime) -> Rows:
     """Return threads to be read again."""
-    values = {"channel": "C00", "newest_ts": "1.1", "missed_since": "1.1", "due_at": now}
-    return [{**values, "thread": f"1.{n}"} for n in range(count)]
+    values = {"channel": "C00", "ts": "1.1", "user": "", "state": "unread", "said_at": now, "due_at": now}
+    return [
+        {**values, "key": f"unread:C00:1.{n}", "place": f"1.{n}", "thread": f"1.{n}"} for n in range(count)
+    ]
 
 
 async def fill(
@@ -137,6 +139,6 @@ async def fill(
             connection.execute(s.pull_requests.insert(), _looks(looks, now))
             connection.execute(s.previews.insert(), _previews(looks, now))
         if unread:
-            connection.execute(s.conversations.insert(), _conversations(unread, now))
+            connection.execute(s.inbox.insert(), _conversations(unread, now))
 
     await database.write(insert)

@@ -43,7 +43,8 @@ async def test_row_is_due_when_its_time_is_too_far_ahead(
     now, column = datetime.now(UTC), line.due
     assert column is not None
     longest = cast("Due", column.type).longest
-    values = {} if line.state is None else {"state": line.state}
+    values: dict[str, str] = {} if line.state is None else {"state": line.state}
+    values |= {"state": "new"} if line.queue == "inbox" else {}
     await execute(store, update(line.table).values({column.key: now + longest - MINUTE, **values}))
     assert line.queue not in await due(store, now)
     await execute(store, update(line.table).values({column.key: now + longest + MINUTE}))

@@ -17,7 +17,7 @@ from bot.answers.store import Inquiries
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptState
-from bot.jobs.store.conversations import Conversations
+from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.pull_requests import Previews, PullRequests
@@ -124,17 +124,17 @@ QUEUES = {
         ),
         {"state": InquiryState.ASKED},
     ),
-    "unread conversations": Queue(
-        s.conversations,
-        lambda tx, who: [unread] if (unread := Conversations(tx).claim(who, who.now)) else [],
-        lambda tx, one, owner: Conversations(tx).settle(one, owner),
-        {"due_at": LONG_AGO, "missed_since": "1.1"},
-    ),
     "unread conversations that cannot be read": Queue(
-        s.conversations,
-        lambda tx, who: [unread] if (unread := Conversations(tx).claim(who, who.now)) else [],
-        lambda tx, one, owner: Conversations(tx).put_back(one, owner, LONG_AGO),
-        {"due_at": LONG_AGO, "missed_since": "1.1"},
+        s.inbox,
+        lambda tx, who: [unread] if (unread := Inbox(tx).claim_unread(who, who.now)) else [],
+        lambda tx, one, owner: Inbox(tx).put_back_unread(one, owner, LONG_AGO),
+        {"due_at": LONG_AGO, "state": "unread"},
+    ),
+    "messages": Queue(
+        s.inbox,
+        lambda tx, who: Inbox(tx).claim(who, 5),
+        lambda tx, one, owner: Inbox(tx).settle([one], owner),
+        {"due_at": LONG_AGO, "state": "new"},
     ),
 }
 

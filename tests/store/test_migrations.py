@@ -59,7 +59,7 @@ async def test_migrated_database_has_the_partial_indexes_of_the_schema(migrated:
     indexes = (index for table in metadata.tables.values() for index in table.indexes)
     expected = {f"{index.name}: {index.info['where']}" for index in indexes if index.info}
     assert await migrated.read(partial_indexes) == expected
-    assert len(expected) == 12
+    assert len(expected) == 14
 
 
 async def test_several_processes_migrate_at_once(database_url: str) -> None:

@@ -20,7 +20,7 @@ from bot.jobs.model.prompts import PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest, Size
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PullRequests
-from bot.jobs.store.tables import audit, jobs, previews, prompts, pull_requests
+from bot.jobs.store.tables import audit, inbox, jobs, previews, prompts, pull_requests
 from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox, deliveries
 from bot.store import Store
@@ -37,7 +37,7 @@ SECRET = "the secret plan"
 BY_AGE = [rule.name for rule in RULES if rule.table is not reviewers]
 TABLES: tuple[AnyTable, ...] = (
     *(jobs, prompts, pull_requests, previews, deliveries, questions),
-    *(inquiries, subscriptions, members, audit),
+    *(inquiries, subscriptions, members, audit, inbox),
 )
 
 
@@ -81,6 +81,11 @@ async def everything_else(store: Store) -> None:
             inquiries,
             {**common, "key": "i", "user": ANA, "text": SECRET, "gap_key": SECRET, "state": "gap"}
             | {"asked_at": LONG_AGO, "due_at": LONG_AGO, "answer": {"text": SECRET, "blocks": []}},
+        ),
+        (
+            inbox,
+            {"key": "m", "channel": CHANNEL, "place": "1.1", "ts": "1.1", "user": ANA, "state": "taken"}
+            | {"text": SECRET, "said_at": LONG_AGO},
         ),
         (members, {"user": ANA, "access": "member", "rule": "r", "checked_at": LONG_AGO}),
         (audit, {**common, "user": ANA, "act": "subscribed", "subscription": 1, "at": LONG_AGO}),

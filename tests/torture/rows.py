@@ -20,14 +20,14 @@ Rows = dict[str, list[Row]]
 _DUE = (
     *("back_offs.until", "limits.prompts_until", "limits.calls_until", "jobs.poll_at", "prompts.due_at"),
     *("previews.due_at", "deliveries.due_at", "snapshots.due_at", "questions.due_at"),
-    *("conversations.due_at", "inquiries.due_at"),
+    *("inbox.due_at", "inquiries.due_at"),
 )
 """Columns with due times."""
 _POLLS = ("pull_requests.look_at",)
 MOVED = (*_DUE, *_POLLS)
 TABLES = (
     *("jobs", "prompts", "deliveries", "back_offs", "limits", "snapshots", "questions", "question_snapshots"),
-    *("subscriptions", "conversations", "pull_requests", "previews", "inquiries"),
+    *("subscriptions", "inbox", "pull_requests", "previews", "inquiries"),
 )
 
 

@@ -299,8 +299,8 @@ def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
 
 
 def _unread_or_weekly(rows: Rows, now: datetime, latest: datetime) -> list[str]:
-    """Return descriptions of unread conversations and unsettled subscriptions."""
-    unread = [row for row in rows["conversations"] if row["due_at"] is not None and row["due_at"] <= latest]
+    """Return descriptions of messages of the inbox to work on, and unsettled subscriptions."""
+    unread = [row for row in rows["inbox"] if row["due_at"] is not None and row["due_at"] <= latest]
     weekly = [
         row
         for row in rows["subscriptions"]

@@ -103,7 +103,9 @@ async def test_post_that_slack_took_is_not_searched(
 async def test_redelivered_message_of_an_unconfirmed_commit_is_stored_once(
     talk: Talk, database: Stumbling
 ) -> None:
-    fail(database, lambda: "users.info" in talk.slack.calls, {"after": [None, AWAY]})
+    await talk.process.starts()
+    await talk.works()
+    fail(database, lambda: bool(talk.slack.line.sent), {"after": [AWAY]})
     await talk.ana.says("@docs-agent Add a page")
     assert database.after == []
     await talk.time.passes(100)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 from bot.access.admit import Allowed
 from bot.commands.command import Answer, Press
 from bot.context import Context
-from bot.ids import MessageTs
+from bot.ids import MessageTs, RequestKey
 from bot.jobs.access import Readable
 from bot.jobs.ask import ask, follow_up
 from bot.jobs.commands.job_references import for_reader
+from bot.jobs.interpret import Heard
 from bot.jobs.messages import intents as say
 from bot.jobs.messages import job_answers
+from bot.jobs.model.inbox import HeardState
 from bot.jobs.model.intents import LONGEST, Deed, Door, classify, deed_for
 from bot.jobs.model.prompts import PromptRequest, Unsent
+from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.thread_events import Heard, answer_in_private, respond, send
+from bot.jobs.thread_events import answer_in_private, respond, send
 from bot.messages import slack_text
 from bot.messages.blocks import Action
 from bot.ports import message_key
+from bot.store import Transaction
 
 
 async def unsent(
@@ -56,12 +63,17 @@ _SENT = Answer(message=say.SENT, replaces=True)
 def at_message(press: Press, draft: Unsent) -> Allowed:
     """Return the press as a request of the message that ``draft`` has the text of, if it stands here."""
     prefix = message_key(press.origin.channel)
-    ts = MessageTs(draft.key.removeprefix(prefix)) if draft.key.startswith(prefix) else None
+    # A later request of the same message has a suffix.
+    bare = draft.key.removeprefix(prefix).partition(":")[0]
+    ts = MessageTs(bare) if draft.key.startswith(prefix) else None
     return press.allowed.but(key=draft.key, thread=draft.thread, message_ts=ts)
 
 
-async def send_anyway(context: Context, press: Press) -> Answer:
-    """Send a question, or a prompt with a key in it, to the agent. A second press sends nothing."""
+async def send_anyway(context: Context, press: Press, instead_of: RequestKey | None = None) -> Answer:
+    """Send a question, or a prompt with a key in it, to the agent. A second press sends nothing.
+
+    ``instead_of``: the earlier request of the same message.
+    """
     draft, unknown = Unsent.loads(press.value), Answer(message=job_answers.no_such_job(press.value))
     if draft is None:
         return unknown
@@ -76,7 +88,8 @@ async def send_anyway(context: Context, press: Press) -> Answer:
 
         async def steer(target: Readable) -> Answer:
             request = PromptRequest(raw, allow_duplicate=True, allow_key=True)
-            result = await follow_up(context, target, request)
+            moved = partial(_moved, draft.key)
+            result = await follow_up(context, target, request, moved)
             if not result.accepted:
                 return Answer(message=job_answers.cannot_follow_up(target.job))
             return Answer(message=job_answers.TOO_LATE) if result.repeated else _SENT
@@ -89,5 +102,9 @@ async def send_anyway(context: Context, press: Press) -> Answer:
         asked = await ask(context, allowed, request)
         return Answer(message=job_answers.started_before(asked.job)) if asked.repeated else _SENT
     again = Heard(allowed.origin, Door.FIRST, draft.raw, allow_key=allow_key, is_sure=True)
-    await send(context, allowed, again, None)
+    await send(context, allowed, replace(again, instead_of=instead_of), None)
     return _SENT
+
+
+def _moved(key: RequestKey, tx: Transaction) -> None:
+    Inbox(tx).moved(key, key, HeardState.TAKEN)

@@ -41,22 +41,6 @@ class OmitReason(StrEnum):
     """Newer messages fill the available room."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadConversation:
-    """A conversation to be read again after an outage: a thread, or the direct messages of a channel."""
-
-    id: int
-    channel: ChannelId
-    thread: MessageTs | None
-    """None for direct messages."""
-    since: MessageTs
-    """The newest received message."""
-    due_at: datetime
-    """Changes when the conversation has to be read once more."""
-    attempts: int = 0
-    """How often reading it has failed."""
-
-
 class ThreadContext(NamedTuple):
     """The numbers of earlier messages attached to a job's newest prompt, and of those left out."""
 

@@ -14,6 +14,7 @@ from datetime import datetime
 from bot.ids import ServiceJobId, UserId
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
+from bot.ports import SharedFile
 
 J, P = JobState, PromptState
 
@@ -48,7 +49,8 @@ PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
     # A reply that joins another one is sent with it.
     P.WAITING: frozenset({P.NEW, P.SENDING, P.SENT, P.WITHDRAWN, P.REFUSED}),
     P.SENDING: frozenset({P.SENT, P.WAITING, P.UNCONFIRMED, P.REFUSED}),
-    P.UNCONFIRMED: frozenset({P.SENT, P.WAITING, P.WITHDRAWN}),
+    # One whose message is edited has other words when a person sends it again.
+    P.UNCONFIRMED: frozenset({P.UNCONFIRMED, P.SENT, P.NEW, P.WAITING, P.WITHDRAWN}),
     P.SENT: frozenset(),
     P.REFUSED: frozenset(),
     P.WITHDRAWN: frozenset(),
@@ -202,10 +204,7 @@ def resent(job: TrackedJob) -> TrackedJob:
 def prompt_prepared(
     prompt: Prompt, text: str, attachments: str = "", held_until: datetime | None = None
 ) -> Prompt:
-    """Let a prompt wait to be sent: names are resolved and access is confirmed.
-
-    ``held_until``: when a follow-up by a reply is sent, at the earliest.
-    """
+    """Let a prompt wait to be sent, ``held_until`` then: names are resolved and access is confirmed."""
     due_at = held_until or prompt.due_at
     return replace(prompt, state=P.WAITING, text=text, attachments=attachments, due_at=due_at)
 
@@ -215,9 +214,14 @@ def prompt_joined(prompt: Prompt) -> Prompt:
     return replace(prompt, state=P.SENT)
 
 
-def prompt_edited(prompt: Prompt, raw: str, at: datetime) -> Prompt:
-    """Prepare a prompt again whose message was edited before it was sent."""
-    return replace(prompt, state=P.NEW, raw=raw, due_at=at, sent_at=None)
+def prompt_edited(prompt: Prompt, raw: str, files: tuple[SharedFile, ...], at: datetime) -> Prompt:
+    """Prepare a prompt again whose messages were edited before it was sent.
+
+    An unconfirmed one stays so, and is prepared if a person sends it again.
+    """
+    if prompt.state is P.UNCONFIRMED:
+        return replace(prompt, raw=raw, files=files, attachments=None)
+    return replace(prompt, state=P.NEW, raw=raw, files=files, due_at=at, sent_at=None)
 
 
 def prompt_sent(prompt: Prompt) -> Prompt:
@@ -245,8 +249,9 @@ def prompt_refused(prompt: Prompt) -> Prompt:
 
 
 def prompt_resent(prompt: Prompt, at: datetime) -> Prompt:
-    """Let an unconfirmed prompt wait that a person sends again."""
-    return replace(prompt, state=P.WAITING, sent_at=None, due_at=at)
+    """Let an unconfirmed prompt wait that a person sends again; prepared anew if it was edited."""
+    state = P.NEW if prompt.attachments is None else P.WAITING
+    return replace(prompt, state=state, sent_at=None, due_at=at)
 
 
 def prompt_withdrawn(prompt: Prompt, at: datetime) -> Prompt:

@@ -134,8 +134,6 @@ class PromptRequest:
     """Whether the person has confirmed a text with a key in it."""
     is_sure: bool = False
     """Whether the person was asked about its page and its files, or cannot be."""
-    received: bool = False
-    """Whether it was received in a conversation that is read again."""
     take_thread: TakeThread | None = None
     files: tuple[SharedFile, ...] = ()
     given: str | None = None

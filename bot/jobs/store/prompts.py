@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, select, update
 
-from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
+from bot.ids import JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, QueueWhy, TakeThread, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
@@ -17,7 +17,7 @@ from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.jobs.store.audit import PROMPT_ENDS, write_prompt_end
 from bot.jobs.store.limits import SKEW
 from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, jobs, prompts
-from bot.ports import message_key, ts_at
+from bot.ports import ts_at
 from bot.projects import Project
 from bot.store.leases import (
     FREE,
@@ -448,13 +448,6 @@ class Prompts(Rows[Prompt]):
         given_at = func.max(prompts.c.asked_at).filter(prompts.c.take_thread == TakeThread.GIVEN)
         row = self.connection.execute(select(func.max(prompts.c.message_ts), given_at).where(earlier)).one()
         return max((ts for ts in (row[0], row[1] and ts_at(row[1])) if ts), default=None)
-
-    def brought_by(self, channel: ChannelId, first: MessageTs, last: MessageTs) -> set[MessageTs]:
-        """Return the messages from ``first`` to ``last`` that are prompts of jobs that go on."""
-        then = prompts.c.key.between(message_key(channel, first), message_key(channel, last))
-        going_on = jobs.c.state.not_in((JobState.ARCHIVED, JobState.REFUSED))
-        query = select(prompts.c.message_ts).join(jobs, jobs.c.number == prompts.c.job).where(then, going_on)
-        return set(self.connection.execute(query).scalars())
 
     def attachments(self, job: JobNumber) -> Sequence[str]:
         """Return the attachments of a job's prompts, oldest first."""
